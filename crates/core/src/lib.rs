@@ -1,0 +1,15 @@
+//! The pure half of Filewright: algorithms on bytes.
+//!
+//! Nothing here touches a file, a thread, a clock or the operating system, so
+//! the crate compiles to WebAssembly as it is and every answer is the same on
+//! every engine. What reads and writes disks lives in `filewright-fs`.
+//!
+//! Every public function is total: hostile input gives a typed [`Error`],
+//! never a panic, in bounded memory and time.
+
+pub mod error;
+pub mod hash;
+pub mod pack;
+pub mod path;
+
+pub use error::{Code, Error, Result};

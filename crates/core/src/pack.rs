@@ -1,0 +1,95 @@
+//! The form in which results cross to JavaScript.
+//!
+//! An object per match costs ten times the search; a [`Packed`] result is one
+//! array of numbers and one string, taken apart by `js/engine/unpack.ts`. Both
+//! bindings use it, so there is one format. Numbers are `f64` because sizes and
+//! offsets pass 2^32; they are exact to 2^53.
+//!
+//! A string is stored as its length in UTF-16 units in `nums` and its
+//! characters appended to `text`, so JavaScript slices without scanning.
+
+/// One result: numbers and one concatenated string.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Packed {
+    /// Numbers, in the order documented by the function that packs.
+    pub nums: Vec<f64>,
+    /// All strings of the result, concatenated.
+    pub text: String,
+}
+
+impl Packed {
+    /// An empty result.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends a number.
+    pub fn num(&mut self, value: u64) {
+        // Exact to 2^53: sizes, offsets and counts stay below it.
+        self.nums.push(value as f64);
+    }
+
+    /// Appends a number that may be unknown; `None` crosses as -1.
+    pub fn opt(&mut self, value: Option<u64>) {
+        match value {
+            Some(value) => self.num(value),
+            None => self.nums.push(-1.0),
+        }
+    }
+
+    /// Appends a truth value as 0 or 1.
+    pub fn flag(&mut self, value: bool) {
+        self.nums.push(if value { 1.0 } else { 0.0 });
+    }
+
+    /// Appends a time or another number that may be negative or fractional.
+    pub fn float(&mut self, value: f64) {
+        self.nums.push(value);
+    }
+
+    /// Appends a string: its UTF-16 length to `nums`, its characters to `text`.
+    pub fn str(&mut self, value: &str) {
+        self.num(utf16_len(value) as u64);
+        self.text.push_str(value);
+    }
+
+    /// Appends a string that may be absent; `None` crosses as length -1.
+    pub fn opt_str(&mut self, value: Option<&str>) {
+        match value {
+            Some(value) => self.str(value),
+            None => self.nums.push(-1.0),
+        }
+    }
+}
+
+/// The length of `text` in UTF-16 units.
+pub fn utf16_len(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    // Every scalar is one unit, and those that take four bytes are two.
+    text.bytes().map(|b| usize::from((b as i8) >= -0x40) + usize::from(b >= 0xf0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_utf16() {
+        for text in ["", "abc", "é", "漢", "😀", "a😀é漢z"] {
+            assert_eq!(utf16_len(text), text.encode_utf16().count(), "{text}");
+        }
+    }
+
+    #[test]
+    fn strings_and_numbers_interleave() {
+        let mut packed = Packed::new();
+        packed.str("a😀");
+        packed.opt(None);
+        packed.opt_str(None);
+        packed.flag(true);
+        assert_eq!(packed.nums, [3.0, -1.0, -1.0, 1.0]);
+        assert_eq!(packed.text, "a😀");
+    }
+}

@@ -1,0 +1,22 @@
+//! Conversions shared by every binding function.
+
+use filewright_core::pack::Packed;
+use wasm_bindgen::prelude::*;
+
+/// `Packed` as JavaScript sees it: `{ nums, text }`.
+#[wasm_bindgen(getter_with_clone)]
+pub struct PackedResult {
+    pub nums: Vec<f64>,
+    pub text: String,
+}
+
+impl From<Packed> for PackedResult {
+    fn from(packed: Packed) -> Self {
+        Self { nums: packed.nums, text: packed.text }
+    }
+}
+
+/// Throws a core error as `Error` whose message is its JSON form, as on Node.
+pub fn to_js(error: filewright_core::Error) -> JsValue {
+    js_sys::Error::new(&error.to_json()).into()
+}

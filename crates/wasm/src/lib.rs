@@ -1,0 +1,7 @@
+//! The WebAssembly binding: the same names and the same packed results as
+//! `filewright-node` for everything in `filewright-core`. No logic.
+
+#![allow(missing_docs)] // documented in js/engine, which is the only caller
+
+mod convert;
+mod hash;

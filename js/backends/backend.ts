@@ -1,0 +1,140 @@
+/**
+ * The contract every backend fulfils: eleven plain methods, and optional
+ * capabilities that are found by presence.
+ *
+ * Paths are absolute, `/`-separated and normalised (no `.`, `..`, doubled or
+ * trailing slashes): whoever calls a backend has resolved them. Failures are
+ * `FilewrightError`s with a code of the closed list. A method may answer with a
+ * value or a promise.
+ */
+
+/** A value now or later. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** What stands at a path. `other` is a FIFO, socket or device. */
+export type EntryType = "file" | "dir" | "symlink" | "other";
+
+/** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
+export interface FsStat {
+  readonly path: string;
+  readonly type: EntryType;
+  /** Bytes. */
+  readonly size: number;
+  readonly isDir: boolean;
+  readonly isFile: boolean;
+  readonly mtime: number;
+  readonly ctime?: number;
+  readonly atime?: number;
+  readonly birthtime?: number;
+  /** Permission bits, such as `0o644`. */
+  readonly mode?: number;
+  readonly nlink?: number;
+  /** Where a symbolic link points, as written; only from `lstat`. */
+  readonly target?: string;
+  /** Opaque; changes whenever the content may have changed. */
+  readonly version?: string;
+}
+
+/** One entry of a directory. Frozen. */
+export interface FsEntry {
+  readonly name: string;
+  readonly path: string;
+  readonly type: EntryType;
+  readonly isDir: boolean;
+  readonly isFile: boolean;
+  /** Bytes; absent where the backend would need a further call to know. */
+  readonly size?: number;
+  readonly mtime?: number;
+  readonly target?: string;
+}
+
+/** How hard a write is pushed to the disk. */
+export type Durability = "none" | "atomic" | "durable";
+
+/** Conditions and manner of a write. */
+export interface WriteOptions {
+  /** Fail with CONFLICT unless the file is still this version. */
+  readonly ifVersion?: string | undefined;
+  /** Fail with ALREADY_EXISTS if anything is there. */
+  readonly ifAbsent?: boolean | undefined;
+  /** Make missing parent directories; removed again if the write fails. Default false. */
+  readonly createDirs?: boolean | undefined;
+  /** Permission bits for the file; default: kept, or the umask's for a new file. */
+  readonly mode?: number | undefined;
+  readonly durability?: Durability | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a write made. */
+export interface WriteResult {
+  readonly version?: string;
+}
+
+/** A half-open range of bytes. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Content with the version it belongs to. */
+export interface VersionedBytes {
+  readonly bytes: Uint8Array;
+  readonly version: string;
+  readonly stat: FsStat;
+}
+
+/** The eleven methods. Everything beyond them is optional. */
+export interface FsBackend {
+  /** Whether anything is at the path, links followed. Never throws for an absent path. */
+  exists(path: string): MaybePromise<boolean>;
+  /** Facts, links followed. @throws NOT_FOUND */
+  stat(path: string): MaybePromise<FsStat>;
+  /** The whole file as text. @throws ENCODING_ERROR where the bytes do not fit */
+  readText(path: string, options?: { readonly encoding?: string }): MaybePromise<string>;
+  /** The whole file. @throws NOT_FOUND, IS_DIRECTORY, NOT_REGULAR_FILE */
+  readBytes(path: string): MaybePromise<Uint8Array>;
+  /** Creates or replaces a file, whole or not at all. */
+  writeText(path: string, content: string, options?: WriteOptions & { readonly encoding?: string }): MaybePromise<WriteResult>;
+  /** Creates or replaces a file, whole or not at all. */
+  writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult>;
+  /** Removes a file, a link (never its target) or an empty directory. @throws NOT_EMPTY */
+  delete(path: string): MaybePromise<void>;
+  /** Makes a directory. Both options default to true. */
+  mkdir(path: string, options?: { readonly parents?: boolean; readonly existOk?: boolean }): MaybePromise<void>;
+  /** The entries of a directory, directories first, then by code point. Links are not followed. */
+  listDir(path: string): MaybePromise<readonly FsEntry[]>;
+  /** Every file below a directory, lazily, in path order. Links are not followed. */
+  iterFiles(root: string): AsyncIterable<string> | Iterable<string>;
+  /** Files matching a glob below `root`, sorted by code point, as absolute paths. */
+  glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]>;
+
+  /** Content and version in one step; `ifNoneMatch` gives null where the version is still that. */
+  read?(path: string, options?: { readonly range?: ByteRange; readonly ifNoneMatch?: string; readonly maxBytes?: number; readonly signal?: AbortSignal }): MaybePromise<VersionedBytes | null>;
+  /** A directory in pages. */
+  listPage?(path: string, options: { readonly cursor?: string; readonly limit: number }): MaybePromise<{ readonly entries: readonly FsEntry[]; readonly next?: string }>;
+  /** Moves within the backend, replacing nothing unless `overwrite`. */
+  rename?(from: string, to: string, options?: { readonly overwrite?: boolean }): MaybePromise<void>;
+  /** Copies one regular file with its mode. */
+  copyFile?(from: string, to: string, options?: { readonly overwrite?: boolean }): MaybePromise<void>;
+  /** Facts about the path itself: a link is not followed. */
+  lstat?(path: string): MaybePromise<FsStat>;
+  /** Where a symbolic link points, as written. */
+  readLink?(path: string): MaybePromise<string>;
+  /** Makes a symbolic link. */
+  symlink?(target: string, path: string): MaybePromise<void>;
+  /** The path with every link resolved; missing last components are kept as they are. */
+  realpath?(path: string): MaybePromise<string>;
+  /** Sets the permission bits. */
+  chmod?(path: string, mode: number): MaybePromise<void>;
+}
+
+const METHODS = [
+  "exists", "stat", "readText", "readBytes", "writeText", "writeBytes",
+  "delete", "mkdir", "listDir", "iterFiles", "glob",
+] as const;
+
+/** Whether a value has the eleven methods of {@link FsBackend}. */
+export function isFsBackend(value: unknown): value is FsBackend {
+  if (typeof value !== "object" || value === null) return false;
+  return METHODS.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+}

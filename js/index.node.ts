@@ -1,0 +1,3 @@
+/** Filewright on Node. */
+export * from "./engine/index.node.ts";
+export * from "./backends/backend.ts";

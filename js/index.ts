@@ -1,0 +1,3 @@
+/** Filewright where there is no Node: browsers and edge runtimes. */
+export * from "./engine/errors.ts";
+export * from "./backends/backend.ts";
