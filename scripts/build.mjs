@@ -1,6 +1,7 @@
 // Builds what is missing or stale: the native addon and the TypeScript.
-import { copyFileSync, mkdirSync } from "node:fs";
+
 import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync } from "node:fs";
 
 const run = (command, ...args) => execFileSync(command, args, { stdio: "inherit" });
 run("cargo", "build", "--profile", "dev-native", "-p", "filewright-node");

@@ -94,13 +94,20 @@ export interface FsBackend {
   /** The whole file. @throws NOT_FOUND, IS_DIRECTORY, NOT_REGULAR_FILE */
   readBytes(path: string): MaybePromise<Uint8Array>;
   /** Creates or replaces a file, whole or not at all. */
-  writeText(path: string, content: string, options?: WriteOptions & { readonly encoding?: string }): MaybePromise<WriteResult>;
+  writeText(
+    path: string,
+    content: string,
+    options?: WriteOptions & { readonly encoding?: string },
+  ): MaybePromise<WriteResult>;
   /** Creates or replaces a file, whole or not at all. */
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult>;
   /** Removes a file, a link (never its target) or an empty directory. @throws NOT_EMPTY */
   delete(path: string): MaybePromise<void>;
   /** Makes a directory. Both options default to true. */
-  mkdir(path: string, options?: { readonly parents?: boolean; readonly existOk?: boolean }): MaybePromise<void>;
+  mkdir(
+    path: string,
+    options?: { readonly parents?: boolean; readonly existOk?: boolean },
+  ): MaybePromise<void>;
   /** The entries of a directory, directories first, then by code point. Links are not followed. */
   listDir(path: string): MaybePromise<readonly FsEntry[]>;
   /** Every file below a directory, lazily, in path order. Links are not followed. */
@@ -109,9 +116,20 @@ export interface FsBackend {
   glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]>;
 
   /** Content and version in one step; `ifNoneMatch` gives null where the version is still that. */
-  read?(path: string, options?: { readonly range?: ByteRange; readonly ifNoneMatch?: string; readonly maxBytes?: number; readonly signal?: AbortSignal }): MaybePromise<VersionedBytes | null>;
+  read?(
+    path: string,
+    options?: {
+      readonly range?: ByteRange;
+      readonly ifNoneMatch?: string;
+      readonly maxBytes?: number;
+      readonly signal?: AbortSignal;
+    },
+  ): MaybePromise<VersionedBytes | null>;
   /** A directory in pages. */
-  listPage?(path: string, options: { readonly cursor?: string; readonly limit: number }): MaybePromise<{ readonly entries: readonly FsEntry[]; readonly next?: string }>;
+  listPage?(
+    path: string,
+    options: { readonly cursor?: string; readonly limit: number },
+  ): MaybePromise<{ readonly entries: readonly FsEntry[]; readonly next?: string }>;
   /** Moves within the backend, replacing nothing unless `overwrite`. */
   rename?(from: string, to: string, options?: { readonly overwrite?: boolean }): MaybePromise<void>;
   /** Copies one regular file with its mode. */
@@ -129,8 +147,17 @@ export interface FsBackend {
 }
 
 const METHODS = [
-  "exists", "stat", "readText", "readBytes", "writeText", "writeBytes",
-  "delete", "mkdir", "listDir", "iterFiles", "glob",
+  "exists",
+  "stat",
+  "readText",
+  "readBytes",
+  "writeText",
+  "writeBytes",
+  "delete",
+  "mkdir",
+  "listDir",
+  "iterFiles",
+  "glob",
 ] as const;
 
 /** Whether a value has the eleven methods of {@link FsBackend}. */

@@ -6,6 +6,7 @@
  */
 
 /** The closed list of failure codes. */
+// biome-ignore format: a table, not forty lines
 export const CODES = [
   "INVALID_ARGUMENT", "NOT_FOUND", "OUTSIDE_ALLOWED", "PERMISSION_DENIED", "GRANT_DENIED",
   "APPROVAL_DENIED", "HOOK_BLOCKED", "CANCELLED", "TIMEOUT", "IO_ERROR", "LOOP", "NAME_TOO_LONG",

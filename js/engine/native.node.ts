@@ -23,7 +23,7 @@ export function loadNative(): { readonly binding: NativeBinding } | { readonly r
     try {
       return { binding: require(file) as NativeBinding };
     } catch (error) {
-      reasons.push(error instanceof Error ? error.message.split("\n")[0] ?? "" : String(error));
+      reasons.push(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
     }
   }
   return { reason: `the native addon did not load (${reasons.join("; ")}); run: npm run build` };
