@@ -1,12 +1,73 @@
 // Builds what is missing or stale: the native addon and the TypeScript.
+// `npm start` and `npm test` begin here; when nothing changed it ends in well
+// under a second.
+//
+//   --native-only, --ts-only   one half
+//   --release                  the addon as it is published (fat LTO)
+//   --force                    build even what is fresh
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { platform } from "./lib/platform.mjs";
+import { bin, main, root, run } from "./lib/run.mjs";
+import { whenStale } from "./lib/stale.mjs";
 
-import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync } from "node:fs";
+const rust = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/node"];
 
-const run = (command, ...args) => execFileSync(command, args, { stdio: "inherit" });
-run("cargo", "build", "--profile", "dev-native", "-p", "filewright-node");
-mkdirSync("dist/native", { recursive: true });
-const target = process.env.CARGO_TARGET_DIR ?? "target";
-copyFileSync(`${target}/dev-native/libfilewright_node.so`, "dist/native/filewright.node");
-if (process.argv.includes("--native-only")) process.exit(0);
-run("npx", "tsc", "-p", ".");
+/** The native addon, into dist/native. */
+export function buildNative({ release = false, force = false } = {}) {
+  const profile = release ? "release" : "dev-native";
+  const what = {
+    stamp: "dist/native/.stamp",
+    outputs: [`dist/native/filewright.${platform()}.node`],
+    inputs: rust,
+    settings: [profile],
+    force,
+  };
+  return whenStale(what, () => {
+    run("cargo", ["--version"], { capture: true });
+    console.error(`building the native addon (${profile})`);
+    const napi = ["build", "--platform", "--profile", profile, "--manifest-path", "crates/node/Cargo.toml"];
+    const into = ["--package-json-path", "package.json", "--output-dir", "dist/native", "--no-js"];
+    run(bin("napi"), [...napi, ...into, "--dts", "binding.d.ts"]);
+  });
+}
+
+/** The TypeScript, into dist. */
+export function buildTypeScript({ force = false } = {}) {
+  const what = {
+    stamp: "dist/.stamp",
+    outputs: ["dist/index.node.js"],
+    inputs: ["tsconfig.json", "js"],
+    force,
+  };
+  return whenStale(what, () => {
+    console.error("building the TypeScript");
+    removeOrphans("js", "dist");
+    run(bin("tsc"), ["-p", "."]);
+  });
+}
+
+/** Removes what an earlier build made of sources that are gone. */
+function removeOrphans(source, output) {
+  const made = join(root, output);
+  if (!existsSync(made)) return;
+  for (const entry of readdirSync(made, { withFileTypes: true })) {
+    const from = join(source, entry.name);
+    const to = join(output, entry.name);
+    if (output === "dist" && ["native", "wasm"].includes(entry.name)) continue;
+    if (entry.isDirectory()) removeOrphans(from, to);
+    else if (/\.(js|d\.ts)$/.test(entry.name)) {
+      const stem = entry.name.replace(/\.(js|d\.ts)$/, "");
+      if (!existsSync(join(root, source, `${stem}.ts`))) rmSync(join(root, to));
+    }
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const flag = (name) => process.argv.includes(name);
+  await main(async () => {
+    if (!flag("--ts-only")) await buildNative({ release: flag("--release"), force: flag("--force") });
+    if (!flag("--native-only")) await buildTypeScript({ force: flag("--force") });
+  });
+}

@@ -1,5 +1,9 @@
 /**
  * Loads the native addon. The only file that knows where it lies.
+ *
+ * A checkout's own build wins over an installed platform package. On Linux the
+ * names for both C libraries are tried: the wrong one does not load.
+ * `FILEWRIGHT_ENGINE` overrides: `wasm`, or the path of a `.node` file.
  */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -11,20 +15,28 @@ export interface NativeBinding extends Binding {
 }
 
 const require = createRequire(import.meta.url);
-// From js/engine while developing and from dist/engine once built.
-const places = ["../../dist/native/filewright.node", "../native/filewright.node"];
+const ABIS: Readonly<Record<string, readonly string[]>> = { linux: ["-gnu", "-musl"], win32: ["-msvc"] };
+
+/** Where the addon may lie, best first. */
+function places(): readonly string[] {
+  const wish = process.env["FILEWRIGHT_ENGINE"];
+  if (wish?.endsWith(".node")) return [wish];
+  const names = (ABIS[process.platform] ?? [""]).map((abi) => `${process.platform}-${process.arch}${abi}`);
+  // The same from js/engine while developing and from dist/engine once built.
+  const local = (name: string) => new URL(`../../dist/native/filewright.${name}.node`, import.meta.url);
+  return [...names.map((name) => fileURLToPath(local(name))), ...names.map((name) => `@filewright/${name}`)];
+}
 
 /** The addon, or the reasons why it cannot be loaded. */
 export function loadNative(): { readonly binding: NativeBinding } | { readonly reason: string } {
   if (process.env["FILEWRIGHT_ENGINE"] === "wasm") return { reason: "FILEWRIGHT_ENGINE=wasm" };
-  const reasons: string[] = [];
-  for (const place of places) {
-    const file = fileURLToPath(new URL(place, import.meta.url));
+  const tried: string[] = [];
+  for (const place of places()) {
     try {
-      return { binding: require(file) as NativeBinding };
+      return { binding: require(place) as NativeBinding };
     } catch (error) {
-      reasons.push(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+      tried.push(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
     }
   }
-  return { reason: `the native addon did not load (${reasons.join("; ")}); run: npm run build` };
+  return { reason: `the native addon did not load (${tried.join("; ")}); in a checkout run: npm run build` };
 }

@@ -1,0 +1,48 @@
+// Staleness: is an output older than what it is made from?
+//
+// The stamp is a hash over the name, size and modification time of every input,
+// kept beside the output. Reading it costs milliseconds, needs no clock, and
+// notices files that went away as well as files that changed.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "./run.mjs";
+
+function* files(path) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) return void (yield [path, stat]);
+  for (const name of readdirSync(path).sort()) yield* files(join(path, name));
+}
+
+/** One line of text that changes when an input changes. */
+export function fingerprint(inputs, ...settings) {
+  const hash = createHash("sha256").update(JSON.stringify(settings));
+  for (const input of inputs) {
+    for (const [path, stat] of files(join(root, input)))
+      hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`);
+  }
+  return hash.digest("hex");
+}
+
+/**
+ * Runs `make` unless the outputs exist and the inputs are those of the last run.
+ *
+ * @param {{ stamp: string, outputs: string[], inputs: string[], settings?: unknown[], force?: boolean }} what
+ * @returns {Promise<boolean>} whether anything was built
+ */
+export async function whenStale({ stamp, outputs, inputs, settings = [], force = false }, make) {
+  const file = join(root, stamp);
+  const before = fingerprint(inputs, ...settings);
+  const fresh =
+    !force &&
+    outputs.every((output) => existsSync(join(root, output))) &&
+    existsSync(file) &&
+    readFileSync(file, "utf8") === before;
+  if (fresh) return false;
+  await make();
+  mkdirSync(dirname(file), { recursive: true });
+  // The fingerprint of the start: what changed during the build is stale again.
+  writeFileSync(file, before);
+  return true;
+}
