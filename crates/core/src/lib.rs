@@ -7,9 +7,11 @@
 //! Every public function is total: hostile input gives a typed [`Error`],
 //! never a panic, in bounded memory and time.
 
+pub mod anchor;
 pub mod error;
 pub mod hash;
 pub mod pack;
 pub mod path;
+pub mod text;
 
 pub use error::{Code, Error, Result};
