@@ -1,3 +1,4 @@
 /** Filewright on Node. */
 export * from "./engine/index.node.ts";
-export * from "./backends/backend.ts";
+export * from "./backends/index.ts";
+export * from "./access/index.ts";

@@ -1,3 +1,4 @@
 /** Filewright where there is no Node: browsers and edge runtimes. */
 export * from "./engine/errors.ts";
-export * from "./backends/backend.ts";
+export * from "./backends/index.ts";
+export * from "./access/index.ts";

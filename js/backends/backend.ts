@@ -8,6 +8,8 @@
  * value or a promise.
  */
 
+import type { SandboxPolicy } from "./policy.ts";
+
 /** A value now or later. */
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -83,6 +85,21 @@ export interface VersionedBytes {
   readonly stat: FsStat;
 }
 
+/** What an operation on a whole tree touched. */
+export interface TreeCounts {
+  /** Everything that is not a directory. */
+  readonly files: number;
+  /** The top one included. */
+  readonly directories: number;
+  /** The sizes of the regular files. */
+  readonly bytes: number;
+}
+
+/** A held lock. */
+export interface LockHandle {
+  release(): void;
+}
+
 /** The eleven methods. Everything beyond them is optional. */
 export interface FsBackend {
   /** Whether anything is at the path, links followed. Never throws for an absent path. */
@@ -144,6 +161,24 @@ export interface FsBackend {
   realpath?(path: string): MaybePromise<string>;
   /** Sets the permission bits. */
   chmod?(path: string, mode: number): MaybePromise<void>;
+  /** Removes a directory and everything below it, or a file or link. Links are not followed. */
+  removeTree?(
+    path: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<TreeCounts>;
+  /** Copies a tree, links as links. With `overwrite` directories merge and files are replaced. */
+  copyTree?(
+    from: string,
+    to: string,
+    options?: { readonly overwrite?: boolean | undefined; readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<TreeCounts>;
+  /** A twin that enforces the policy itself, without a gap between check and use. */
+  confine?(policy: SandboxPolicy): FsBackend;
+  /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
+  lock?(
+    path: string,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<LockHandle>;
 }
 
 const METHODS = [

@@ -1,0 +1,9 @@
+/**
+ * Access: policies and locations. Which paths a call may name is decided here;
+ * how that is enforced on storage is the business of confined backends.
+ */
+export * from "./policy.ts";
+export type { Location } from "./location.ts";
+export { createResolver, rootOf, type Realpath, type Resolver } from "./resolve.ts";
+export { outside, protectedPath, readOnly, shownPath } from "../backends/outside.ts";
+export { escapeControls } from "../backends/paths.ts";

@@ -1,0 +1,136 @@
+/**
+ * Policies: who may touch what, made by factories, frozen, and combined only by
+ * intersection. Nothing here touches storage; what enforces a policy is a
+ * confined backend.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import { checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
+
+export type { FollowSymlinks, Intent } from "../backends/policy.ts";
+
+/** Who may touch what. Frozen plain data. */
+export type SandboxPolicy = Policy;
+
+/** What a factory leaves open. */
+export interface PolicyOptions {
+  /** The base of relative paths and globs; default: the factory's root. */
+  readonly cwd?: string | undefined;
+  /** Globs relative to `cwd`; what they match is out of bounds. */
+  readonly deny?: readonly string[] | undefined;
+  /** Refuse writes to `.git/hooks`, `.git/config` and `.gitmodules`. Default false. */
+  readonly protect?: boolean | undefined;
+  /** Refuse every write. Default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Default `inside`. */
+  readonly followSymlinks?: FollowSymlinks | undefined;
+  /** A bound on the text of one answer, in UTF-8 bytes. */
+  readonly maxOutputBytes?: number | undefined;
+}
+
+/** The lists of {@link SandboxPolicy.allowList}. Relative entries are relative to `cwd`. */
+export interface AllowLists extends PolicyOptions {
+  /** What may be read; null for everything. Default: what may be written. */
+  readonly read?: readonly string[] | null | undefined;
+  /** What may be written. Default: nothing. */
+  readonly write?: readonly string[] | undefined;
+}
+
+function make(read: readonly string[] | null, write: readonly string[], options: PolicyOptions): Policy {
+  const cwd = absolute(options.cwd ?? write[0] ?? read?.[0] ?? "/");
+  const places = (list: readonly string[]): readonly string[] =>
+    Object.freeze([...new Set(list.map((entry) => absolute(entry, cwd)))]);
+  const deny = options.deny ?? [];
+  if (deny.some((glob) => typeof glob !== "string" || glob === "")) {
+    throw new FilewrightError("INVALID_ARGUMENT", "deny must be a list of globs that are not empty");
+  }
+  const limit = options.maxOutputBytes;
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
+    throw new FilewrightError("INVALID_ARGUMENT", "maxOutputBytes must be a positive integer");
+  }
+  return Object.freeze({
+    cwd,
+    read: read === null ? null : places(read),
+    write: places(write),
+    deny: Object.freeze([...new Set(deny)]),
+    protect: options.protect ?? false,
+    readOnly: options.readOnly ?? false,
+    followSymlinks: options.followSymlinks ?? "inside",
+    ...(limit === undefined ? {} : { maxOutputBytes: limit }),
+  });
+}
+
+function absolute(path: string, base?: string): string {
+  checkPath(path);
+  if (!path.startsWith("/") && base === undefined) {
+    throw new FilewrightError("INVALID_ARGUMENT", "a root must be an absolute path", { path });
+  }
+  return normalise(base === undefined ? path : joinPath(base, path)).path;
+}
+
+/** Makes and combines policies. */
+export interface PolicyFactories {
+  /** Read and write below one root, nothing else. */
+  workspaceOnly(root: string, options?: PolicyOptions): Policy;
+  /** Read below one root, write nowhere. */
+  readOnly(root: string, options?: PolicyOptions): Policy;
+  /** Exactly these places. What may be written may also be read unless `read` says otherwise. */
+  allowList(lists: AllowLists): Policy;
+  /** Read everywhere, write below the working directory. */
+  amplifier(cwd: string, options?: PolicyOptions): Policy;
+  /** Read everywhere, write below one root. */
+  openRead(root: string, options?: PolicyOptions): Policy;
+  /**
+   * What both allow. The working directory is the first one's; deny globs of the
+   * second are carried over when its working directory is the same or lies inside.
+   * @throws INVALID_ARGUMENT where the second's globs cannot be carried over
+   */
+  intersect(a: Policy, b: Policy): Policy;
+}
+
+/** Makes and combines policies. */
+export const SandboxPolicy: PolicyFactories = Object.freeze({
+  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], options),
+  readOnly: (root: string, options: PolicyOptions = {}) => make([root], [], { ...options, readOnly: true }),
+  allowList: (lists: AllowLists) => {
+    const write = lists.write ?? [];
+    return make(lists.read === undefined ? write : lists.read, write, lists);
+  },
+  amplifier: (cwd: string, options: PolicyOptions = {}) => make(null, ["."], { ...options, cwd }),
+  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], options),
+  intersect: (a: Policy, b: Policy) => {
+    const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
+    const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
+    const read = a.read === null ? b.read : b.read === null ? a.read : common(a.read, b.read);
+    return make(read, common(a.write, b.write), {
+      cwd: a.cwd,
+      deny: [...a.deny, ...carryOver(b, a.cwd)],
+      protect: a.protect || b.protect,
+      readOnly: a.readOnly || b.readOnly,
+      followSymlinks: strictness.find((one) => one === a.followSymlinks || one === b.followSymlinks),
+      maxOutputBytes: limits.length > 0 ? Math.min(...limits) : undefined,
+    });
+  },
+});
+
+/** The places that lie in both lists. */
+function common(a: readonly string[], b: readonly string[]): readonly string[] {
+  return a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
+}
+
+/** The deny globs of a policy as they read from another working directory. */
+function carryOver(policy: Policy, cwd: string): readonly string[] {
+  if (policy.cwd === cwd || policy.deny.length === 0) return policy.deny;
+  const prefix = relativeTo(policy.cwd, cwd);
+  if (prefix === null) {
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `deny globs relative to ${policy.cwd} cannot be combined with a policy for ${cwd}`,
+    );
+  }
+  const plain = prefix.replace(/[*?[\]{}\\!]/g, "\\$&");
+  return policy.deny.map((glob) => {
+    const anchored = glob.replace(/^\//, "");
+    return anchored.includes("/") ? `${plain}/${anchored}` : `${plain}/**/${anchored}`;
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * From the path a caller typed to a {@link Location}, or to a refusal.
+ *
+ * All of this is text: the working directory and the roots were resolved once,
+ * when the resolver was made. A link below a root is judged by the confined
+ * backend, on the real path, when the location is used.
+ */
+import { outside, protectedPath, readOnly } from "../backends/outside.ts";
+import { checkPath, escapeControls, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import type { Intent } from "../backends/policy.ts";
+import { compileRules } from "../backends/rules.ts";
+import { type Location, makeLocation } from "./location.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+/** Judges typed paths and shows paths, for one policy. */
+export interface Resolver {
+  /** The policy with its roots and working directory resolved. */
+  readonly policy: SandboxPolicy;
+  /**
+   * @throws INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
+   */
+  resolve(typed: string, intent: Intent): Location;
+  /** Relative to the working directory when inside it, else absolute; can be passed back as it is. */
+  display(path: string): string;
+  /** {@link Resolver.display} with control and bidirectional characters escaped, for text. */
+  show(path: string): string;
+}
+
+/** The real path of a path; missing last names are kept. */
+export type Realpath = (path: string) => string | Promise<string>;
+
+/**
+ * Makes a resolver. The roots and the working directory are resolved here and
+ * never again: retargeting a link that named one of them changes nothing.
+ */
+export async function createResolver(
+  policy: SandboxPolicy,
+  realpath: Realpath = (path) => path,
+): Promise<Resolver> {
+  const real = new Map<string, string>();
+  for (const path of [policy.cwd, ...(policy.read ?? []), ...policy.write]) {
+    if (!real.has(path)) real.set(path, await realpath(path));
+  }
+  const of = (path: string): string => real.get(path) ?? path;
+  const pinned: SandboxPolicy = Object.freeze({
+    ...policy,
+    cwd: of(policy.cwd),
+    read: policy.read === null ? null : Object.freeze([...new Set(policy.read.map(of))]),
+    write: Object.freeze([...new Set(policy.write.map(of))]),
+  });
+  return makeResolver(
+    pinned,
+    [...real].filter(([from, to]) => from !== to),
+  );
+}
+
+/** `aliases`: roots as they were named, with what they were. */
+function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
+  const rules = compileRules(policy);
+  const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };
+
+  const resolve = (typed: string, intent: Intent): Location => {
+    checkPath(typed);
+    const { path: named, directory } = normalise(joinPath(policy.cwd, typed));
+    if (intent === "write" && policy.readOnly) throw readOnly(typed);
+    const path = throughAlias(named, roots[intent], aliases);
+    const root = rootOf(path, roots[intent]);
+    if (root === null || rules.denied(path)) throw outside(typed, intent);
+    if (intent === "write" && rules.isProtected(path)) throw protectedPath(typed);
+    return makeLocation({ typed, path, intent, root, directory });
+  };
+  const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;
+  return Object.freeze({ policy, resolve, display, show: (path: string) => escapeControls(display(path)) });
+}
+
+/** A path below a root's old name means the place that root was when it was pinned. */
+function throughAlias(
+  path: string,
+  roots: readonly string[] | null,
+  aliases: readonly (readonly [string, string])[],
+): string {
+  if (aliases.length === 0 || (roots !== null && rootOf(path, roots) !== null)) return path;
+  for (const [from, to] of aliases) {
+    const rest = relativeTo(path, from);
+    if (rest !== null) return rest === "." ? to : to === "/" ? `/${rest}` : `${to}/${rest}`;
+  }
+  return path;
+}
+
+/** The deepest root that holds a path; null when none does. */
+export function rootOf(path: string, roots: readonly string[] | null): string | null {
+  if (roots === null) return "/";
+  let deepest: string | null = null;
+  for (const root of roots) {
+    if (isWithin(path, root) && (deepest === null || root.length > deepest.length)) deepest = root;
+  }
+  return deepest;
+}

@@ -1,0 +1,28 @@
+/** The failures of a backend: one clause per code, without the path. */
+import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
+
+const CLAUSES: Partial<Record<Code, string>> = {
+  NOT_FOUND: "no such file or directory",
+  ALREADY_EXISTS: "something is already there",
+  IS_DIRECTORY: "is a directory",
+  NOT_DIRECTORY: "not a directory",
+  NOT_EMPTY: "directory is not empty",
+  PERMISSION_DENIED: "permission denied",
+  LOOP: "too many symbolic links",
+  NAME_TOO_LONG: "file name is too long",
+  NOT_REGULAR_FILE: "neither a file nor a directory",
+  SAME_FILE: "source and destination are the same file",
+  CONFLICT: "the file has changed since it was read",
+  READ_ONLY: "the workspace is read-only",
+  CANCELLED: "the call was cancelled",
+};
+
+/** A failure at a path, with the usual clause unless another is given. */
+export function failure(code: Code, path: string, message?: string, init: ErrorInit = {}): FilewrightError {
+  return makeError(code, message ?? CLAUSES[code] ?? "the operation failed", { ...init, path });
+}
+
+/** @throws CANCELLED when the signal has fired */
+export function checkSignal(signal: AbortSignal | undefined, path: string): void {
+  if (signal?.aborted) throw failure("CANCELLED", path);
+}

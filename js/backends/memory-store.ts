@@ -1,0 +1,376 @@
+/**
+ * What a memory backend does, synchronously: the operations on its tree.
+ *
+ * POSIX semantics whatever the host. Promises, text and globs are added in
+ * `memory.ts`.
+ */
+import type { ByteRange, FsEntry, FsStat, TreeCounts, WriteOptions } from "./backend.ts";
+import { failure } from "./failure.ts";
+import {
+  below,
+  cloneDir,
+  cloneNode,
+  type DirNode,
+  type FileNode,
+  type Fresh,
+  holder,
+  link,
+  newDir,
+  type Node,
+  ordersOf,
+  realPath,
+  unlink,
+  walk,
+  type Walk,
+} from "./memory-tree.ts";
+import { byteLength, checkPath, childOf, normalise, type NormalPath } from "./paths.ts";
+
+const FILE_MODE = 0o644;
+const DIR_MODE = 0o755;
+const LINK_MODE = 0o777;
+const PERMISSIONS = 0o777;
+
+/** A tree in memory and the operations on it. */
+export class MemoryStore {
+  root: DirNode;
+  readonly #now: () => number;
+  #versions = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.root = newDir(now(), DIR_MODE);
+  }
+
+  /** A time and versions for copies. */
+  fresh(): Fresh {
+    return { now: this.#now(), version: () => ++this.#versions };
+  }
+
+  exists(path: string): boolean {
+    try {
+      return this.#find(path, true).node !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  stat(path: string): FsStat {
+    const at = normal(path).path;
+    return factsOf(at, this.#existing(path, true).node);
+  }
+
+  lstat(path: string): FsStat {
+    const at = normal(path).path;
+    return factsOf(at, this.#existing(path, false).node);
+  }
+
+  /** The file's bytes, not to be handed out as they are. */
+  file(path: string): FileNode {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "file") throw failure("IS_DIRECTORY", path);
+    return node;
+  }
+
+  /** A copy of the bytes, or of a range of them cut to the file. */
+  bytes(path: string, range?: ByteRange): Uint8Array {
+    const { bytes } = this.file(path);
+    if (range === undefined) return new Uint8Array(bytes);
+    if (!(range.start >= 0) || !(range.end >= range.start)) {
+      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    }
+    return bytes.slice(range.start, range.end);
+  }
+
+  readLink(path: string): string {
+    const { node } = this.#existing(path, false);
+    if (node.type !== "symlink") throw failure("INVALID_ARGUMENT", path, "not a symbolic link");
+    return node.target;
+  }
+
+  realpath(path: string): string {
+    return realPath(this.#find(path, true));
+  }
+
+  write(path: string, content: Uint8Array, options: WriteOptions): FileNode {
+    const wanted = normal(path);
+    if (options.ifAbsent === true && walk(this.root, wanted.path, false).node !== undefined) {
+      throw failure("ALREADY_EXISTS", path);
+    }
+    const found = walk(this.root, wanted.path, true);
+    const { node } = found;
+    if (node?.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (wanted.directory) throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
+    if (options.ifVersion !== undefined && (node === undefined || versionOf(node) !== options.ifVersion)) {
+      throw failure("CONFLICT", path);
+    }
+    if (node !== undefined && (node.mode & 0o222) === 0) {
+      throw failure("PERMISSION_DENIED", path, "the file has no write permission");
+    }
+    const now = this.#now();
+    if (node === undefined) {
+      const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
+      const mode = (options.mode ?? FILE_MODE) & PERMISSIONS;
+      const made: FileNode = {
+        type: "file",
+        bytes: new Uint8Array(content),
+        version: ++this.#versions,
+        mode,
+        mtime: now,
+        ctime: now,
+        birthtime: now,
+      };
+      link(dir, lastName(found), made, now);
+      return made;
+    }
+    const file = node as FileNode;
+    // Equal content is the same version: a touched file is no conflict.
+    if (!equal(file.bytes, content)) {
+      file.bytes = new Uint8Array(content);
+      file.version = ++this.#versions;
+    }
+    if (options.mode !== undefined) file.mode = options.mode & PERMISSIONS;
+    file.mtime = now;
+    file.ctime = now;
+    return file;
+  }
+
+  delete(path: string): void {
+    const found = this.#existing(path, false);
+    if (found.name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    if (found.node.type === "dir" && found.node.children.size > 0) throw failure("NOT_EMPTY", path);
+    unlink(holder(found), found.name, this.#now());
+  }
+
+  mkdir(path: string, parents: boolean, existOk: boolean): void {
+    const { path: at } = normal(path);
+    const found = walk(this.root, at, false);
+    if (found.node !== undefined) {
+      if (existOk && walk(this.root, at, true).node?.type === "dir") return;
+      throw failure("ALREADY_EXISTS", path);
+    }
+    const now = this.#now();
+    const dir = parents ? this.#makeDirs(found, path) : this.#present(found, path);
+    link(dir, lastName(found), newDir(now, DIR_MODE), now);
+  }
+
+  list(path: string): readonly FsEntry[] {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    const at = normal(path).path;
+    return Object.freeze(
+      ordersOf(node).listing.map((name) => entryOf(at, name, node.children.get(name) as Node)),
+    );
+  }
+
+  *files(path: string): Generator<string> {
+    const { node } = this.#existing(path, true);
+    if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    for (const [at, child] of below(node, normal(path).path)) if (child.type === "file") yield at;
+  }
+
+  symlink(target: string, path: string): void {
+    checkPath(target);
+    const found = this.#find(path, false);
+    if (found.node !== undefined) throw failure("ALREADY_EXISTS", path);
+    const now = this.#now();
+    link(
+      this.#present(found, path),
+      found.name,
+      {
+        type: "symlink",
+        target,
+        mode: LINK_MODE,
+        mtime: now,
+        ctime: now,
+        birthtime: now,
+      },
+      now,
+    );
+  }
+
+  chmod(path: string, mode: number): void {
+    const { node } = this.#existing(path, true);
+    node.mode = mode & PERMISSIONS;
+    node.ctime = this.#now();
+  }
+
+  rename(from: string, to: string, overwrite: boolean): void {
+    const source = this.#existing(from, false);
+    if (source.name === "") throw failure("PROTECTED_PATH", from, "the root cannot be moved");
+    const target = this.#find(to, false);
+    const dir = target.node === undefined ? this.#present(target, to) : holder(target);
+    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (target.node === source.node) return;
+    if (target.dirs.includes(source.node as DirNode)) {
+      throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+    }
+    this.#checkReplace(source.node, target.node, to);
+    const now = this.#now();
+    unlink(holder(source), source.name, now);
+    link(dir, target.name, source.node, now);
+    source.node.ctime = now;
+  }
+
+  copyFile(from: string, to: string, overwrite: boolean): void {
+    const source = this.file(from);
+    const target = walk(this.root, normal(to).path, false);
+    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (this.#find(to, true).node === source) throw failure("SAME_FILE", to);
+    this.write(to, source.bytes, { mode: source.mode });
+  }
+
+  removeTree(path: string): TreeCounts {
+    const { node, name, ...rest } = this.#existing(path, false);
+    if (name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    unlink(rest.dirs[rest.dirs.length - 1] as DirNode, name, this.#now());
+    return countTree(node);
+  }
+
+  copyTree(from: string, to: string, overwrite: boolean): TreeCounts {
+    const source = this.#existing(from, false).node;
+    const target = this.#find(to, false);
+    const dir = target.node === undefined ? this.#present(target, to) : holder(target);
+    if (target.node === source) throw failure("SAME_FILE", to);
+    if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+    if (target.dirs.includes(source as DirNode)) {
+      throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
+    }
+    const fresh = this.fresh();
+    // Put together aside and linked last: a failure half-way leaves nothing.
+    link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
+    return countTree(source);
+  }
+
+  #find(path: string, follow: boolean): Walk {
+    const { path: at, directory } = normal(path);
+    const found = walk(this.root, at, follow || directory);
+    if (directory && found.node !== undefined && found.node.type !== "dir") {
+      throw failure("NOT_DIRECTORY", path);
+    }
+    return found;
+  }
+
+  #existing(path: string, follow: boolean): Walk & { readonly node: Node } {
+    const found = this.#find(path, follow);
+    if (found.node === undefined) throw failure("NOT_FOUND", path);
+    return found as Walk & { readonly node: Node };
+  }
+
+  /** The directory a new name goes into, which must be there. */
+  #present(found: Walk, path: string): DirNode {
+    if (found.beyond.length > 0) {
+      throw failure("NOT_FOUND", path, "the parent directory does not exist", {
+        details: { missing: childOf(found.real, found.name) },
+      });
+    }
+    return holder(found);
+  }
+
+  /** Makes the missing directories above a new name. */
+  #makeDirs(found: Walk, path: string): DirNode {
+    if (found.beyond.length === 0) return holder(found);
+    const names = [found.name, ...found.beyond.slice(0, -1)];
+    if (found.beyond.includes("..")) throw failure("NOT_FOUND", path);
+    const now = this.#now();
+    let dir = holder(found);
+    for (const name of names) {
+      const made = newDir(now, DIR_MODE);
+      link(dir, name, made, now);
+      dir = made;
+    }
+    return dir;
+  }
+
+  #checkReplace(source: Node, target: Node | undefined, path: string): void {
+    if (target === undefined) return;
+    if (source.type === "dir" && target.type !== "dir") throw failure("NOT_DIRECTORY", path);
+    if (source.type !== "dir" && target.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (target.type === "dir" && target.children.size > 0) throw failure("NOT_EMPTY", path);
+  }
+}
+
+/** Checks a path and takes it apart. @throws INVALID_ARGUMENT for a relative one too */
+function normal(path: string): NormalPath {
+  checkPath(path);
+  if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "path must be absolute");
+  return normalise(path);
+}
+
+function lastName(found: Walk): string {
+  return found.beyond.at(-1) ?? found.name;
+}
+
+/** The version of a file as callers see it. */
+export function versionOf(node: Node): string | undefined {
+  return node.type === "file" ? `m${node.version}` : undefined;
+}
+
+/** The facts about a node, frozen. */
+export function factsOf(path: string, node: Node): FsStat {
+  return Object.freeze({
+    path,
+    type: node.type,
+    size: sizeOf(node),
+    isDir: node.type === "dir",
+    isFile: node.type === "file",
+    mtime: node.mtime,
+    ctime: node.ctime,
+    birthtime: node.birthtime,
+    mode: node.mode,
+    nlink: 1,
+    ...(node.type === "symlink" ? { target: node.target } : {}),
+    ...(node.type === "file" ? { version: `m${node.version}` } : {}),
+  });
+}
+
+function entryOf(directory: string, name: string, node: Node): FsEntry {
+  return Object.freeze({
+    name,
+    path: childOf(directory, name),
+    type: node.type,
+    isDir: node.type === "dir",
+    isFile: node.type === "file",
+    size: sizeOf(node),
+    mtime: node.mtime,
+    ...(node.type === "symlink" ? { target: node.target } : {}),
+  });
+}
+
+function sizeOf(node: Node): number {
+  if (node.type === "file") return node.bytes.length;
+  return node.type === "symlink" ? byteLength(node.target) : 0;
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function countTree(node: Node): TreeCounts {
+  const counts = { files: 0, directories: 0, bytes: 0 };
+  const add = (one: Node): void => {
+    if (one.type === "dir") counts.directories++;
+    else counts.files++;
+    if (one.type === "file") counts.bytes += one.bytes.length;
+  };
+  add(node);
+  if (node.type === "dir") for (const [, one] of below(node, "/")) add(one);
+  return counts;
+}
+
+/** A copy of `source` laid over a copy of what is there; directories merge, everything else is replaced. */
+function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
+  if (source.type !== "dir") {
+    if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
+    return cloneNode(source, fresh);
+  }
+  if (target === undefined) return cloneDir(source, fresh);
+  if (target.type !== "dir") throw failure("NOT_DIRECTORY", path);
+  const merged = cloneNode(target) as DirNode;
+  for (const [name, node] of target.children) merged.children.set(name, node);
+  for (const [name, node] of source.children) {
+    merged.children.set(name, overlay(target.children.get(name), node, fresh, childOf(path, name)));
+  }
+  return merged;
+}

@@ -1,0 +1,218 @@
+/**
+ * A backend in memory: for tests, browsers and scratch work.
+ *
+ * POSIX semantics on every host, contents as bytes, links, modes, versions and
+ * a clock that can be set. Instances share nothing. Every plain read and write
+ * has a synchronous twin.
+ */
+import type {
+  ByteRange,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "./backend.ts";
+import { checkSignal, failure } from "./failure.ts";
+import { compileGlobs } from "./globs.ts";
+import { type Dump, dumpOf, type MemorySeed, plant } from "./memory-seed.ts";
+import { factsOf, MemoryStore, versionOf } from "./memory-store.ts";
+import { cloneDir, type DirNode } from "./memory-tree.ts";
+import { normalise } from "./paths.ts";
+import { decodeText, encodeText } from "./text.ts";
+
+/** How a memory backend is made. */
+export interface MemoryOptions {
+  /** The clock, in milliseconds since 1970; default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** The state of a memory backend at one moment; opaque. */
+export interface MemorySnapshot {
+  readonly takenAt: number;
+}
+
+const kept = new WeakMap<MemorySnapshot, { readonly root: DirNode; readonly owner: MemoryStore }>();
+
+/**
+ * A file system in memory.
+ *
+ * @example
+ * const backend = new MemoryBackend({ "/repo/a.txt": "one\n" });
+ * await backend.readText("/repo/a.txt"); // "one\n"
+ */
+export class MemoryBackend implements FsBackend {
+  readonly #store: MemoryStore;
+  readonly #now: () => number;
+
+  constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
+    this.#now = options.now ?? Date.now;
+    this.#store = new MemoryStore(this.#now);
+    plant(this.#store, seed);
+  }
+
+  existsSync(path: string): boolean {
+    return this.#store.exists(path);
+  }
+  statSync(path: string): FsStat {
+    return this.#store.stat(path);
+  }
+  lstatSync(path: string): FsStat {
+    return this.#store.lstat(path);
+  }
+  readBytesSync(path: string): Uint8Array {
+    return this.#store.bytes(path);
+  }
+  readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
+    return decodeText(this.#store.file(path).bytes, options.encoding, path);
+  }
+  writeBytesSync(path: string, content: Uint8Array, options: WriteOptions = {}): WriteResult {
+    checkSignal(options.signal, path);
+    const version = versionOf(this.#store.write(path, content, options));
+    return Object.freeze(version === undefined ? {} : { version });
+  }
+  writeTextSync(
+    path: string,
+    content: string,
+    options: WriteOptions & { readonly encoding?: string } = {},
+  ): WriteResult {
+    return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
+  }
+  deleteSync(path: string): void {
+    this.#store.delete(path);
+  }
+  mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
+    this.#store.mkdir(path, options.parents ?? true, options.existOk ?? true);
+  }
+  listDirSync(path: string): readonly FsEntry[] {
+    return this.#store.list(path);
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return this.existsSync(path);
+  }
+  async stat(path: string): Promise<FsStat> {
+    return this.statSync(path);
+  }
+  async lstat(path: string): Promise<FsStat> {
+    return this.lstatSync(path);
+  }
+  async readText(path: string, options?: { readonly encoding?: string }): Promise<string> {
+    return this.readTextSync(path, options);
+  }
+  async readBytes(path: string): Promise<Uint8Array> {
+    return this.readBytesSync(path);
+  }
+  async read(
+    path: string,
+    options: {
+      readonly range?: ByteRange;
+      readonly ifNoneMatch?: string;
+      readonly maxBytes?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<VersionedBytes | null> {
+    checkSignal(options.signal, path);
+    const file = this.#store.file(path);
+    const version = versionOf(file) as string;
+    if (options.ifNoneMatch === version) return null;
+    const bytes = this.#store.bytes(path, options.range);
+    if (options.maxBytes !== undefined && bytes.length > options.maxBytes) {
+      throw failure(
+        "TOO_LARGE",
+        path,
+        `${bytes.length} bytes are more than the limit of ${options.maxBytes}`,
+        {
+          details: { size: bytes.length, limit: options.maxBytes },
+        },
+      );
+    }
+    return Object.freeze({ bytes, version, stat: factsOf(normalise(path).path, file) });
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options?: WriteOptions & { readonly encoding?: string },
+  ): Promise<WriteResult> {
+    return this.writeTextSync(path, content, options);
+  }
+  async writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
+    return this.writeBytesSync(path, content, options);
+  }
+  async delete(path: string): Promise<void> {
+    this.deleteSync(path);
+  }
+  async mkdir(
+    path: string,
+    options?: { readonly parents?: boolean; readonly existOk?: boolean },
+  ): Promise<void> {
+    this.mkdirSync(path, options);
+  }
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    return this.listDirSync(path);
+  }
+  /** Lazy: a file removed before its turn is left out. */
+  iterFiles(root: string): Iterable<string> {
+    return this.#store.files(root);
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? "/").path;
+    const matcher = compileGlobs([pattern]);
+    const cut = root === "/" ? 1 : root.length + 1;
+    const found: string[] = [];
+    for (const path of this.#store.files(root)) if (matcher.matches(path.slice(cut))) found.push(path);
+    return Object.freeze(found);
+  }
+  async readLink(path: string): Promise<string> {
+    return this.#store.readLink(path);
+  }
+  async symlink(target: string, path: string): Promise<void> {
+    this.#store.symlink(target, path);
+  }
+  async realpath(path: string): Promise<string> {
+    return this.#store.realpath(path);
+  }
+  async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    this.#store.rename(from, to, options.overwrite ?? false);
+  }
+  async copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    this.#store.copyFile(from, to, options.overwrite ?? false);
+  }
+  async chmod(path: string, mode: number): Promise<void> {
+    this.#store.chmod(path, mode);
+  }
+  async removeTree(path: string): Promise<TreeCounts> {
+    return this.#store.removeTree(path);
+  }
+  async copyTree(
+    from: string,
+    to: string,
+    options: { readonly overwrite?: boolean | undefined } = {},
+  ): Promise<TreeCounts> {
+    return this.#store.copyTree(from, to, options.overwrite ?? false);
+  }
+
+  /** The whole tree as plain data, which a new backend can be seeded with. */
+  dump(): Dump {
+    return dumpOf(this.#store);
+  }
+  /** What `JSON.stringify` takes: the {@link dump}. */
+  toJSON(): Dump {
+    return this.dump();
+  }
+  /** Keeps the state as it is now. Contents are shared, so this costs little memory. */
+  snapshot(): MemorySnapshot {
+    const snapshot = Object.freeze({ takenAt: this.#now() });
+    kept.set(snapshot, { root: cloneDir(this.#store.root), owner: this.#store });
+    return snapshot;
+  }
+  /** Returns to a kept state, as often as wanted. @throws INVALID_ARGUMENT for anything else */
+  restore(snapshot: MemorySnapshot): void {
+    const state = kept.get(snapshot);
+    if (state === undefined) throw failure("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
+    // Versions are unique within one backend only: content from elsewhere gets new ones.
+    this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Paths as text: checked, normalised and compared, without touching storage.
+ *
+ * `/` separates and everything else is a plain character, on every host. The
+ * rules are those of `crates/core/src/path.rs`; what a link or a policy makes
+ * of a path is decided elsewhere.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+
+/** The longest path that is looked at, in UTF-8 bytes. */
+export const MAX_PATH_BYTES = 65_536;
+
+/** The longest name of one entry, in UTF-8 bytes. */
+export const MAX_NAME_BYTES = 255;
+
+/** An absolute path in its shortest form, and whether it can only name a directory. */
+export interface NormalPath {
+  readonly path: string;
+  /** It ended in `/`, `.` or `..`. */
+  readonly directory: boolean;
+}
+
+const UNPAIRED = /[\ud800-\udfff]/u;
+const encoder = new TextEncoder();
+
+/** The length of a text in UTF-8 bytes. */
+export function byteLength(text: string): number {
+  return encoder.encode(text).length;
+}
+
+/**
+ * Refuses what can never name a file.
+ * @throws INVALID_ARGUMENT for an empty path, a NUL or an unpaired surrogate; NAME_TOO_LONG
+ */
+export function checkPath(path: string): void {
+  if (typeof path !== "string") throw new FilewrightError("INVALID_ARGUMENT", "path must be a string");
+  if (path === "") throw new FilewrightError("INVALID_ARGUMENT", "path is empty");
+  if (path.includes("\0")) {
+    throw new FilewrightError("INVALID_ARGUMENT", "path contains a NUL byte", { path });
+  }
+  if (UNPAIRED.test(path)) {
+    throw new FilewrightError("INVALID_ARGUMENT", "path contains an unpaired surrogate", { path });
+  }
+  // A code unit is at most three bytes, so short paths need no counting.
+  if (path.length > MAX_PATH_BYTES / 3 && byteLength(path) > MAX_PATH_BYTES) {
+    throw new FilewrightError("NAME_TOO_LONG", `path is longer than ${MAX_PATH_BYTES} bytes`, { path });
+  }
+}
+
+/** Whether a name is too long for one entry. */
+export function isLongName(name: string): boolean {
+  return name.length > MAX_NAME_BYTES / 3 && byteLength(name) > MAX_NAME_BYTES;
+}
+
+/** Joins a path to a directory; an absolute path stands for itself. */
+export function joinPath(base: string, path: string): string {
+  if (path.startsWith("/")) return path;
+  return base.endsWith("/") ? base + path : `${base}/${path}`;
+}
+
+const PLAIN = /^(?:\/(?!\.{0,2}(?:\/|$))[^/]+)+$/;
+
+/**
+ * Takes `.`, `..` and doubled slashes out of an absolute path, lexically. `..`
+ * at the top stays at the top.
+ */
+export function normalise(absolute: string): NormalPath {
+  if (absolute.length < 4096 && PLAIN.test(absolute)) return { path: absolute, directory: false };
+  const names: string[] = [];
+  let last = "";
+  for (const name of absolute.split("/")) {
+    last = name;
+    if (name === "..") names.pop();
+    else if (name !== "" && name !== ".") names.push(name);
+  }
+  return { path: `/${names.join("/")}`, directory: last === "" || last === "." || last === ".." };
+}
+
+/** Whether `path` is `root` or lies below it. Both are normalised. */
+export function isWithin(path: string, root: string): boolean {
+  if (root === "/") return true;
+  return path.startsWith(root) && (path.length === root.length || path[root.length] === "/");
+}
+
+/** The directory that holds a path; `/` for `/`. */
+export function parentOf(path: string): string {
+  const cut = path.lastIndexOf("/");
+  return cut <= 0 ? "/" : path.slice(0, cut);
+}
+
+/** The last name of a path; empty for `/`. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** A path below a directory. */
+export function childOf(directory: string, name: string): string {
+  return directory === "/" ? `/${name}` : `${directory}/${name}`;
+}
+
+/** `path` relative to `root`, `.` for the root itself; null when it lies elsewhere. */
+export function relativeTo(path: string, root: string): string | null {
+  if (!isWithin(path, root)) return null;
+  if (path.length === root.length) return ".";
+  return path.slice(root === "/" ? 1 : root.length + 1);
+}
+
+/** Compares two texts by code point, which is the order of their UTF-8 bytes. */
+export function compareCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** UTF-16 puts surrogates before U+E000; by code point they come after. */
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** Sorts in place by code point. */
+export function sortCodePoints(names: string[]): string[] {
+  // Without surrogates the native order is the same and much faster.
+  return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareCodePoints) : names.sort();
+}
+
+const HOSTILE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/**
+ * Escapes what could forge a line or hide text when a name is shown: control
+ * characters, line separators and bidirectional controls.
+ *
+ * @example escapeControls("a\nb") // "a\\nb"
+ */
+export function escapeControls(text: string): string {
+  return text.replace(HOSTILE, (c) => {
+    const code = c.charCodeAt(0);
+    return (
+      NAMED[c] ??
+      (code < 0x100
+        ? `\\x${code.toString(16).padStart(2, "0")}`
+        : `\\u{${code.toString(16).padStart(4, "0")}}`)
+    );
+  });
+}

@@ -1,0 +1,35 @@
+/**
+ * The shape of a policy: what a confined backend enforces. How policies are
+ * made and combined is in `js/access/policy.ts`.
+ */
+
+/** What becomes of a symbolic link that leads out of the roots. */
+export type FollowSymlinks =
+  /** A link is followed while it stays inside the roots (the default). */
+  | "inside"
+  /** No link is followed at all. */
+  | "never"
+  /** A link is followed wherever it leads; deny rules still apply there. */
+  | "any";
+
+/** Who may touch what. Frozen plain data. */
+export interface SandboxPolicy {
+  /** The base of relative paths and globs: absolute and normalised. */
+  readonly cwd: string;
+  /** Directories or single files that may be read; null for everything. */
+  readonly read: readonly string[] | null;
+  /** Directories or single files that may be changed. */
+  readonly write: readonly string[];
+  /** Globs relative to `cwd`; what they match is out of bounds, roots or not. */
+  readonly deny: readonly string[];
+  /** Refuse writes to `.git/hooks`, `.git/config` and `.gitmodules` at any depth. */
+  readonly protect: boolean;
+  /** Refuse every write. */
+  readonly readOnly: boolean;
+  readonly followSymlinks: FollowSymlinks;
+  /** A bound on the text of one answer, in UTF-8 bytes. */
+  readonly maxOutputBytes?: number;
+}
+
+/** What a call wants of a path. */
+export type Intent = "read" | "write";
