@@ -11,3 +11,4 @@
 mod cancel;
 mod convert;
 mod hash;
+mod root;
