@@ -3,20 +3,16 @@ import type { Engine } from "./engine.ts";
 import { FilewrightError } from "./errors.ts";
 
 let current: Engine | undefined;
-let missing = new FilewrightError("INTERNAL", "the engine is not loaded; call `await ready()` first");
 
 /** Makes `next` the engine in use. */
 export function setEngine(next: Engine): void {
   current = next;
 }
 
-/** Remembers why there is no engine; whoever needs one is told. */
-export function setNoEngine(reason: string): void {
-  missing = new FilewrightError("UNSUPPORTED_PLATFORM", `no engine could be loaded: ${reason}`);
-}
-
-/** The engine in use. @throws FilewrightError INTERNAL before `ready()`, UNSUPPORTED_PLATFORM where none loads */
+/** The engine in use. @throws FilewrightError INTERNAL before an entry has loaded one */
 export function engine(): Engine {
-  if (current === undefined) throw missing;
+  if (current === undefined) {
+    throw new FilewrightError("INTERNAL", "the engine is not loaded; call `await ready()` first");
+  }
   return current;
 }

@@ -5,9 +5,10 @@
  * native addon and WebAssembly module export the same names, so one wrapper
  * serves both.
  */
+import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 
 /** What both bindings export. Each area's file declares its own part. */
-export interface Binding {
+export interface Binding extends DiffBinding {
   sha256(bytes: Uint8Array): string;
 }
 
@@ -19,7 +20,7 @@ export interface EngineInfo {
 }
 
 /** The core's functions. Pure: bytes and text in, values out. */
-export interface Engine {
+export interface Engine extends DiffEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -30,5 +31,6 @@ export function makeEngine(binding: Binding, info: EngineInfo): Engine {
   return Object.freeze({
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
+    ...diffEngine(binding),
   });
 }

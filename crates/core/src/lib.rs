@@ -7,8 +7,8 @@
 //! Every public function is total: hostile input gives a typed [`Error`],
 //! never a panic, in bounded memory and time.
 
-pub mod access;
 pub mod anchor;
+pub mod diff;
 pub mod error;
 pub mod hash;
 pub mod pack;

@@ -10,5 +10,5 @@
 
 mod cancel;
 mod convert;
+mod diff;
 mod hash;
-mod root;

@@ -4,4 +4,5 @@
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
 mod convert;
+mod diff;
 mod hash;

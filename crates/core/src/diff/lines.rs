@@ -1,0 +1,99 @@
+//! Cutting two texts into lines, without what they share at both ends.
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+/// The lines of one text that take part in a comparison. Lines that both texts
+/// share at the beginning and end are counted, not kept, except for a margin.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// Each line with its line end.
+    pub lines: Vec<&'a [u8]>,
+    /// How many lines lie before `lines`.
+    pub skipped: u32,
+    /// Whether the text goes on after `lines`.
+    pub cut: bool,
+}
+
+impl<'a> Side<'a> {
+    /// The line with this number, counted from 0 in the whole text; `None`
+    /// outside of the kept lines.
+    pub fn line(&self, number: u32) -> Option<&'a [u8]> {
+        let at = number.checked_sub(self.skipped)?;
+        self.lines.get(at as usize).copied()
+    }
+
+    /// The number after the last kept line.
+    pub fn end(&self) -> u32 {
+        self.skipped + self.lines.len() as u32
+    }
+}
+
+/// Splits both texts into lines, leaving out what they have in common at both
+/// ends but for `margin` lines on each side of the difference.
+pub(super) fn sides<'a>(before: &'a [u8], after: &'a [u8], margin: u32) -> (Side<'a>, Side<'a>) {
+    let shared = common_prefix(before, after);
+    let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
+    let tail = common_suffix(&before[start..], &after[start..]);
+    // Begin the common tail at a line start on both sides.
+    let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
+
+    let from = step_back(before, start, margin);
+    let skipped = memchr_iter(b'\n', &before[..from]).count() as u32;
+    let keep_tail = step_forward(before, before.len() - tail, margin) - (before.len() - tail);
+    let side = |text: &'a [u8]| {
+        let to = text.len() - tail + keep_tail;
+        Side { lines: split(&text[from..to]), skipped, cut: to < text.len() }
+    };
+    (side(before), side(after))
+}
+
+/// The lines of a text, each with its LF; the last one may lack it.
+pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::with_capacity(text.len() / 32 + 4);
+    let mut from = 0;
+    for at in memchr_iter(b'\n', text) {
+        lines.push(&text[from..=at]);
+        from = at + 1;
+    }
+    if from < text.len() {
+        lines.push(&text[from..]);
+    }
+    lines
+}
+
+fn step_back(text: &[u8], mut at: usize, lines: u32) -> usize {
+    for _ in 0..lines {
+        if at == 0 {
+            break;
+        }
+        at = memrchr(b'\n', &text[..at - 1]).map_or(0, |newline| newline + 1);
+    }
+    at
+}
+
+fn step_forward(text: &[u8], mut at: usize, lines: u32) -> usize {
+    for _ in 0..lines {
+        if at == text.len() {
+            break;
+        }
+        at = memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline + 1);
+    }
+    at
+}
+
+/// The number of bytes that both slices begin with.
+pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    const BLOCK: usize = 64;
+    let blocks = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK));
+    let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
+    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(x, y)| x == y).count()
+}
+
+/// The number of bytes that both slices end with.
+pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+    const BLOCK: usize = 64;
+    let blocks = a.rchunks_exact(BLOCK).zip(b.rchunks_exact(BLOCK));
+    let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
+    let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
+    whole + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
+}

@@ -1,0 +1,83 @@
+//! File names in the headers of a diff, quoted as git quotes them.
+
+use std::borrow::Cow;
+
+/// `prefix/name`, between quotes with C escapes where the name holds a control
+/// character, `"`, `\`, a bidirectional control or bytes that are not UTF-8.
+/// Other non-ASCII characters stay readable, as with git's `core.quotePath=false`.
+pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
+    let slash = if name.first() == Some(&b'/') { "" } else { "/" };
+    match quote(name) {
+        Cow::Borrowed(name) => {
+            // GNU patch takes a name with blanks whole only if a tab follows it.
+            let tab = if name.contains(' ') { "\t" } else { "" };
+            format!("{prefix}{slash}{name}{tab}")
+        }
+        Cow::Owned(name) => format!("\"{prefix}{slash}{name}\""),
+    }
+}
+
+/// The name with C escapes, borrowed where it needs none.
+fn quote(name: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(name)
+        && !text.chars().any(needs_escape)
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut quoted = String::with_capacity(name.len() + 8);
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\x07' => quoted.push_str("\\a"),
+                '\x08' => quoted.push_str("\\b"),
+                '\t' => quoted.push_str("\\t"),
+                '\n' => quoted.push_str("\\n"),
+                '\x0b' => quoted.push_str("\\v"),
+                '\x0c' => quoted.push_str("\\f"),
+                '\r' => quoted.push_str("\\r"),
+                '"' => quoted.push_str("\\\""),
+                '\\' => quoted.push_str("\\\\"),
+                c if needs_escape(c) => {
+                    octal(&mut quoted, c.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                c => quoted.push(c),
+            }
+        }
+        octal(&mut quoted, chunk.invalid());
+    }
+    Cow::Owned(quoted)
+}
+
+fn octal(quoted: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        quoted.push_str(&format!("\\{byte:03o}"));
+    }
+}
+
+fn needs_escape(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '"' | '\\' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_prefix;
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        for (name, shown) in [
+            (&b"src/a.ts"[..], "a/src/a.ts"),
+            (b"/abs/a.ts", "a/abs/a.ts"),
+            (b"two words.txt", "a/two words.txt\t"),
+            ("caf\u{e9}".as_bytes(), "a/caf\u{e9}"),
+            (b"tab\there", "\"a/tab\\there\""),
+            (b"q\"b\\", "\"a/q\\\"b\\\\\""),
+            (b"caf\xe9", "\"a/caf\\351\""),
+            (b"\x1b[31m", "\"a/\\033[31m\""),
+            ("\u{202e}".as_bytes(), "\"a/\\342\\200\\256\""),
+        ] {
+            assert_eq!(with_prefix("a", name), shown);
+        }
+    }
+}

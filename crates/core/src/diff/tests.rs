@@ -1,0 +1,203 @@
+//! The format as a table, and the promises as properties.
+
+use proptest::prelude::*;
+
+use super::unified::{Format, Header, Limits, LineEndings, Unified, diff};
+use super::{Algorithm, Change, Options, compare};
+
+fn format(context: u32) -> Format<'static> {
+    Format {
+        header: Header { before: Some(b"f"), after: Some(b"f") },
+        context,
+        line_ends: LineEndings::Shown,
+        limits: Limits::default(),
+    }
+}
+
+fn show(before: &str, after: &str) -> Unified {
+    diff(Some(before.as_bytes()), Some(after.as_bytes()), &Options::default(), &format(3))
+}
+
+fn body(before: &str, after: &str) -> String {
+    let text = show(before, after).text;
+    text.strip_prefix("--- a/f\n+++ b/f\n").map(str::to_owned).unwrap_or(text)
+}
+
+#[test]
+fn hunks_read_as_git_prints_them() {
+    let numbered = |skip: &[u32]| {
+        (1..=20).filter(|n| !skip.contains(n)).map(|n| format!("{n}\n")).collect::<String>()
+    };
+    for (name, before, after, shown) in [
+        ("replace", "a\nb\nc\n", "a\nB\nc\n", "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"),
+        ("one line", "x\n", "x\ny\n", "@@ -1 +1,2 @@\n x\n+y\n"),
+        ("from empty", "", "1\n2\n", "@@ -0,0 +1,2 @@\n+1\n+2\n"),
+        ("to empty", "o\n", "", "@@ -1 +0,0 @@\n-o\n"),
+        (
+            "no newline",
+            "a\nb",
+            "a\nB",
+            "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n",
+        ),
+        ("newline added", "a", "a\n", "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"),
+        ("crlf on both sides", "a\r\nb\r\n", "a\r\nB\r\n", "@@ -1,2 +1,2 @@\n a\n-b\n+B\n"),
+        ("only line ends", "a\n", "a\r\n", "@@ -1 +1 @@\n-a\n+a\r\n"),
+        ("a lone CR stays", "a\rb\n", "a\rc\n", "@@ -1 +1 @@\n-a\rb\n+a\rc\n"),
+        ("line separators are text", "a\u{2028}b\n", "", "@@ -1 +0,0 @@\n-a\u{2028}b\n"),
+    ] {
+        assert_eq!(body(before, after), shown, "{name}");
+    }
+    assert_eq!(
+        body(&numbered(&[]), &numbered(&[1, 20])),
+        "@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n@@ -17,4 +16,3 @@\n 17\n 18\n 19\n-20\n"
+    );
+}
+
+#[test]
+fn absent_is_not_empty() {
+    let options = Options::default();
+    let created = diff(None, Some(b""), &options, &format(3));
+    assert_eq!((created.identical, created.text.as_str()), (false, "--- /dev/null\n+++ b/f\n"));
+    let deleted = diff(Some(b"o\n"), None, &options, &format(3));
+    assert_eq!(deleted.text, "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-o\n");
+    assert!(diff(Some(b""), Some(b""), &options, &format(3)).identical);
+}
+
+#[test]
+fn whitespace_can_be_ignored() {
+    let options = Options { ignore_whitespace: true, ..Options::default() };
+    for (before, after, identical) in [
+        ("a\nb\n", "a\r\nb\r\n", true),
+        ("a b\n", "ab", true),
+        ("\tif x:\n", "  if x :\n", true),
+        ("a\n\nb\n", "a\nb\n", false),
+        ("a\n", "b\n", false),
+    ] {
+        let made = diff(Some(before.as_bytes()), Some(after.as_bytes()), &options, &format(3));
+        assert_eq!(made.identical, identical, "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn hunks_point_into_the_text() {
+    let made = show("a\nb\nc\n", "a\nB\nc\n");
+    assert_eq!((made.added, made.removed, made.hunks.len()), (1, 1, 1));
+    assert_eq!(&made.text[made.hunks[0].body.clone()], " a\n-b\n+B\n c\n");
+}
+
+#[test]
+fn a_long_line_is_cut_around_its_difference() {
+    let line = |word: &str| format!("{}{word}{}\n", "x".repeat(50_000), "y".repeat(50_000));
+    let limits = Limits { line: 400, bytes: 0 };
+    let format = Format { limits, ..format(3) };
+    let (old, new) = (line("NEEDLE"), line("PIN"));
+    let made = diff(Some(old.as_bytes()), Some(new.as_bytes()), &Options::default(), &format);
+    assert!(made.truncated && made.text.len() < 1_200, "{}", made.text.len());
+    assert!(made.text.contains("xNEEDLEy") && made.text.contains("xPINy"));
+}
+
+#[test]
+fn a_long_diff_is_cut_and_says_so() {
+    let text = |word: &str| (0..5_000).map(|n| format!("{word}{n}\n")).collect::<String>();
+    let format = Format { limits: Limits { line: 0, bytes: 2_000 }, ..format(3) };
+    let (old, new) = (text("a"), text("b"));
+    let made = diff(Some(old.as_bytes()), Some(new.as_bytes()), &Options::default(), &format);
+    assert_eq!((made.added, made.removed), (5_000, 5_000));
+    assert!(made.truncated && made.text.len() < 2_100);
+    assert!(made.text.ends_with(" more changed lines]\n"));
+}
+
+/// Texts for which a careless algorithm is quadratic. Bounded means that this
+/// test ends; without the bounds it takes minutes.
+#[test]
+fn pathological_texts_are_bounded() {
+    let unique = |word: &str| (0..3_000).map(|n| format!("{word}{n}\n")).collect::<String>();
+    let every_other =
+        |word: &str| (0..3_000).map(|n| format!("same {n}\n{word} {n}\n")).collect::<String>();
+    let few = |seed: u64| {
+        let mut state = seed;
+        (0..3_000)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                format!("{}\n", (state >> 33) % 5)
+            })
+            .collect::<String>()
+    };
+    for (name, before, after) in [
+        ("nothing in common", unique("a"), unique("b")),
+        ("every other line changed", every_other("x"), every_other("y")),
+        ("five distinct lines", few(1), few(2)),
+        ("one line repeated", "a\n".repeat(8_000), format!("{}b\n", "a\n".repeat(7_900))),
+    ] {
+        for algorithm in [Algorithm::Histogram, Algorithm::Myers, Algorithm::Minimal] {
+            let options = Options { algorithm, ignore_whitespace: false };
+            let made = compare(before.as_bytes(), after.as_bytes(), 3, &options);
+            assert_eq!(rebuilt(&before, &after, &made.changes), after, "{name}");
+        }
+    }
+}
+
+/// The new text made from the old one and the changes.
+fn rebuilt(before: &str, after: &str, changes: &[Change]) -> String {
+    let old = super::lines::split(before.as_bytes());
+    let new = super::lines::split(after.as_bytes());
+    let mut bytes: Vec<&[u8]> = Vec::new();
+    let mut next = 0;
+    for change in changes {
+        bytes.extend(&old[next..change.before.start as usize]);
+        bytes.extend(&new[change.after.start as usize..change.after.end as usize]);
+        next = change.before.end as usize;
+    }
+    bytes.extend(&old[next..]);
+    String::from_utf8(bytes.concat()).unwrap()
+}
+
+fn lines() -> impl Strategy<Value = String> {
+    let line = prop_oneof!["[ab]{0,2}\n", "[abc]{0,2}\r\n", "\t?x?\n"];
+    (proptest::collection::vec(line, 0..30), "[ab]{0,1}")
+        .prop_map(|(lines, last)| lines.concat() + &last)
+}
+
+fn algorithms() -> impl Strategy<Value = Algorithm> {
+    prop_oneof![Just(Algorithm::Histogram), Just(Algorithm::Myers), Just(Algorithm::Minimal)]
+}
+
+proptest! {
+    #[test]
+    fn changes_rebuild_the_new_text(before in lines(), after in lines(), algorithm in algorithms()) {
+        let options = Options { algorithm, ignore_whitespace: false };
+        let made = compare(before.as_bytes(), after.as_bytes(), 3, &options);
+        prop_assert_eq!(rebuilt(&before, &after, &made.changes), after);
+    }
+
+    #[test]
+    fn any_bytes_give_a_diff(
+        before in proptest::collection::vec(any::<u8>(), 0..200),
+        after in proptest::collection::vec(any::<u8>(), 0..200),
+        context in 0u32..5,
+        ignore_whitespace: bool,
+        line in 0usize..8,
+        bytes in 0usize..50,
+    ) {
+        let options = Options { ignore_whitespace, ..Options::default() };
+        let format = Format { limits: Limits { line, bytes }, ..format(context) };
+        let made = diff(Some(&before), Some(&after), &options, &format);
+        prop_assert!(!made.identical || before == after || ignore_whitespace);
+        prop_assert_eq!(made.identical, made.text.is_empty());
+    }
+
+    #[test]
+    fn counts_in_headers_are_true(before in lines(), after in lines(), context in 0u32..4) {
+        let format = Format { line_ends: LineEndings::Raw, ..format(context) };
+        let made = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Options::default(), &format);
+        for hunk in &made.hunks {
+            let count = |markers: [char; 2]| {
+                made.text[hunk.body.clone()]
+                    .split_terminator('\n')
+                    .filter(|line| line.starts_with(markers))
+                    .count() as u32
+            };
+            prop_assert_eq!((count([' ', '-']), count([' ', '+'])), (hunk.old_lines, hunk.new_lines));
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! The unified format: hunks with context, as text and as numbers.
+//!
+//! What is printed applies with `git apply` and GNU patch, unless it was made
+//! for display: [`Limits`] cut long lines and long diffs, and line ends are
+//! shown as LF where both sides have the same kind (`line_ends`).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::lines::common_prefix;
+use super::{Change, Comparison, Options, compare, name};
+use crate::text::Eol;
+
+/// The names in the two header lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Header<'a> {
+    /// The old file's name, without `a/`; `None` where there was no such file.
+    pub before: Option<&'a [u8]>,
+    /// The new file's name, without `b/`; `None` where there is no such file.
+    pub after: Option<&'a [u8]>,
+}
+
+/// How line ends appear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEndings {
+    /// As LF where both sides have the same kind, else as they are.
+    #[default]
+    Shown,
+    /// As they are: the diff of a CRLF text has CRs.
+    Raw,
+}
+
+/// How much a diff for display may hold. A limit of 0 is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Code points of one line; longer lines are cut around their difference.
+    pub line: usize,
+    /// Bytes of the whole text; the rest is counted in a closing line.
+    pub bytes: usize,
+}
+
+/// Everything that shapes a printed diff.
+#[derive(Clone, Copy, Debug)]
+pub struct Format<'a> {
+    /// The file names.
+    pub header: Header<'a>,
+    /// Unchanged lines around each change.
+    pub context: u32,
+    /// How line ends appear.
+    pub line_ends: LineEndings,
+    /// Cuts for display.
+    pub limits: Limits,
+}
+
+/// One hunk. Line numbers are 1-based; an empty side names the line before it,
+/// which is 0 for an empty file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// First line in the old text.
+    pub old_start: u32,
+    /// Lines in the old text.
+    pub old_lines: u32,
+    /// First line in the new text.
+    pub new_start: u32,
+    /// Lines in the new text.
+    pub new_lines: u32,
+    /// The bytes of [`Unified::text`] that hold the hunk's lines, without its `@@` line.
+    pub body: Range<usize>,
+}
+
+/// A printed diff.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unified {
+    /// Whether nothing differs.
+    pub identical: bool,
+    /// The diff; empty where nothing differs.
+    pub text: String,
+    /// Lines that only the new text has.
+    pub added: u64,
+    /// Lines that only the old text has.
+    pub removed: u64,
+    /// The hunks of `text`.
+    pub hunks: Vec<Hunk>,
+    /// Whether [`Limits`] cut something from `text`.
+    pub truncated: bool,
+}
+
+/// Compares two texts and prints the difference. `None` is an absent file.
+pub fn diff(
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+    options: &Options,
+    format: &Format<'_>,
+) -> Unified {
+    let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let comparison = compare(old, new, format.context, options);
+    if comparison.changes.is_empty() && before.is_some() == after.is_some() {
+        return Unified { identical: true, ..Unified::default() };
+    }
+    let strip_cr = format.line_ends == LineEndings::Shown && same_line_ends(old, new, &comparison);
+    let header =
+        Header { before: before.and(format.header.before), after: after.and(format.header.after) };
+    Printer { comparison: &comparison, strip_cr, limits: format.limits, out: Unified::default() }
+        .print(&header, format.context)
+}
+
+/// Whether CRs can be left out without hiding a difference.
+fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
+    match (Eol::detect(before), Eol::detect(after)) {
+        (Eol::Mixed, Eol::Mixed) => {
+            comparison.changes.iter().all(|change| {
+                let text = |line: Option<&[u8]>| line.map(|line| without_cr(line).into_owned());
+                change.before.len() != change.after.len()
+                    || change.before.clone().zip(change.after.clone()).all(|(x, y)| {
+                        text(comparison.before.line(x)) != text(comparison.after.line(y))
+                    })
+            })
+        }
+        (Eol::None, Eol::Mixed) | (Eol::Mixed, Eol::None) => false,
+        (Eol::None, _) | (_, Eol::None) => true,
+        (old, new) => old == new,
+    }
+}
+
+/// A line whose CRLF is shown as LF.
+fn without_cr(line: &[u8]) -> Cow<'_, [u8]> {
+    match line.strip_suffix(b"\r\n") {
+        Some(text) => Cow::Owned([text, b"\n"].concat()),
+        None => Cow::Borrowed(line),
+    }
+}
+
+/// The changes of one hunk: those less than twice the context apart.
+pub(super) fn groups(changes: &[Change], context: u32) -> impl Iterator<Item = &[Change]> {
+    changes.chunk_by(move |last, next| {
+        next.before.start - last.before.end <= context.saturating_mul(2)
+    })
+}
+
+struct Printer<'a, 'b> {
+    comparison: &'b Comparison<'a>,
+    strip_cr: bool,
+    limits: Limits,
+    out: Unified,
+}
+
+impl Printer<'_, '_> {
+    fn print(mut self, header: &Header<'_>, context: u32) -> Unified {
+        self.out.added = self.comparison.added();
+        self.out.removed = self.comparison.removed();
+        self.header(header);
+        let mut shown = 0;
+        for group in groups(&self.comparison.changes, context) {
+            if self.full() {
+                break;
+            }
+            shown += self.hunk(group, context);
+        }
+        let all = self.out.added + self.out.removed;
+        if shown < all {
+            self.out.truncated = true;
+            self.out.text.push_str(&format!("[diff cut: {} more changed lines]\n", all - shown));
+        }
+        self.out
+    }
+
+    fn header(&mut self, header: &Header<'_>) {
+        for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
+            let name = name.map_or("/dev/null".into(), |name| name::with_prefix(prefix, name));
+            self.out.text.push_str(&format!("{marker} {name}\n"));
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.limits.bytes != 0 && self.out.text.len() >= self.limits.bytes
+    }
+
+    /// Prints one hunk and says how many changed lines it showed.
+    fn hunk(&mut self, group: &[Change], context: u32) -> u64 {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { return 0 };
+        let (old, new) = (&self.comparison.before, &self.comparison.after);
+        let lead = context.min(first.before.start - old.skipped);
+        let trail = context.min(old.end() - last.before.end);
+        let lines = |from: u32, to: u32| (if from == to { from } else { from + 1 }, to - from);
+        let (old_start, old_lines) = lines(first.before.start - lead, last.before.end + trail);
+        // Under `ignore_whitespace` the unchanged lines still pair up one to one.
+        let after_end = (last.after.end + trail).min(new.end());
+        let (new_start, new_lines) = lines(first.after.start - lead, after_end);
+        let number = |start: u32, count: u32| match count {
+            1 => start.to_string(),
+            count => format!("{start},{count}"),
+        };
+        self.out.text.push_str(&format!(
+            "@@ -{} +{} @@\n",
+            number(old_start, old_lines),
+            number(new_start, new_lines)
+        ));
+        let from = self.out.text.len();
+        let mut shown = 0;
+        let mut next = first.before.start - lead;
+        for change in group {
+            self.context(next, change.before.start);
+            shown += self.change(change);
+            next = change.before.end;
+            if self.full() {
+                break;
+            }
+        }
+        if !self.full() {
+            self.context(next, last.before.end + trail);
+        }
+        let body = from..self.out.text.len();
+        self.out.hunks.push(Hunk { old_start, old_lines, new_start, new_lines, body });
+        shown
+    }
+
+    fn context(&mut self, from: u32, to: u32) {
+        for number in from..to {
+            let line = self.comparison.before.line(number).unwrap_or_default();
+            self.line(' ', line, 0);
+        }
+    }
+
+    fn change(&mut self, change: &Change) -> u64 {
+        let comparison = self.comparison;
+        let pair = |index: usize| {
+            let old = comparison.before.line(change.before.start + index as u32);
+            let new = comparison.after.line(change.after.start + index as u32);
+            (old.unwrap_or_default(), new.unwrap_or_default())
+        };
+        let paired = change.before.len().min(change.after.len());
+        let mut shown = 0;
+        for (marker, count) in [('-', change.before.len()), ('+', change.after.len())] {
+            for index in 0..count {
+                if self.full() {
+                    return shown;
+                }
+                let (old, new) = pair(index);
+                let line = if marker == '-' { old } else { new };
+                let long = self.limits.line != 0 && line.len() > self.limits.line;
+                let focus = if long && index < paired { common_prefix(old, new) } else { 0 };
+                self.line(marker, line, focus);
+                shown += 1;
+            }
+        }
+        shown
+    }
+
+    fn line(&mut self, marker: char, line: &[u8], focus: usize) {
+        self.out.text.push(marker);
+        let (text, end) = match line.strip_suffix(b"\n") {
+            Some(text) if self.strip_cr => (text.strip_suffix(b"\r").unwrap_or(text), "\n"),
+            Some(text) => (text, "\n"),
+            None => (line, "\n\\ No newline at end of file\n"),
+        };
+        if self.limits.line != 0 && text.len() > self.limits.line {
+            self.cut_line(text, focus);
+        } else {
+            push_lossy(&mut self.out.text, text);
+        }
+        self.out.text.push_str(end);
+    }
+
+    /// A long line, cut around the byte where it begins to differ.
+    fn cut_line(&mut self, line: &[u8], focus: usize) {
+        let limit = self.limits.line;
+        if code_points(line) <= limit {
+            push_lossy(&mut self.out.text, line);
+            return;
+        }
+        self.out.truncated = true;
+        let mut from = if focus <= limit { 0 } else { focus - limit / 4 };
+        while from > 0 && is_continuation(line[from]) {
+            from -= 1;
+        }
+        if from > 0 {
+            let skipped = code_points(&line[..from]);
+            self.out.text.push_str(&format!("[{skipped} characters] ..."));
+        }
+        let rest = &line[from..];
+        let to = nth_code_point(rest, limit);
+        push_lossy(&mut self.out.text, &rest[..to]);
+        if to < rest.len() {
+            self.out.text.push_str("... [truncated]");
+        }
+    }
+}
+
+fn push_lossy(text: &mut String, bytes: &[u8]) {
+    match std::str::from_utf8(bytes) {
+        Ok(valid) => text.push_str(valid),
+        Err(_) => text.push_str(&String::from_utf8_lossy(bytes)),
+    }
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+fn code_points(text: &[u8]) -> usize {
+    text.iter().filter(|byte| !is_continuation(**byte)).count()
+}
+
+/// The offset of the `count`-th code point, or the length.
+fn nth_code_point(text: &[u8], count: usize) -> usize {
+    let mut starts = text.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
+    starts.nth(count).map_or(text.len(), |(at, _)| at)
+}

@@ -1,0 +1,75 @@
+//! Line diffs.
+
+use filewright_core::diff::{DiffCall, diff_packed};
+use filewright_core::pack::Packed;
+use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array, Utf16String};
+use napi_derive::napi;
+
+use crate::convert::{PackedResult, guard, to_napi, utf8};
+
+#[napi]
+#[allow(clippy::too_many_arguments)] // an options object costs more than the diff
+pub fn diff(
+    before: &[u8],
+    after: &[u8],
+    flags: u32,
+    context: u32,
+    name_before: Option<String>,
+    name_after: Option<String>,
+    line_limit: u32,
+    byte_limit: u32,
+) -> napi::Result<PackedResult> {
+    let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
+    guard(|| diff_packed(before, after, &call)).map(PackedResult::from)
+}
+
+#[napi]
+#[allow(clippy::too_many_arguments)]
+pub fn diff_text(
+    before: Utf16String,
+    after: Utf16String,
+    flags: u32,
+    context: u32,
+    name_before: Option<String>,
+    name_after: Option<String>,
+    line_limit: u32,
+    byte_limit: u32,
+) -> napi::Result<PackedResult> {
+    let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
+    guard(|| diff_packed(&utf8(&before), &utf8(&after), &call)).map(PackedResult::from)
+}
+
+pub struct DiffTask {
+    before: Uint8Array,
+    after: Uint8Array,
+    call: DiffCall,
+}
+
+impl Task for DiffTask {
+    type Output = Packed;
+    type JsValue = PackedResult;
+
+    fn compute(&mut self) -> napi::Result<Packed> {
+        diff_packed(&self.before, &self.after, &self.call).map_err(to_napi)
+    }
+
+    fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
+        Ok(packed.into())
+    }
+}
+
+#[napi]
+#[allow(clippy::too_many_arguments)]
+pub fn diff_async(
+    before: Uint8Array,
+    after: Uint8Array,
+    flags: u32,
+    context: u32,
+    name_before: Option<String>,
+    name_after: Option<String>,
+    line_limit: u32,
+    byte_limit: u32,
+) -> AsyncTask<DiffTask> {
+    let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
+    AsyncTask::new(DiffTask { before, after, call })
+}
