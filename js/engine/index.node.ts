@@ -1,11 +1,23 @@
-/** The engine on Node: native where the addon loads, else WebAssembly. */
-import { setEngine } from "./current.ts";
-import { makeEngine } from "./engine.ts";
+/** `filewright/engine` on Node: native where the addon loads, else WebAssembly. */
+import { engine, setEngine, setNoEngine } from "./current.ts";
+import { type EngineInfo, makeEngine } from "./engine.ts";
 import { loadNative } from "./native.node.ts";
+import { loadWasm } from "./wasm.node.ts";
 
 const native = loadNative();
 if ("binding" in native) setEngine(makeEngine(native.binding, { kind: "native" }));
+else {
+  const wasm = loadWasm();
+  if ("binding" in wasm) setEngine(makeEngine(wasm.binding, { kind: "wasm", reason: native.reason }));
+  else setNoEngine(`${native.reason}; ${wasm.reason}`);
+}
+
+/** Nothing to wait for on Node; here so that the same code runs everywhere. */
+export async function ready(): Promise<EngineInfo> {
+  return engine().info;
+}
 
 export { engine } from "./current.ts";
 export type { Engine, EngineInfo } from "./engine.ts";
 export * from "./errors.ts";
+export * from "./functions.ts";

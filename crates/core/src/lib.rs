@@ -7,6 +7,7 @@
 //! Every public function is total: hostile input gives a typed [`Error`],
 //! never a panic, in bounded memory and time.
 
+pub mod access;
 pub mod anchor;
 pub mod diff;
 pub mod error;

@@ -12,3 +12,4 @@ mod cancel;
 mod convert;
 mod diff;
 mod hash;
+mod root;

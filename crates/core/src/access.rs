@@ -1,0 +1,460 @@
+//! What a policy forbids inside its roots: denied globs and protected names.
+//!
+//! Pure: paths in, verdicts out. Callers pass the absolute RESOLVED path (no
+//! link left in it), so a rule cannot be dodged through a link. Which roots
+//! there are, and the opening, is the business of `filewright-fs`.
+//!
+//! A deny glob without a slash matches at any depth below the working directory
+//! and below every root; one with a slash is relative to the working directory;
+//! an absolute one stands for itself. What a glob matches is denied together
+//! with everything below it, for reading and for writing, as if it lay outside.
+//!
+//! Protected are the places through which a write becomes a command or another
+//! repository: `.git/hooks`, `.git/config` and `.gitmodules`, at any depth, in
+//! any letter case, whether or not they exist. They may be read.
+
+use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::error::{Code, Error, Result};
+
+/// The longest deny glob, in bytes.
+pub const MAX_GLOB_BYTES: usize = 4096;
+
+/// The most deny globs in one policy.
+pub const MAX_GLOBS: usize = 4096;
+
+/// What a call wants of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// To see contents or facts.
+    Read,
+    /// To create, change or remove.
+    Write,
+}
+
+/// What the rules say of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing speaks against it.
+    Allowed,
+    /// A deny glob matches the path or a directory above it.
+    Denied,
+    /// The path may be read and not changed.
+    Protected,
+}
+
+/// How [`Rules`] are made.
+#[derive(Clone, Debug, Default)]
+pub struct RulesConfig<'a> {
+    /// The directory that relative globs start from: absolute, resolved.
+    pub cwd: &'a [u8],
+    /// The roots, absolute and resolved: globs without a slash hold below each.
+    pub roots: &'a [&'a [u8]],
+    /// Denied globs.
+    pub deny: &'a [String],
+    /// Whether the places named in the module header are protected.
+    pub protect: bool,
+    /// Whether globs ignore letter case, for volumes that do.
+    pub fold_case: bool,
+}
+
+/// The compiled rules of a policy.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    deny: Option<Deny>,
+    protect: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Deny {
+    cwd: Vec<u8>,
+    bases: Vec<Vec<u8>>,
+    /// Relative to `cwd`.
+    anchored: GlobSet,
+    /// Relative to each base, at any depth.
+    floating: GlobSet,
+    /// Relative to `/`.
+    absolute: GlobSet,
+}
+
+impl Rules {
+    /// Rules that forbid nothing.
+    pub fn none() -> Self {
+        Self { deny: None, protect: false }
+    }
+
+    /// Compiles rules.
+    ///
+    /// # Errors
+    /// `INVALID_GLOB` for a glob that does not parse, is empty or negated;
+    /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`].
+    pub fn new(config: &RulesConfig<'_>) -> Result<Self> {
+        if config.deny.is_empty() {
+            return Ok(Self { deny: None, protect: config.protect });
+        }
+        if config.deny.len() > MAX_GLOBS {
+            return Err(Error::new(Code::LimitExceeded, "more than 4096 deny globs"));
+        }
+        let mut sets = [GlobSet::builder(), GlobSet::builder(), GlobSet::builder()];
+        for pattern in config.deny {
+            let (place, pattern) = placed(pattern, config.cwd)?;
+            sets[place as usize].add(compile(&pattern, config.fold_case)?);
+        }
+        let [anchored, floating, absolute] = sets;
+        let mut bases: Vec<Vec<u8>> = config.roots.iter().map(|root| root.to_vec()).collect();
+        if !bases.iter().any(|base| base == config.cwd) {
+            bases.push(config.cwd.to_vec());
+        }
+        let deny = Deny {
+            cwd: config.cwd.to_vec(),
+            bases,
+            anchored: build(&anchored)?,
+            floating: build(&floating)?,
+            absolute: build(&absolute)?,
+        };
+        Ok(Self { deny: Some(deny), protect: config.protect })
+    }
+
+    /// The verdict on an absolute resolved path. Denied wins over protected.
+    pub fn verdict(&self, path: &[u8], intent: Intent) -> Verdict {
+        if self.denied(path) {
+            return Verdict::Denied;
+        }
+        if intent == Intent::Write && self.protected(path) {
+            return Verdict::Protected;
+        }
+        Verdict::Allowed
+    }
+
+    /// Whether a deny glob matches the path or a directory above it.
+    pub fn denied(&self, path: &[u8]) -> bool {
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Reach::Above))
+    }
+
+    /// [`Rules::denied`] for a walk that has already asked about the directory
+    /// the entry is in: only the entry's own path is matched.
+    pub fn denied_entry(&self, path: &[u8]) -> bool {
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Reach::Itself))
+    }
+
+    /// Whether there are deny globs at all.
+    pub fn denies(&self) -> bool {
+        self.deny.is_some()
+    }
+
+    /// Whether the named places are protected.
+    pub fn protects(&self) -> bool {
+        self.protect
+    }
+
+    /// Whether the path is, or lies below, a protected place.
+    pub fn protected(&self, path: &[u8]) -> bool {
+        if !self.protect {
+            return false;
+        }
+        let mut inside_git = false;
+        for name in path.split(|&byte| byte == b'/') {
+            if folds_to(name, ".gitmodules") {
+                return true;
+            }
+            if inside_git && (folds_to(name, "hooks") || folds_to(name, "config")) {
+                return true;
+            }
+            inside_git = folds_to(name, ".git");
+        }
+        false
+    }
+
+    /// Whether an entry of this name is, or may hold, a protected place: a
+    /// directory that has one anywhere below must not be moved, replaced or
+    /// deleted. `.git` counts whatever is in it: a file of that name, or a
+    /// directory moved there, points git to hooks elsewhere.
+    pub fn guards_name(&self, name: &[u8]) -> bool {
+        self.protect && (folds_to(name, ".git") || folds_to(name, ".gitmodules"))
+    }
+
+    /// [`Rules::protected`], or a last name for which [`Rules::guards_name`]
+    /// holds: what must not be moved, replaced or deleted as a whole.
+    pub fn guarded(&self, path: &[u8]) -> bool {
+        let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        self.guards_name(name) || self.protected(path)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Reach {
+    Above,
+    Itself,
+}
+
+impl Deny {
+    fn matches(&self, path: &[u8], reach: Reach) -> bool {
+        if !self.absolute.is_empty()
+            && let Some(rest) = path.strip_prefix(b"/")
+            && any_prefix(rest, reach, |candidate| self.absolute.is_match_candidate(candidate))
+        {
+            return true;
+        }
+        self.bases.iter().any(|base| {
+            let Some(rest) = below(path, base) else { return false };
+            let anchored = !self.anchored.is_empty() && *base == self.cwd;
+            any_prefix(rest, reach, |candidate| {
+                self.floating.is_match_candidate(candidate)
+                    || (anchored && self.anchored.is_match_candidate(candidate))
+            })
+        })
+    }
+}
+
+/// `path` relative to `base`; `None` when it is not strictly below.
+fn below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
+    let rest = if base == b"/" { path } else { path.strip_prefix(base)? };
+    rest.strip_prefix(b"/").filter(|rest| !rest.is_empty())
+}
+
+/// Whether `f` holds for the path or, with [`Reach::Above`], a directory above.
+fn any_prefix(path: &[u8], reach: Reach, f: impl Fn(&Candidate<'_>) -> bool) -> bool {
+    if f(&Candidate::from_bytes(path)) {
+        return true;
+    }
+    reach == Reach::Above
+        && memchr::memchr_iter(b'/', path).any(|end| f(&Candidate::from_bytes(&path[..end])))
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Anchored = 0,
+    Floating = 1,
+    Absolute = 2,
+}
+
+/// Decides where a glob is anchored and takes `.` and leading `..` out of it.
+fn placed(pattern: &str, cwd: &[u8]) -> Result<(Place, String)> {
+    let refuse = |why: &str| Err(Error::new(Code::InvalidGlob, format!("deny glob {why}")));
+    if pattern.len() > MAX_GLOB_BYTES {
+        return Err(Error::new(Code::LimitExceeded, "deny glob is longer than 4096 bytes"));
+    }
+    if pattern.starts_with('!') {
+        return refuse("cannot be negated; write \\! for a name that begins with !");
+    }
+    let names: Vec<&str> =
+        pattern.split('/').filter(|name| !name.is_empty() && *name != ".").collect();
+    if names.is_empty() {
+        return refuse("is empty");
+    }
+    let up = names.iter().take_while(|name| **name == "..").count();
+    let names = &names[up..];
+    if names.contains(&"..") || names.is_empty() {
+        return refuse("has .. after its first names");
+    }
+    let rest = names.join("/");
+    if pattern.starts_with('/') {
+        return Ok((Place::Absolute, rest));
+    }
+    if up > 0 {
+        let mut base: Vec<&[u8]> =
+            cwd.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).collect();
+        base.truncate(base.len().saturating_sub(up));
+        let Ok(base) = std::str::from_utf8(&base.join(&b'/')).map(globset::escape) else {
+            return refuse("climbs into a directory whose name is not UTF-8");
+        };
+        let absolute = if base.is_empty() { rest } else { format!("{base}/{rest}") };
+        return Ok((Place::Absolute, absolute));
+    }
+    // `./name` is how to say "here only"; a bare name holds at any depth.
+    if names.len() == 1 && !pattern.starts_with("./") {
+        return Ok((Place::Floating, format!("**/{rest}")));
+    }
+    let place = if names[0] == "**" { Place::Floating } else { Place::Anchored };
+    Ok((place, rest))
+}
+
+fn compile(pattern: &str, fold_case: bool) -> Result<Glob> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .empty_alternates(true)
+        .case_insensitive(fold_case)
+        .build()
+        .map_err(|error| {
+            Error::new(Code::InvalidGlob, format!("deny glob {pattern:?}: {}", error.kind()))
+        })
+}
+
+fn build(builder: &GlobSetBuilder) -> Result<GlobSet> {
+    builder
+        .build()
+        .map_err(|error| Error::new(Code::InvalidGlob, format!("deny globs: {}", error.kind())))
+}
+
+/// Whether a case-folding, character-ignoring volume would take `name` for
+/// `target` (ASCII, lower-case). Compares as APFS, HFS+ and ext4's casefold do
+/// for these letters: letter case, the two letters that fold into ASCII, and
+/// the code points that HFS+ ignores.
+fn folds_to(name: &[u8], target: &str) -> bool {
+    if name.len() < target.len() {
+        return false;
+    }
+    if name.is_ascii() {
+        return name.eq_ignore_ascii_case(target.as_bytes());
+    }
+    let Ok(name) = std::str::from_utf8(name) else { return false };
+    let folded = name.chars().filter(|c| !is_ignorable(*c)).map(|c| match c {
+        '\u{017f}' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    });
+    folded.eq(target.chars())
+}
+
+fn is_ignorable(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rules(deny: &[&str]) -> Rules {
+        let deny: Vec<String> = deny.iter().map(|glob| (*glob).to_owned()).collect();
+        Rules::new(&RulesConfig {
+            cwd: b"/w",
+            roots: &[b"/w", b"/other"],
+            deny: &deny,
+            protect: true,
+            fold_case: false,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn deny_globs() {
+        // (globs, path, denied)
+        let cases: &[(&[&str], &str, bool)] = &[
+            (&["sec"], "/w/sec", true),
+            (&["sec"], "/w/sec/deep/k", true),
+            (&["sec"], "/w/a/sec/k", true),
+            (&["sec"], "/other/sec", true),
+            (&["sec"], "/elsewhere/sec", false),
+            (&["sec"], "/w/second", false),
+            (&["./sec"], "/w/sec/k", true),
+            (&["./sec"], "/w/a/sec", false),
+            (&["sec/"], "/w/sec", true),
+            (&["sec/**"], "/w/sec", false),
+            (&["sec/**"], "/w/sec/k", true),
+            (&["a/sec"], "/w/a/sec", true),
+            (&["a/sec"], "/w/b/a/sec", false),
+            (&["a/sec"], "/other/a/sec", false),
+            (&["**/a/sec"], "/other/x/a/sec/y", true),
+            (&[".env*"], "/w/p/.env.local", true),
+            (&["*.key"], "/w/x.key/inside", true),
+            (&["a/*.key"], "/w/a/b/x.key", false),
+            (&["/etc/**"], "/etc/passwd", true),
+            (&["/etc"], "/etc/passwd", true),
+            (&["../other/x"], "/other/x/y", true),
+            (&["../*.txt"], "/a.txt", true),
+            (&["{a,b}"], "/w/b", true),
+            (&["[ab]c"], "/w/bc", true),
+            (&["w"], "/w", false),
+            (&["\\!x"], "/w/!x", true),
+        ];
+        for (globs, path, denied) in cases {
+            assert_eq!(rules(globs).denied(path.as_bytes()), *denied, "{globs:?} {path}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_are_matched() {
+        assert!(rules(&["*.key"]).denied(b"/w/\xff\xfe.key"));
+    }
+
+    #[test]
+    fn refused_globs() {
+        for (glob, code) in [
+            ("", Code::InvalidGlob),
+            ("/", Code::InvalidGlob),
+            ("!x", Code::InvalidGlob),
+            ("a/../b", Code::InvalidGlob),
+            ("..", Code::InvalidGlob),
+            ("[", Code::InvalidGlob),
+        ] {
+            let deny = [glob.to_owned()];
+            let config = RulesConfig { cwd: b"/w", deny: &deny, ..Default::default() };
+            assert_eq!(Rules::new(&config).unwrap_err().code, code, "{glob}");
+        }
+        let deny = ["x".repeat(MAX_GLOB_BYTES + 1)];
+        let config = RulesConfig { cwd: b"/w", deny: &deny, ..Default::default() };
+        assert_eq!(Rules::new(&config).unwrap_err().code, Code::LimitExceeded);
+    }
+
+    #[test]
+    fn fold_case_follows_the_volume() {
+        let deny = ["Secret".to_owned()];
+        let config = RulesConfig { cwd: b"/w", deny: &deny, fold_case: true, ..Default::default() };
+        assert!(Rules::new(&config).unwrap().denied(b"/w/sECRET"));
+    }
+
+    #[test]
+    fn protected_places() {
+        let rules = rules(&[]);
+        let cases = [
+            ("/w/.git/hooks", true),
+            ("/w/.git/hooks/pre-commit", true),
+            ("/w/a/b/.git/hooks/x/y", true),
+            ("/w/.GIT/Hooks/x", true),
+            ("/w/.git/config", true),
+            ("/w/.gitmodules", true),
+            ("/w/d/.GitModules", true),
+            ("/w/.g\u{200c}it/config", true),
+            ("/w/.git/hoo\u{212a}\u{017f}", true),
+            ("/w/.git", false),
+            ("/w/.git/HEAD", false),
+            ("/w/.git/info/config", false),
+            ("/w/.github/hooks/x", false),
+            ("/w/git/hooks/x", false),
+            ("/w/hooks/.git", false),
+            ("/w/.git/configs", false),
+        ];
+        for (path, protected) in cases {
+            assert_eq!(rules.protected(path.as_bytes()), protected, "{path}");
+            let verdict = rules.verdict(path.as_bytes(), Intent::Write);
+            assert_eq!(verdict == Verdict::Protected, protected, "{path}");
+            assert_eq!(rules.verdict(path.as_bytes(), Intent::Read), Verdict::Allowed);
+        }
+        assert!(rules.guarded(b"/w/.git") && rules.guarded(b"/w/.GIT"));
+        assert!(rules.guarded(b"/w/.git/hooks") && !rules.guarded(b"/w/.github"));
+        assert!(!Rules::none().guarded(b"/w/.git"));
+    }
+
+    #[test]
+    fn denied_wins_over_protected() {
+        assert_eq!(rules(&[".git"]).verdict(b"/w/.git/hooks", Intent::Write), Verdict::Denied);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(glob in ".{0,20}", path in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let deny = [glob];
+            let config = RulesConfig { cwd: b"/w", deny: &deny, protect: true, ..Default::default() };
+            if let Ok(rules) = Rules::new(&config) {
+                rules.verdict(&path, Intent::Write);
+                rules.guarded(&path);
+            }
+        }
+
+        #[test]
+        fn everything_below_a_denied_path_is_denied(
+            glob in "[ab*?]{1,3}(/[ab*?]{1,3})?",
+            path in "(/[ab]{1,2}){1,4}",
+            more in "(/[abc]{1,2}){1,3}",
+        ) {
+            let rules = rules(&[&glob]);
+            let path = format!("/w{path}");
+            if rules.denied(path.as_bytes()) {
+                let below = format!("{}{}", path, more);
+                prop_assert!(rules.denied(below.as_bytes()));
+            }
+        }
+    }
+}

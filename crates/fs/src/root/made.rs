@@ -1,0 +1,70 @@
+//! Directories that were made on the way, to be removed if the rest fails.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use filewright_core::Result;
+use rustix::fs::{AtFlags, Mode};
+use rustix::io::Errno;
+
+use super::resolver::open_directory;
+use crate::errno::os;
+
+/// Remembers the directories it made and removes those that are still empty
+/// when dropped, unless [`Made::keep`] was called.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    /// The directory in which the first was made. The others lie one in
+    /// another, so that one descriptor is enough for any depth.
+    top: Option<OwnedFd>,
+    names: Vec<Vec<u8>>,
+}
+
+impl Made {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a directory. That somebody else just made it is not an error.
+    pub(crate) fn make(&mut self, dir: &OwnedFd, name: &[u8]) -> Result<()> {
+        match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => return Ok(()),
+            Err(errno) => return Err(os(errno)),
+        }
+        if self.top.is_none() {
+            self.top = Some(rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os)?);
+        }
+        self.names.push(name.to_vec());
+        Ok(())
+    }
+
+    /// How many were made.
+    pub(crate) fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Everything went well: they stay.
+    pub(crate) fn keep(mut self) {
+        self.names.clear();
+    }
+
+    fn remove(&mut self) -> rustix::io::Result<()> {
+        let Some(top) = &self.top else { return Ok(()) };
+        while let Some(name) = self.names.pop() {
+            let mut dir = None;
+            for above in &self.names {
+                let next = open_directory(dir.as_ref().unwrap_or(top).as_fd(), above)?;
+                dir = Some(next);
+            }
+            rustix::fs::unlinkat(dir.as_ref().unwrap_or(top), name, AtFlags::REMOVEDIR)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // What cannot be removed has been used by somebody else meanwhile.
+        let _ = self.remove();
+    }
+}

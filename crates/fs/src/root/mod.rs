@@ -1,0 +1,286 @@
+//! The set of roots: every operation of this crate starts here.
+//!
+//! A [`Roots`] is made once from a [`Policy`]. Each root is resolved at that
+//! moment and pinned by a descriptor; retargeting a link that named it, or
+//! moving it, changes nothing afterwards. An operation takes an absolute path
+//! and an intent, and is carried out relative to descriptors beneath a root:
+//!
+//! - `locate` turns a path into a `Place`: the descriptor of a directory and
+//!   one name in it. Nearly always by one `openat2` call that forbids links, so
+//!   that the path as written is the real path; else by
+//! - `walk`, which goes descriptor by descriptor and interprets links itself.
+//! - `open` opens what a place names, after looking at what it is.
+//!
+//! Rights and rules are checked on the real path, in which no link is left. A
+//! path outside is refused in the same words whether or not it exists, and what
+//! lies outside is never touched to find out.
+
+// The operations that change things use the rest.
+#![allow(dead_code)]
+
+mod locate;
+mod made;
+mod open;
+mod policy;
+mod resolver;
+mod walk;
+
+use std::os::fd::OwnedFd;
+
+use filewright_core::access::{Intent, Rules, RulesConfig, Verdict};
+use filewright_core::{Code, Error, Result};
+
+pub use open::{OpenDir, OpenFile};
+pub use policy::{Choice, Follow, Policy};
+pub use resolver::Resolver;
+
+pub(crate) use locate::{Last, Missing, Place};
+pub(crate) use made::Made;
+pub(crate) use resolver::directory_flags;
+
+use crate::errno::{os, outside, protected};
+
+/// One allowed place.
+#[derive(Debug)]
+struct Root {
+    /// The directory that is pinned: the root itself, or for a single file or a
+    /// place that does not exist yet the deepest directory above it.
+    anchor: OwnedFd,
+    /// The real path of the anchor.
+    anchor_path: Vec<u8>,
+    /// The real path of the root: the anchor's, or below it.
+    path: Vec<u8>,
+    /// The path as the policy names it, where that is another.
+    alias: Option<Vec<u8>>,
+    read: bool,
+    write: bool,
+}
+
+impl Root {
+    fn allows(&self, intent: Intent) -> bool {
+        match intent {
+            Intent::Read => self.read,
+            Intent::Write => self.write,
+        }
+    }
+
+    /// Whether the walk may stand at `path`: inside the root, or on the way
+    /// from the anchor to it.
+    fn reaches(&self, path: &[u8]) -> bool {
+        is_within(path, &self.path)
+            || (is_within(&self.path, path) && is_within(path, &self.anchor_path))
+    }
+}
+
+/// The allowed places of one policy, pinned, with its rules.
+#[derive(Debug)]
+pub struct Roots {
+    roots: Vec<Root>,
+    rules: Rules,
+    read_only: bool,
+    follow: Follow,
+    resolver: Resolver,
+}
+
+impl Roots {
+    /// Resolves and pins the roots of a policy.
+    ///
+    /// # Errors
+    /// What the policy or its globs are refused with; `LOOP`,
+    /// `PERMISSION_DENIED` and the like where a root cannot be resolved. A root
+    /// that does not exist yet is not an error.
+    pub fn new(policy: &Policy) -> Result<Self> {
+        let resolver = Resolver::choose(policy.resolver);
+        let everything = Self::bootstrap(resolver)?;
+        let mut roots: Vec<Root> = Vec::new();
+        for (paths, intent) in [(&policy.read, Intent::Read), (&policy.write, Intent::Write)] {
+            let slash = [b"/".to_vec()];
+            for path in paths.as_deref().unwrap_or(&slash) {
+                let root = everything.pin(path)?;
+                let index = roots
+                    .iter()
+                    .position(|known| known.path == root.path && known.alias == root.alias)
+                    .unwrap_or_else(|| {
+                        roots.push(root);
+                        roots.len() - 1
+                    });
+                match intent {
+                    Intent::Read => roots[index].read = true,
+                    Intent::Write => roots[index].write = true,
+                }
+            }
+        }
+        let cwd = everything.realpath_of(&policy.cwd)?;
+        let paths: Vec<&[u8]> = roots.iter().map(|root| root.path.as_slice()).collect();
+        let rules = Rules::new(&RulesConfig {
+            cwd: &cwd,
+            roots: &paths,
+            deny: &policy.deny,
+            protect: policy.protect,
+            fold_case: cfg!(any(target_os = "macos", target_os = "windows")),
+        })?;
+        if policy.follow == Follow::Any {
+            // A place without rights of its own that links may lead through.
+            roots.push(everything.pin(b"/")?);
+        }
+        Ok(Self { roots, rules, read_only: policy.read_only, follow: policy.follow, resolver })
+    }
+
+    /// Roots over everything, with which the roots of a policy are resolved.
+    fn bootstrap(resolver: Resolver) -> Result<Self> {
+        let anchor =
+            rustix::fs::open("/", directory_flags(), rustix::fs::Mode::empty()).map_err(os)?;
+        let root = Root {
+            anchor,
+            anchor_path: b"/".to_vec(),
+            path: b"/".to_vec(),
+            alias: None,
+            read: true,
+            write: true,
+        };
+        let rules = Rules::none();
+        Ok(Self { roots: vec![root], rules, read_only: false, follow: Follow::Inside, resolver })
+    }
+
+    /// Resolves a path and pins the directory at it or deepest above it.
+    fn pin(&self, path: &[u8]) -> Result<Root> {
+        let place = self.locate(path, Intent::Read, Last::Follow, Missing::Stop)?;
+        let whole = place.real_with_missing();
+        let (anchor, anchor_path) = match place.open_directory() {
+            Some(opened) => (opened.map_err(os)?, whole.clone()),
+            None => (place.dir.duplicate().map_err(os)?, parent_of(&place.real).to_vec()),
+        };
+        let alias = (whole != path).then(|| path.to_vec());
+        Ok(Root { anchor, anchor_path, path: whole, alias, read: false, write: false })
+    }
+
+    fn realpath_of(&self, path: &[u8]) -> Result<Vec<u8>> {
+        let place = self.locate(path, Intent::Read, Last::Follow, Missing::Stop)?;
+        Ok(place.real_with_missing())
+    }
+
+    /// The deny globs and protected names.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Which resolver is in force.
+    pub fn resolver(&self) -> Resolver {
+        self.resolver
+    }
+
+    /// What is in force, as JSON: `{ resolver, reason? }`.
+    pub fn capabilities(&self) -> String {
+        let mut object = serde_json::Map::new();
+        object.insert("resolver".into(), self.resolver.name().into());
+        if let Some(reason) = self.resolver.reason() {
+            object.insert("reason".into(), reason.into());
+        }
+        serde_json::Value::Object(object).to_string()
+    }
+
+    /// Whether an absolute resolved path may be read (or written) by rights and
+    /// rules.
+    pub fn permits(&self, real: &[u8], intent: Intent) -> bool {
+        self.check(real, intent).is_ok()
+    }
+
+    /// Rights and rules on a resolved path.
+    pub(crate) fn check(&self, real: &[u8], intent: Intent) -> Result<()> {
+        if !self.has_right(real, intent) {
+            return Err(outside_for(intent));
+        }
+        match self.rules.verdict(real, intent) {
+            Verdict::Allowed => Ok(()),
+            Verdict::Denied => Err(outside_for(intent)),
+            Verdict::Protected => Err(protected()),
+        }
+    }
+
+    fn has_right(&self, real: &[u8], intent: Intent) -> bool {
+        self.roots.iter().any(|root| root.allows(intent) && is_within(real, &root.path))
+    }
+
+    /// Whether the path is a root or holds one: such an entry is not moved,
+    /// replaced or deleted.
+    pub(crate) fn holds_root(&self, real: &[u8]) -> bool {
+        self.roots.iter().any(|root| (root.read || root.write) && is_within(&root.path, real))
+    }
+
+    /// The deepest root that the path, as written, lies in: its index and the
+    /// path mapped onto the root's real path.
+    fn entrance(&self, path: &[u8]) -> Option<(usize, Vec<u8>)> {
+        let named = || self.roots.iter().filter(|root| root.read || root.write);
+        let (name, root) = named()
+            .flat_map(|root| [Some(&root.path), root.alias.as_ref()].map(|name| (name, root)))
+            .filter_map(|(name, root)| {
+                name.filter(|name| is_within(path, name)).map(|name| (name, root))
+            })
+            .max_by_key(|(name, _)| name.len())?;
+        let real = if name == &root.path {
+            path.to_vec()
+        } else {
+            let mut real = root.path.clone();
+            for name in
+                path[name.len()..].split(|&byte| byte == b'/').filter(|name| !name.is_empty())
+            {
+                push_name(&mut real, name);
+            }
+            real
+        };
+        let index =
+            self.deepest(|root| (root.read || root.write) && is_within(&real, &root.path))?;
+        Some((index, real))
+    }
+
+    /// The root with the deepest anchor from which the walk may stand at `path`.
+    fn reaching(&self, path: &[u8]) -> Option<usize> {
+        self.deepest(|root| root.reaches(path))
+    }
+
+    fn deepest(&self, fits: impl Fn(&Root) -> bool) -> Option<usize> {
+        (0..self.roots.len())
+            .filter(|&index| fits(&self.roots[index]))
+            .max_by_key(|&index| self.roots[index].path.len())
+    }
+}
+
+/// The refusal of a path outside, saying which right was wanted.
+pub(crate) fn outside_for(intent: Intent) -> Error {
+    match intent {
+        Intent::Read => outside(),
+        Intent::Write => {
+            Error::new(Code::OutsideAllowed, "outside the roots that allow write access")
+        }
+    }
+}
+
+/// Whether `path` is `base` or lies below it. Both are absolute and normalised.
+pub(crate) fn is_within(path: &[u8], base: &[u8]) -> bool {
+    base == b"/" || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+/// The directory that holds a path; `/` for `/`.
+pub(crate) fn parent_of(path: &[u8]) -> &[u8] {
+    match memchr::memrchr(b'/', path) {
+        Some(cut) if cut > 0 => &path[..cut],
+        _ => b"/",
+    }
+}
+
+/// Appends a name to an absolute path.
+pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
+    if path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+}
+
+/// The absolute path of some names.
+pub(crate) fn absolute_of(names: &[&[u8]]) -> Vec<u8> {
+    let mut path = b"/".to_vec();
+    for name in names {
+        push_name(&mut path, name);
+    }
+    path
+}

@@ -1,0 +1,203 @@
+//! What a set of roots is made from: the policy as it crosses from TypeScript.
+
+use filewright_core::path::{components, decode_name};
+use filewright_core::{Code, Error, Result};
+use serde_json::Value;
+
+/// What becomes of symbolic links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Follow {
+    /// Followed while they stay inside the roots.
+    #[default]
+    Inside,
+    /// Never followed.
+    Never,
+    /// Followed wherever they lead; deny rules hold there too.
+    Any,
+}
+
+/// Which resolver to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The kernel's where it has one, else the walk.
+    #[default]
+    Auto,
+    /// The descriptor walk, always: for tests and for comparison.
+    Walk,
+}
+
+/// Who may touch what. Paths are absolute; `None` is everywhere.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// The base of relative entries and globs.
+    pub cwd: Vec<u8>,
+    /// Directories or single files that may be read.
+    pub read: Option<Vec<Vec<u8>>>,
+    /// Directories or single files that may be changed.
+    pub write: Option<Vec<Vec<u8>>>,
+    /// Denied globs.
+    pub deny: Vec<String>,
+    /// Whether `.git/hooks`, `.git/config` and `.gitmodules` are protected.
+    pub protect: bool,
+    /// Whether every change is refused.
+    pub read_only: bool,
+    /// What becomes of symbolic links.
+    pub follow: Follow,
+    /// Which resolver to use.
+    pub resolver: Choice,
+}
+
+impl Policy {
+    /// One directory to read and write, and nothing else.
+    pub fn workspace(root: impl Into<Vec<u8>>) -> Self {
+        let root = root.into();
+        Self {
+            cwd: root.clone(),
+            read: Some(vec![root.clone()]),
+            write: Some(vec![root]),
+            ..Self::default()
+        }
+    }
+
+    /// Everything may be read and written.
+    pub fn unconfined() -> Self {
+        Self { cwd: b"/".to_vec(), ..Self::default() }
+    }
+
+    /// Reads the JSON form of a `SandboxPolicy`:
+    /// `{cwd, read: [paths]|null, write: [paths]|null, deny?, protect?,
+    /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk"}`.
+    /// Relative entries are relative to `cwd`. Unknown keys are ignored: a
+    /// policy also carries limits that are not the file system's business.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` naming the key that is missing or malformed.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let json: Value = serde_json::from_str(text).map_err(|_| wrong("policy", "JSON"))?;
+        let cwd = json["cwd"].as_str().ok_or_else(|| wrong("cwd", "an absolute path"))?;
+        let cwd = absolute(&decode_name(cwd), b"/")?;
+        if json["cwd"].as_str().is_some_and(|cwd| !cwd.starts_with('/')) {
+            return Err(wrong("cwd", "an absolute path"));
+        }
+        let flag = |key: &str| match &json[key] {
+            Value::Null => Ok(false),
+            Value::Bool(flag) => Ok(*flag),
+            _ => Err(wrong(key, "true or false")),
+        };
+        let deny = match &json["deny"] {
+            Value::Null => Vec::new(),
+            value => texts(value).ok_or_else(|| wrong("deny", "a list of globs"))?,
+        };
+        let follow = match &json["followSymlinks"] {
+            Value::Null => Follow::Inside,
+            value => match value.as_str() {
+                Some("inside") => Follow::Inside,
+                Some("never") => Follow::Never,
+                Some("any") => Follow::Any,
+                _ => return Err(wrong("followSymlinks", "\"inside\", \"never\" or \"any\"")),
+            },
+        };
+        let resolver = match &json["resolver"] {
+            Value::Null => Choice::Auto,
+            value => match value.as_str() {
+                Some("auto") => Choice::Auto,
+                Some("walk") => Choice::Walk,
+                _ => return Err(wrong("resolver", "\"auto\" or \"walk\"")),
+            },
+        };
+        Ok(Self {
+            read: places(&json, "read", &cwd)?,
+            write: places(&json, "write", &cwd)?,
+            deny,
+            protect: flag("protect")?,
+            read_only: flag("readOnly")?,
+            follow,
+            resolver,
+            cwd,
+        })
+    }
+}
+
+fn wrong(key: &str, wanted: &str) -> Error {
+    Error::new(Code::InvalidArgument, format!("{key} must be {wanted}"))
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+/// A list of paths; `null` is everywhere. A missing list is no root at all, so
+/// that a misspelt key narrows a policy and never widens it.
+fn places(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    match json.get(key) {
+        None => Ok(Some(Vec::new())),
+        Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let paths = texts(value).ok_or_else(|| wrong(key, "a list of paths or null"))?;
+            paths
+                .iter()
+                .map(|path| absolute(&decode_name(path), cwd))
+                .collect::<Result<_>>()
+                .map(Some)
+        }
+    }
+}
+
+/// The absolute normalised form of a path relative to `base`.
+fn absolute(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
+    let joined;
+    let path = if path.first() == Some(&b'/') {
+        path
+    } else if path.is_empty() {
+        return Err(Error::new(Code::InvalidArgument, "path is empty"));
+    } else {
+        joined = [base, b"/", path].concat();
+        &joined
+    };
+    Ok(super::absolute_of(&components(path)?.names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_policy() {
+        let policy = Policy::from_json(
+            r#"{"cwd":"/w","read":null,"write":[".","/tmp/x/","../s/f"],"deny":["*.key"],
+                "protect":true,"readOnly":false,"followSymlinks":"never","maxOutputBytes":1}"#,
+        )
+        .unwrap();
+        assert_eq!(policy.cwd, b"/w");
+        assert_eq!(policy.read, None);
+        assert_eq!(policy.write.unwrap(), [b"/w".to_vec(), b"/tmp/x".to_vec(), b"/s/f".to_vec()]);
+        assert_eq!(policy.deny, ["*.key"]);
+        assert!(policy.protect && !policy.read_only);
+        assert_eq!(policy.follow, Follow::Never);
+    }
+
+    #[test]
+    fn a_missing_list_is_no_root() {
+        let policy = Policy::from_json(r#"{"cwd":"/w"}"#).unwrap();
+        assert_eq!((policy.read, policy.write), (Some(vec![]), Some(vec![])));
+    }
+
+    #[test]
+    fn malformed_policies() {
+        for text in [
+            "",
+            "{}",
+            r#"{"cwd":"relative"}"#,
+            r#"{"cwd":""}"#,
+            r#"{"cwd":"/w","read":"x"}"#,
+            r#"{"cwd":"/w","read":[1]}"#,
+            r#"{"cwd":"/w","read":[""]}"#,
+            r#"{"cwd":"/w","deny":"x"}"#,
+            r#"{"cwd":"/w","protect":1}"#,
+            r#"{"cwd":"/w","followSymlinks":"yes"}"#,
+            r#"{"cwd":"/w","resolver":1}"#,
+        ] {
+            assert_eq!(Policy::from_json(text).unwrap_err().code, Code::InvalidArgument, "{text}");
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! Paths and links, under both resolvers.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use filewright_core::Code;
+use filewright_core::access::Intent;
+use filewright_fs::root::{Choice, Follow, Policy, Roots};
+
+/// W (allowed), O (outside), P (a sibling whose name begins with W's name).
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["w", "o", "w-evil"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        let world = Self { dir };
+        fs::create_dir_all(world.at("w/a/b")).unwrap();
+        fs::write(world.at("w/f"), "inside").unwrap();
+        fs::write(world.at("w/a/f"), "inside a").unwrap();
+        fs::write(world.at("w/a/b/f"), "inside b").unwrap();
+        fs::write(world.at("o/s"), "SECRET").unwrap();
+        fs::write(world.at("w-evil/f"), "SECRET").unwrap();
+        world
+    }
+
+    fn at(&self, path: &str) -> String {
+        let base = fs::canonicalize(self.dir.path()).unwrap();
+        format!("{}/{path}", base.to_str().unwrap())
+    }
+
+    fn policy(&self) -> Policy {
+        Policy::workspace(self.at("w"))
+    }
+
+    fn link(&self, target: &str, path: &str) {
+        symlink(target.replace("$", self.at("").trim_end_matches('/')), self.at(path)).unwrap();
+    }
+}
+
+fn both(policy: &Policy) -> [Roots; 2] {
+    [Choice::Auto, Choice::Walk]
+        .map(|resolver| Roots::new(&Policy { resolver, ..policy.clone() }).unwrap())
+}
+
+fn read(roots: &Roots, path: &str) -> Result<String, Code> {
+    let file = roots.open_file(path.as_bytes(), Intent::Read).map_err(|error| error.code)?;
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut fs::File::from(file.fd), &mut text).unwrap();
+    Ok(text)
+}
+
+#[test]
+fn paths() {
+    let world = World::new();
+    let long = format!("w/{}", "x".repeat(256));
+    let many = format!("w/{}f", "a/../".repeat(800));
+    let cases: &[(&str, Result<&str, Code>)] = &[
+        ("w/f", Ok("inside")),
+        ("w/a/b/f", Ok("inside b")),
+        ("w//a///f", Ok("inside a")),
+        ("w/./a/./f", Ok("inside a")),
+        ("w/a/../a/f", Ok("inside a")),
+        ("w/../w/f", Ok("inside")),
+        (&many, Ok("inside")),
+        ("w/../o/s", Err(Code::OutsideAllowed)),
+        ("w/a/../../o/s", Err(Code::OutsideAllowed)),
+        ("o/s", Err(Code::OutsideAllowed)),
+        ("o/absent", Err(Code::OutsideAllowed)),
+        ("w-evil/f", Err(Code::OutsideAllowed)),
+        ("w/f/", Err(Code::NotDirectory)),
+        ("w/f/x", Err(Code::NotDirectory)),
+        ("w/absent", Err(Code::NotFound)),
+        ("w/absent/f", Err(Code::NotFound)),
+        ("w/%2e%2e/o/s", Err(Code::NotFound)),
+        ("w/..\\o\\s", Err(Code::NotFound)),
+        ("w/~/f", Err(Code::NotFound)),
+        ("w/a", Err(Code::IsDirectory)),
+        ("w", Err(Code::IsDirectory)),
+        ("w/f\0.txt", Err(Code::InvalidArgument)),
+        (&long, Err(Code::NameTooLong)),
+    ];
+    for roots in both(&world.policy()) {
+        for (path, expected) in cases {
+            let got = read(&roots, &world.at(path));
+            assert_eq!(
+                got.as_deref(),
+                expected.as_ref().map(|s| *s),
+                "{path} {:?}",
+                roots.resolver()
+            );
+        }
+        assert_eq!(read(&roots, ""), Err(Code::InvalidArgument));
+        assert_eq!(read(&roots, "w/f"), Err(Code::InvalidArgument));
+        assert_eq!(read(&roots, "/etc/passwd"), Err(Code::OutsideAllowed));
+    }
+}
+
+#[test]
+fn links() {
+    let world = World::new();
+    // (link, target): `$` is the directory that holds w and o.
+    for (path, target) in [
+        ("w/rel", "a/f"),
+        ("w/a/up", "../f"),
+        ("w/abs", "$/w/a/f"),
+        ("w/absdir", "$/w/a"),
+        ("w/reldir", "a/b/"),
+        ("w/dots", "a/../a/./b/../f"),
+        ("w/file-slash", "f/"),
+        ("w/out", "$/o/s"),
+        ("w/outrel", "../o/s"),
+        ("w/outdir", "$/o"),
+        ("w/out-and-back", "../o/../w/f"),
+        ("w/sibling", "../w-evil/f"),
+        ("w/dangling", "nowhere"),
+        ("w/dangling-out", "$/o/absent"),
+        ("w/chain1", "chain2"),
+        ("w/chain2", "$/w/chain3"),
+        ("w/chain3", "../o/s"),
+        ("w/loop1", "loop2"),
+        ("w/loop2", "loop1"),
+        ("w/self", "self"),
+        ("w/top", ".."),
+        ("w/here", "."),
+        ("w/proc-root", "/proc/self/root/etc/passwd"),
+        ("w/proc-fd", "/proc/self/fd/0"),
+        ("w/dev-fd", "/dev/fd/0"),
+    ] {
+        world.link(target, path);
+    }
+    let cases: &[(&str, Result<&str, Code>)] = &[
+        ("w/rel", Ok("inside a")),
+        ("w/a/up", Ok("inside")),
+        ("w/abs", Ok("inside a")),
+        ("w/absdir/f", Ok("inside a")),
+        ("w/absdir/b/f", Ok("inside b")),
+        ("w/reldir/f", Ok("inside b")),
+        ("w/dots", Ok("inside a")),
+        ("w/here/here/f", Ok("inside")),
+        ("w/file-slash", Err(Code::NotDirectory)),
+        ("w/rel/", Err(Code::NotDirectory)),
+        ("w/out", Err(Code::OutsideAllowed)),
+        ("w/outrel", Err(Code::OutsideAllowed)),
+        ("w/outdir/s", Err(Code::OutsideAllowed)),
+        ("w/outdir/absent", Err(Code::OutsideAllowed)),
+        ("w/outdir/", Err(Code::OutsideAllowed)),
+        // Between roots the way is only spelt, and it comes back.
+        ("w/out-and-back", Ok("inside")),
+        ("w/sibling", Err(Code::OutsideAllowed)),
+        ("w/dangling", Err(Code::NotFound)),
+        ("w/dangling-out", Err(Code::OutsideAllowed)),
+        ("w/chain1", Err(Code::OutsideAllowed)),
+        ("w/loop1", Err(Code::Loop)),
+        ("w/self/x", Err(Code::Loop)),
+        ("w/top/w/f", Ok("inside")),
+        ("w/top/o/s", Err(Code::OutsideAllowed)),
+        ("w/proc-root", Err(Code::OutsideAllowed)),
+        ("w/proc-fd", Err(Code::OutsideAllowed)),
+        ("w/dev-fd", Err(Code::OutsideAllowed)),
+    ];
+    for roots in both(&world.policy()) {
+        for (path, expected) in cases {
+            let got = read(&roots, &world.at(path));
+            assert_eq!(
+                got.as_deref(),
+                expected.as_ref().map(|s| *s),
+                "{path} {:?}",
+                roots.resolver()
+            );
+        }
+        assert_eq!(
+            roots.open_dir(world.at("w/top").as_bytes()).unwrap_err().code,
+            Code::OutsideAllowed
+        );
+        let dir = roots.open_dir(world.at("w/reldir").as_bytes()).unwrap();
+        assert_eq!(dir.real, world.at("w/a/b").into_bytes());
+    }
+    let never = Policy { follow: Follow::Never, ..world.policy() };
+    for roots in both(&never) {
+        assert_eq!(read(&roots, &world.at("w/rel")), Err(Code::OutsideAllowed));
+        assert_eq!(read(&roots, &world.at("w/absdir/f")), Err(Code::OutsideAllowed));
+        assert_eq!(read(&roots, &world.at("w/f")).unwrap(), "inside");
+    }
+    let any = Policy { follow: Follow::Any, deny: vec!["../o/s".into()], ..world.policy() };
+    fs::write(world.at("o/t"), "shared").unwrap();
+    world.link("$/o/t", "w/out-t");
+    for roots in both(&any) {
+        assert_eq!(read(&roots, &world.at("w/out-t")).unwrap(), "shared");
+        assert_eq!(read(&roots, &world.at("w/out")), Err(Code::OutsideAllowed));
+        assert_eq!(read(&roots, &world.at("o/t")), Err(Code::OutsideAllowed));
+    }
+}
+
+#[test]
+fn forty_links_in_a_row_and_no_more() {
+    let world = World::new();
+    world.link("f", "w/l1");
+    for n in 2..=45 {
+        world.link(&format!("l{}", n - 1), &format!("w/l{n}"));
+    }
+    for roots in both(&world.policy()) {
+        assert_eq!(read(&roots, &world.at("w/l40")).unwrap(), "inside");
+        assert_eq!(read(&roots, &world.at("w/l41")), Err(Code::Loop));
+        assert_eq!(read(&roots, &world.at("w/l45")), Err(Code::Loop));
+    }
+}
+
+#[test]
+fn several_roots() {
+    let world = World::new();
+    fs::create_dir_all(world.at("r/sub/deep")).unwrap();
+    fs::write(world.at("r/f"), "readable").unwrap();
+    fs::write(world.at("r/sub/f"), "both").unwrap();
+    fs::write(world.at("o/one"), "single").unwrap();
+    world.link("$/r/f", "w/to-r");
+    world.link("../r/sub/f", "w/to-sub");
+    world.link("$/o/one", "w/to-one");
+    world.link("$/w", "r/to-w");
+    world.link("$/w", "alias");
+    let policy = Policy {
+        cwd: world.at("w").into(),
+        read: Some(["alias", "r", "o/one"].map(|p| world.at(p).into()).to_vec()),
+        write: Some(["alias", "r/sub", "later/dir"].map(|p| world.at(p).into()).to_vec()),
+        ..Policy::default()
+    };
+    for roots in both(&policy) {
+        for (path, expected) in [
+            ("w/f", Ok("inside")),
+            ("alias/f", Ok("inside")),
+            ("alias/to-r", Ok("readable")),
+            ("w/to-sub", Ok("both")),
+            ("r/to-w/a/f", Ok("inside a")),
+            ("o/one", Ok("single")),
+            ("w/to-one", Ok("single")),
+            ("o/s", Err(Code::OutsideAllowed)),
+            ("o", Err(Code::OutsideAllowed)),
+            ("later/dir/f", Err(Code::OutsideAllowed)),
+        ] {
+            let got = read(&roots, &world.at(path));
+            assert_eq!(
+                got.as_deref(),
+                expected.as_ref().map(|s| *s),
+                "{path} {:?}",
+                roots.resolver()
+            );
+        }
+        for (path, expected) in [
+            ("w/f", None),
+            ("r/sub/f", None),
+            ("w/to-sub", None),
+            ("r/to-w/f", None),
+            ("r/f", Some(Code::OutsideAllowed)),
+            ("w/to-r", Some(Code::OutsideAllowed)),
+            ("o/one", Some(Code::OutsideAllowed)),
+            ("later/dir/f", Some(Code::NotFound)),
+            ("later/other", Some(Code::OutsideAllowed)),
+        ] {
+            let got = roots.open_file(world.at(path).as_bytes(), Intent::Write);
+            assert_eq!(got.err().map(|e| e.code), expected, "{path} {:?}", roots.resolver());
+        }
+    }
+    let roots = both(&policy);
+    fs::create_dir_all(world.at("later/dir")).unwrap();
+    fs::write(world.at("later/dir/f"), "later").unwrap();
+    // The link that named a root is retargeted: nothing changes.
+    fs::remove_file(world.at("alias")).unwrap();
+    world.link("$/o", "alias");
+    for roots in roots {
+        assert!(roots.open_file(world.at("later/dir/f").as_bytes(), Intent::Write).is_ok());
+        assert_eq!(read(&roots, &world.at("alias/f")).unwrap(), "inside");
+        assert_eq!(read(&roots, &world.at("alias/s")), Err(Code::NotFound));
+    }
+}
+
+#[test]
+fn rules_hold_on_the_real_path() {
+    let world = World::new();
+    fs::create_dir_all(world.at("w/sec")).unwrap();
+    fs::create_dir_all(world.at("w/.git/hooks")).unwrap();
+    fs::write(world.at("w/sec/k"), "KEY").unwrap();
+    fs::write(world.at("w/.git/config"), "c").unwrap();
+    world.link("sec", "w/s");
+    world.link("sec/k", "w/k");
+    world.link("sec/../f", "w/through");
+    world.link(".git", "w/g");
+    let policy = Policy { deny: vec!["sec".into()], protect: true, ..world.policy() };
+    for roots in both(&policy) {
+        for path in ["w/sec/k", "w/sec/absent", "w/s/k", "w/k", "w/sec", "w/through"] {
+            assert_eq!(read(&roots, &world.at(path)), Err(Code::OutsideAllowed), "{path}");
+        }
+        assert_eq!(read(&roots, &world.at("w/g/config")).unwrap(), "c");
+        for path in
+            ["w/.git/config", "w/g/config", "w/.GIT/hooks/x", "w/g/hooks/x", "w/.gitmodules"]
+        {
+            let got = roots.open_file(world.at(path).as_bytes(), Intent::Write);
+            assert_eq!(got.unwrap_err().code, Code::ProtectedPath, "{path}");
+        }
+    }
+    for roots in both(&Policy { read_only: true, ..world.policy() }) {
+        let got = roots.open_file(world.at("w/f").as_bytes(), Intent::Write);
+        assert_eq!(got.unwrap_err().code, Code::ReadOnly);
+        assert_eq!(read(&roots, &world.at("w/f")).unwrap(), "inside");
+    }
+}
+
+#[test]
+fn special_files_are_refused_by_what_they_are() {
+    let world = World::new();
+    let fifo = world.at("w/p");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        fifo.as_str(),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(world.at("w/s")).unwrap();
+    for roots in both(&world.policy()) {
+        assert_eq!(read(&roots, &fifo), Err(Code::NotRegularFile));
+        assert_eq!(read(&roots, &world.at("w/s")), Err(Code::NotRegularFile));
+    }
+    for roots in both(&Policy::unconfined()) {
+        assert_eq!(read(&roots, "/dev/null"), Err(Code::NotRegularFile));
+        assert_eq!(read(&roots, "/dev/fd/0"), Err(Code::OutsideAllowed));
+        assert_eq!(read(&roots, "/proc/self/root/etc/passwd"), Err(Code::OutsideAllowed));
+        assert_eq!(read(&roots, "/proc/self/exe"), Err(Code::OutsideAllowed));
+        assert!(read(&roots, "/proc/self/status").unwrap().contains("Pid:"));
+        assert!(read(&roots, "/proc/mounts").is_ok());
+    }
+}
+
+#[test]
+fn trees_deeper_than_the_kernel_takes_paths() {
+    let world = World::new();
+    let mut dir = fs::File::open(world.at("w/a")).unwrap();
+    let name = "d".repeat(100);
+    for _ in 0..80 {
+        rustix::fs::mkdirat(&dir, name.as_str(), rustix::fs::Mode::from_raw_mode(0o755)).unwrap();
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
+        dir = rustix::fs::openat(&dir, name.as_str(), flags, rustix::fs::Mode::empty())
+            .unwrap()
+            .into();
+    }
+    rustix::fs::symlinkat("../../f", &dir, "up").unwrap();
+    let path = format!("{}{}", world.at("w/a"), format!("/{name}").repeat(80));
+    for roots in both(&world.policy()) {
+        assert!(roots.open_dir(path.as_bytes()).is_ok());
+        assert_eq!(read(&roots, &format!("{path}/up")), Err(Code::NotFound));
+    }
+    // Climbing back further than the descriptors that are kept.
+    rustix::fs::symlinkat(format!("{}f", "../".repeat(80)), &dir, "far").unwrap();
+    for roots in both(&world.policy()) {
+        assert_eq!(read(&roots, &format!("{path}/far")).unwrap(), "inside a");
+    }
+}
+
+#[test]
+fn a_root_of_the_whole_system_follows_links() {
+    let world = World::new();
+    world.link("$/w", "l");
+    let path = world.at("l/f");
+    for roots in both(&Policy::unconfined()) {
+        assert_eq!(read(&roots, &path).unwrap(), "inside");
+        assert_eq!(read(&roots, "/../../etc/hostname"), Err(Code::OutsideAllowed));
+        assert!(Path::new("/").is_dir() && roots.open_dir(b"/").is_ok());
+    }
+}

@@ -1,0 +1,50 @@
+/**
+ * Around every call into WebAssembly: a trap must not leave a broken engine
+ * behind, and a packed result must not stay in the module's memory.
+ *
+ * The module is built with `panic=abort`. After a trap its memory is in an
+ * unknown state, so the instance is thrown away and made anew; the call that
+ * trapped fails, the next one works.
+ */
+import type { Binding } from "./engine.ts";
+import type { Packed } from "./unpack.ts";
+
+/** The exports of the generated JavaScript, whichever form it was loaded in. */
+export interface Glue {
+  readonly [name: string]: unknown;
+  __wbg_reset_state(): void;
+}
+
+interface Held extends Packed {
+  free(): void;
+}
+
+function isHeld(value: unknown): value is Held {
+  return typeof value === "object" && value !== null && "nums" in value && "free" in value;
+}
+
+/** The binding that the generated JavaScript offers, made safe to call. */
+export function guarded(glue: Glue): Binding {
+  const binding: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(glue)) {
+    // Functions are lower case; classes hold state of their own and pass as they are.
+    if (typeof member !== "function" || !/^[a-z]/.test(name)) binding[name] = member;
+    else binding[name] = guard(member as (...args: unknown[]) => unknown, glue);
+  }
+  return binding as unknown as Binding;
+}
+
+function guard(call: (...args: unknown[]) => unknown, glue: Glue): (...args: unknown[]) => unknown {
+  return (...args) => {
+    try {
+      const result = call(...args);
+      if (!isHeld(result)) return result;
+      const copy: Packed = { nums: result.nums, text: result.text };
+      result.free();
+      return copy;
+    } catch (error) {
+      if (error instanceof WebAssembly.RuntimeError) glue.__wbg_reset_state();
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,22 @@
+/**
+ * Loads the WebAssembly engine on Node, without waiting: there the module is a
+ * file, and a fall-back must be as synchronous as the addon it stands in for.
+ */
+import { createRequire } from "node:module";
+import type { Binding } from "./engine.ts";
+import { type Glue, guarded } from "./trap.ts";
+
+const require = createRequire(import.meta.url);
+
+/** The WebAssembly binding, or the reason why it cannot be loaded. */
+export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
+  try {
+    // The same from js/engine while developing and from dist/engine once built.
+    return { binding: guarded(require("../../dist/wasm/filewright.cjs") as Glue) };
+  } catch (error) {
+    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    return {
+      reason: `the WebAssembly module did not load (${message}); in a checkout run: npm run build:wasm`,
+    };
+  }
+}

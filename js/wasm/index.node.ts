@@ -1,0 +1,30 @@
+/**
+ * `filewright/wasm` on Node: the same functions as `filewright/engine`, on the
+ * WebAssembly engine, beside whichever engine the rest of the process uses.
+ */
+import { type Engine, type EngineInfo, makeEngine } from "../engine/engine.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { loadWasm } from "../engine/wasm.node.ts";
+
+let loaded: Engine | undefined;
+
+/** The WebAssembly engine. @throws FilewrightError UNSUPPORTED_PLATFORM where the module does not load */
+export function engine(): Engine {
+  if (loaded === undefined) {
+    const wasm = loadWasm();
+    if ("reason" in wasm) throw new FilewrightError("UNSUPPORTED_PLATFORM", wasm.reason);
+    loaded = makeEngine(wasm.binding, { kind: "wasm", reason: "imported as filewright/wasm" });
+  }
+  return loaded;
+}
+
+/** Loads the engine; on Node there is nothing to wait for. */
+export async function ready(): Promise<EngineInfo> {
+  return engine().info;
+}
+
+/** `sha256:` and 64 hexadecimal digits of the bytes. */
+export const sha256: Engine["sha256"] = (bytes) => engine().sha256(bytes);
+
+export type { Engine, EngineInfo } from "../engine/engine.ts";
+export * from "../engine/errors.ts";

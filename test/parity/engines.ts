@@ -1,0 +1,42 @@
+/**
+ * Both engines side by side. Where the WebAssembly module has not been built the
+ * parity tests are skipped by name; `npm test` builds it first.
+ */
+import { describe } from "vitest";
+import { type Engine, makeEngine } from "../../js/engine/engine.ts";
+import { loadNative } from "../../js/engine/native.node.ts";
+import { loadWasm } from "../../js/engine/wasm.node.ts";
+
+const native = loadNative();
+const wasm = loadWasm();
+
+/** Both engines, or undefined where one cannot be loaded. */
+export const engines: { readonly native: Engine; readonly wasm: Engine } | undefined =
+  "binding" in native && "binding" in wasm
+    ? {
+        native: makeEngine(native.binding, { kind: "native" }),
+        wasm: makeEngine(wasm.binding, { kind: "wasm" }),
+      }
+    : undefined;
+
+/** A suite that needs both engines. CI must have them: there it fails instead of being skipped. */
+export const describeParity = engines || process.env["CI"] === "true" ? describe : describe.skip;
+
+/** What a call gives or throws, as plain data that can be compared. */
+export async function outcome(call: () => unknown): Promise<unknown> {
+  try {
+    return { value: plain(await call()) };
+  } catch (error) {
+    const { name, code, message, hint, details } = error as Record<string, unknown>;
+    return { thrown: plain({ name, code, message, hint, details }) };
+  }
+}
+
+const plain = (value: unknown): unknown => structuredClone(value);
+
+/** Makes the same call on both engines and hands back both outcomes. */
+export async function both(call: (engine: Engine) => unknown): Promise<{ native: unknown; wasm: unknown }> {
+  if (!engines) throw new Error("the WebAssembly module or the addon is not built: npm run build:wasm");
+  const { native, wasm } = engines;
+  return { native: await outcome(() => call(native)), wasm: await outcome(() => call(wasm)) };
+}
