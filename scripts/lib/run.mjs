@@ -28,14 +28,14 @@ export const bin = (name) => `${root}node_modules/.bin/${name}`;
  *
  * @param {string} command a name on PATH or a path
  * @param {readonly string[]} args
- * @param {{ env?: Record<string, string | undefined>, capture?: boolean, check?: boolean }} options
- *   `capture` returns the output instead of showing it; `check: false` returns a failure instead of throwing
+ * @param {{ env?: Record<string, string | undefined>, capture?: boolean | "stdout", check?: boolean }} options
+ *   `capture` returns the output instead of showing it, `"stdout"` only that half of it; `check: false` returns a failure instead of throwing
  */
 export function run(command, args, { env, capture = false, check = true } = {}) {
   const done = spawnSync(command, args, {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: capture ? ["ignore", "pipe", "pipe"] : "inherit",
+    stdio: capture ? ["ignore", "pipe", capture === "stdout" ? "inherit" : "pipe"] : "inherit",
     encoding: "utf8",
     maxBuffer: 256 << 20,
     shell: process.platform === "win32",

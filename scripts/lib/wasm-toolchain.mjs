@@ -6,7 +6,8 @@
 // `rustup target add`: it would download and change the user's toolchain.
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { BuildError, has, run } from "./run.mjs";
+import { pathToFileURL } from "node:url";
+import { BuildError, has, main, run } from "./run.mjs";
 
 const target = "wasm32-unknown-unknown";
 
@@ -67,3 +68,8 @@ function describe({ cargo, rustc }) {
 const env = ({ rustc }) => (rustc === "rustc" ? {} : { RUSTC: rustc });
 
 const onPath = (name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
+
+// As a program: says by its status whether this machine can build the module.
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(() => console.log(`WebAssembly: ${wasmToolchain().how}`));
+}

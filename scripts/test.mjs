@@ -1,0 +1,111 @@
+// Every test there is, with nothing to set up first: builds what is missing or
+// stale, runs the suites one after another, and ends with one line that sums them.
+//
+//   --check   also the checks of `npm run check`, counted like tests (CI does this)
+//   --fast    only the suites that take seconds
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { buildNative, buildTypeScript } from "./build.mjs";
+import { buildWasm } from "./build-wasm.mjs";
+import { check } from "./check.mjs";
+import { bin, BuildError, main, root, run } from "./lib/run.mjs";
+import { cargoResults, lastResults, sum } from "./lib/results.mjs";
+import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
+
+const flag = (name) => process.argv.includes(name);
+const reports = ".cache/test";
+
+/** The WebAssembly module, or word for the tests that this machine has nothing to build it with. */
+async function wasm() {
+  try {
+    await buildWasm();
+  } catch (error) {
+    if (!(error instanceof NoWasmToolchain) || process.env.CI === "true") throw error;
+    console.error(`note: the WebAssembly half is skipped: ${error.message}`);
+    process.env.FILEWRIGHT_PARITY = "skip";
+  }
+  return sum([]);
+}
+
+function cargo() {
+  const args = ["test", "--quiet", "-p", "filewright-core", "-p", "filewright-fs"];
+  const { status, stdout } = run("cargo", args, { capture: "stdout", check: false });
+  process.stdout.write(stdout);
+  return cargoResults(stdout, status);
+}
+
+function vitest(project) {
+  const json = `${reports}/${project}.json`;
+  rmSync(join(root, json), { force: true });
+  const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
+  const { status } = run(bin("vitest"), ["run", "--project", project, "--passWithNoTests", ...report], {
+    check: false,
+  });
+  if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
+  const said = JSON.parse(readFileSync(join(root, json), "utf8"));
+  const broken = said.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0,
+  );
+  const failed = said.numFailedTests + broken.length;
+  return {
+    passed: said.numPassedTests,
+    // A file that cannot be loaded has no test that could fail.
+    failed: failed === 0 && status !== 0 ? 1 : failed,
+    skipped: said.numPendingTests + said.numTodoTests,
+  };
+}
+
+function acceptance() {
+  if (!existsSync(join(root, "test/acceptance/run.mjs"))) return sum([]);
+  const { status, stdout } = run(process.execPath, ["test/acceptance/run.mjs"], {
+    capture: "stdout",
+    check: false,
+  });
+  process.stdout.write(stdout);
+  return lastResults(stdout, status);
+}
+
+const fast = [
+  ...(flag("--check") ? [["checks", check]] : []),
+  ["native addon", () => built(buildNative())],
+  ["TypeScript", () => built(buildTypeScript())],
+  ["WebAssembly", wasm],
+  ["fast tests", () => vitest("fast")],
+];
+const slow = [
+  ["cargo tests", cargo],
+  ["acceptance", acceptance],
+  ["slow tests", () => vitest("slow")],
+];
+
+const built = async (building) => {
+  await building;
+  return sum([]);
+};
+
+/** A suite that could not even run counts as one failure; the others still run. */
+async function suite([name, body]) {
+  const started = performance.now();
+  let result;
+  try {
+    result = await body();
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    console.error(`error: ${error.message}`);
+    result = { passed: 0, failed: 1, skipped: 0 };
+  }
+  const { passed, failed, skipped } = result;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  if (passed + failed + skipped > 0)
+    console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds} s)\n`);
+  return result;
+}
+
+await main(async () => {
+  mkdirSync(join(root, reports), { recursive: true });
+  const results = [];
+  for (const entry of flag("--fast") ? fast : [...fast, ...slow]) results.push(await suite(entry));
+  const { passed, failed, skipped } = sum(results);
+  if (failed > 0 || passed === 0) process.exitCode = 1;
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+});

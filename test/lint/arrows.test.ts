@@ -1,0 +1,145 @@
+/** The lint rules that hold the arrows of ARCHITECTURE.md do refuse what breaks them. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const folder = mkdtempSync(join(tmpdir(), "filewright-arrows-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function checkout(name: string, files: Record<string, string>): string {
+  const made = join(folder, name);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(made, path)), { recursive: true });
+    writeFileSync(join(made, path), text);
+  }
+  return made;
+}
+
+describe("biome refuses", () => {
+  const cases: Record<string, { file: string; text: string; rule: string }> = {
+    "engine importing tools": {
+      file: "js/engine/a.ts",
+      text: 'export { x } from "../tools/x.ts";\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "a backend importing the workspace, from a folder below": {
+      file: "js/backends/deep/a.ts",
+      text: 'import type { W } from "../../workspace/index.ts";\n\nexport type V = W;\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "a tool importing the workspace when called": {
+      file: "js/tools/a.ts",
+      text: 'export const w = () => import("../workspace/index.ts");\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "the workspace importing the command line": {
+      file: "js/workspace/a.ts",
+      text: 'export { x } from "../cli/x.ts";\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "an adapter importing the MCP server": {
+      file: "js/adapters/a.ts",
+      text: 'export { x } from "../mcp/x.ts";\n',
+      rule: "lint/style/noRestrictedImports",
+    },
+    "a node: module outside *.node.ts": {
+      file: "js/tools/b.ts",
+      text: 'export { readFileSync } from "node:fs";\n',
+      rule: "lint/correctness/noNodejsModules",
+    },
+    "a default export": {
+      file: "js/tools/c.ts",
+      text: "export default 1;\n",
+      rule: "lint/style/noDefaultExport",
+    },
+  };
+  const made = checkout(
+    "refused",
+    Object.fromEntries(Object.values(cases).map(({ file, text }) => [file, text])),
+  );
+  cpSync(join(root, "biome.json"), join(made, "biome.json"));
+
+  it.each(Object.entries(cases))("%s", (_, { file, rule }) => {
+    const biome = join(root, "node_modules/.bin/biome");
+    const { status, stdout, stderr } = spawnSync(biome, ["lint", "--colors=off", file], {
+      cwd: made,
+      encoding: "utf8",
+    });
+    expect(status).not.toBe(0);
+    expect(stdout + stderr).toContain(rule);
+  });
+});
+
+describe("biome allows", () => {
+  const cases: Record<string, { file: string; text: string }> = {
+    "node: modules in *.node.ts": {
+      file: "js/backends/a.node.ts",
+      text: 'export { stat } from "node:fs";\n',
+    },
+    "node: modules in the command line": { file: "js/cli/a.ts", text: 'export { stat } from "node:fs";\n' },
+    "a room's own folder of a higher room's name": {
+      file: "js/engine/b.ts",
+      text: 'export { x } from "./tools/x.ts";\n',
+    },
+    "the workspace importing tools": {
+      file: "js/workspace/b.ts",
+      text: 'export { x } from "../tools/x.ts";\n',
+    },
+  };
+  const made = checkout(
+    "allowed",
+    Object.fromEntries(Object.values(cases).map(({ file, text }) => [file, text])),
+  );
+  cpSync(join(root, "biome.json"), join(made, "biome.json"));
+
+  it.each(Object.entries(cases))("%s", (_, { file }) => {
+    const biome = join(root, "node_modules/.bin/biome");
+    execFileSync(biome, ["lint", "--colors=off", file], { cwd: made, stdio: "pipe" });
+  });
+});
+
+describe("scripts/arrows.mjs refuses", () => {
+  const core = '[package]\nname = "filewright-core"\n\n[dependencies]\n';
+  const cases: Record<string, { files: Record<string, string>; line: string }> = {
+    "a *.node.ts file imported where there is no Node": {
+      files: { "js/backends/index.ts": 'export * from "./local.node.ts";\n' },
+      line: "js/backends/index.ts imports ./local.node.ts: only *.node.ts files, cli and mcp import a *.node.ts file",
+    },
+    "an arrow inside a type": {
+      files: { "js/engine/a.ts": 'export type T = import("../tools/a.ts").T;\n' },
+      line: "js/engine/a.ts imports ../tools/a.ts: engine stands below tools",
+    },
+    "a room importing an entry": {
+      files: { "js/tools/a.ts": 'import { x } from "../index.ts";\n' },
+      line: "js/tools/a.ts imports ../index.ts: no room imports an entry",
+    },
+    "a room nobody placed": {
+      files: { "js/attic/a.ts": 'import { x } from "../engine/x.ts";\n' },
+      line: "js/attic/a.ts imports ../engine/x.ts: the room attic has no place in scripts/arrows.mjs",
+    },
+    "core depending on fs": {
+      files: { "crates/core/Cargo.toml": `${core}filewright-fs.workspace = true\n` },
+      line: "crates/core depends on crates/fs",
+    },
+    "core depending on a binding": {
+      files: { "crates/core/Cargo.toml": `${core}napi-derive = "3"\n` },
+      line: "crates/core depends on napi-derive",
+    },
+    "core depending on the system on one platform": {
+      files: { "crates/core/Cargo.toml": `[target.'cfg(unix)'.dependencies]\nrustix = { version = "1" }\n` },
+      line: "crates/core depends on rustix",
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (name, { files, line }) => {
+    const { brokenArrows } = await import("../../scripts/arrows.mjs");
+    expect(brokenArrows(checkout(name, files))).toEqual([line]);
+  });
+
+  it("nothing in this checkout", async () => {
+    const { brokenArrows } = await import("../../scripts/arrows.mjs");
+    expect(brokenArrows(root)).toEqual([]);
+  });
+});
