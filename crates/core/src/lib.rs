@@ -11,9 +11,13 @@ pub mod access;
 pub mod anchor;
 pub mod diff;
 pub mod error;
+pub mod glob;
 pub mod hash;
+pub mod ignore;
+pub mod options;
 pub mod pack;
 pub mod path;
+pub mod search;
 pub mod text;
 
 pub use error::{Code, Error, Result};

@@ -1,0 +1,431 @@
+//! Globs over relative paths, by ripgrep's rule.
+//!
+//! A pattern without a slash matches a name at any depth; one with a slash is
+//! anchored where the walk starts, and so is one with a leading slash; `dir/`
+//! stands for the directory and everything below. `*` and `?` stay within a
+//! name, `**` crosses directories, `{a,b}`, `[a-z]`, `[!a]` and `\` work as in a
+//! shell. `!pattern` in a list excludes.
+//!
+//! Matching is linear in the path whatever the pattern. Nothing here walks: a
+//! walk asks [`Globs::may_contain`] where it need not go.
+
+mod pattern;
+
+use regex_automata::meta::{self, Regex};
+use regex_automata::util::syntax;
+
+use crate::error::{Code, Error, Result};
+use pattern::{Pattern, Simple};
+
+/// The longest pattern that is compiled, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
+/// The most patterns in one list.
+pub const MAX_PATTERNS: usize = 1000;
+
+/// A compiled list of patterns to include and a list to exclude.
+///
+/// ```
+/// use filewright_core::glob::{Case, Globs};
+/// let globs = Globs::new(&["src/**/*.{ts,tsx}", "!*.test.ts"], &["dist/"], Case::Sensitive)?;
+/// assert!(globs.matches(b"src/a/b.ts", false));
+/// assert!(!globs.matches(b"src/a/b.test.ts", false));
+/// assert!(!globs.matches(b"src/dist/b.ts", false));
+/// # Ok::<(), filewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Globs {
+    include: Option<Set>,
+    exclude: Option<Set>,
+    /// Where matches can lie; `None` when some pattern matches at any depth.
+    reach: Option<Vec<Reach>>,
+}
+
+/// Whether letters match across case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Case {
+    /// `a` is not `A`.
+    #[default]
+    Sensitive,
+    /// `a` is `A`, in the sense of Unicode simple case folding.
+    Insensitive,
+}
+
+impl Globs {
+    /// Compiles `patterns` (an empty list includes everything) and `exclude`.
+    ///
+    /// # Errors
+    /// `INVALID_GLOB` naming the pattern that does not parse or that climbs out
+    /// with `..`; `LIMIT_EXCEEDED` for one that is too large.
+    pub fn new<P: AsRef<str>, E: AsRef<str>>(
+        patterns: &[P],
+        exclude: &[E],
+        case: Case,
+    ) -> Result<Self> {
+        if patterns.len() + exclude.len() > MAX_PATTERNS {
+            return Err(Error::new(Code::LimitExceeded, "more than 1000 glob patterns"));
+        }
+        let mut include = Vec::new();
+        let mut excluded = Vec::new();
+        for pattern in patterns {
+            let pattern = pattern.as_ref();
+            match pattern.strip_prefix('!') {
+                Some(rest) => excluded.push(Pattern::parse(rest)?),
+                None => include.push(Pattern::parse(pattern)?),
+            }
+        }
+        for pattern in exclude {
+            let pattern = pattern.as_ref();
+            excluded.push(Pattern::parse(pattern.strip_prefix('!').unwrap_or(pattern))?);
+        }
+        let reach = match case {
+            // A folded prefix is not worth a second way of comparing.
+            Case::Insensitive => None,
+            Case::Sensitive if include.is_empty() => None,
+            Case::Sensitive => include.iter().map(Reach::of).collect(),
+        };
+        Ok(Self {
+            include: Set::compile(&include, case, Below::Directories)?,
+            exclude: Set::compile(&excluded, case, Below::Everything)?,
+            reach,
+        })
+    }
+
+    /// Whether the entry at the relative `path` (`/`-separated, no leading
+    /// slash) is included and neither it nor a directory above it is excluded.
+    pub fn matches(&self, path: &[u8], is_dir: bool) -> bool {
+        self.include.as_ref().is_none_or(|set| set.matches(path, is_dir))
+            && !self.excluded(path, is_dir)
+    }
+
+    /// Whether the entry is excluded. A walk does not enter such a directory.
+    pub fn excluded(&self, path: &[u8], is_dir: bool) -> bool {
+        self.exclude.as_ref().is_some_and(|set| set.matches(path, is_dir))
+    }
+
+    /// Whether anything below the directory at `path` can match. The start of
+    /// the walk is the empty path.
+    pub fn may_contain(&self, path: &[u8]) -> bool {
+        match &self.reach {
+            Some(reach) => path.is_empty() || reach.iter().any(|reach| reach.may_contain(path)),
+            None => true,
+        }
+    }
+
+    /// Whether every path matches, so that a caller can save the question.
+    pub fn is_everything(&self) -> bool {
+        self.include.is_none() && self.exclude.is_none()
+    }
+}
+
+/// What a pattern covers below what it names.
+#[derive(Clone, Copy)]
+enum Below {
+    /// Only `dir/` covers what lies below it (inclusion).
+    Directories,
+    /// Every pattern covers what lies below what it matches (exclusion).
+    Everything,
+}
+
+/// Patterns that match any entry, and patterns that match directories only.
+#[derive(Clone, Debug)]
+struct Set {
+    entries: Matcher,
+    directories: Matcher,
+}
+
+impl Set {
+    fn compile(patterns: &[Pattern<'_>], case: Case, below: Below) -> Result<Option<Self>> {
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let mut entries = Builder::new(case);
+        let mut directories = Builder::new(case);
+        for pattern in patterns {
+            let target = if pattern.directory { &mut directories } else { &mut entries };
+            target.add(pattern)?;
+            if pattern.directory || matches!(below, Below::Everything) {
+                entries.add_below(pattern)?;
+            }
+        }
+        Ok(Some(Self {
+            entries: entries.build(patterns)?,
+            directories: directories.build(patterns)?,
+        }))
+    }
+
+    fn matches(&self, path: &[u8], is_dir: bool) -> bool {
+        self.entries.matches(path) || is_dir && self.directories.matches(path)
+    }
+}
+
+/// Collects patterns for a [`Matcher`].
+struct Builder {
+    case: Case,
+    names: Vec<Box<[u8]>>,
+    suffixes: Vec<Box<[u8]>>,
+    regexes: Vec<String>,
+}
+
+impl Builder {
+    fn new(case: Case) -> Self {
+        Self { case, names: Vec::new(), suffixes: Vec::new(), regexes: Vec::new() }
+    }
+
+    fn add(&mut self, pattern: &Pattern<'_>) -> Result<()> {
+        match pattern.simple() {
+            Some(Simple::Name(name)) if self.case == Case::Sensitive => {
+                self.names.push(name.as_bytes().into());
+            }
+            Some(Simple::Suffix(suffix)) if self.case == Case::Sensitive => {
+                self.suffixes.push(suffix.as_bytes().into());
+            }
+            _ => self.regexes.push(pattern.regex()?),
+        }
+        Ok(())
+    }
+
+    /// Adds what lies below the entries that the pattern names.
+    fn add_below(&mut self, pattern: &Pattern<'_>) -> Result<()> {
+        let mut regex = pattern.regex()?;
+        regex.pop();
+        regex.push('/');
+        self.regexes.push(regex);
+        Ok(())
+    }
+
+    fn build(self, patterns: &[Pattern<'_>]) -> Result<Matcher> {
+        let Self { case, names, suffixes, regexes } = self;
+        let regex = if regexes.is_empty() {
+            None
+        } else {
+            let config = meta::Config::new()
+                .utf8_empty(false)
+                .nfa_size_limit(Some(8 << 20))
+                .hybrid_cache_capacity(2 << 20);
+            let syntax =
+                syntax::Config::new().utf8(false).case_insensitive(case == Case::Insensitive);
+            let regex = meta::Builder::new().configure(config).syntax(syntax).build_many(&regexes);
+            // What parsed as a glob can only fail by its size.
+            let longest = patterns.iter().max_by_key(|pattern| pattern.body.len());
+            Some(regex.map_err(|_| match longest {
+                Some(pattern) => pattern.too_large(),
+                None => Error::new(Code::LimitExceeded, "the globs are too large to compile"),
+            })?)
+        };
+        Ok(Matcher { names, suffixes, regex })
+    }
+}
+
+/// Says whether a path matches any of several patterns.
+#[derive(Clone, Debug)]
+struct Matcher {
+    /// Last names, whole.
+    names: Vec<Box<[u8]>>,
+    /// Ends of last names.
+    suffixes: Vec<Box<[u8]>>,
+    /// Whole paths.
+    regex: Option<Regex>,
+}
+
+impl Matcher {
+    fn matches(&self, path: &[u8]) -> bool {
+        let name = match memchr::memrchr(b'/', path) {
+            Some(at) => &path[at + 1..],
+            None => path,
+        };
+        self.suffixes.iter().any(|suffix| name.ends_with(suffix))
+            || self.names.iter().any(|wanted| **wanted == *name)
+            || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))
+    }
+}
+
+/// Where the matches of an anchored pattern lie.
+#[derive(Clone, Debug)]
+struct Reach {
+    /// Literal names that every match begins with.
+    prefix: Vec<Box<[u8]>>,
+    /// The number of names in the longest match.
+    depth: usize,
+}
+
+impl Reach {
+    /// The directories the pattern can match in; `None` for any.
+    fn of(pattern: &Pattern<'_>) -> Option<Self> {
+        if !pattern.anchored {
+            return None;
+        }
+        let names: Vec<&str> = pattern.body.split('/').collect();
+        let is_plain = |name: &&&str| !name.contains(['*', '?', '[', ']', '{', '}', ',', '\\']);
+        let prefix = names.iter().take_while(is_plain).map(|name| name.as_bytes().into()).collect();
+        // A slash inside braces or brackets makes counting names useless.
+        let deep = pattern.directory
+            || pattern.body.contains("**")
+            || pattern.body.contains(['{', '[', '\\']);
+        Some(Self { prefix, depth: if deep { usize::MAX } else { names.len() } })
+    }
+
+    fn may_contain(&self, directory: &[u8]) -> bool {
+        let mut depth = 0;
+        for name in directory.split(|&byte| byte == b'/') {
+            if self.prefix.get(depth).is_some_and(|wanted| **wanted != *name) {
+                return false;
+            }
+            depth += 1;
+        }
+        depth < self.depth
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn globs(patterns: &[&str]) -> Globs {
+        Globs::new(patterns, &[] as &[&str], Case::Sensitive).unwrap()
+    }
+
+    #[test]
+    fn ripgrep_rule() {
+        // pattern, path, is_dir, matches
+        let cases = [
+            ("*.py", "a.py", false, true),
+            ("*.py", "sub/c.py", false, true),
+            ("src/*.ts", "src/a.ts", false, true),
+            ("src/*.ts", "src/deep/a.ts", false, false),
+            ("src/*.ts", "x/src/a.ts", false, false),
+            ("/a.ts", "a.ts", false, true),
+            ("/a.ts", "b/a.ts", false, false),
+            ("./a.ts", "a.ts", false, true),
+            ("**/a.ts", "a.ts", false, true),
+            ("**/*", "a/b/c", false, true),
+            ("**", "a/b/c", false, true),
+            ("sub/**", "sub/c.py", false, true),
+            ("sub/**", "sub", true, false),
+            ("a/**/z", "a/z", false, true),
+            ("a/**/z", "a/b/c/z", false, true),
+            ("dir/", "dir", true, true),
+            ("dir/", "dir", false, false),
+            ("dir/", "x/dir/y/z", false, true),
+            ("x/dir/", "x/dir/y", false, true),
+            ("x/dir/", "y/x/dir/z", false, false),
+            ("*.{ts,tsx}", "a/b.tsx", false, true),
+            ("test{,s}/*", "test/a", false, true),
+            ("[ab].c", "a.c", false, true),
+            ("[!ab].c", "a.c", false, false),
+            ("\\*.c", "*.c", false, true),
+            ("\\*.c", "a.c", false, false),
+            ("?.c", "é.c", false, true),
+            ("[à-ü].c", "é.c", false, true),
+            ("[!a]b", "/b", false, false),
+            ("x[!a]b", "x/b", false, false),
+            ("[[:digit:]-].c", "-.c", false, true),
+            ("[]a].c", "].c", false, true),
+            ("a**b", "a/b", false, false),
+            ("{**/x,y}.c", "a/x.c", false, true),
+            ("*.{ts}", "a.ts", false, true),
+            ("{{slug}}/*", "{{slug}}/a", false, true),
+            ("a}b", "a}b", false, true),
+            ("a,b", "a,b", false, true),
+            ("a.b", "axb", false, false),
+            ("*.TS", "a.ts", false, false),
+            (".*", ".env", false, true),
+            ("*", ".env", false, true),
+        ];
+        for (pattern, path, is_dir, expected) in cases {
+            assert_eq!(
+                globs(&[pattern]).matches(path.as_bytes(), is_dir),
+                expected,
+                "{pattern} {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn lists_exclude_and_fold() {
+        let set = globs(&["*.ts", "!*.test.ts"]);
+        assert!(set.matches(b"a.ts", false));
+        assert!(!set.matches(b"a.test.ts", false));
+        assert!(globs(&["!*.log"]).matches(b"a.ts", false));
+        let set = Globs::new(&["*.TS"], &["node_modules"], Case::Insensitive).unwrap();
+        assert!(set.matches(b"x/a.ts", false));
+        assert!(!set.matches(b"x/node_modules/y/a.ts", false));
+        assert!(set.excluded(b"x/node_modules", true));
+        let set = Globs::new(&["ÉCOLE"], &[] as &[&str], Case::Insensitive).unwrap();
+        assert!(set.matches("x/école".as_bytes(), false));
+        assert!(globs(&["*.c"]).matches(b"caf\xe9.c", false), "names need not be UTF-8");
+    }
+
+    #[test]
+    fn walks_are_pruned() {
+        let set = globs(&["src/lib/*.ts", "docs/**/*.md"]);
+        for (dir, expected) in [
+            ("", true),
+            ("src", true),
+            ("src/lib", true),
+            ("src/lib/x", false),
+            ("src/bin", false),
+            ("docs", true),
+            ("docs/a/b", true),
+            ("test", false),
+        ] {
+            assert_eq!(set.may_contain(dir.as_bytes()), expected, "{dir}");
+        }
+        assert!(globs(&["src/a.ts", "*.md"]).may_contain(b"anything"));
+        assert!(globs(&["src/{a,b/c}/d"]).may_contain(b"src/b/c"));
+        assert!(globs(&["dir/sub/"]).may_contain(b"dir/sub/x/y"));
+    }
+
+    #[test]
+    fn errors_name_the_pattern() {
+        for (pattern, code) in [
+            ("../**/*.ts", Code::InvalidGlob),
+            ("a/../b", Code::InvalidGlob),
+            ("[a", Code::InvalidGlob),
+            ("{a,b", Code::InvalidGlob),
+            ("", Code::InvalidGlob),
+            ("/", Code::InvalidGlob),
+        ] {
+            let error = Globs::new(&[pattern], &[] as &[&str], Case::Sensitive).unwrap_err();
+            assert_eq!(error.code, code, "{pattern}");
+            assert!(error.message.contains(pattern), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn bombs_are_refused_or_cheap() {
+        let bomb = "{a,b}".repeat(2000);
+        let deep = format!("{}a{}", "{x,".repeat(3000), "}".repeat(3000));
+        let stars = "*a".repeat(4000);
+        for pattern in [&bomb, &deep, &stars, &"a".repeat(20_000)] {
+            match Globs::new(&[pattern], &[] as &[&str], Case::Sensitive) {
+                Ok(set) => assert!(!set.matches(&[b'b'; 4096], false)),
+                Err(error) => {
+                    assert!(matches!(error.code, Code::InvalidGlob | Code::LimitExceeded));
+                    assert!(error.message.len() < 1000);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_patterns_never_panic(pattern in r"[*?\[\]{},!/\\a-c.é-]{0,24}", path in "[a-c./é]{0,16}") {
+            if let Ok(set) = Globs::new(&[&pattern], &[] as &[&str], Case::Sensitive) {
+                set.matches(path.as_bytes(), false);
+            }
+        }
+
+        /// A directory that holds a match is never pruned.
+        #[test]
+        fn pruning_is_sound(pattern in r"(/?([ab]|\*|\*\*|a\*|\{a,b\})){1,4}/?", path in "[ab](/[ab]){0,4}") {
+            if let Ok(set) = Globs::new(&[&pattern], &[] as &[&str], Case::Sensitive)
+                && set.matches(path.as_bytes(), false)
+            {
+                for (at, _) in path.match_indices('/') {
+                    prop_assert!(set.may_contain(&path.as_bytes()[..at]), "{} {}", pattern, &path[..at]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! One glob: its slashes understood, its body turned into a regular expression.
+//!
+//! The expression is matched by an automaton, so no pattern is slow. `?` and
+//! classes take a whole code point; `*` takes bytes, so that names which are not
+//! UTF-8 match too.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::MAX_PATTERN_BYTES;
+use crate::error::{Code, Error, Result};
+
+/// Bytes of one name.
+const STAR: &str = "(?-u:[^/]*)";
+/// Any number of whole directories.
+const DIRECTORIES: &str = "(?:(?s-u:.*)/)?";
+/// Everything below.
+const REST: &str = "(?s-u:.+)";
+
+/// A pattern with its slashes understood.
+pub(super) struct Pattern<'a> {
+    /// As the caller wrote it, for errors.
+    written: &'a str,
+    /// Without leading `./` and `/` and without a trailing slash.
+    pub body: &'a str,
+    /// Only matches from the start of the walk on.
+    pub anchored: bool,
+    /// Only matches directories (and what is below them).
+    pub directory: bool,
+}
+
+/// A pattern without a slash that needs no automaton.
+pub(super) enum Simple<'a> {
+    /// The name itself.
+    Name(&'a str),
+    /// `*` and the end of the name.
+    Suffix(&'a str),
+}
+
+impl<'a> Pattern<'a> {
+    pub fn parse(written: &'a str) -> Result<Self> {
+        if written.len() > MAX_PATTERN_BYTES {
+            return Err(Error::new(Code::LimitExceeded, "a glob is longer than 16384 bytes"));
+        }
+        let mut body = written;
+        while let Some(rest) = body.strip_prefix("./") {
+            body = rest.trim_start_matches('/');
+        }
+        let rooted = body.starts_with('/');
+        body = body.trim_start_matches('/');
+        let trimmed = body.trim_end_matches('/');
+        let directory = trimmed.len() < body.len();
+        body = trimmed;
+        if body.is_empty() || body == "." || body.contains('\0') {
+            return Err(invalid(written, "it names nothing").hint("use **/* for every file"));
+        }
+        if body.split('/').any(|name| name == "..") {
+            return Err(invalid(written, "it climbs out of the directory that is searched")
+                .hint("name that directory in path and keep the pattern below it"));
+        }
+        Ok(Self { written, body, anchored: rooted || body.contains('/'), directory })
+    }
+
+    /// The pattern as a comparison of the last name, where it is that simple.
+    pub fn simple(&self) -> Option<Simple<'a>> {
+        let plain = |text: &str| !text.contains(['*', '?', '[', '{', '}', '\\']);
+        match self.body.strip_prefix('*') {
+            _ if self.anchored => None,
+            Some(suffix) if plain(suffix) => Some(Simple::Suffix(suffix)),
+            None if plain(self.body) => Some(Simple::Name(self.body)),
+            _ => None,
+        }
+    }
+
+    /// The expression for the entries that the pattern itself names.
+    pub fn regex(&self) -> Result<String> {
+        let mut regex = String::with_capacity(self.body.len() * 2 + 32);
+        regex.push('^');
+        if !self.anchored {
+            regex.push_str(DIRECTORIES);
+        }
+        Translator { chars: self.body.chars().peekable(), regex, groups: Vec::new() }
+            .run()
+            .map(|mut regex| {
+                regex.push('$');
+                regex
+            })
+            .map_err(|reason| invalid(self.written, reason))
+    }
+
+    /// The error for a pattern that parses but does not compile.
+    pub fn too_large(&self) -> Error {
+        let mut error = invalid(self.written, "it is too large to compile").hint("shorten it");
+        error.code = Code::LimitExceeded;
+        error
+    }
+}
+
+fn invalid(pattern: &str, reason: &str) -> Error {
+    let mut shown: String = pattern.chars().take(100).collect();
+    if shown.len() < pattern.len() {
+        shown.push('…');
+    }
+    Error::new(Code::InvalidGlob, format!("glob '{shown}' is not valid: {reason}"))
+        .detail("pattern", shown)
+}
+
+struct Translator<'a> {
+    chars: Peekable<Chars<'a>>,
+    regex: String,
+    /// Open braces, innermost last.
+    groups: Vec<Group>,
+}
+
+struct Group {
+    /// Whether the brace stands where a name begins.
+    begins_name: bool,
+    /// Where its text begins in `regex`.
+    at: usize,
+    commas: usize,
+}
+
+impl Translator<'_> {
+    fn run(mut self) -> Result<String, &'static str> {
+        // Whether the next character begins a name; `**` only crosses
+        // directories when it is a whole name.
+        let mut begins_name = true;
+        while let Some(c) = self.chars.next() {
+            let was = std::mem::replace(&mut begins_name, false);
+            match c {
+                '*' => begins_name = self.star(was),
+                '?' => self.regex.push_str("[^/]"),
+                '[' => self.class()?,
+                '{' => {
+                    if self.groups.len() == 100 {
+                        return Err("its braces are nested too deep");
+                    }
+                    self.groups.push(Group { begins_name: was, at: self.regex.len(), commas: 0 });
+                    begins_name = was;
+                }
+                ',' if !self.groups.is_empty() => {
+                    self.regex.push('|');
+                    if let Some(group) = self.groups.last_mut() {
+                        group.commas += 1;
+                        begins_name = group.begins_name;
+                    }
+                }
+                '}' => match self.groups.pop() {
+                    // Without a comma braces may be part of the name, as in
+                    // the directories of template generators.
+                    Some(group) if group.commas == 0 => {
+                        self.regex.insert_str(group.at, "(?:\\{?");
+                        self.regex.push_str("\\}?)");
+                    }
+                    Some(group) => {
+                        self.regex.insert_str(group.at, "(?:");
+                        self.regex.push(')');
+                    }
+                    None => self.literal('}'),
+                },
+                '\\' => {
+                    let escaped = self.chars.next().ok_or("it ends in a backslash")?;
+                    self.literal(escaped);
+                }
+                '/' => {
+                    self.regex.push('/');
+                    begins_name = true;
+                }
+                c => self.literal(c),
+            }
+        }
+        if self.groups.is_empty() { Ok(self.regex) } else { Err("a brace is not closed") }
+    }
+
+    fn literal(&mut self, c: char) {
+        if regex_syntax::is_meta_character(c) {
+            self.regex.push('\\');
+        }
+        self.regex.push(c);
+    }
+
+    /// Translates a run of stars; tells whether a name begins after it.
+    fn star(&mut self, begins_name: bool) -> bool {
+        let mut stars = 1;
+        while self.chars.next_if_eq(&'*').is_some() {
+            stars += 1;
+        }
+        if stars == 2 && begins_name {
+            match self.chars.peek() {
+                Some('/') => {
+                    self.chars.next();
+                    self.regex.push_str(DIRECTORIES);
+                    return true;
+                }
+                None => {
+                    self.regex.push_str(REST);
+                    return false;
+                }
+                Some(',' | '}') if !self.groups.is_empty() => {
+                    self.regex.push_str(REST);
+                    return false;
+                }
+                Some(_) => {}
+            }
+        }
+        self.regex.push_str(STAR);
+        false
+    }
+
+    fn class(&mut self) -> Result<(), &'static str> {
+        const UNCLOSED: &str = "a [ is not closed";
+        self.regex.push_str("[[");
+        if self.chars.next_if(|&c| c == '!' || c == '^').is_some() {
+            self.regex.push('^');
+        }
+        let mut first = true;
+        loop {
+            let low = match self.chars.next().ok_or(UNCLOSED)? {
+                ']' if !first => break,
+                '[' if self.chars.peek() == Some(&':') => {
+                    self.named_class()?;
+                    first = false;
+                    continue;
+                }
+                '\\' => self.chars.next().ok_or(UNCLOSED)?,
+                c => c,
+            };
+            first = false;
+            push_class_char(&mut self.regex, low);
+            let mut ahead = self.chars.clone();
+            if ahead.next() == Some('-') && ahead.peek().is_some_and(|&c| c != ']') {
+                self.chars = ahead;
+                let high = match self.chars.next().ok_or(UNCLOSED)? {
+                    '\\' => self.chars.next().ok_or(UNCLOSED)?,
+                    c => c,
+                };
+                if high < low {
+                    return Err("a range of [ ] is reversed");
+                }
+                self.regex.push('-');
+                push_class_char(&mut self.regex, high);
+            }
+        }
+        self.regex.push_str("]&&[^/]]");
+        Ok(())
+    }
+
+    /// `[:alpha:]` and its like, after the inner `[`.
+    fn named_class(&mut self) -> Result<(), &'static str> {
+        let name: String = self.chars.by_ref().skip(1).take_while(|&c| c != ':').collect();
+        let known = [
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print",
+            "punct", "space", "upper", "word", "xdigit",
+        ];
+        if !known.contains(&name.as_str()) || self.chars.next() != Some(']') {
+            return Err("a named class of [ ] is unknown");
+        }
+        self.regex.push_str("[:");
+        self.regex.push_str(&name);
+        self.regex.push_str(":]");
+        Ok(())
+    }
+}
+
+fn push_class_char(regex: &mut String, c: char) {
+    if matches!(c, '\\' | '[' | ']' | '^' | '-' | '&' | '~') {
+        regex.push('\\');
+    }
+    regex.push(c);
+}

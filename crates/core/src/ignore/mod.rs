@@ -1,0 +1,227 @@
+//! Ignore rules, with git's semantics to the letter.
+//!
+//! [`Rules`] are the lines of one ignore file; a [`Stack`] holds the rules of
+//! every directory from the root down to where a walk stands. Nothing here
+//! reads a file: whoever walks finds the ignore files in its listings and hands
+//! their bytes in, so the same code serves disks and memory.
+//!
+//! Between kinds of ignore files ripgrep's order holds: any verdict of a higher
+//! kind (`.ignore`) beats every verdict of a lower one (`.gitignore`), whatever
+//! the depth; within a kind the deepest directory decides, and there the last
+//! line that matches.
+
+mod rule;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rule::{Rule, Test};
+
+/// The names of ignore files, lowest kind first. More can be given.
+pub const FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
+
+/// The most of an ignore file that is read, in bytes.
+pub const MAX_FILE_BYTES: usize = 1024 * 1024;
+
+/// What one list of rules says about an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The last line that matches ignores it.
+    Ignore,
+    /// The last line that matches is negated (`!`).
+    Keep,
+}
+
+/// The rules of one ignore file.
+///
+/// ```
+/// use filewright_core::ignore::{Rules, Verdict};
+/// let rules = Rules::parse(b"*.log\n!keep.log\n/build/\n");
+/// assert_eq!(rules.verdict(b"a/x.log", false), Some(Verdict::Ignore));
+/// assert_eq!(rules.verdict(b"a/keep.log", false), Some(Verdict::Keep));
+/// assert_eq!(rules.verdict(b"build", true), Some(Verdict::Ignore));
+/// assert_eq!(rules.verdict(b"a/build", true), None);
+/// ```
+#[derive(Debug, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    /// Numbers of rules by what they compare, so that the usual lines cost one
+    /// look-up for all of them together. Ascending.
+    by_name: HashMap<Box<[u8]>, Vec<u32>>,
+    by_extension: HashMap<Box<[u8]>, Vec<u32>>,
+    by_path: HashMap<Box<[u8]>, Vec<u32>>,
+    /// The rules that must be tried one by one. Ascending.
+    others: Vec<u32>,
+}
+
+impl Rules {
+    /// Reads the lines of an ignore file. Lines that can match nothing are
+    /// left out; there are no errors, as in git.
+    pub fn parse(bytes: &[u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut rules = Self::default();
+        for line in bytes.split(|&byte| byte == b'\n') {
+            if let Some((rule, key)) = Rule::parse(line.strip_suffix(b"\r").unwrap_or(line)) {
+                rules.add(rule, key);
+            }
+        }
+        rules
+    }
+
+    fn add(&mut self, rule: Rule, key: Option<Box<[u8]>>) {
+        let number = self.rules.len() as u32;
+        let map = match (&rule.test, key) {
+            (Test::Name, Some(key)) => self.by_name.entry(key).or_default(),
+            (Test::Extension, Some(key)) => self.by_extension.entry(key).or_default(),
+            (Test::Path, Some(key)) => self.by_path.entry(key).or_default(),
+            _ => &mut self.others,
+        };
+        map.push(number);
+        self.rules.push(rule);
+    }
+
+    /// Whether there are no rules.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// What the rules say about the entry at `path`, relative to the directory
+    /// of the ignore file. Directories above the entry are the caller's
+    /// business: what lies in an ignored directory is not asked for.
+    pub fn verdict(&self, path: &[u8], is_dir: bool) -> Option<Verdict> {
+        let name = match memchr::memrchr(b'/', path) {
+            Some(at) => &path[at + 1..],
+            None => path,
+        };
+        let mut best: Option<u32> = None;
+        let mut consider = |numbers: Option<&Vec<u32>>| {
+            let last = numbers.into_iter().flatten().rev().find(|&&number| {
+                let rule = &self.rules[number as usize];
+                is_dir || !rule.directory
+            });
+            best = best.max(last.copied());
+        };
+        if !self.by_name.is_empty() {
+            consider(self.by_name.get(name));
+        }
+        if !self.by_path.is_empty() {
+            consider(self.by_path.get(path));
+        }
+        if !self.by_extension.is_empty()
+            && let Some(dot) = memchr::memrchr(b'.', name)
+        {
+            consider(self.by_extension.get(&name[dot + 1..]));
+        }
+        for &number in self.others.iter().rev() {
+            if best.is_some_and(|best| best > number) {
+                break;
+            }
+            let rule = &self.rules[number as usize];
+            if (is_dir || !rule.directory) && rule.test.matches(path, name) {
+                best = Some(number);
+                break;
+            }
+        }
+        let rule = &self.rules[best? as usize];
+        Some(if rule.keep { Verdict::Keep } else { Verdict::Ignore })
+    }
+}
+
+/// The kind of an ignore file: a higher one overrules a lower one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind(u8);
+
+impl Kind {
+    /// The user's global excludes.
+    pub const GLOBAL: Kind = Kind(0);
+    /// `.git/info/exclude`.
+    pub const EXCLUDE: Kind = Kind(1);
+
+    /// Ignore files of the name at this place in the list of names.
+    /// [`FILE_NAMES`] begins with `.gitignore`, and so must every other list
+    /// that has it.
+    pub fn file(place: usize) -> Kind {
+        Kind(2 + place.min(29) as u8)
+    }
+
+    /// Whether the rules end at the border of a repository.
+    fn is_git(self) -> bool {
+        self.0 <= 2
+    }
+}
+
+/// The rules from the root of a walk down to one directory. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Stack(Option<Arc<Level>>);
+
+#[derive(Debug)]
+struct Level {
+    parent: Stack,
+    /// The length of the directory's path with its slash, in bytes.
+    base: usize,
+    lists: Vec<(Kind, Rules)>,
+    /// The directory is a repository: git's rules above it do not reach in.
+    border: bool,
+    /// The highest kind in this level and those above.
+    highest: Kind,
+}
+
+impl Stack {
+    /// No rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The stack for a directory: its own rules above those of its parents.
+    /// `directory` is its path from the root of the walk, without a slash at
+    /// either end; `border` says that it has a `.git` entry.
+    #[must_use]
+    pub fn enter(&self, directory: &[u8], lists: Vec<(Kind, Rules)>, border: bool) -> Self {
+        let lists: Vec<_> = lists.into_iter().filter(|(_, rules)| !rules.is_empty()).collect();
+        // A border only matters where there are rules for it to stop.
+        if lists.is_empty() && !(border && self.0.is_some()) {
+            return self.clone();
+        }
+        let base = if directory.is_empty() { 0 } else { directory.len() + 1 };
+        let above = self.0.as_ref().map(|level| level.highest);
+        let highest = lists.iter().map(|(kind, _)| *kind).chain(above).max();
+        let highest = highest.unwrap_or(Kind::GLOBAL);
+        Self(Some(Arc::new(Level { parent: self.clone(), base, lists, border, highest })))
+    }
+
+    /// Whether there are no rules, so that nothing is ignored.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether the entry at `path`, from the root of the walk, is ignored. It
+    /// must lie below the directory that the stack was made for.
+    pub fn ignored(&self, path: &[u8], is_dir: bool) -> bool {
+        let mut decided: Option<(Kind, Verdict)> = None;
+        let mut beyond_border = false;
+        let mut level = self.0.as_deref();
+        while let Some(here) = level {
+            // Nothing above is of a kind that could still overrule.
+            if decided.is_some_and(|(kind, _)| kind >= here.highest) {
+                break;
+            }
+            let relative = path.get(here.base..).unwrap_or_default();
+            for (kind, rules) in &here.lists {
+                if decided.is_some_and(|(decided, _)| decided >= *kind)
+                    || (beyond_border && kind.is_git() && *kind != Kind::GLOBAL)
+                {
+                    continue;
+                }
+                if let Some(verdict) = rules.verdict(relative, is_dir) {
+                    decided = Some((*kind, verdict));
+                }
+            }
+            beyond_border |= here.border;
+            level = here.parent.0.as_deref();
+        }
+        matches!(decided, Some((_, Verdict::Ignore)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

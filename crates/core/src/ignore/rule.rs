@@ -1,0 +1,334 @@
+//! One line of an ignore file, and git's own matching of it.
+//!
+//! Written after the behaviour of git's `wildmatch`: bytes, not characters;
+//! `**` only as a whole name; an unclosed bracket or a final backslash matches
+//! nothing. Matching backtracks to the last star only, so it takes at most
+//! pattern times path steps.
+
+/// A parsed line.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// The line began with `!`.
+    pub keep: bool,
+    /// The line ended in `/`.
+    pub directory: bool,
+    pub test: Test,
+}
+
+/// How a rule is tested.
+#[derive(Debug)]
+pub(super) enum Test {
+    /// The last name, by look-up.
+    Name,
+    /// What follows the last dot of the last name, by look-up.
+    Extension,
+    /// The whole path, by look-up.
+    Path,
+    /// The end of the last name.
+    Suffix(Box<[u8]>),
+    /// The last name.
+    NameGlob(Vec<Token>),
+    /// The whole path, name by name.
+    PathGlob(Vec<Segment>),
+}
+
+/// One name of an anchored pattern.
+#[derive(Debug)]
+pub(super) enum Segment {
+    /// `**`: any number of names.
+    Any,
+    Name(Vec<Token>),
+}
+
+/// A piece of a pattern.
+#[derive(Debug, PartialEq)]
+pub(super) enum Token {
+    Byte(u8),
+    /// `?`
+    One,
+    /// `*`
+    Star,
+    /// `[...]`, as a set of bytes.
+    Class(Box<[bool; 256]>),
+    /// `/`, while a pattern is taken apart.
+    Slash,
+}
+
+impl Rule {
+    /// The rule and, for the tests by look-up, its key.
+    pub fn parse(line: &[u8]) -> Option<(Self, Option<Box<[u8]>>)> {
+        let mut pattern = trim_trailing_spaces(line);
+        if pattern.is_empty() || pattern[0] == b'#' {
+            return None;
+        }
+        let keep = pattern[0] == b'!';
+        if keep {
+            pattern = &pattern[1..];
+        }
+        let directory = pattern.last() == Some(&b'/');
+        if directory {
+            pattern = &pattern[..pattern.len() - 1];
+        }
+        if pattern.is_empty() {
+            return None;
+        }
+        let anchored = pattern.contains(&b'/');
+        let pattern = pattern.strip_prefix(b"/").unwrap_or(pattern);
+        let plain = |text: &[u8]| !text.iter().any(|byte| b"*?[\\".contains(byte));
+        let rule = |test| Self { keep, directory, test };
+        if plain(pattern) {
+            let test = if anchored { Test::Path } else { Test::Name };
+            return Some((rule(test), Some(pattern.into())));
+        }
+        if !anchored
+            && let Some(suffix) = pattern.strip_prefix(b"*")
+            && plain(suffix)
+            && !suffix.is_empty()
+        {
+            return Some(match suffix.strip_prefix(b".") {
+                Some(extension) if !extension.contains(&b'.') => {
+                    (rule(Test::Extension), Some(extension.into()))
+                }
+                _ => (rule(Test::Suffix(suffix.into())), None),
+            });
+        }
+        let tokens = tokens(pattern)?;
+        if !anchored {
+            return Some((rule(Test::NameGlob(tokens)), None));
+        }
+        Some((rule(Test::PathGlob(segments(tokens))), None))
+    }
+}
+
+impl Test {
+    /// Whether a test that is not a look-up matches.
+    pub fn matches(&self, path: &[u8], name: &[u8]) -> bool {
+        match self {
+            Test::Suffix(suffix) => name.ends_with(suffix),
+            Test::NameGlob(tokens) => name_matches(tokens, name),
+            Test::PathGlob(segments) => path_matches(segments, path),
+            Test::Name | Test::Extension | Test::Path => false,
+        }
+    }
+}
+
+/// Without the spaces at the end, unless a backslash protects them.
+fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
+    let mut end = line.len();
+    while end > 0 && line[end - 1] == b' ' {
+        end -= 1;
+    }
+    let backslashes = line[..end].iter().rev().take_while(|&&byte| byte == b'\\').count();
+    if end < line.len() && backslashes % 2 == 1 { &line[..end + 1] } else { &line[..end] }
+}
+
+fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
+    let mut tokens = Vec::with_capacity(pattern.len());
+    let mut at = 0;
+    while let Some(&byte) = pattern.get(at) {
+        at += 1;
+        tokens.push(match byte {
+            b'*' => Token::Star,
+            b'?' => Token::One,
+            b'/' => Token::Slash,
+            b'\\' => {
+                let escaped = *pattern.get(at)?;
+                at += 1;
+                if escaped == b'/' { Token::Slash } else { Token::Byte(escaped) }
+            }
+            b'[' => {
+                let (class, after) = class(pattern, at)?;
+                at = after;
+                Token::Class(class)
+            }
+            byte => Token::Byte(byte),
+        });
+    }
+    Some(tokens)
+}
+
+/// The bracket expression whose inside begins at `at`, and where it ends.
+fn class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
+    let mut set = Box::new([false; 256]);
+    let negated = matches!(pattern.get(at)?, b'!' | b'^');
+    at += usize::from(negated);
+    // The byte before a `-`, if a range may begin with it.
+    let mut previous = None;
+    let mut first = true;
+    loop {
+        let byte = *pattern.get(at)?;
+        at += 1;
+        if byte == b']' && !first {
+            break;
+        }
+        first = false;
+        match byte {
+            b'\\' => {
+                let escaped = *pattern.get(at)?;
+                at += 1;
+                set[usize::from(escaped)] = true;
+                previous = Some(escaped);
+            }
+            b'-' if previous.is_some() && pattern.get(at).is_some_and(|&next| next != b']') => {
+                let mut high = *pattern.get(at)?;
+                at += 1;
+                if high == b'\\' {
+                    high = *pattern.get(at)?;
+                    at += 1;
+                }
+                for byte in previous.take().unwrap_or(high)..=high {
+                    set[usize::from(byte)] = true;
+                }
+            }
+            b'[' if pattern.get(at) == Some(&b':') => {
+                let end = at + pattern[at..].iter().position(|&byte| byte == b']')?;
+                if end > at + 1 && pattern[end - 1] == b':' {
+                    let belongs = named_class(&pattern[at + 1..end - 1])?;
+                    for byte in 0..=255u8 {
+                        set[usize::from(byte)] |= belongs(&byte);
+                    }
+                    at = end + 1;
+                    previous = None;
+                } else {
+                    set[usize::from(b'[')] = true;
+                    previous = Some(b'[');
+                }
+            }
+            byte => {
+                set[usize::from(byte)] = true;
+                previous = Some(byte);
+            }
+        }
+    }
+    if negated {
+        set.iter_mut().for_each(|member| *member = !*member);
+    }
+    set[usize::from(b'/')] = false;
+    Some((set, at))
+}
+
+fn named_class(name: &[u8]) -> Option<fn(&u8) -> bool> {
+    Some(match name {
+        b"alnum" => u8::is_ascii_alphanumeric,
+        b"alpha" => u8::is_ascii_alphabetic,
+        b"blank" => |byte| matches!(byte, b' ' | b'\t'),
+        b"cntrl" => u8::is_ascii_control,
+        b"digit" => u8::is_ascii_digit,
+        b"graph" => u8::is_ascii_graphic,
+        b"lower" => u8::is_ascii_lowercase,
+        b"print" => |byte| matches!(byte, b' '..=b'~'),
+        b"punct" => u8::is_ascii_punctuation,
+        b"space" => |byte| matches!(byte, b' ' | b'\t'..=b'\r'),
+        b"upper" => u8::is_ascii_uppercase,
+        b"xdigit" => u8::is_ascii_hexdigit,
+        _ => return None,
+    })
+}
+
+fn segments(tokens: Vec<Token>) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut name = Vec::new();
+    let mut close = |name: &mut Vec<Token>| {
+        let any = name.len() >= 2 && name.iter().all(|token| *token == Token::Star);
+        segments.push(if any {
+            name.clear();
+            Segment::Any
+        } else {
+            Segment::Name(std::mem::take(name))
+        });
+    };
+    for token in tokens {
+        if token == Token::Slash {
+            close(&mut name);
+        } else {
+            name.push(token);
+        }
+    }
+    close(&mut name);
+    segments
+}
+
+/// Whether the names of `path` match the segments.
+fn path_matches(segments: &[Segment], path: &[u8]) -> bool {
+    let mut rest = Some(path);
+    let mut at = 0;
+    // Where to go on when a name fails: the segment after the last `**`, and
+    // the path that it was last tried on.
+    let mut retry: Option<(usize, &[u8])> = None;
+    loop {
+        match (segments.get(at), rest) {
+            (None, None) => return true,
+            (Some(Segment::Any), Some(path)) => {
+                if at + 1 == segments.len() {
+                    return true;
+                }
+                at += 1;
+                retry = Some((at, path));
+                continue;
+            }
+            (Some(Segment::Name(tokens)), Some(path)) => {
+                let (name, tail) = split_first(path);
+                if name_matches(tokens, name) {
+                    rest = tail;
+                    at += 1;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        let Some((segment, path)) = retry else { return false };
+        let Some(tail) = split_first(path).1 else { return false };
+        retry = Some((segment, tail));
+        rest = Some(tail);
+        at = segment;
+    }
+}
+
+fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(b'/', path) {
+        Some(at) => (&path[..at], Some(&path[at + 1..])),
+        None => (path, None),
+    }
+}
+
+/// Whether one name matches the tokens.
+fn name_matches(tokens: &[Token], name: &[u8]) -> bool {
+    let (mut at, mut byte) = (0, 0);
+    // The token after the last star, and where its text began last time.
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        match (tokens.get(at), name.get(byte)) {
+            (None, None) => return true,
+            (Some(Token::Star), _) => {
+                at += 1;
+                if at == tokens.len() {
+                    return true;
+                }
+                retry = Some((at, byte));
+                continue;
+            }
+            (Some(token), Some(&have)) => {
+                let same = match token {
+                    Token::Byte(wanted) => *wanted == have,
+                    Token::One => true,
+                    Token::Class(set) => set[usize::from(have)],
+                    Token::Star | Token::Slash => false,
+                };
+                if same {
+                    at += 1;
+                    byte += 1;
+                    continue;
+                }
+            }
+            (Some(_), None) => return false,
+            (None, Some(_)) => {}
+        }
+        let Some((token, from)) = retry else { return false };
+        if from >= name.len() {
+            return false;
+        }
+        retry = Some((token, from + 1));
+        at = token;
+        byte = from + 1;
+    }
+}

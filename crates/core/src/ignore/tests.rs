@@ -1,0 +1,83 @@
+use super::*;
+
+fn verdict(rules: &str, path: &str, is_dir: bool) -> Option<Verdict> {
+    Rules::parse(rules.as_bytes()).verdict(path.as_bytes(), is_dir)
+}
+
+#[test]
+fn lines() {
+    use Verdict::{Ignore, Keep};
+    // rules, path, is_dir, verdict
+    let cases = [
+        ("*.log", "a/b.log", false, Some(Ignore)),
+        ("*.log\n!b.log", "a/b.log", false, Some(Keep)),
+        ("!b.log\n*.log", "a/b.log", false, Some(Ignore)),
+        ("build/", "build", true, Some(Ignore)),
+        ("build/", "build", false, None),
+        ("build/", "x/build", true, Some(Ignore)),
+        ("/build", "x/build", true, None),
+        ("a/b", "a/b", false, Some(Ignore)),
+        ("a/b", "x/a/b", false, None),
+        ("a/*", "a/b", false, Some(Ignore)),
+        ("a/*", "a/b/c", false, None),
+        ("a/**", "a/b/c", false, Some(Ignore)),
+        ("a/**", "a", true, None),
+        ("**/a", "a", false, Some(Ignore)),
+        ("**/a/b", "x/y/a/b", false, Some(Ignore)),
+        ("a/**/b", "a/b", false, Some(Ignore)),
+        ("a/**/b", "a/x/y/b", false, Some(Ignore)),
+        ("a/**b", "a/x/b", false, None),
+        ("# comment", "# comment", false, None),
+        ("\\#a", "#a", false, Some(Ignore)),
+        ("\\!a", "!a", false, Some(Ignore)),
+        ("a  ", "a", false, Some(Ignore)),
+        ("a\\ ", "a ", false, Some(Ignore)),
+        ("a\r\n", "a", false, Some(Ignore)),
+        ("\u{feff}a", "a", false, Some(Ignore)),
+        ("[a-c]x", "bx", false, Some(Ignore)),
+        ("[!a-c]x", "bx", false, None),
+        ("[[:digit:]]x", "1x", false, Some(Ignore)),
+        ("[]x]", "]", false, Some(Ignore)),
+        ("[a", "[a", false, None),
+        ("a\\", "a\\", false, None),
+        ("a?c", "abc", false, Some(Ignore)),
+        ("a/[b/c]/d", "a/b/d", false, Some(Ignore)),
+        ("*", "anything", true, Some(Ignore)),
+        ("/*\n!/src", "src", true, Some(Keep)),
+        ("*.tar.gz", "a.tar.gz", false, Some(Ignore)),
+        ("*~", "a~", false, Some(Ignore)),
+        ("/", "a", true, None),
+        ("*.", "a.", false, Some(Ignore)),
+        ("*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac", false, None),
+    ];
+    for (rules, path, is_dir, expected) in cases {
+        assert_eq!(verdict(rules, path, is_dir), expected, "{rules:?} {path}");
+    }
+}
+
+#[test]
+fn stacks() {
+    let rules = |text: &str| Rules::parse(text.as_bytes());
+    let git = Kind::file(0);
+    let ignore = Kind::file(1);
+    let root = Stack::new().enter(b"", vec![(git, rules("*.tmp\n*.log"))], false);
+    let keep = root.enter(b"keep", vec![(git, rules("!x.tmp"))], false);
+    assert!(root.ignored(b"y.tmp", false));
+    assert!(!keep.ignored(b"keep/x.tmp", false));
+    assert!(keep.ignored(b"keep/y.tmp", false));
+
+    // A higher kind overrules a lower one from any depth.
+    let root =
+        Stack::new().enter(b"", vec![(ignore, rules("!*.log")), (git, rules("*.log"))], false);
+    let sub = root.enter(b"sub", vec![(git, rules("*.log"))], false);
+    assert!(!sub.ignored(b"sub/a.log", false));
+
+    // git's rules end at a repository's border, the others do not.
+    let root = Stack::new().enter(b"", vec![(git, rules("*.o")), (ignore, rules("*.x"))], true);
+    let nested = root.enter(b"nested", vec![], true);
+    assert!(root.ignored(b"a.o", false));
+    assert!(!nested.ignored(b"nested/a.o", false));
+    assert!(nested.ignored(b"nested/a.x", false));
+    let global = Stack::new().enter(b"", vec![(Kind::GLOBAL, rules("*.o"))], false);
+    assert!(global.enter(b"nested", vec![], true).ignored(b"nested/a.o", false));
+}

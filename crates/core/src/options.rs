@@ -1,0 +1,119 @@
+//! Options as they cross from JavaScript: one JSON object, read field by field.
+//!
+//! Absent and null mean the default; a value of the wrong kind is
+//! `INVALID_ARGUMENT` naming the option. Unknown fields are left alone, so that
+//! one object can serve several readers.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Code, Error, Result};
+
+/// A JSON object of options.
+#[derive(Clone, Debug, Default)]
+pub struct Options(Map<String, Value>);
+
+impl Options {
+    /// Parses the JSON text of an object.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if it is none.
+    pub fn parse(json: &str) -> Result<Self> {
+        match serde_json::from_str(json) {
+            Ok(Value::Object(map)) => Ok(Self(map)),
+            _ => Err(Error::new(Code::InvalidArgument, "options must be a JSON object")),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A string.
+    pub fn text(&self, name: &str) -> Result<Option<&str>> {
+        self.read(name, "a string", Value::as_str)
+    }
+
+    /// A truth value, with its default.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        Ok(self.read(name, "true or false", Value::as_bool)?.unwrap_or(default))
+    }
+
+    /// A whole number from 0 on.
+    pub fn number(&self, name: &str) -> Result<Option<u64>> {
+        self.read(name, "a whole number", |value| match value.as_f64() {
+            // JavaScript has one kind of number, so 3 may arrive as 3.0.
+            Some(number) if number >= 0.0 && number.fract() == 0.0 && number < 9.1e15 => {
+                Some(number as u64)
+            }
+            _ => None,
+        })
+    }
+
+    /// A list of strings; one string stands for a list of one.
+    pub fn list(&self, name: &str) -> Result<Vec<&str>> {
+        let list = self.read(name, "a list of strings", |value| match value {
+            Value::String(text) => Some(vec![text.as_str()]),
+            Value::Array(items) => items.iter().map(Value::as_str).collect(),
+            _ => None,
+        });
+        Ok(list?.unwrap_or_default())
+    }
+
+    /// One of several words, by its place in `words`; the first is the default.
+    pub fn choice(&self, name: &str, words: &[&str]) -> Result<usize> {
+        match self.text(name)? {
+            None => Ok(0),
+            Some(text) => words.iter().position(|word| *word == text).ok_or_else(|| {
+                invalid(name, format!("{name} must be one of {}", words.join(", ")))
+            }),
+        }
+    }
+
+    fn read<'a, T>(
+        &'a self,
+        name: &str,
+        what: &str,
+        convert: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>> {
+        self.get(name)
+            .map(|value| {
+                convert(value).ok_or_else(|| invalid(name, format!("{name} must be {what}")))
+            })
+            .transpose()
+    }
+}
+
+/// `INVALID_ARGUMENT` for one option.
+pub fn invalid(name: &str, message: impl Into<String>) -> Error {
+    Error::new(Code::InvalidArgument, message).detail("argument", name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_kinds() {
+        let options = Options::parse(
+            r#"{"a":"x","b":true,"n":3.0,"l":["p","q"],"one":"p","none":null,"case":"smart"}"#,
+        )
+        .unwrap();
+        assert_eq!(options.text("a").unwrap(), Some("x"));
+        assert!(options.flag("b", false).unwrap());
+        assert!(options.flag("none", true).unwrap());
+        assert_eq!(options.number("n").unwrap(), Some(3));
+        assert_eq!(options.list("l").unwrap(), ["p", "q"]);
+        assert_eq!(options.list("one").unwrap(), ["p"]);
+        assert_eq!(options.choice("case", &["sensitive", "smart"]).unwrap(), 1);
+        for error in [
+            options.text("b").unwrap_err(),
+            options.flag("a", true).unwrap_err(),
+            options.number("a").unwrap_err(),
+            options.list("n").unwrap_err(),
+            options.choice("a", &["y"]).unwrap_err(),
+            Options::parse("[1]").unwrap_err(),
+        ] {
+            assert_eq!(error.code, Code::InvalidArgument);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Searching one text for a query, line by line, at memory speed.
+//!
+//! The whole text is searched at once; only where something is found is it cut
+//! into lines. So a text without a hit costs one pass and no line work. The
+//! matching is that of the ripgrep crates and linear in the text.
+//!
+//! Lines and columns are counted from 1, columns in code points.
+
+mod pack;
+mod query;
+mod scan;
+mod show;
+
+pub use pack::pack_hit;
+pub use query::{Case, MAX_PATTERN_BYTES, Query, QueryOptions};
+pub use show::Line;
+
+use std::ops::ControlFlow;
+
+use crate::error::Result;
+use crate::options::{Options, invalid};
+
+/// A text with a NUL this near its beginning is binary (bytes).
+pub const BINARY_WINDOW: usize = 64 * 1024;
+
+/// What is wanted of each hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Want {
+    /// Its lines.
+    #[default]
+    Lines,
+    /// Only that it is there.
+    Count,
+}
+
+/// How much of a text is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Lines shown before a hit.
+    pub before: usize,
+    /// Lines shown after a hit.
+    pub after: usize,
+    /// Hits after which the search ends.
+    pub max_hits: u64,
+    /// Code points shown of a line; 0 shows all.
+    pub max_line_chars: usize,
+    /// Hits up to this line are passed over, without being counted.
+    pub skip_lines: u64,
+    /// What is wanted of each hit.
+    pub want: Want,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            before: 0,
+            after: 0,
+            max_hits: u64::MAX,
+            max_line_chars: 500,
+            skip_lines: 0,
+            want: Want::Lines,
+        }
+    }
+}
+
+impl Limits {
+    /// The most lines of context on either side.
+    pub const MAX_CONTEXT: u64 = 50;
+
+    /// Reads `before`, `after`, `context`, `maxPerFile` and `maxLineChars`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` naming the option.
+    pub fn read(options: &Options) -> Result<Self> {
+        let default = Self::default();
+        let both = options.number("context")?.unwrap_or(0);
+        let context = |name: &str| match options.number(name)?.unwrap_or(both) {
+            lines if lines > Self::MAX_CONTEXT => {
+                Err(invalid(name, format!("{name} must be at most {}", Self::MAX_CONTEXT)))
+            }
+            lines => Ok(lines as usize),
+        };
+        let max_hits = options.number("maxPerFile")?.unwrap_or(default.max_hits);
+        if max_hits == 0 {
+            return Err(invalid("maxPerFile", "maxPerFile must be at least 1"));
+        }
+        let max_line_chars = match options.number("maxLineChars")? {
+            Some(chars) => usize::try_from(chars).unwrap_or(0),
+            None => default.max_line_chars,
+        };
+        Ok(Self {
+            before: context("before")?,
+            after: context("after")?,
+            max_hits,
+            max_line_chars,
+            ..default
+        })
+    }
+
+    /// Whether lines around a hit are wanted.
+    pub fn has_context(&self) -> bool {
+        self.before > 0 || self.after > 0
+    }
+}
+
+/// One line that matches; across lines, one match.
+#[derive(Debug)]
+pub struct Hit<'a> {
+    /// The (first) line, from 1.
+    pub line: u64,
+    /// The last line of the match.
+    pub end_line: u64,
+    /// Where the first match of the line begins, in code points from 1.
+    pub column: u64,
+    /// The (first) line as it is shown.
+    pub text: Line<'a>,
+    /// The lines before it, in their order.
+    pub before: &'a [Line<'a>],
+    /// The lines after it, in their order.
+    pub after: &'a [Line<'a>],
+}
+
+/// What became of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The number of hits given to the receiver or, for [`Want::Count`], counted.
+    pub hits: u64,
+    /// The text is binary and was not searched.
+    pub binary: bool,
+    /// There is at least one more hit beyond `max_hits`.
+    pub more: bool,
+    /// The receiver or the interrupt ended the search before the text did.
+    pub stopped: bool,
+}
+
+impl Query {
+    /// Searches the content of a file: byte order marks are honoured (UTF-8,
+    /// UTF-16), binary content is recognised, a NUL further on ends the search.
+    ///
+    /// `interrupted` is asked about once per MiB. Without [`Want::Lines`] the
+    /// receiver is never called.
+    pub fn search(
+        &self,
+        content: &[u8],
+        limits: &Limits,
+        interrupted: &dyn Fn() -> bool,
+        receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
+    ) -> Outcome {
+        let decoded;
+        let text = match content {
+            [0xef, 0xbb, 0xbf, rest @ ..] => rest,
+            [0xff, 0xfe, rest @ ..] => {
+                decoded = utf16(rest, u16::from_le_bytes);
+                decoded.as_bytes()
+            }
+            [0xfe, 0xff, rest @ ..] => {
+                decoded = utf16(rest, u16::from_be_bytes);
+                decoded.as_bytes()
+            }
+            content => content,
+        };
+        let window = &text[..text.len().min(BINARY_WINDOW)];
+        if memchr::memchr(0, window).is_some() {
+            return Outcome { binary: true, ..Outcome::default() };
+        }
+        scan::Scan::new(self, text, limits, interrupted, receive).run()
+    }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+#[cfg(test)]
+mod tests;

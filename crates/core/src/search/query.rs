@@ -1,0 +1,234 @@
+//! From a pattern to a compiled query.
+//!
+//! The dialect is that of ripgrep: no look-around and no back-references, so
+//! that every search takes time linear in the text. What does not compile is
+//! refused with the place and the way out.
+
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use regex_syntax::ast::{self, ErrorKind};
+use regex_syntax::hir::{Look, translate::TranslatorBuilder};
+
+use crate::error::{Code, Error, Result};
+use crate::options::{Options, invalid};
+
+/// The longest pattern that is compiled, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
+/// The largest automaton that is built, in bytes.
+const MAX_AUTOMATON_BYTES: usize = 16 << 20;
+/// What one thread may spend on remembered states, in bytes. They are made
+/// while searching, so ordinary patterns stay far below.
+const MAX_STATES_BYTES: usize = 64 << 20;
+/// How deep groups may nest.
+const MAX_NESTING: u32 = 250;
+
+/// Whether letters match across case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Case {
+    /// `a` is not `A`.
+    #[default]
+    Sensitive,
+    /// `a` is `A`, by Unicode simple case folding.
+    Insensitive,
+    /// Insensitive unless the pattern has an upper-case letter.
+    Smart,
+}
+
+/// What to search for.
+#[derive(Clone, Debug)]
+pub struct QueryOptions<'a> {
+    /// The pattern; not empty.
+    pub pattern: &'a str,
+    /// Whether the pattern is a regular expression or plain text.
+    pub regex: bool,
+    /// Whether letters match across case.
+    pub case: Case,
+    /// Only match whole words.
+    pub word: bool,
+    /// Whether a match may cross line ends.
+    pub multiline: bool,
+}
+
+impl<'a> QueryOptions<'a> {
+    /// Reads `pattern`, `regex`, `case`, `word` and `multiline`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` naming the option.
+    pub fn read(options: &'a Options) -> Result<Self> {
+        let pattern = options.text("pattern")?;
+        Ok(Self {
+            pattern: pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?,
+            regex: options.flag("regex", true)?,
+            case: match options.choice("case", &["sensitive", "insensitive", "smart"])? {
+                0 => Case::Sensitive,
+                1 => Case::Insensitive,
+                _ => Case::Smart,
+            },
+            word: options.flag("word", false)?,
+            multiline: options.flag("multiline", false)?,
+        })
+    }
+}
+
+/// A compiled query. Cloning gives each thread its own working memory.
+#[derive(Clone)]
+pub struct Query {
+    pub(super) matcher: RegexMatcher,
+    pub(super) way: Way,
+}
+
+/// How a text is gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Matches lie within lines: search the whole text, then look at the line.
+    Buffer,
+    /// The pattern has `\A` or `\z`, which hold at each line: line by line.
+    EachLine,
+    /// Matches may cross lines.
+    AcrossLines,
+}
+
+impl std::fmt::Debug for Query {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The automata print as megabytes.
+        f.debug_struct("Query").field("way", &self.way).finish_non_exhaustive()
+    }
+}
+
+impl Query {
+    /// Compiles.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for an empty pattern, `INVALID_REGEX` with
+    /// `details.position` (code points, from 1) for one that does not parse,
+    /// `LIMIT_EXCEEDED` for one that is too large.
+    pub fn new(options: &QueryOptions<'_>) -> Result<Self> {
+        let pattern = options.pattern;
+        if pattern.is_empty() {
+            return Err(invalid("pattern", "pattern is empty"));
+        }
+        if pattern.len() > MAX_PATTERN_BYTES {
+            return Err(too_large());
+        }
+        let traits = if options.regex { Traits::of(pattern)? } else { Traits::default() };
+        if !options.multiline && !options.regex && pattern.contains('\n') {
+            return Err(invalid("pattern", "pattern contains a line break, a line never does")
+                .hint("set multiline:true"));
+        }
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .multi_line(true)
+            .fixed_strings(!options.regex)
+            .case_insensitive(options.case == Case::Insensitive)
+            .case_smart(options.case == Case::Smart)
+            .word(options.word)
+            .nest_limit(MAX_NESTING)
+            .size_limit(MAX_AUTOMATON_BYTES)
+            .dfa_size_limit(MAX_STATES_BYTES)
+            // `$` must hold before CRLF. Elsewhere CRLF costs speed for nothing.
+            .crlf(traits.line_end);
+        if options.multiline {
+            let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
+            let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
+            if !within_lines || traits.text_anchors {
+                return Ok(Self { matcher, way: Way::AcrossLines });
+            }
+            builder.crlf(traits.line_end);
+        }
+        if !traits.line_end {
+            builder.line_terminator(Some(b'\n'));
+        }
+        let mut matcher = builder.build(pattern);
+        if traits.line_end && matches!(&matcher, Err(error) if is_line_break(error)) {
+            // It names the carriage return itself, as in `\r$`.
+            matcher = builder.crlf(false).line_terminator(Some(b'\n')).build(pattern);
+        }
+        let matcher = matcher.map_err(unbuildable)?;
+        let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
+        Ok(Self { matcher, way })
+    }
+
+    /// Compiles from the JSON form of the options.
+    ///
+    /// # Errors
+    /// As [`QueryOptions::read`] and [`Query::new`].
+    pub fn from_options(options: &Options) -> Result<Self> {
+        Self::new(&QueryOptions::read(options)?)
+    }
+}
+
+/// What must be known of a regular expression before it is compiled.
+#[derive(Clone, Copy, Default)]
+struct Traits {
+    /// It has `$`.
+    line_end: bool,
+    /// It has `\A` or `\z`.
+    text_anchors: bool,
+}
+
+impl Traits {
+    fn of(pattern: &str) -> Result<Self> {
+        let ast = ast::parse::ParserBuilder::new()
+            .nest_limit(MAX_NESTING)
+            .build()
+            .parse(pattern)
+            .map_err(|error| unparsable(pattern, error.kind(), error.span()))?;
+        let hir = TranslatorBuilder::new()
+            .utf8(false)
+            .multi_line(true)
+            .build()
+            .translate(pattern, &ast)
+            .map_err(|error| refusal(pattern, error.kind().to_string(), error.span()))?;
+        let looks = hir.properties().look_set();
+        Ok(Self {
+            line_end: looks.contains(Look::EndLF) || looks.contains(Look::EndCRLF),
+            text_anchors: looks.contains_anchor_haystack(),
+        })
+    }
+}
+
+fn unparsable(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
+    match kind {
+        ErrorKind::UnsupportedLookAround => {
+            refusal(pattern, "look-around is not supported".to_owned(), span).hint(
+                "match more and filter the results, or set regex:false to search the text as it is",
+            )
+        }
+        ErrorKind::UnsupportedBackreference => {
+            refusal(pattern, "back-references are not supported".to_owned(), span)
+                .hint("spell the alternatives out, or set regex:false to search the text as it is")
+        }
+        ErrorKind::NestLimitExceeded(_) => too_large(),
+        kind => refusal(pattern, kind.to_string(), span),
+    }
+}
+
+/// `INVALID_REGEX` with the place in code points.
+fn refusal(pattern: &str, reason: String, span: &ast::Span) -> Error {
+    let before = pattern.get(..span.start.offset).unwrap_or(pattern);
+    let position = before.chars().count() + 1;
+    Error::new(
+        Code::InvalidRegex,
+        format!("the regex does not parse at character {position}: {reason}"),
+    )
+    .hint("correct the regex, or set regex:false to search the text as it is")
+    .detail("position", position)
+}
+
+fn unbuildable(error: grep_regex::Error) -> Error {
+    if is_line_break(&error) {
+        let message = "the regex contains a line break, and a search by lines never sees one";
+        return Error::new(Code::InvalidRegex, message).hint("set multiline:true");
+    }
+    // What parses and translates can only fail by its size.
+    too_large()
+}
+
+fn is_line_break(error: &grep_regex::Error) -> bool {
+    matches!(error.kind(), grep_regex::ErrorKind::NotAllowed(_))
+}
+
+fn too_large() -> Error {
+    Error::new(Code::LimitExceeded, "the regex is too large to compile")
+        .hint("shorten it or lower its repetition counts, or set regex:false")
+}

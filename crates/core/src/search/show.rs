@@ -1,0 +1,125 @@
+//! How a line is shown: without its end, as text, and not longer than asked.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A line of a text, or the part of it that is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line<'a> {
+    /// The text; bytes that are not UTF-8 are U+FFFD.
+    pub text: Cow<'a, str>,
+    /// Whether `text` is only a part, with `…` where something is missing.
+    pub cut: bool,
+}
+
+/// What stands for the missing part of a line.
+const ELLIPSIS: char = '…';
+
+/// Shows `line` in at most `max_chars` code points (0: no limit), choosing the
+/// part around `focus` (bytes).
+pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'_> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if max_chars == 0 || line.len() <= max_chars {
+        return Line { text: String::from_utf8_lossy(line), cut: false };
+    }
+    let start = focus.start.min(line.len());
+    // No more than this can be shown on either side, so a giant line costs no
+    // more than a long one.
+    let reach = max_chars.saturating_mul(4).saturating_add(8);
+    let from = boundary(line, start.saturating_sub(reach)).min(start);
+    let to = boundary(line, start.saturating_add(reach).min(line.len()));
+    let left = String::from_utf8_lossy(&line[from..start]);
+    let right = String::from_utf8_lossy(&line[start..to]);
+    let (on_left, on_right) = (left.chars().count(), right.chars().count());
+    if from == 0 && to == line.len() && on_left + on_right <= max_chars {
+        return Line { text: left + right, cut: false };
+    }
+    // A quarter of the room goes to what stands before the match, and what one
+    // side does not need goes to the other.
+    let room_right = max_chars - on_left.min(max_chars / 4);
+    let room_left = max_chars - on_right.min(room_right);
+    let cut_left = on_left > room_left || from > 0;
+    let cut_right = on_right > room_right || to < line.len();
+    let marks = max_chars >= 3;
+    let (mut take_left, mut take_right) = (on_left.min(room_left), on_right.min(room_right));
+    if marks && cut_left {
+        let side = if take_left > 0 { &mut take_left } else { &mut take_right };
+        *side = side.saturating_sub(1);
+    }
+    if marks && cut_right {
+        take_right = take_right.saturating_sub(1);
+    }
+    let mut text = String::with_capacity(take_left + take_right + 8);
+    if marks && cut_left {
+        text.push(ELLIPSIS);
+    }
+    text.extend(left.chars().skip(on_left - take_left));
+    text.extend(right.chars().take(take_right));
+    if marks && cut_right {
+        text.push(ELLIPSIS);
+    }
+    Line { text: Cow::Owned(text), cut: true }
+}
+
+/// The number of code points in `bytes`, counted as they are shown.
+pub(super) fn code_points(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        // In UTF-8 every byte but a continuation begins a code point.
+        Ok(text) => text.bytes().filter(|&byte| byte as i8 >= -0x40).count(),
+        Err(_) => String::from_utf8_lossy(bytes).chars().count(),
+    }
+}
+
+/// The place itself or the next one where a code point begins.
+fn boundary(line: &[u8], at: usize) -> usize {
+    if at == 0 {
+        return 0;
+    }
+    let continuations = line[at..].iter().take(3).take_while(|&&byte| byte & 0xc0 == 0x80);
+    at + continuations.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn windows() {
+        let cases = [
+            ("short", 0..1, 10, "short"),
+            ("short\r", 0..1, 10, "short"),
+            ("0123456789abcdef", 0..1, 8, "0123456…"),
+            ("0123456789abcdef", 15..16, 8, "…9abcdef"),
+            ("0123456789abcdef", 8..9, 8, "…789abc…"),
+            ("ééééé", 0..2, 5, "ééééé"),
+            ("éééééé", 0..2, 5, "éééé…"),
+            ("0123456789", 4..5, 0, "0123456789"),
+            ("0123456789", 4..5, 2, "45"),
+        ];
+        for (line, focus, max, expected) in cases {
+            assert_eq!(show(line.as_bytes(), focus, max).text, expected, "{line} {max}");
+        }
+        assert_eq!(show(b"a\xffb", 0..1, 9).text, "a\u{fffd}b");
+    }
+
+    proptest! {
+        #[test]
+        fn never_longer_and_holds_the_focus(line in "[a-zé漢😀]{1,60}", at in 0usize..60, max in 3usize..40) {
+            let chars: Vec<char> = line.chars().collect();
+            let at = at % chars.len();
+            let start: usize = chars[..at].iter().map(|c| c.len_utf8()).sum();
+            let shown = show(line.as_bytes(), start..start + chars[at].len_utf8(), max);
+            prop_assert!(shown.text.chars().count() <= max);
+            prop_assert_eq!(shown.cut, chars.len() > max);
+            prop_assert!(shown.text.contains(chars[at]));
+        }
+
+        #[test]
+        fn never_panics(line in proptest::collection::vec(any::<u8>(), 0..80), start in 0usize..90, max in 0usize..20) {
+            let shown = show(&line, start..start + 1, max);
+            prop_assert!(max == 0 || shown.text.chars().count() <= max.max(1) || !shown.cut);
+            code_points(&line);
+        }
+    }
+}

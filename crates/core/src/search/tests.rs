@@ -1,0 +1,221 @@
+use super::*;
+use crate::error::Code;
+use proptest::prelude::*;
+
+fn options(pattern: &str) -> QueryOptions<'_> {
+    QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
+}
+
+/// Hits as `line:column:text`.
+fn found(options: &QueryOptions<'_>, limits: &Limits, content: &[u8]) -> (Vec<String>, Outcome) {
+    let query = Query::new(options).unwrap();
+    let mut hits = Vec::new();
+    let outcome = query.search(content, limits, &|| false, &mut |hit| {
+        hits.push(format!("{}:{}:{}", hit.line, hit.column, hit.text.text));
+        ControlFlow::Continue(())
+    });
+    (hits, outcome)
+}
+
+fn lines(options: &QueryOptions<'_>, content: &str) -> Vec<String> {
+    found(options, &Limits::default(), content.as_bytes()).0
+}
+
+#[test]
+fn patterns() {
+    // pattern, text, hits
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("b", "a\nb\nab\n", &["2:1:b", "3:2:ab"]),
+        ("b", "a\nb", &["2:1:b"]),
+        ("b$", "ab\r\nb\r\n", &["1:2:ab", "2:1:b"]),
+        ("^b$", "b\r\nbb\r\n", &["1:1:b"]),
+        ("^$", "a\n\nb\n", &["2:1:"]),
+        ("^$", "a\n", &[]),
+        ("x*", "a\nb\n", &["1:1:a", "2:1:b"]),
+        ("", "", &[]),
+        (r"\Aa", "a\nba\na\n", &["1:1:a", "3:1:a"]),
+        (r"a\z", "a\r\nba", &["1:1:a", "2:2:ba"]),
+        (r"\w+ß\w", "😀 Straße\n", &["1:3:😀 Straße"]),
+        ("a.c", "a\nc\nabc\n", &["3:1:abc"]),
+        (r"a\sc", "a\nc\na c\n", &["3:1:a c"]),
+        ("[^x]", "\nx\ny\n", &["3:1:y"]),
+        ("(?i)É", "école\n", &["1:1:école"]),
+        (" ", "a b\n", &["1:2:a b"]),
+        (r"\r$", "a\r\nb\n", &["1:2:a"]),
+        (r"\r", "a\r\nb\n", &["1:2:a"]),
+        ("foo|bar", "bar foo\nno\nfoo\n", &["1:1:bar foo", "3:1:foo"]),
+    ];
+    for (pattern, text, expected) in cases.iter().filter(|case| !case.0.is_empty()) {
+        assert_eq!(lines(&options(pattern), text), *expected, "{pattern}");
+    }
+}
+
+#[test]
+fn manners() {
+    let text = "foo.bar\nFOO.bar\nfoodbar\nxfoo.barx\n";
+    let literal = QueryOptions { regex: false, ..options("foo.bar") };
+    assert_eq!(lines(&literal, text), ["1:1:foo.bar", "4:2:xfoo.barx"]);
+    let word = QueryOptions { word: true, ..literal.clone() };
+    assert_eq!(lines(&word, text), ["1:1:foo.bar"]);
+    let insensitive = QueryOptions { case: Case::Insensitive, ..literal.clone() };
+    assert_eq!(lines(&insensitive, text).len(), 3);
+    let smart = QueryOptions { case: Case::Smart, ..literal.clone() };
+    assert_eq!(lines(&smart, text).len(), 3);
+    let smart = QueryOptions { case: Case::Smart, ..options("FOO") };
+    assert_eq!(lines(&smart, text), ["2:1:FOO.bar"]);
+}
+
+#[test]
+fn across_lines() {
+    let multiline = |pattern| QueryOptions { multiline: true, ..options(pattern) };
+    let text = "fn a(\n  x,\n) {}\nfn b() {}\n";
+    assert_eq!(lines(&multiline(r"a\(\s+x"), text), ["1:4:fn a("]);
+    assert_eq!(lines(&multiline(r"x,\n\)"), text), ["2:3:  x,"]);
+    assert_eq!(lines(&multiline("fn"), text), ["1:1:fn a(", "4:1:fn b() {}"]);
+    assert_eq!(lines(&multiline(r"(?s)fn a.*b"), text), ["1:1:fn a("]);
+    assert_eq!(lines(&multiline(r"\{\}$"), "a {}\r\nb {}\r\n"), ["1:3:a {}", "2:3:b {}"]);
+    let literal = QueryOptions { regex: false, ..multiline(") {}\nfn") };
+    assert_eq!(lines(&literal, text), ["3:1:) {}"]);
+    let query = Query::new(&multiline(r"a\([^)]*\)")).unwrap();
+    query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
+        assert_eq!((hit.line, hit.end_line), (1, 3));
+        ControlFlow::Continue(())
+    });
+}
+
+#[test]
+fn context_and_limits() {
+    let text = b"1\n2\nhit\n4\n5\nhit\n";
+    let query = Query::new(&options("hit")).unwrap();
+    let limits = Limits { before: 2, after: 1, ..Limits::default() };
+    let mut seen = Vec::new();
+    query.search(text, &limits, &|| false, &mut |hit| {
+        let join = |lines: &[Line<'_>]| {
+            lines.iter().map(|line| line.text.to_string()).collect::<Vec<_>>().join(",")
+        };
+        seen.push(format!("{}|{}|{}", join(hit.before), hit.line, join(hit.after)));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(seen, ["1,2|3|4", "4,5|6|"]);
+
+    let (hits, outcome) = found(&options("hit"), &Limits { max_hits: 1, ..limits }, text);
+    assert_eq!(hits.len(), 1);
+    assert!(outcome.more);
+    let (hits, outcome) = found(&options("hit"), &Limits { max_hits: 2, ..limits }, text);
+    assert_eq!(hits.len(), 2);
+    assert!(!outcome.more);
+    let (hits, _) = found(&options("hit"), &Limits { skip_lines: 3, ..limits }, text);
+    assert_eq!(hits, ["6:1:hit"]);
+    let count = Limits { want: Want::Count, ..Limits::default() };
+    let (hits, outcome) = found(&options("hit"), &count, text);
+    assert!(hits.is_empty());
+    assert_eq!(outcome.hits, 2);
+}
+
+#[test]
+fn content_kinds() {
+    let search = |content: &[u8]| found(&options("hit"), &Limits::default(), content);
+    assert!(search(b"hit\0\n").1.binary);
+    let mut late = b"hit\n".repeat(20_000);
+    late.extend_from_slice(b"hit\0\nhit\n");
+    let (hits, outcome) = search(&late);
+    assert_eq!((hits.len(), outcome.binary), (20_000, false));
+    assert_eq!(search(b"\xef\xbb\xbfhit\n").0, ["1:1:hit"]);
+    let le: Vec<u8> = "\u{feff}é hit\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(search(&le).0, ["1:3:é hit"]);
+    let be: Vec<u8> = "\u{feff}é hit\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert_eq!(search(&be).0, ["1:3:é hit"]);
+    assert_eq!(search(b"\xff\xfe").0.len(), 0);
+    assert_eq!(search(b"caf\xe9 hit\n").0, ["1:6:caf\u{fffd} hit"]);
+    assert_eq!(search(b"").0.len(), 0);
+}
+
+#[test]
+fn refusals_teach() {
+    let refusal = |pattern: &str| Query::new(&options(pattern)).unwrap_err();
+    let error = refusal("a(b");
+    assert_eq!(error.code, Code::InvalidRegex);
+    assert_eq!(error.details["position"], 2);
+    assert!(error.message.contains("regex"));
+    assert!(error.hint.unwrap().contains("regex:false"));
+    assert_eq!(refusal("é*(").details["position"], 3);
+    assert!(refusal("(?=a)").message.contains("look-around"));
+    assert!(refusal("(?<!a)b").message.contains("look-around"));
+    assert!(refusal(r"(a)\1").message.contains("back-references"));
+    assert!(refusal(r"a\nb").hint.unwrap().contains("multiline"));
+    assert_eq!(refusal(r"\p{Nope}").code, Code::InvalidRegex);
+    assert_eq!(refusal("").code, Code::InvalidArgument);
+    assert_eq!(refusal("(a{1000}){1000}").code, Code::LimitExceeded);
+    assert_eq!(refusal(&"(".repeat(300)).code, Code::InvalidRegex);
+    assert_eq!(
+        refusal(&format!("{}{}", "(".repeat(300), ")".repeat(300))).code,
+        Code::LimitExceeded
+    );
+    assert_eq!(refusal(&"a".repeat(70_000)).code, Code::LimitExceeded);
+    let literal = QueryOptions { regex: false, ..options("a\nb") };
+    assert!(Query::new(&literal).unwrap_err().hint.unwrap().contains("multiline"));
+}
+
+#[test]
+fn interrupts_are_heard() {
+    let text = "line\n".repeat(1 << 20);
+    let query = Query::new(&options("nothing")).unwrap();
+    let limits = Limits::default();
+    let outcome =
+        query.search(text.as_bytes(), &limits, &|| true, &mut |_| ControlFlow::Continue(()));
+    assert!(outcome.stopped);
+}
+
+/// The lines of a text that match, found the slow way.
+fn naive(pattern: &str, text: &str) -> Vec<u64> {
+    let regex = regex_automata::meta::Regex::builder()
+        .syntax(regex_automata::util::syntax::Config::new().multi_line(true))
+        .build(pattern)
+        .unwrap();
+    let mut numbers = Vec::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let mut line = line.strip_suffix('\n').unwrap_or(line);
+        // A carriage return is a character like any other but to `$`.
+        if pattern.ends_with('$') {
+            line = line.strip_suffix('\r').unwrap_or(line);
+        }
+        if regex.is_match(line) {
+            numbers.push(index as u64 + 1);
+        }
+    }
+    numbers
+}
+
+proptest! {
+    #[test]
+    fn same_lines_as_one_by_one(
+        pattern in r"(\^)?([abé]|\.|\[ab\]|\[\^a\]|a\*|b\?|\\w|\\b|ab\|b){1,4}(\$)?",
+        text in "([abcé ]{0,3}(\n|\r\n)){0,8}[abc]{0,2}",
+    ) {
+        // A pattern that begins with a repetition of nothing does not parse.
+        if let Ok(query) = Query::new(&options(&pattern)) {
+            let mut numbers = Vec::new();
+            query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
+                numbers.push(hit.line);
+                ControlFlow::Continue(())
+            });
+            prop_assert_eq!(&numbers, &naive(&pattern, &text));
+            let count = Limits { want: Want::Count, ..Limits::default() };
+            let outcome = query.search(text.as_bytes(), &count, &|| false, &mut |_| ControlFlow::Continue(()));
+            prop_assert_eq!(outcome.hits, numbers.len() as u64);
+        }
+    }
+
+    #[test]
+    fn hostile_input_never_panics(
+        pattern in ".{1,12}",
+        content in proptest::collection::vec(any::<u8>(), 0..200),
+        multiline: bool, word: bool, regex: bool,
+    ) {
+        let options = QueryOptions { regex, multiline, word, ..options(&pattern) };
+        if let Ok(query) = Query::new(&options) {
+            let limits = Limits { before: 1, after: 1, max_line_chars: 5, ..Limits::default() };
+            query.search(&content, &limits, &|| false, &mut |_| ControlFlow::Continue(()));
+        }
+    }
+}
