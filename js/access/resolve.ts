@@ -66,7 +66,7 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     const path = throughAlias(named, roots[intent], aliases);
     const root = rootOf(path, roots[intent]);
     if (root === null || rules.denied(path)) throw outside(typed, intent);
-    if (intent === "write" && rules.isProtected(path)) throw protectedPath(typed);
+    if (intent === "write" && rules.protected(path)) throw protectedPath(typed);
     return makeLocation({ typed, path, intent, root, directory });
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;

@@ -78,6 +78,17 @@ export interface ByteRange {
   readonly end: number;
 }
 
+/** What of a file is read, and under which condition. */
+export interface ReadOptions {
+  /** Cut to the file. */
+  readonly range?: ByteRange | undefined;
+  /** Give null where the version is still this one. */
+  readonly ifNoneMatch?: string | undefined;
+  /** Fail with TOO_LARGE rather than give more bytes than this. */
+  readonly maxBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Content with the version it belongs to. */
 export interface VersionedBytes {
   readonly bytes: Uint8Array;
@@ -133,15 +144,7 @@ export interface FsBackend {
   glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]>;
 
   /** Content and version in one step; `ifNoneMatch` gives null where the version is still that. */
-  read?(
-    path: string,
-    options?: {
-      readonly range?: ByteRange;
-      readonly ifNoneMatch?: string;
-      readonly maxBytes?: number;
-      readonly signal?: AbortSignal;
-    },
-  ): MaybePromise<VersionedBytes | null>;
+  read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;
   /** A directory in pages. */
   listPage?(
     path: string,
@@ -194,6 +197,31 @@ const METHODS = [
   "iterFiles",
   "glob",
 ] as const;
+
+/** The name of an optional capability. */
+export type Capability = {
+  [K in keyof FsBackend]-?: Record<never, never> extends Pick<FsBackend, K> ? K : never;
+}[keyof FsBackend];
+
+// A record, so that a capability missing from it does not compile.
+const ALL: Record<Capability, true> = {
+  read: true,
+  listPage: true,
+  rename: true,
+  copyFile: true,
+  lstat: true,
+  readLink: true,
+  symlink: true,
+  realpath: true,
+  chmod: true,
+  removeTree: true,
+  copyTree: true,
+  confine: true,
+  lock: true,
+};
+
+/** The optional capabilities, which are found by presence. */
+export const CAPABILITIES: readonly Capability[] = Object.freeze(Object.keys(ALL) as Capability[]);
 
 /** Whether a value has the eleven methods of {@link FsBackend}. */
 export function isFsBackend(value: unknown): value is FsBackend {

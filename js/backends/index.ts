@@ -5,3 +5,4 @@
 export * from "./backend.ts";
 export { MemoryBackend, type MemoryOptions, type MemorySnapshot } from "./memory.ts";
 export type { Dump, DumpEntry, MemorySeed } from "./memory-seed.ts";
+export { SandboxedBackend } from "./sandboxed.ts";

@@ -259,9 +259,7 @@ export class MemoryStore {
   /** The directory a new name goes into, which must be there. */
   #present(found: Walk, path: string): DirNode {
     if (found.beyond.length > 0) {
-      throw failure("NOT_FOUND", path, "the parent directory does not exist", {
-        details: { missing: childOf(found.real, found.name) },
-      });
+      throw failure("NOT_FOUND", path, "the parent directory does not exist");
     }
     return holder(found);
   }

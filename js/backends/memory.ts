@@ -6,10 +6,10 @@
  * has a synchronous twin.
  */
 import type {
-  ByteRange,
   FsBackend,
   FsEntry,
   FsStat,
+  ReadOptions,
   TreeCounts,
   VersionedBytes,
   WriteOptions,
@@ -105,15 +105,7 @@ export class MemoryBackend implements FsBackend {
   async readBytes(path: string): Promise<Uint8Array> {
     return this.readBytesSync(path);
   }
-  async read(
-    path: string,
-    options: {
-      readonly range?: ByteRange;
-      readonly ifNoneMatch?: string;
-      readonly maxBytes?: number;
-      readonly signal?: AbortSignal;
-    } = {},
-  ): Promise<VersionedBytes | null> {
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkSignal(options.signal, path);
     const file = this.#store.file(path);
     const version = versionOf(file) as string;

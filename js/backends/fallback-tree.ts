@@ -1,0 +1,228 @@
+/**
+ * Operations on whole trees for backends that lack them: rename, copy, remove
+ * and the walk. Links are never followed and never descended into.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { FsBackend, FsEntry, TreeCounts } from "./backend.ts";
+import { checkSignal, failure } from "./failure.ts";
+import { chmodVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
+import { compareCodePoints, isWithin } from "./paths.ts";
+
+/** How an operation on two paths goes about an existing destination. */
+export interface TransferOptions {
+  readonly overwrite?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Everything below a directory, by full path in code-point order, parents before their content. */
+export async function* walkTree(
+  backend: FsBackend,
+  root: string,
+  enter: (entry: FsEntry) => boolean = () => true,
+  signal?: AbortSignal,
+): AsyncGenerator<FsEntry> {
+  const levels = [{ entries: await childrenOf(backend, root), at: 0 }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    checkSignal(signal, root);
+    const entry = level.entries[level.at++];
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    yield entry;
+    if (entry.type !== "dir" || !enter(entry)) continue;
+    const entries = await childrenOf(backend, entry.path, root);
+    levels.push({ entries, at: 0 });
+  }
+}
+
+/** The entries of a directory in path order. One below the top that has gone meanwhile is empty. */
+async function childrenOf(backend: FsBackend, path: string, top?: string): Promise<readonly FsEntry[]> {
+  const key = (entry: FsEntry): string => (entry.isDir ? `${entry.name}/` : entry.name);
+  try {
+    return [...(await backend.listDir(path))].sort((a, b) => compareCodePoints(key(a), key(b)));
+  } catch (error) {
+    if (top !== undefined && isGone(error)) return [];
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
+}
+
+/** Removes a tree; counts what went. */
+export async function removeTreeVia(
+  backend: FsBackend,
+  path: string,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<TreeCounts> {
+  if (backend.removeTree !== undefined) return backend.removeTree(path, options);
+  const top = await lstatVia(backend, path);
+  const counts = { files: 0, directories: 0, bytes: 0 };
+  const directories: string[] = [];
+  if (top.type === "dir") {
+    directories.push(path);
+    for await (const entry of walkTree(backend, path, undefined, options.signal)) {
+      if (entry.type === "dir") {
+        directories.push(entry.path);
+        continue;
+      }
+      counts.files++;
+      if (entry.type === "file") counts.bytes += entry.size ?? (await lstatVia(backend, entry.path)).size;
+      await backend.delete(entry.path);
+    }
+  } else {
+    counts.files++;
+    if (top.type === "file") counts.bytes += top.size;
+    await backend.delete(path);
+  }
+  for (const directory of directories.reverse()) await backend.delete(directory);
+  counts.directories = directories.length;
+  return Object.freeze(counts);
+}
+
+/** Copies one regular file, with its mode where there are modes. */
+export async function copyFileVia(
+  backend: FsBackend,
+  from: string,
+  to: string,
+  options: TransferOptions = {},
+): Promise<void> {
+  const overwrite = options.overwrite ?? false;
+  if (backend.copyFile !== undefined) {
+    await backend.copyFile(from, to, { overwrite });
+    return;
+  }
+  if (from === to) throw failure("SAME_FILE", to);
+  const source = await readVersioned(backend, from, { signal: options.signal });
+  if (source === null) return;
+  await writeVia(backend, to, source.bytes, {
+    ifAbsent: !overwrite,
+    mode: source.stat.mode,
+    signal: options.signal,
+  });
+  if (source.stat.mode !== undefined && backend.chmod !== undefined) {
+    await chmodVia(backend, to, source.stat.mode);
+  }
+}
+
+/**
+ * Copies a file or a tree; counts what was copied. Links stay links where there
+ * are links; one that may not be made again is left out, as are FIFOs, sockets
+ * and devices. A new destination that could not be completed is removed again.
+ */
+export async function copyTreeVia(
+  backend: FsBackend,
+  from: string,
+  to: string,
+  options: TransferOptions = {},
+): Promise<TreeCounts> {
+  if (backend.copyTree !== undefined) return backend.copyTree(from, to, options);
+  return copyTree(backend, from, to, options);
+}
+
+/** {@link copyTreeVia} entry by entry, also where the backend could do it at once. */
+export async function copyTree(
+  backend: FsBackend,
+  from: string,
+  to: string,
+  options: TransferOptions = {},
+): Promise<TreeCounts> {
+  const top = await lstatVia(backend, from);
+  const target = await lstatOrNull(backend, to);
+  if (from === to) throw failure("SAME_FILE", to);
+  if (target !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+  if (top.type === "dir" && isWithin(to, from)) {
+    throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
+  }
+  const counts = { files: 0, directories: 0, bytes: 0 };
+  try {
+    await copyEntry(backend, top, to, options, counts);
+    if (top.type === "dir") {
+      for await (const entry of walkTree(backend, from, undefined, options.signal)) {
+        await copyEntry(backend, entry, to + entry.path.slice(from.length), options, counts);
+      }
+    }
+  } catch (error) {
+    if (target === null && (await lstatOrNull(backend, to)) !== null) {
+      await removeTreeVia(backend, to).catch(() => undefined);
+    }
+    throw error;
+  }
+  return Object.freeze(counts);
+}
+
+async function copyEntry(
+  backend: FsBackend,
+  entry: Pick<FsEntry, "path" | "type">,
+  to: string,
+  options: TransferOptions,
+  counts: { files: number; directories: number; bytes: number },
+): Promise<void> {
+  checkSignal(options.signal, entry.path);
+  if (entry.type === "other") return;
+  if (entry.type === "dir") {
+    await backend.mkdir(to, { parents: false, existOk: options.overwrite ?? false });
+    counts.directories++;
+    return;
+  }
+  if (entry.type === "symlink") {
+    if (await copyLink(backend, entry.path, to)) counts.files++;
+    return;
+  }
+  await copyFileVia(backend, entry.path, to, options);
+  counts.files++;
+  counts.bytes += (await lstatVia(backend, to)).size;
+}
+
+async function copyLink(backend: FsBackend, from: string, to: string): Promise<boolean> {
+  if (backend.readLink === undefined || backend.symlink === undefined) return false;
+  const target = await backend.readLink(from);
+  const there = await lstatOrNull(backend, to);
+  if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
+  if (there !== null) await backend.delete(to);
+  try {
+    await backend.symlink(target, to);
+    return true;
+  } catch (error) {
+    // A confined backend makes no link that leads out.
+    if (error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") return false;
+    throw error;
+  }
+}
+
+/** Moves a file or a tree; by copying and removing where the backend cannot rename. */
+export async function renameVia(
+  backend: FsBackend,
+  from: string,
+  to: string,
+  options: TransferOptions = {},
+): Promise<void> {
+  const overwrite = options.overwrite ?? false;
+  if (backend.rename !== undefined) {
+    try {
+      await backend.rename(from, to, { overwrite });
+      return;
+    } catch (error) {
+      // What a backend answers for two places it cannot rename between, such as two devices.
+      if (!(error instanceof FilewrightError && error.code === "UNSUPPORTED_OPERATION")) throw error;
+    }
+  }
+  if (from === to && overwrite) {
+    await lstatVia(backend, from);
+    return;
+  }
+  const source = await lstatVia(backend, from);
+  const target = await lstatOrNull(backend, to);
+  if (target !== null && !overwrite) throw failure("ALREADY_EXISTS", to);
+  if (source.type === "dir" && isWithin(to, from)) {
+    throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+  }
+  if (source.type === "dir" && target !== null && !target.isDir) throw failure("NOT_DIRECTORY", to);
+  if (source.type !== "dir" && target?.type === "dir") throw failure("IS_DIRECTORY", to);
+  // Only an empty directory is replaced; deleting it says so where it is not.
+  if (target?.type === "dir") await backend.delete(to);
+  await copyTreeVia(backend, from, to, options);
+  await removeTreeVia(backend, from, { signal: options.signal });
+}

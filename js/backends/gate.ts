@@ -1,0 +1,164 @@
+/**
+ * The gate of a sandboxed backend: from the path a caller gives to the real
+ * path the inner backend gets, or to a refusal.
+ *
+ * Roots are resolved once. Links are followed here, one name at a time, and no
+ * place outside the roots is ever looked at: a refusal is the same whether or
+ * not something exists there.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { FsBackend, FsStat } from "./backend.ts";
+import { failure } from "./failure.ts";
+import { realpathVia } from "./fallback.ts";
+import { outside, protectedPath, readOnly } from "./outside.ts";
+import { childOf, isWithin, joinPath, normalise, parentOf } from "./paths.ts";
+import type { Intent, SandboxPolicy } from "./policy.ts";
+import { compileRules, type Rules } from "./rules.ts";
+
+const MAX_LINKS = 40;
+
+/** What becomes of a link that is the last name of a path. */
+export type LastLink = "follow" | "keep";
+
+/** Judges paths for one inner backend and one policy. */
+export interface Gate {
+  readonly rules: Rules;
+  /** @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
+  enter(path: string, intent: Intent, last: LastLink): Promise<string>;
+  /** {@link Gate.enter} for what would take the whole entry away: a root is refused too. */
+  enterWhole(path: string): Promise<string>;
+  /** Refuses a link at a real path whose target leads where nothing may be read. @throws OUTSIDE_ALLOWED */
+  leads(link: string, target: string): Promise<void>;
+}
+
+/** Resolves the roots and compiles the rules. */
+export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise<Gate> {
+  const real = async (paths: readonly string[]): Promise<readonly string[]> => {
+    const resolved: string[] = [];
+    for (const path of paths) resolved.push(await realpathVia(inner, path));
+    return resolved;
+  };
+  const pinned: SandboxPolicy = {
+    ...policy,
+    cwd: await realpathVia(inner, policy.cwd),
+    read: policy.read === null ? null : await real(policy.read),
+    write: await real(policy.write),
+  };
+  const rules = compileRules(pinned);
+  const roots: Record<Intent, readonly string[]> = { read: pinned.read ?? ["/"], write: pinned.write };
+  const aliases = [policy.cwd, ...(policy.read ?? []), ...policy.write].map(
+    (path, i) => [path, [pinned.cwd, ...(pinned.read ?? []), ...pinned.write][i] as string] as const,
+  );
+
+  const enter = async (path: string, intent: Intent, last: LastLink): Promise<string> => {
+    if (intent === "write" && policy.readOnly) throw readOnly(path);
+    const named = throughAlias(normalise(path).path, aliases);
+    const resolved = await follow(inner, named, {
+      roots: roots[intent],
+      links: policy.followSymlinks,
+      last,
+      refuse: () => outside(path, intent),
+    });
+    if (rules.denied(resolved)) throw outside(path, intent);
+    if (intent === "write" && rules.protected(resolved)) throw protectedPath(path);
+    return resolved;
+  };
+  const enterWhole = async (path: string): Promise<string> => {
+    const resolved = await enter(path, "write", "keep");
+    const everyRoot = [...(pinned.read ?? []), ...pinned.write];
+    if (everyRoot.some((root) => isWithin(root, resolved))) {
+      throw protectedPath(path, "is a root of the workspace, or holds one");
+    }
+    if (rules.guarded(resolved)) throw protectedPath(path);
+    return resolved;
+  };
+  const leads = async (link: string, target: string): Promise<void> => {
+    const refuse = (): FilewrightError => outside(target, "read");
+    const how: Following = { roots: roots.read, links: "inside", last: "follow", refuse };
+    try {
+      if (rules.denied(await follow(inner, joinPath(parentOf(link), target), how))) throw refuse();
+    } catch (error) {
+      // A circle leads nowhere, so it does not lead out either.
+      if (!(error instanceof FilewrightError && error.code === "LOOP")) throw error;
+    }
+  };
+  return { rules, enter, enterWhole, leads };
+}
+
+/** A path below a root's old name means the place that root was when it was pinned. */
+function throughAlias(path: string, aliases: readonly (readonly [string, string])[]): string {
+  for (const [from, to] of aliases) {
+    if (from !== to && isWithin(path, from)) return normalise(`${to}/${path.slice(from.length)}`).path;
+  }
+  return path;
+}
+
+interface Following {
+  readonly roots: readonly string[];
+  readonly links: SandboxPolicy["followSymlinks"];
+  readonly last: LastLink;
+  refuse(): FilewrightError;
+}
+
+/** Follows the links of a path without leaving the roots. */
+async function follow(inner: FsBackend, path: string, how: Following): Promise<string> {
+  const within = (at: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(at, root));
+  if (!within(normalise(path).path, how.roots)) throw how.refuse();
+  const { lstat, readLink } = inner;
+  if (lstat === undefined || readLink === undefined) return path;
+
+  const bounds = how.links === "any" ? ["/"] : how.roots;
+  let real = "/";
+  const pending = names(path);
+  for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
+    if (name === "..") {
+      real = normalise(`${real}/..`).path;
+      continue;
+    }
+    const at = childOf(real, name);
+    // A directory above a root is a real one: the roots have no links in them.
+    if (!within(at, bounds)) {
+      if (bounds.some((root) => isWithin(root, at))) {
+        real = at;
+        continue;
+      }
+      throw how.refuse();
+    }
+    if (bounds.includes(at) || (pending.length === 0 && how.last === "keep")) {
+      real = at;
+      continue;
+    }
+    const stat = await factsOrNull(inner, at);
+    if (stat?.type !== "symlink") {
+      real = at;
+      if (stat?.type === "dir") continue;
+      // Missing, or not a directory: no link can follow, and the rest is text.
+      real = normalise([at, ...pending.reverse()].join("/")).path;
+      break;
+    }
+    if (how.links === "never") throw how.refuse();
+    if (++links > MAX_LINKS) throw failure("LOOP", path);
+    const target = await readLink.call(inner, at);
+    if (target.startsWith("/")) real = "/";
+    pending.push(...names(target));
+  }
+  if (!within(real, bounds)) throw how.refuse();
+  return real;
+}
+
+/** The names of a path, last one first. */
+function names(path: string): string[] {
+  return path
+    .split("/")
+    .filter((name) => name !== "" && name !== ".")
+    .reverse();
+}
+
+async function factsOrNull(inner: FsBackend, path: string): Promise<FsStat | null> {
+  try {
+    return (await inner.lstat?.(path)) ?? null;
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * A backend whose every path is judged before another backend gets it.
+ *
+ * Enumerations are walked here, over the inner `listDir`: links are never
+ * followed and denied directories never entered. Native searches of the inner
+ * backend are not offered, because their counts would include what is denied;
+ * the generic ones run over this backend instead.
+ */
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import type { FsBackend, FsEntry, FsStat, MaybePromise, WriteOptions } from "./backend.ts";
+import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "./fallback.ts";
+import { copyFileVia, removeTreeVia, renameVia, type TransferOptions, walkTree } from "./fallback-tree.ts";
+import { type Gate, type LastLink, makeGate } from "./gate.ts";
+import { compileGlobs } from "./globs.ts";
+import { outside, protectedPath } from "./outside.ts";
+import { childOf, normalise, relativeTo } from "./paths.ts";
+import type { Intent, SandboxPolicy } from "./policy.ts";
+
+/** Puts a gate in front of a backend. */
+export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
+  const opened = makeGate(inner, policy);
+  // A bad policy is told by the first call, not by an unhandled rejection.
+  opened.catch(() => undefined);
+
+  const at = async <T>(
+    path: string,
+    intent: Intent,
+    last: LastLink,
+    use: (real: string, gate: Gate) => MaybePromise<T>,
+  ): Promise<T> => {
+    const gate = await opened;
+    const real = await gate.enter(path, intent, last);
+    return using(path, () => use(real, gate));
+  };
+  const write = <T>(
+    path: string,
+    options: WriteOptions | undefined,
+    use: (real: string) => MaybePromise<T>,
+  ) =>
+    at(path, "write", "follow", async (real, gate) => {
+      // What must be absent is judged by its own name: a link there counts as present.
+      if (options?.ifAbsent === true) return use(await gate.enter(path, "write", "keep"));
+      return use(real);
+    });
+  const files = (root: string): AsyncGenerator<string> => filesBelow(inner, root, opened);
+
+  const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } = {
+    exists: async (path) => {
+      try {
+        return await at(path, "read", "follow", (real) => inner.exists(real));
+      } catch (error) {
+        if (error instanceof FilewrightError) return false;
+        throw error;
+      }
+    },
+    stat: (path) => at(path, "read", "follow", async (real) => named(await inner.stat(real), path)),
+    readText: (path, options) => at(path, "read", "follow", (real) => inner.readText(real, options)),
+    readBytes: (path) => at(path, "read", "follow", (real) => inner.readBytes(real)),
+    writeText: (path, content, options) =>
+      write(path, options, (real) => inner.writeText(real, content, options)),
+    writeBytes: (path, content, options) =>
+      write(path, options, (real) => inner.writeBytes(real, content, options)),
+    delete: async (path) => {
+      const gate = await opened;
+      const real = await gate.enterWhole(path);
+      await using(path, () => inner.delete(real));
+    },
+    mkdir: (path, options) =>
+      at(path, "write", "follow", async (_, gate) =>
+        inner.mkdir(await gate.enter(path, "write", "keep"), options),
+      ),
+    listDir: (path) => at(path, "read", "follow", (real, gate) => listing(inner, real, path, gate)),
+    iterFiles: files,
+    glob: async (pattern, options) => {
+      const root = normalise(options?.root ?? policy.cwd).path;
+      const matcher = compileGlobs([pattern]);
+      const found: string[] = [];
+      for await (const path of files(root)) {
+        if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
+      }
+      return Object.freeze(found);
+    },
+
+    lstat: (path) => at(path, "read", "keep", async (real) => named(await lstatVia(inner, real), path)),
+    realpath: async (path) => {
+      const gate = await opened;
+      try {
+        return await gate.enter(path, "read", "follow");
+      } catch (error) {
+        // What may only be written has a real path too.
+        if (!(error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") || policy.readOnly)
+          throw error;
+        return gate.enter(path, "write", "follow");
+      }
+    },
+    rename: (from, to, options) => renameJudged(inner, from, to, options, opened),
+    copyFile: async (from, to, options) => {
+      const gate = await opened;
+      const source = await gate.enter(from, "read", "follow");
+      await write(to, { ifAbsent: options?.overwrite !== true }, (real) =>
+        copyFileVia(inner, source, real, options),
+      );
+    },
+    removeTree: async (path, options) => {
+      const gate = await opened;
+      const real = await gate.enterWhole(path);
+      return using(path, async () => {
+        await checkTree(inner, real, real, path, gate);
+        return removeTreeVia(inner, real, options);
+      });
+    },
+  };
+  const { read, lock } = inner;
+  if (read !== undefined) {
+    backend.read = (path, options) =>
+      at(path, "read", "follow", async (real) => {
+        const result = await read.call(inner, real, options);
+        return result && Object.freeze({ ...result, stat: named(result.stat, path) });
+      });
+  }
+  if (lock !== undefined) {
+    backend.lock = (path, options) => at(path, "write", "follow", (real) => lock.call(inner, real, options));
+  }
+  if (inner.chmod !== undefined) {
+    backend.chmod = (path, mode) => at(path, "write", "follow", (real) => chmodVia(inner, real, mode));
+  }
+  if (inner.readLink !== undefined) {
+    backend.readLink = (path) => at(path, "read", "keep", (real) => readLinkVia(inner, real));
+  }
+  if (inner.symlink !== undefined) {
+    backend.symlink = (target, path) =>
+      at(path, "write", "keep", async (real, gate) => {
+        // A link that leads out is refused when it is made, not when it is met.
+        if (policy.followSymlinks !== "any") await gate.leads(real, target);
+        await symlinkVia(inner, target, real);
+      });
+  }
+  return Object.freeze(backend);
+}
+
+/** The entries of a directory without the denied ones, by the path as it was asked for. */
+async function listing(
+  inner: FsBackend,
+  real: string,
+  path: string,
+  gate: Gate,
+): Promise<readonly FsEntry[]> {
+  const asked = normalise(path).path;
+  const visible = (await inner.listDir(real)).filter(
+    (entry) => !gate.rules.denied(childOf(real, entry.name)),
+  );
+  if (asked === real) return Object.freeze(visible);
+  return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
+}
+
+async function* filesBelow(inner: FsBackend, root: string, opened: Promise<Gate>): AsyncGenerator<string> {
+  const gate = await opened;
+  const real = await gate.enter(root, "read", "follow");
+  const asked = normalise(root).path;
+  const allowed = (entry: FsEntry): boolean => !gate.rules.denied(entry.path);
+  try {
+    for await (const entry of walkTree(inner, real, allowed)) {
+      if (entry.type === "file" && allowed(entry))
+        yield childOf(asked, relativeTo(entry.path, real) as string);
+    }
+  } catch (error) {
+    throw renamed(error, root);
+  }
+}
+
+async function renameJudged(
+  inner: FsBackend,
+  from: string,
+  to: string,
+  options: TransferOptions | undefined,
+  opened: Promise<Gate>,
+): Promise<void> {
+  const gate = await opened;
+  const source = await gate.enterWhole(from);
+  const target = await gate.enterWhole(to);
+  await using(from, () => checkTree(inner, source, target, from, gate));
+  await using(to, () => renameVia(inner, source, target, options));
+}
+
+/**
+ * Refuses to take a tree away, or to another place, when something in it is
+ * denied or protected, here or there.
+ */
+async function checkTree(
+  inner: FsBackend,
+  real: string,
+  target: string,
+  path: string,
+  gate: Gate,
+): Promise<void> {
+  const { rules } = gate;
+  if (!rules.denies && !rules.protects) return;
+  const top = await lstatOrNull(inner, real);
+  if (top?.type !== "dir") return;
+  for await (const entry of walkTree(inner, real)) {
+    const there = target + entry.path.slice(real.length);
+    if (rules.denied(entry.path) || rules.denied(there)) throw outside(path, "write");
+    if (rules.guarded(entry.path) || rules.protected(there)) {
+      throw protectedPath(path, "holds a path that is protected from changes");
+    }
+  }
+}
+
+/** The facts under the path that was asked for. */
+function named(stat: FsStat, path: string): FsStat {
+  const asked = normalise(path).path;
+  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
+}
+
+/** Runs an operation of the inner backend; its failures name the path that was asked for. */
+async function using<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw renamed(error, path);
+  }
+}
+
+function renamed(error: unknown, path: string): unknown {
+  if (!(error instanceof FilewrightError) || error.path === path) return error;
+  const { code, message, hint, details, cause } = error;
+  return makeError(code, message, { path, hint, details, cause });
+}

@@ -1,0 +1,100 @@
+/**
+ * A backend confined by a policy, over any other backend.
+ *
+ * A backend that can enforce a policy itself (`confine`) is asked to: a check
+ * followed by an open leaves a gap that only the one who opens can close. For
+ * the others every path is judged in `judged.ts`, and the gap is as wide as one
+ * call of theirs.
+ */
+import {
+  CAPABILITIES,
+  type FsBackend,
+  type FsEntry,
+  type FsStat,
+  type MaybePromise,
+  type WriteOptions,
+  type WriteResult,
+} from "./backend.ts";
+import { judged } from "./judged.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+/**
+ * Confines a backend. The inner backend never sees the policy, unless it can
+ * enforce one itself.
+ *
+ * @example
+ * const backend = new SandboxedBackend(new MemoryBackend(), SandboxPolicy.workspaceOnly("/ws"));
+ * await backend.readText("/etc/passwd"); // throws SandboxViolation
+ */
+export class SandboxedBackend implements FsBackend {
+  readonly #confined: FsBackend;
+
+  declare readonly read?: NonNullable<FsBackend["read"]>;
+  declare readonly listPage?: NonNullable<FsBackend["listPage"]>;
+  declare readonly rename?: NonNullable<FsBackend["rename"]>;
+  declare readonly copyFile?: NonNullable<FsBackend["copyFile"]>;
+  declare readonly lstat?: NonNullable<FsBackend["lstat"]>;
+  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
+  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
+  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
+  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
+  declare readonly removeTree?: NonNullable<FsBackend["removeTree"]>;
+  declare readonly copyTree?: NonNullable<FsBackend["copyTree"]>;
+  declare readonly lock?: NonNullable<FsBackend["lock"]>;
+
+  constructor(inner: FsBackend, policy: SandboxPolicy) {
+    const confined = inner.confine?.(policy) ?? judged(inner, policy);
+    this.#confined = confined;
+    for (const name of CAPABILITIES) {
+      // A confined backend is not confined again: policies are combined by intersection.
+      if (name === "confine" || confined[name] === undefined) continue;
+      Object.defineProperty(this, name, {
+        value: (confined[name] as (...args: never[]) => unknown).bind(confined),
+        enumerable: true,
+      });
+    }
+  }
+
+  /** False for whatever lies outside. */
+  exists(path: string): MaybePromise<boolean> {
+    return this.#confined.exists(path);
+  }
+  stat(path: string): MaybePromise<FsStat> {
+    return this.#confined.stat(path);
+  }
+  readText(path: string, options?: { readonly encoding?: string }): MaybePromise<string> {
+    return this.#confined.readText(path, options);
+  }
+  readBytes(path: string): MaybePromise<Uint8Array> {
+    return this.#confined.readBytes(path);
+  }
+  writeText(
+    path: string,
+    content: string,
+    options?: WriteOptions & { readonly encoding?: string },
+  ): MaybePromise<WriteResult> {
+    return this.#confined.writeText(path, content, options);
+  }
+  writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult> {
+    return this.#confined.writeBytes(path, content, options);
+  }
+  delete(path: string): MaybePromise<void> {
+    return this.#confined.delete(path);
+  }
+  mkdir(
+    path: string,
+    options?: { readonly parents?: boolean; readonly existOk?: boolean },
+  ): MaybePromise<void> {
+    return this.#confined.mkdir(path, options);
+  }
+  listDir(path: string): MaybePromise<readonly FsEntry[]> {
+    return this.#confined.listDir(path);
+  }
+  iterFiles(root: string): AsyncIterable<string> | Iterable<string> {
+    return this.#confined.iterFiles(root);
+  }
+  /** `root` defaults to the policy's working directory. */
+  glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]> {
+    return this.#confined.glob(pattern, options);
+  }
+}

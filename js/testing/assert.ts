@@ -1,0 +1,62 @@
+/** The few assertions of the contract suite, so that it needs no framework. */
+import { type Code, FilewrightError } from "../engine/errors.ts";
+
+/** Fails with both values when they differ; arrays and plain objects are compared by content. */
+export function equal(actual: unknown, expected: unknown, what: string): void {
+  if (!same(actual, expected)) {
+    throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`);
+  }
+}
+
+/** Fails unless the value is true. */
+export function ok(value: boolean, what: string): void {
+  if (!value) throw new Error(what);
+}
+
+/** Fails unless the call fails with one of the codes; gives the error. */
+export async function fails(
+  run: () => unknown,
+  codes: Code | readonly Code[],
+  what: string,
+): Promise<FilewrightError> {
+  const wanted: readonly string[] = typeof codes === "string" ? [codes] : codes;
+  let result: unknown;
+  try {
+    result = await run();
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) {
+      throw new Error(`${what}: expected a FilewrightError, got ${show(error)}`, { cause: error });
+    }
+    if (!wanted.includes(error.code)) {
+      throw new Error(`${what}: expected ${wanted.join(" or ")}, got ${error.code} (${error.message})`, {
+        cause: error,
+      });
+    }
+    return error;
+  }
+  throw new Error(`${what}: expected ${wanted.join(" or ")}, but it gave ${show(result)}`);
+}
+
+/** Fails unless the object is frozen. */
+export function frozen(value: object, what: string): void {
+  ok(Object.isFrozen(value), `${what} must be frozen`);
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (a instanceof Uint8Array && b instanceof Uint8Array) {
+    return a.length === b.length && a.every((byte, i) => byte === b[i]);
+  }
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const left = Object.entries(a);
+  const right = b as Record<string, unknown>;
+  return left.length === Object.keys(b).length && left.every(([key, value]) => same(value, right[key]));
+}
+
+function show(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}

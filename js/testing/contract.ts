@@ -1,0 +1,126 @@
+/**
+ * The backend contract as named cases: whoever implements `FsBackend` runs them
+ * to know that every tool will work on it.
+ *
+ * The suite needs no test framework: pass it any function that takes a name and
+ * an async function. Cases of optional capabilities are skipped where the
+ * backend lacks them; `requires` says which ones it must have.
+ */
+import type { Capability, FsBackend, MaybePromise } from "../backends/backend.ts";
+import { isFsBackend } from "../backends/backend.ts";
+import { childOf } from "../backends/paths.ts";
+import { equal, ok } from "./assert.ts";
+import { directories } from "./directories.ts";
+import { links } from "./links.ts";
+import { reading } from "./reading.ts";
+import { trees } from "./trees.ts";
+import { versions } from "./versions.ts";
+import { writing } from "./writing.ts";
+
+/** A backend to be tested: fresh for each case. */
+export interface ContractSubject {
+  readonly backend: FsBackend;
+  /** An existing, empty directory in it: absolute and free of links. */
+  readonly root: string;
+  /** Called after the case. */
+  dispose?(): MaybePromise<void>;
+}
+
+/** How the cases are run. */
+export interface ContractOptions {
+  /** `test` or `it` of the framework in use. */
+  readonly test: (name: string, run: () => Promise<void>) => unknown;
+  /** Capabilities the backend must have; their cases are then never skipped. */
+  readonly requires?: readonly Capability[] | undefined;
+  /** Cases, by name, that the backend is known not to pass; keep a reason beside them. */
+  readonly except?: readonly string[] | undefined;
+}
+
+/** What a case is given. */
+export interface Context {
+  readonly backend: FsBackend;
+  readonly root: string;
+  /** The absolute path of a path relative to the root. */
+  at(path: string): string;
+  /** Writes files, with their directories. */
+  seed(files: Readonly<Record<string, string>>): Promise<void>;
+}
+
+/** One rule of the contract. */
+export interface ContractCase {
+  readonly name: string;
+  /** Capabilities without which the case says nothing. */
+  readonly needs?: readonly Capability[];
+  run(context: Context): Promise<void>;
+}
+
+/** Every case of the contract. */
+export const contractCases: readonly ContractCase[] = Object.freeze([
+  ...reading,
+  ...writing,
+  ...directories,
+  ...versions,
+  ...links,
+  ...trees,
+]);
+
+/**
+ * Registers the contract suite with a test framework.
+ *
+ * @example
+ * import { test } from "node:test";
+ * backendContract(() => ({ backend: new MyBackend(), root: "/" }), { test });
+ */
+export function backendContract(
+  makeBackend: () => MaybePromise<ContractSubject>,
+  options: ContractOptions,
+): void {
+  const { test, requires = [], except = [] } = options;
+  const unknown = except.filter((name) => !contractCases.some((one) => one.name === name));
+  equal(unknown, [], "names in `except` that are no cases");
+  test("has the eleven methods and what it must have besides", () =>
+    withSubject(makeBackend, async ({ backend, root }) => {
+      ok(isFsBackend(backend), "isFsBackend() must be true");
+      const missing = requires.filter((name) => typeof backend[name] !== "function");
+      equal(missing, [], "missing capabilities");
+      equal((await backend.stat(root)).isDir, true, "the root is a directory");
+      equal(await backend.listDir(root), [], "the root is empty");
+    }));
+  for (const one of contractCases) {
+    if (except.includes(one.name)) continue;
+    test(one.name, () =>
+      withSubject(makeBackend, async ({ backend, root }) => {
+        if (one.needs?.some((name) => backend[name] === undefined)) return;
+        await one.run(contextOf(backend, root));
+      }),
+    );
+  }
+}
+
+async function withSubject(
+  makeBackend: () => MaybePromise<ContractSubject>,
+  run: (subject: ContractSubject) => Promise<void>,
+): Promise<void> {
+  const subject = await makeBackend();
+  try {
+    await run(subject);
+  } finally {
+    await subject.dispose?.();
+  }
+}
+
+function contextOf(backend: FsBackend, root: string): Context {
+  const at = (path: string): string => childOf(root, path);
+  return {
+    backend,
+    root,
+    at,
+    seed: async (files) => {
+      for (const [path, content] of Object.entries(files)) {
+        const cut = path.lastIndexOf("/");
+        if (cut > 0) await backend.mkdir(at(path.slice(0, cut)));
+        await backend.writeText(at(path), content);
+      }
+    },
+  };
+}

@@ -1,0 +1,164 @@
+/** The contract of directories: mkdir, listDir, iterFiles, glob. */
+import { compareCodePoints } from "../backends/paths.ts";
+import { equal, fails, frozen } from "./assert.ts";
+import type { Context, ContractCase } from "./contract.ts";
+
+const collect = async (files: AsyncIterable<string> | Iterable<string>): Promise<string[]> => {
+  const all: string[] = [];
+  for await (const file of files) all.push(file);
+  return all;
+};
+
+const globbed = async (
+  { backend, root }: Context,
+  pattern: string,
+  below = root,
+): Promise<readonly string[]> =>
+  (await backend.glob(pattern, { root: below })).map((path) => path.slice(root.length + 1));
+
+/** Cases of directories and of walks. */
+export const directories: readonly ContractCase[] = [
+  {
+    name: "mkdir: makes parents and does not mind what exists",
+    run: async ({ backend, at }) => {
+      await backend.mkdir(at("a/b/c"));
+      await backend.mkdir(at("a/b"));
+      equal((await backend.stat(at("a/b/c"))).isDir, true, "the innermost directory");
+    },
+  },
+  {
+    name: "mkdir: parents false is NOT_FOUND, existOk false is ALREADY_EXISTS",
+    run: async ({ backend, at }) => {
+      await fails(() => backend.mkdir(at("a/b"), { parents: false }), "NOT_FOUND", "no parent");
+      equal(await backend.exists(at("a")), false, "no parent was made");
+      await backend.mkdir(at("a"), { parents: false });
+      await fails(
+        () => backend.mkdir(at("a"), { existOk: false }),
+        "ALREADY_EXISTS",
+        "an existing directory",
+      );
+    },
+  },
+  {
+    name: "mkdir: where a file is ALREADY_EXISTS, below one NOT_DIRECTORY",
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "1" });
+      await fails(() => backend.mkdir(at("f")), "ALREADY_EXISTS", "onto a file");
+      await fails(() => backend.mkdir(at("f/d/e")), "NOT_DIRECTORY", "below a file");
+      equal(await backend.readText(at("f")), "1", "the file is as it was");
+    },
+  },
+  {
+    name: "listDir: directories first, then by code point; complete, frozen entries",
+    run: async ({ backend, at, seed, root }) => {
+      await seed({
+        b: "22",
+        a: "",
+        Z: "",
+        "z/x": "",
+        "B/x": "",
+        "\uffee": "",
+        "\u{1f600}": "",
+        "a-b": "",
+        "a.b": "",
+      });
+      const entries = await backend.listDir(root);
+      equal(
+        entries.map((entry) => entry.name),
+        ["B", "z", "Z", "a", "a-b", "a.b", "b", "\uffee", "\u{1f600}"],
+        "the order",
+      );
+      for (const entry of entries) {
+        equal(entry.path, at(entry.name), "the path of an entry");
+        equal(
+          [entry.isDir, entry.isFile],
+          [entry.type === "dir", entry.type === "file"],
+          `the type of ${entry.name}`,
+        );
+        frozen(entry, "an entry");
+      }
+      const file = entries.find((entry) => entry.name === "b");
+      equal(file?.size ?? 2, 2, "the size, where it is given");
+    },
+  },
+  {
+    name: "listDir: of nothing NOT_FOUND, of a file NOT_DIRECTORY, of an empty directory nothing",
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "" });
+      await backend.mkdir(at("d"));
+      await fails(() => backend.listDir(at("gone")), "NOT_FOUND", "a missing directory");
+      await fails(() => backend.listDir(at("f")), "NOT_DIRECTORY", "a file");
+      equal(await backend.listDir(at("d")), [], "an empty directory");
+    },
+  },
+  {
+    name: "listDir: a thousand entries, each once",
+    run: async ({ backend, at, root }) => {
+      const names = Array.from({ length: 1000 }, (_, i) => `f${String(i).padStart(4, "0")}`);
+      for (const name of [...names].reverse()) await backend.writeText(at(name), "");
+      equal(
+        (await backend.listDir(root)).map((entry) => entry.name),
+        names,
+        "the names",
+      );
+    },
+  },
+  {
+    name: "iterFiles: every file below, as absolute paths in code-point order",
+    run: async ({ backend, at, seed, root }) => {
+      const files = ["a/x", "a-b", "a.b/c", "a/y/z", "b", ".hidden/f", "\u{1f600}/f", "\uffee"];
+      await seed(Object.fromEntries(files.map((file) => [file, ""])));
+      await backend.mkdir(at("empty"));
+      equal(await collect(backend.iterFiles(root)), files.sort(compareCodePoints).map(at), "the files");
+      equal(await collect(backend.iterFiles(at("a"))), [at("a/x"), at("a/y/z")], "the files below a");
+      equal(await collect(backend.iterFiles(at("empty"))), [], "an empty directory");
+    },
+  },
+  {
+    name: "iterFiles: of nothing NOT_FOUND, of a file NOT_DIRECTORY, when it is iterated",
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "" });
+      await fails(() => collect(backend.iterFiles(at("gone"))), "NOT_FOUND", "a missing directory");
+      await fails(() => collect(backend.iterFiles(at("f"))), "NOT_DIRECTORY", "a file");
+    },
+  },
+  {
+    name: "iterFiles: can be left early",
+    run: async ({ backend, at, seed, root }) => {
+      await seed({ a: "", b: "", c: "" });
+      let first = "";
+      for await (const file of backend.iterFiles(root)) {
+        first = file;
+        break;
+      }
+      equal(first, at("a"), "the first file");
+    },
+  },
+  {
+    name: "glob: one rule for all: no slash means any depth",
+    run: async (context) => {
+      const { seed } = context;
+      await seed({ "a.ts": "", "src/b.ts": "", "src/deep/c.ts": "", "src/d.js": "", ".h/e.ts": "" });
+      const table: readonly (readonly [string, readonly string[]])[] = [
+        ["*.ts", [".h/e.ts", "a.ts", "src/b.ts", "src/deep/c.ts"]],
+        ["**/*.ts", [".h/e.ts", "a.ts", "src/b.ts", "src/deep/c.ts"]],
+        ["src/*.ts", ["src/b.ts"]],
+        ["src/**", ["src/b.ts", "src/d.js", "src/deep/c.ts"]],
+        ["src/*.{ts,js}", ["src/b.ts", "src/d.js"]],
+        ["[ab].ts", ["a.ts", "src/b.ts"]],
+        ["?.js", ["src/d.js"]],
+        ["*.rs", []],
+      ];
+      for (const [pattern, expected] of table) equal(await globbed(context, pattern), expected, pattern);
+      equal(await globbed(context, "*.ts", context.at("src")), ["src/b.ts", "src/deep/c.ts"], "below src");
+    },
+  },
+  {
+    name: "glob: directories are no files; a broken pattern is INVALID_GLOB",
+    run: async (context) => {
+      await context.seed({ "d.ts/f": "" });
+      equal(await globbed(context, "*.ts"), [], "a directory of that name");
+      await fails(() => context.backend.glob("[", { root: context.root }), "INVALID_GLOB", "an open class");
+    },
+  },
+];

@@ -1,0 +1,160 @@
+/** The contract of symbolic links: symlink, readLink, lstat, realpath. */
+import { equal, fails } from "./assert.ts";
+import type { ContractCase } from "./contract.ts";
+
+/** Cases of links; all need a backend that has them. */
+export const links: readonly ContractCase[] = [
+  {
+    name: "links: followed by reads and by stat, shown by lstat and readLink",
+    needs: ["symlink", "lstat", "readLink"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "12345" });
+      await backend.symlink?.("d/f", at("l"));
+      equal(await backend.readText(at("l")), "12345", "the content behind a link");
+      const followed = await backend.stat(at("l"));
+      equal([followed.path, followed.type, followed.size], [at("l"), "file", 5], "stat");
+      const itself = await backend.lstat?.(at("l"));
+      equal([itself?.type, itself?.isFile, itself?.target], ["symlink", false, "d/f"], "lstat");
+      equal(await backend.readLink?.(at("l")), "d/f", "readLink");
+      await fails(() => backend.readLink?.(at("d/f")), "INVALID_ARGUMENT", "readLink of a file");
+      await fails(() => backend.readLink?.(at("gone")), "NOT_FOUND", "readLink of nothing");
+    },
+  },
+  {
+    name: "links: to directories, absolute ones and chains lead where they say",
+    needs: ["symlink"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "a/b/f": "deep", "a/f": "mid", f: "top" });
+      await backend.symlink?.("a/b", at("rel"));
+      await backend.symlink?.(at("a"), at("abs"));
+      await backend.symlink?.("rel", at("chain"));
+      await backend.symlink?.("rel/../f", at("up"));
+      equal(await backend.readText(at("rel/f")), "deep", "a relative link");
+      equal(await backend.readText(at("abs/b/f")), "deep", "an absolute link");
+      equal(await backend.readText(at("chain/f")), "deep", "a link to a link");
+      equal(await backend.readText(at("up")), "mid", "`..` in a target is the real parent");
+      equal(
+        (await backend.listDir(at("rel"))).map((entry) => entry.path),
+        [at("rel/f")],
+        "a listing through a link",
+      );
+    },
+  },
+  {
+    name: "links: dangling ones exist only for lstat",
+    needs: ["symlink", "lstat"],
+    run: async ({ backend, at }) => {
+      await backend.symlink?.("gone", at("l"));
+      equal(await backend.exists(at("l")), false, "exists");
+      equal((await backend.lstat?.(at("l")))?.type, "symlink", "lstat");
+      await fails(() => backend.stat(at("l")), "NOT_FOUND", "stat");
+      await fails(() => backend.readText(at("l")), "NOT_FOUND", "readText");
+    },
+  },
+  {
+    name: "links: a circle is LOOP, thirty in a row are followed",
+    needs: ["symlink"],
+    run: async ({ backend, at, seed }) => {
+      await backend.symlink?.("b", at("a"));
+      await backend.symlink?.("a", at("b"));
+      await fails(() => backend.readText(at("a")), "LOOP", "a circle");
+      equal(await backend.exists(at("a")), false, "exists");
+      await seed({ l0: "end" });
+      for (let i = 1; i <= 45; i++) await backend.symlink?.(`l${i - 1}`, at(`l${i}`));
+      equal(await backend.readText(at("l30")), "end", "thirty");
+      await fails(() => backend.readText(at("l45")), "LOOP", "forty-five");
+    },
+  },
+  {
+    name: "links: a write goes through, the link stays",
+    needs: ["symlink", "lstat"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "old" });
+      await backend.symlink?.("d/f", at("l"));
+      await backend.writeText(at("l"), "new");
+      equal(await backend.readText(at("d/f")), "new", "the target's content");
+      equal((await backend.lstat?.(at("l")))?.type, "symlink", "the link");
+    },
+  },
+  {
+    name: "links: delete takes the link and leaves the target",
+    needs: ["symlink"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "kept" });
+      await backend.symlink?.("d", at("l"));
+      await backend.delete(at("l"));
+      equal(await backend.readText(at("d/f")), "kept", "the target");
+      equal(await backend.exists(at("l")), false, "the link");
+    },
+  },
+  {
+    name: "links: listed as links, neither entered nor given by walks",
+    needs: ["symlink"],
+    run: async ({ backend, at, seed, root }) => {
+      await seed({ "d/f": "1" });
+      await backend.symlink?.("d", at("dl"));
+      await backend.symlink?.("d/f", at("fl"));
+      await backend.symlink?.(".", at("d/self"));
+      equal(
+        (await backend.listDir(root)).map((entry) => [entry.name, entry.type, entry.target ?? ""]),
+        [
+          ["d", "dir", ""],
+          ["dl", "symlink", "d"],
+          ["fl", "symlink", "d/f"],
+        ],
+        "the listing",
+      );
+      const files: string[] = [];
+      for await (const file of backend.iterFiles(root)) files.push(file);
+      equal(files, [at("d/f")], "iterFiles");
+    },
+  },
+  {
+    name: "glob: gives no links and nothing behind them",
+    needs: ["symlink"],
+    run: async ({ backend, at, seed, root }) => {
+      await seed({ "d/f": "1" });
+      await backend.symlink?.("d", at("dl"));
+      await backend.symlink?.("d/f", at("fl"));
+      equal(await backend.glob("**", { root }), [at("d/f")], "glob");
+    },
+  },
+  {
+    name: "links: an occupied name is ALREADY_EXISTS, for ifAbsent a dangling link counts",
+    needs: ["symlink", "read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "1" });
+      await fails(() => backend.symlink?.("x", at("f")), "ALREADY_EXISTS", "onto a file");
+      await backend.symlink?.("gone", at("l"));
+      await fails(
+        () => backend.writeText(at("l"), "x", { ifAbsent: true }),
+        "ALREADY_EXISTS",
+        "onto a dangling link",
+      );
+      equal(await backend.exists(at("gone")), false, "nothing was made behind the link");
+    },
+  },
+  {
+    name: "realpath: without links, missing last names kept",
+    needs: ["symlink", "realpath"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "1" });
+      await backend.symlink?.("d", at("l"));
+      equal(await backend.realpath?.(at("l/f")), at("d/f"), "through a link");
+      equal(await backend.realpath?.(at("l/new/er")), at("d/new/er"), "a path that is not there yet");
+      equal(await backend.realpath?.(at("d/f")), at("d/f"), "without links");
+    },
+  },
+  {
+    name: "rename and delete of a link: the link itself",
+    needs: ["symlink", "rename", "readLink"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "1" });
+      await backend.symlink?.("d", at("l"));
+      await backend.rename?.(at("l"), at("m"));
+      equal(await backend.readLink?.(at("m")), "d", "the moved link");
+      equal(await backend.exists(at("l")), false, "the old name");
+      equal(await backend.readText(at("d/f")), "1", "the target");
+    },
+  },
+];

@@ -1,0 +1,137 @@
+/** The contract of reading: exists, stat, readText, readBytes. */
+import { equal, fails, frozen, ok } from "./assert.ts";
+import type { ContractCase } from "./contract.ts";
+
+const NAMES = [
+  "é.txt",
+  "日本.txt",
+  "\u{1f600}.txt",
+  "a b'c\"d.txt",
+  "back\\slash",
+  "%2e%2e",
+  "~",
+  "-rf",
+  "a:b",
+  "e\u0301",
+];
+
+/** Cases of reading. */
+export const reading: readonly ContractCase[] = [
+  {
+    name: "exists: files and directories, and never an error for what is absent",
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "1" });
+      equal(await backend.exists(at("d/f")), true, "a file");
+      equal(await backend.exists(at("d")), true, "a directory");
+      equal(await backend.exists(at("gone")), false, "a missing name");
+      equal(await backend.exists(at("gone/deep/er")), false, "below a missing directory");
+      equal(await backend.exists(at("d/f/x")), false, "below a file");
+    },
+  },
+  {
+    name: "stat: the facts of a file and of a directory, frozen",
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "héllo" });
+      const file = await backend.stat(at("d/f"));
+      equal(
+        [file.path, file.type, file.isFile, file.isDir, file.size],
+        [at("d/f"), "file", true, false, 6],
+        "the facts of a file",
+      );
+      ok(Number.isFinite(file.mtime), "mtime must be a number of milliseconds");
+      frozen(file, "the facts of a file");
+      const dir = await backend.stat(at("d"));
+      equal(
+        [dir.path, dir.type, dir.isFile, dir.isDir],
+        [at("d"), "dir", false, true],
+        "the facts of a directory",
+      );
+      frozen(dir, "the facts of a directory");
+    },
+  },
+  {
+    name: "stat and reads of what is absent: NOT_FOUND",
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "" });
+      for (const path of [at("gone"), at("gone/x")]) {
+        await fails(() => backend.stat(path), "NOT_FOUND", "stat");
+        await fails(() => backend.readText(path), "NOT_FOUND", "readText");
+        await fails(() => backend.readBytes(path), "NOT_FOUND", "readBytes");
+      }
+      await fails(() => backend.readBytes(at("d/f/x")), ["NOT_DIRECTORY", "NOT_FOUND"], "below a file");
+    },
+  },
+  {
+    name: "reading a directory: IS_DIRECTORY",
+    run: async ({ backend, at }) => {
+      await backend.mkdir(at("d"));
+      await fails(() => backend.readText(at("d")), "IS_DIRECTORY", "readText");
+      await fails(() => backend.readBytes(at("d")), "IS_DIRECTORY", "readBytes");
+    },
+  },
+  {
+    name: "readText and readBytes: every byte, an empty file too",
+    run: async ({ backend, at }) => {
+      const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
+      await backend.writeBytes(at("bytes"), bytes);
+      equal(await backend.readBytes(at("bytes")), bytes, "all byte values");
+      const text = "\ufeffone\r\ntwo\rthree\u{1f600}\0end";
+      await backend.writeText(at("text"), text);
+      equal(await backend.readText(at("text")), text, "the text with its mark and line ends");
+      await backend.writeText(at("empty"), "");
+      equal(await backend.readText(at("empty")), "", "an empty file as text");
+      equal((await backend.readBytes(at("empty"))).length, 0, "an empty file as bytes");
+    },
+  },
+  {
+    name: "readText: bytes that are no text give ENCODING_ERROR, an unknown encoding INVALID_ARGUMENT",
+    run: async ({ backend, at }) => {
+      await backend.writeBytes(at("f"), new Uint8Array([0x61, 0xff, 0xfe, 0x62]));
+      await fails(() => backend.readText(at("f")), "ENCODING_ERROR", "invalid UTF-8");
+      await fails(
+        () => backend.readText(at("f"), { encoding: "no-such" }),
+        "INVALID_ARGUMENT",
+        "unknown encoding",
+      );
+    },
+  },
+  {
+    name: "names: whatever a name is made of, it is the same name again",
+    run: async ({ backend, at, root }) => {
+      for (const name of NAMES) await backend.writeText(at(name), name);
+      for (const name of NAMES) equal(await backend.readText(at(name)), name, `the content of ${name}`);
+      const listed = (await backend.listDir(root)).map((entry) => entry.name).sort();
+      equal(listed, [...NAMES].sort(), "the names in the listing");
+    },
+  },
+  {
+    name: "names: upper and lower case are two names, as are composed and decomposed letters",
+    run: async ({ backend, at, seed }) => {
+      await seed({ a: "lower", A: "upper", "\u00e9": "composed", "e\u0301": "decomposed" });
+      equal(await backend.readText(at("a")), "lower", "a");
+      equal(await backend.readText(at("A")), "upper", "A");
+      equal(await backend.readText(at("\u00e9")), "composed", "composed");
+    },
+  },
+  {
+    name: "bytes handed out and taken in are nobody else's",
+    run: async ({ backend, at }) => {
+      const bytes = new Uint8Array([1, 2, 3]);
+      await backend.writeBytes(at("f"), bytes);
+      bytes[0] = 9;
+      const read = await backend.readBytes(at("f"));
+      read[1] = 9;
+      equal(await backend.readBytes(at("f")), new Uint8Array([1, 2, 3]), "the content");
+    },
+  },
+  {
+    name: "big files: 8 MiB come back as they were written",
+    run: async ({ backend, at }) => {
+      const bytes = new Uint8Array(8 << 20);
+      for (let i = 0; i < bytes.length; i += 4093) bytes[i] = i % 251;
+      await backend.writeBytes(at("big"), bytes);
+      equal((await backend.stat(at("big"))).size, bytes.length, "the size");
+      equal(await backend.readBytes(at("big")), bytes, "the content");
+    },
+  },
+];

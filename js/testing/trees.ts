@@ -1,0 +1,213 @@
+/**
+ * The contract of moving, copying and removing. It runs through the fall-backs,
+ * so that a backend without the capabilities is shown to serve the tools too.
+ */
+import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback.ts";
+import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback-tree.ts";
+import { equal, fails } from "./assert.ts";
+import type { Context, ContractCase } from "./contract.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function filesOf({ backend, root }: Context): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for await (const file of backend.iterFiles(root))
+    found[file.slice(root.length + 1)] = await backend.readText(file);
+  return found;
+}
+
+/** Cases of whole trees and of the fall-backs. */
+export const trees: readonly ContractCase[] = [
+  {
+    name: "rename: files and directories with what is in them",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ f: "1", "d/a": "2", "d/e/b": "3" });
+      await renameVia(backend, at("f"), at("g"));
+      await renameVia(backend, at("d"), at("moved"));
+      equal(await filesOf(context), { g: "1", "moved/a": "2", "moved/e/b": "3" }, "the files");
+      equal(await backend.exists(at("d")), false, "the old directory");
+    },
+  },
+  {
+    name: "rename: replaces only with overwrite",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ f: "new", g: "old" });
+      await fails(() => renameVia(backend, at("f"), at("g")), "ALREADY_EXISTS", "without overwrite");
+      equal(await filesOf(context), { f: "new", g: "old" }, "nothing has moved");
+      await renameVia(backend, at("f"), at("g"), { overwrite: true });
+      equal(await filesOf(context), { g: "new" }, "replaced");
+    },
+  },
+  {
+    name: "rename: what cannot be is refused and changes nothing",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ f: "1", "d/a": "2", "e/b": "3" });
+      const overwrite = { overwrite: true };
+      await fails(() => renameVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to move");
+      await fails(() => renameVia(backend, at("f"), at("no/x")), "NOT_FOUND", "no parent");
+      await fails(() => renameVia(backend, at("d"), at("d/in")), "INVALID_ARGUMENT", "into itself");
+      await fails(
+        () => renameVia(backend, at("f"), at("d"), overwrite),
+        "IS_DIRECTORY",
+        "a file onto a directory",
+      );
+      await fails(
+        () => renameVia(backend, at("d"), at("f"), overwrite),
+        "NOT_DIRECTORY",
+        "a directory onto a file",
+      );
+      await fails(
+        () => renameVia(backend, at("d"), at("e"), overwrite),
+        "NOT_EMPTY",
+        "onto a full directory",
+      );
+      await fails(
+        () => renameVia(backend, at("f"), at(`${"n".repeat(256)}`)),
+        "NAME_TOO_LONG",
+        "a long name",
+      );
+      equal(await filesOf(context), { f: "1", "d/a": "2", "e/b": "3" }, "the files");
+    },
+  },
+  {
+    name: "copyFile: content and mode, and the original stays",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ f: "content" });
+      await backend.chmod?.(at("f"), 0o750);
+      await copyFileVia(backend, at("f"), at("g"));
+      equal(await filesOf(context), { f: "content", g: "content" }, "the files");
+      if (backend.chmod !== undefined) equal((await backend.stat(at("g"))).mode, 0o750, "the mode");
+      await fails(() => copyFileVia(backend, at("f"), at("g")), "ALREADY_EXISTS", "without overwrite");
+      await backend.writeText(at("f"), "second");
+      await copyFileVia(backend, at("f"), at("g"), { overwrite: true });
+      equal(await backend.readText(at("g")), "second", "with overwrite");
+    },
+  },
+  {
+    name: "copyFile: what cannot be is refused",
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "1", g: "2" });
+      await fails(() => copyFileVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to copy");
+      await fails(() => copyFileVia(backend, at("d"), at("x")), "IS_DIRECTORY", "a directory");
+      await fails(() => copyFileVia(backend, at("g"), at("no/x")), "NOT_FOUND", "no parent");
+      await fails(
+        () => copyFileVia(backend, at("g"), at("d"), { overwrite: true }),
+        "IS_DIRECTORY",
+        "onto a directory",
+      );
+      await fails(
+        () => copyFileVia(backend, at("g"), at("g"), { overwrite: true }),
+        "SAME_FILE",
+        "onto itself",
+      );
+    },
+  },
+  {
+    name: "copyTree: everything, counted; merged with overwrite",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ "s/a": "11", "s/e/b": "222", "t/a": "old", "t/c": "kept" });
+      await backend.mkdir(at("s/empty"));
+      equal(
+        await copyTreeVia(backend, at("s"), at("n")),
+        { files: 2, directories: 3, bytes: 5 },
+        "the counts",
+      );
+      equal((await backend.stat(at("n/empty"))).isDir, true, "an empty directory");
+      await fails(() => copyTreeVia(backend, at("s"), at("t")), "ALREADY_EXISTS", "without overwrite");
+      await copyTreeVia(backend, at("s"), at("t"), { overwrite: true });
+      const files = await filesOf(context);
+      equal([files["t/a"], files["t/c"], files["t/e/b"]], ["11", "kept", "222"], "the merged tree");
+      equal([files["n/a"], files["n/e/b"]], ["11", "222"], "the new tree");
+    },
+  },
+  {
+    name: "copyTree: into itself INVALID_ARGUMENT, and nothing is left behind",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ "s/a": "1" });
+      await fails(() => copyTreeVia(backend, at("s"), at("s/in")), "INVALID_ARGUMENT", "into itself");
+      await fails(() => copyTreeVia(backend, at("gone"), at("x")), "NOT_FOUND", "nothing to copy");
+      equal(await filesOf(context), { "s/a": "1" }, "the files");
+    },
+  },
+  {
+    name: "copyTree: links stay links",
+    needs: ["symlink", "readLink"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "s/a": "1" });
+      await backend.symlink?.("a", at("s/l"));
+      await copyTreeVia(backend, at("s"), at("n"));
+      equal(await backend.readLink?.(at("n/l")), "a", "the copied link");
+    },
+  },
+  {
+    name: "removeTree: everything below, counted; links are not followed",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ "d/a": "11", "d/e/b": "222", kept: "x" });
+      await backend.symlink?.("../kept", at("d/l"));
+      const linked = backend.symlink === undefined ? 0 : 1;
+      equal(
+        await removeTreeVia(backend, at("d")),
+        { files: 2 + linked, directories: 2, bytes: 5 },
+        "the counts",
+      );
+      equal(await filesOf(context), { kept: "x" }, "the files");
+      await fails(() => removeTreeVia(backend, at("d")), "NOT_FOUND", "once more");
+      equal((await removeTreeVia(backend, at("kept"))).files, 1, "a single file");
+    },
+  },
+  {
+    name: "listPage: every entry once, whatever the size of the pages",
+    run: async ({ backend, at, seed, root }) => {
+      await seed({ "d/x": "", "c/x": "", a: "", b: "", e: "" });
+      for (const limit of [1, 2, 5, 100]) {
+        const names: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await listPageVia(backend, root, { cursor, limit });
+          names.push(...page.entries.map((entry) => entry.name));
+          cursor = page.next;
+        } while (cursor !== undefined);
+        equal(names, ["c", "d", "a", "b", "e"], `pages of ${limit}`);
+      }
+      await fails(() => listPageVia(backend, root, { limit: 0 }), "INVALID_ARGUMENT", "an empty page");
+      await fails(() => listPageVia(backend, at("gone"), { limit: 1 }), "NOT_FOUND", "a missing directory");
+    },
+  },
+  {
+    name: "fall-backs: versions and conditions hold on any backend",
+    run: async ({ backend, at, root }) => {
+      const path = at("new/f");
+      await fails(() => writeVia(backend, path, bytes("x")), "NOT_FOUND", "no parent");
+      await fails(
+        () => writeVia(backend, path, bytes("x"), { createDirs: true, ifVersion: "none" }),
+        ["CONFLICT", "NOT_FOUND"],
+        "a version of nothing",
+      );
+      equal(await backend.listDir(root), [], "nothing was made");
+      await writeVia(backend, path, bytes("one"), { createDirs: true, ifAbsent: true });
+      await fails(
+        () => writeVia(backend, path, bytes("x"), { ifAbsent: true }),
+        "ALREADY_EXISTS",
+        "ifAbsent",
+      );
+      const first = await readVersioned(backend, path);
+      equal(new TextDecoder().decode(first?.bytes), "one", "the content");
+      const { version } = await writeVia(backend, path, bytes("two"), { ifVersion: first?.version });
+      await fails(
+        () => writeVia(backend, path, bytes("x"), { ifVersion: first?.version }),
+        "CONFLICT",
+        "an old version",
+      );
+      equal(await readVersioned(backend, path, { ifNoneMatch: version }), null, "the version of the write");
+      await fails(() => readVersioned(backend, path, { maxBytes: 2 }), "TOO_LARGE", "maxBytes");
+      equal(await lstatOrNull(backend, at("gone")), null, "facts of nothing");
+    },
+  },
+];

@@ -1,0 +1,179 @@
+/** The contract of versions and conditions: `read`, `ifVersion`, `ifAbsent`. */
+import type { FsBackend, VersionedBytes } from "../backends/backend.ts";
+import { equal, fails, frozen, ok } from "./assert.ts";
+import type { ContractCase } from "./contract.ts";
+
+const decoder = new TextDecoder();
+
+async function read(backend: FsBackend, path: string): Promise<VersionedBytes> {
+  const result = await backend.read?.(path);
+  if (result === undefined || result === null) throw new Error("read() gave nothing");
+  return result;
+}
+
+/** Cases of versions; all need `read`, which promises that conditions are honoured. */
+export const versions: readonly ContractCase[] = [
+  {
+    name: "read: content, version and facts of one moment",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "héllo" });
+      const { bytes, version, stat } = await read(backend, at("f"));
+      equal(decoder.decode(bytes), "héllo", "the content");
+      equal([stat.path, stat.size, stat.isFile], [at("f"), 6, true], "the facts");
+      equal((await backend.stat(at("f"))).version, version, "the version that stat gives");
+      ok(version !== "", "a version is not empty");
+      frozen(stat, "the facts");
+    },
+  },
+  {
+    name: "read: a range is cut to the file; a wrong one is INVALID_ARGUMENT",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "0123456789" });
+      const part = async (start: number, end: number): Promise<string> =>
+        decoder.decode((await backend.read?.(at("f"), { range: { start, end } }))?.bytes);
+      equal(await part(2, 5), "234", "in the middle");
+      equal(await part(8, 99), "89", "beyond the end");
+      equal(await part(50, 60), "", "past the end");
+      equal(await part(3, 3), "", "empty");
+      for (const [start, end] of [
+        [-1, 2],
+        [5, 2],
+        [Number.NaN, 2],
+      ] as const) {
+        await fails(() => part(start, end), "INVALID_ARGUMENT", `range ${start}..${end}`);
+      }
+    },
+  },
+  {
+    name: "read: maxBytes bounds what is given, not the size of the file",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "0123456789" });
+      await fails(() => backend.read?.(at("f"), { maxBytes: 9 }), "TOO_LARGE", "the whole file");
+      equal((await backend.read?.(at("f"), { maxBytes: 10 }))?.bytes.length, 10, "as many as allowed");
+      const cut = await backend.read?.(at("f"), { maxBytes: 3, range: { start: 0, end: 3 } });
+      equal(cut?.bytes.length, 3, "a range within the limit");
+    },
+  },
+  {
+    name: "read: ifNoneMatch gives null until the content changes",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "one" });
+      const { version } = await read(backend, at("f"));
+      equal(await backend.read?.(at("f"), { ifNoneMatch: version }), null, "the same version");
+      await backend.writeText(at("f"), "two");
+      const changed = await backend.read?.(at("f"), { ifNoneMatch: version });
+      equal(decoder.decode(changed?.bytes), "two", "the new content");
+    },
+  },
+  {
+    name: "read: the failures of the plain reads, and CANCELLED",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "" });
+      await fails(() => backend.read?.(at("gone")), "NOT_FOUND", "a missing file");
+      await fails(() => backend.read?.(at("d")), "IS_DIRECTORY", "a directory");
+      await fails(
+        () => backend.read?.(at("d/f"), { signal: AbortSignal.abort() }),
+        "CANCELLED",
+        "an aborted signal",
+      );
+    },
+  },
+  {
+    name: "versions: change with the content, stay without a change, and are never reused",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "one" });
+      const seen = [(await read(backend, at("f"))).version];
+      equal((await read(backend, at("f"))).version, seen[0], "read twice");
+      for (const text of ["two", "three", "four!"]) {
+        const { version } = await backend.writeText(at("f"), text);
+        ok(typeof version === "string", "a write gives the new version");
+        equal((await read(backend, at("f"))).version, version, "the version that was read");
+        ok(!seen.includes(version as string), "a version of other content is not given again");
+        seen.push(version as string);
+      }
+    },
+  },
+  {
+    name: "ifVersion: writes on the version that was read, CONFLICT on any other",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "one" });
+      const { version: first } = await read(backend, at("f"));
+      const { version: second } = await backend.writeText(at("f"), "two", { ifVersion: first });
+      await fails(
+        () => backend.writeText(at("f"), "three", { ifVersion: first }),
+        "CONFLICT",
+        "an old version",
+      );
+      equal(await backend.readText(at("f")), "two", "the content is as it was");
+      await backend.writeText(at("f"), "three", { ifVersion: second });
+      await fails(
+        () => backend.writeText(at("f"), "x", { ifVersion: "no such version" }),
+        "CONFLICT",
+        "nonsense",
+      );
+    },
+  },
+  {
+    name: "ifVersion: of a file that is gone: CONFLICT or NOT_FOUND, and it stays gone",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "one" });
+      const { version } = await read(backend, at("f"));
+      await backend.delete(at("f"));
+      await fails(
+        () => backend.writeText(at("f"), "x", { ifVersion: version }),
+        ["CONFLICT", "NOT_FOUND"],
+        "a missing file",
+      );
+      equal(await backend.exists(at("f")), false, "still no file");
+    },
+  },
+  {
+    name: "ifVersion: one of twenty writers on one version wins",
+    needs: ["read"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ f: "start" });
+      const { version } = await read(backend, at("f"));
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, async (_, i) =>
+          backend.writeText(at("f"), `writer ${i}`, { ifVersion: version }),
+        ),
+      );
+      const winners = results.flatMap((result, i) => (result.status === "fulfilled" ? [i] : []));
+      equal(winners.length, 1, "the number of winners");
+      equal(await backend.readText(at("f")), `writer ${winners[0]}`, "the winner's content");
+    },
+  },
+  {
+    name: "ifAbsent: creates, and is ALREADY_EXISTS for a file and for a directory",
+    needs: ["read"],
+    run: async ({ backend, at }) => {
+      await backend.writeText(at("f"), "first", { ifAbsent: true });
+      await fails(() => backend.writeText(at("f"), "second", { ifAbsent: true }), "ALREADY_EXISTS", "a file");
+      equal(await backend.readText(at("f")), "first", "the content");
+      await backend.mkdir(at("d"));
+      await fails(() => backend.writeText(at("d"), "x", { ifAbsent: true }), "ALREADY_EXISTS", "a directory");
+    },
+  },
+  {
+    name: "ifAbsent: one of twenty creators wins",
+    needs: ["read"],
+    run: async ({ backend, at }) => {
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, async (_, i) =>
+          backend.writeText(at("f"), `writer ${i}`, { ifAbsent: true }),
+        ),
+      );
+      const winners = results.flatMap((result, i) => (result.status === "fulfilled" ? [i] : []));
+      equal(winners.length, 1, "the number of winners");
+      equal(await backend.readText(at("f")), `writer ${winners[0]}`, "the winner's content");
+    },
+  },
+];
