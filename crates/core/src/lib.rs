@@ -10,14 +10,17 @@
 pub mod access;
 pub mod anchor;
 pub mod diff;
+pub mod encoding;
 pub mod error;
 pub mod glob;
 pub mod hash;
 pub mod ignore;
 pub mod options;
 pub mod pack;
+pub mod page;
 pub mod path;
 pub mod search;
+pub mod sniff;
 pub mod text;
 
 pub use error::{Code, Error, Result};

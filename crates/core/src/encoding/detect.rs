@@ -1,0 +1,239 @@
+//! Which encoding bytes are in.
+//!
+//! Order matters: a byte order mark; escape sequences (ISO-2022-JP is valid
+//! ASCII); UTF-8 (random legacy text is never valid by chance, save that UTF-16
+//! of some alphabets is ASCII and controls); UTF-16 without a mark, by the
+//! scripts its units would be in; UTF-8 with a few bad bytes; and last a guess
+//! among the legacy encodings by letter statistics.
+
+use super::utf16::{self, Endian};
+use super::{Encoding, Kind};
+
+/// What [`detect`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detection {
+    /// The encoding.
+    pub encoding: Encoding,
+    /// The length of the byte order mark in bytes; 0 where there is none.
+    pub bom: usize,
+    /// Whether letter statistics decided, rather than structure.
+    pub guessed: bool,
+    /// Whether some bytes fit no character of the encoding.
+    pub lossy: bool,
+}
+
+/// The Unicode encoding whose byte order mark begins the bytes.
+pub fn bom(bytes: &[u8]) -> Option<Encoding> {
+    match bytes {
+        // UTF-32 is not text to us, and this is not UTF-16 that begins with NUL.
+        [0xff, 0xfe, 0, 0, ..] => None,
+        [0xff, 0xfe, ..] => Some(Encoding::UTF_16LE),
+        [0xfe, 0xff, ..] => Some(Encoding::UTF_16BE),
+        [0xef, 0xbb, 0xbf, ..] => Some(Encoding::UTF_8),
+        _ => None,
+    }
+}
+
+/// The most likely encoding. `complete` says that the bytes are the whole file:
+/// otherwise a character cut off at their end is no fault.
+///
+/// Always answers, for binary content too: whether bytes are text at all is for
+/// [`crate::sniff`] to say.
+pub fn detect(bytes: &[u8], complete: bool) -> Detection {
+    if let Some(encoding) = bom(bytes) {
+        let body = &bytes[encoding.mark().len()..];
+        let lossy = encoding == Encoding::UTF_8 && !matches!(utf8(body, complete), Utf8::Valid);
+        return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
+    }
+    let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
+    #[cfg(feature = "legacy")]
+    if is_iso_2022_jp(bytes) {
+        return plain(Encoding(Kind::Legacy(encoding_rs::ISO_2022_JP)));
+    }
+    let odd = has_odd_controls(bytes);
+    let as_utf8 = utf8(bytes, complete);
+    if matches!(as_utf8, Utf8::Valid) && !odd {
+        return plain(Encoding::UTF_8);
+    }
+    // A space or a line feed of UTF-16 holds a NUL, and the stops of Chinese and
+    // Japanese another control: without any of them it is not UTF-16.
+    if odd && let Some(endian) = utf16_without_bom(bytes, complete) {
+        return plain(Encoding(Kind::Utf16(endian)));
+    }
+    match as_utf8 {
+        Utf8::Valid => plain(Encoding::UTF_8),
+        Utf8::Nearly => Detection { lossy: true, ..plain(Encoding::UTF_8) },
+        Utf8::No => legacy(bytes, complete),
+    }
+}
+
+/// How far bytes are UTF-8.
+enum Utf8 {
+    /// Entirely, but for a character cut off at the end of a sample.
+    Valid,
+    /// Too many characters decode for it to be anything else.
+    Nearly,
+    No,
+}
+
+fn utf8(bytes: &[u8], complete: bool) -> Utf8 {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => return Utf8::Valid,
+        Err(error) if !complete && error.error_len().is_none() => return Utf8::Valid,
+        Err(_) => {}
+    }
+    // A point for each byte that carries on a character. Legacy text of any
+    // language makes far fewer by chance than two for each fault.
+    let (mut points, mut faults) = (0usize, 0usize);
+    for chunk in bytes.utf8_chunks() {
+        points += chunk.valid().bytes().filter(|&byte| (byte as i8) < -0x40).count();
+        faults += usize::from(!chunk.invalid().is_empty());
+    }
+    if points >= 2 * faults { Utf8::Nearly } else { Utf8::No }
+}
+
+/// Whether bytes are UTF-8, but for a few.
+pub(crate) fn is_nearly_utf8(bytes: &[u8]) -> bool {
+    matches!(utf8(bytes, true), Utf8::Nearly)
+}
+
+/// Whether there is a control character that text does not hold. Tab, line
+/// ends, form feed, bell, backspace and escape are in logs and old sources.
+pub(crate) fn has_odd_controls(bytes: &[u8]) -> bool {
+    bytes
+        .chunks(1024)
+        .any(|chunk| chunk.iter().map(|&b| usize::from(is_odd_control(b))).sum::<usize>() > 0)
+}
+
+pub(crate) const fn is_odd_control(byte: u8) -> bool {
+    // Bits of the controls that text does hold: 07–0D and 1B (1A ends DOS texts).
+    const TEXT: u32 = 0b0000_1100_0000_0000_0011_1111_1000_0000;
+    byte < 0x20 && TEXT >> byte & 1 == 0
+}
+
+#[cfg(feature = "legacy")]
+fn is_iso_2022_jp(bytes: &[u8]) -> bool {
+    let escape = |at: usize| {
+        matches!(bytes[at..], [0x1b, b'$', b'B' | b'@', ..] | [0x1b, b'(', b'J' | b'I', ..])
+    };
+    memchr::memchr_iter(0x1b, bytes).any(escape)
+        && bytes.is_ascii()
+        && !encoding_rs::ISO_2022_JP.decode_without_bom_handling(bytes).1
+}
+
+/// Bytes of the start that [`utf16_without_bom`] looks at.
+const UTF16_SAMPLE: usize = 8 * 1024;
+
+/// The byte order under which nearly every unit is a character of a living
+/// script and there are spaces, line ends or full stops among them.
+fn utf16_without_bom(bytes: &[u8], complete: bool) -> Option<Endian> {
+    if bytes.len() < 4 || (complete && bytes.len() % 2 == 1) {
+        return None;
+    }
+    let sample = &bytes[..bytes.len().min(UTF16_SAMPLE) & !1];
+    let score = |endian| utf16_score(sample, endian).map(|score| (score, endian));
+    let best = [Endian::Little, Endian::Big].into_iter().filter_map(score);
+    best.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, endian)| endian)
+}
+
+/// Goodness of the reading, or `None` where it is not text.
+fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
+    let (mut good, mut rare, mut bad, mut breaks) = (0u32, 0u32, 0u32, 0u32);
+    let mut high = false;
+    let mut units = 0u32;
+    for unit in utf16::units(sample, endian) {
+        units += 1;
+        let paired = high && (0xdc00..=0xdfff).contains(&unit);
+        if high && !paired {
+            return None;
+        }
+        high = (0xd800..=0xdbff).contains(&unit);
+        match unit {
+            0x09 | 0x0a | 0x0d | 0x20 | 0x3000..=0x3002 | 0xff0c => {
+                breaks += 1;
+                good += 1;
+            }
+            0x21..=0x7e
+            | 0xa0..=0x17f
+            | 0x391..=0x3c9
+            | 0x401..=0x45f
+            | 0x5d0..=0x5ea
+            | 0x621..=0x652
+            | 0x904..=0x939
+            | 0xe01..=0xe5b
+            | 0x2010..=0x2026
+            | 0x3003..=0x30ff
+            | 0x4e00..=0x9fff
+            | 0xac00..=0xd7a3
+            | 0xff01..=0xff5e => good += 1,
+            // Assigned, but a text made of them alone is a wrong reading.
+            0x180..=0x36f
+            | 0x370..=0x3ff
+            | 0x400..=0x52f
+            | 0x531..=0x6ff
+            | 0x900..=0xdff
+            | 0x10a0..=0x11ff
+            | 0x1e00..=0x206f
+            | 0x20a0..=0x27bf
+            | 0x3100..=0x4dbf
+            | 0xf900..=0xfaff
+            | 0xfe30..=0xfe4f
+            | 0xff5f..=0xffee
+            | 0xfeff
+            | 0xd800..=0xdbff => {
+                rare += 1;
+            }
+            0xdc00..=0xdfff if paired => good += 1,
+            0xdc00..=0xdfff => return None,
+            _ => bad += 1,
+        }
+    }
+    let total = f64::from(units);
+    // A wrong byte order of letters alone is all ideographs, with `U+2000` for
+    // spaces: the other order has the breaks, and more of the common letters.
+    let score = (f64::from(good) - 20.0 * f64::from(bad) - 2.0 * f64::from(rare)) / total;
+    let enough_breaks = breaks > 0 && f64::from(breaks) * 60.0 >= total;
+    (score > 0.8 && enough_breaks).then_some(score + f64::from(breaks) / total)
+}
+
+/// Bytes handed to the statistics, at most; they settle long before.
+#[cfg(feature = "legacy")]
+const LEGACY_SAMPLE: usize = 64 * 1024;
+
+#[cfg(feature = "legacy")]
+fn legacy(bytes: &[u8], complete: bool) -> Detection {
+    let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
+    // Only lines with something other than ASCII tell; skip to the first.
+    let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
+    let from = crate::text::line_begin(bytes, first);
+    let end = bytes.len().min(from + LEGACY_SAMPLE);
+    detector.feed(&bytes[from..end], complete && end == bytes.len());
+    let mut table = detector.guess(None, chardetng::Utf8Detection::Deny);
+    if table == encoding_rs::GBK {
+        table = encoding_rs::GB18030; // its superset: the same text, and more
+    }
+    let encoding = super::from_table(table);
+    let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
+    if encoding != Encoding::WINDOWS_1252 {
+        let mut decoder = table.new_decoder_without_bom_handling();
+        let mut out = vec![0; 4096];
+        let mut at = 0;
+        loop {
+            let (result, read, _) =
+                decoder.decode_to_utf8_without_replacement(&bytes[at..], &mut out, complete);
+            at += read;
+            match result {
+                encoding_rs::DecoderResult::InputEmpty => return guess(encoding),
+                encoding_rs::DecoderResult::OutputFull => {}
+                // Every byte is a character of the last resort.
+                encoding_rs::DecoderResult::Malformed(..) => break,
+            }
+        }
+    }
+    guess(Encoding::WINDOWS_1252)
+}
+
+#[cfg(not(feature = "legacy"))]
+fn legacy(_bytes: &[u8], _complete: bool) -> Detection {
+    Detection { encoding: Encoding::WINDOWS_1252, bom: 0, guessed: true, lossy: false }
+}

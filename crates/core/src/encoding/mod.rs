@@ -1,0 +1,393 @@
+//! Text encodings: names, decoding, encoding, and finding out which it is.
+//!
+//! UTF-8, UTF-16 and windows-1252 are written here; every older encoding comes
+//! from the tables of `encoding_rs`, which the feature `legacy` carries. What a
+//! label means follows the WHATWG Encoding Standard, so `latin1` is
+//! windows-1252, with a few more spellings that other systems use.
+//!
+//! Decoding never changes bytes on disk: an edit maps its place in the text
+//! back to bytes ([`Encoding::prefix_len`]) and splices there, so that bytes
+//! which do not decode, or would encode differently, stay as they are.
+
+mod detect;
+mod utf16;
+mod windows1252;
+
+use std::borrow::Cow;
+
+pub use detect::{Detection, bom, detect};
+pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control};
+pub use utf16::Endian;
+
+use crate::error::{Code, Error, Result};
+
+/// A character encoding. Compare, copy and name it; it has no other state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Encoding(Kind);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Utf8,
+    Utf16(Endian),
+    Windows1252,
+    #[cfg(feature = "legacy")]
+    Legacy(&'static encoding_rs::Encoding),
+}
+
+/// How a line feed looks in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// One byte `0A`, which is never part of another character.
+    Byte,
+    /// Two bytes at an even distance from the start of the file.
+    Two(Endian),
+}
+
+impl Unit {
+    /// The length in bytes.
+    #[allow(clippy::len_without_is_empty)]
+    pub const fn len(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Two(_) => 2,
+        }
+    }
+}
+
+/// What [`Encoding::decode`] gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// The text; U+FFFD where bytes fit no character.
+    pub text: Cow<'a, str>,
+    /// Whether any U+FFFD was put in.
+    pub lossy: bool,
+}
+
+impl Encoding {
+    /// UTF-8.
+    pub const UTF_8: Self = Self(Kind::Utf8);
+    /// UTF-16, least significant byte first.
+    pub const UTF_16LE: Self = Self(Kind::Utf16(Endian::Little));
+    /// UTF-16, most significant byte first.
+    pub const UTF_16BE: Self = Self(Kind::Utf16(Endian::Big));
+    /// The Latin-1 of the web; every byte is a character.
+    pub const WINDOWS_1252: Self = Self(Kind::Windows1252);
+
+    /// The encoding a label names, in any letter case: WHATWG labels, and the
+    /// spellings of Python, Node, Java and Windows code pages.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` naming the label.
+    pub fn for_label(label: &str) -> Result<Self> {
+        let plain: String = label
+            .trim()
+            .chars()
+            .filter(|c| !matches!(c, '-' | '_' | ' '))
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
+        let known = match plain.as_str() {
+            "utf8" | "utf8sig" | "unicode11utf8" | "xunicode20utf8" => Some(Self::UTF_8),
+            "utf16" | "utf16le" | "ucs2" | "ucs2le" | "unicode" | "unicodefeff" | "csunicode"
+            | "iso10646ucs2" => Some(Self::UTF_16LE),
+            "utf16be" | "ucs2be" | "unicodefffe" => Some(Self::UTF_16BE),
+            "windows1252" | "cp1252" | "xcp1252" | "latin1" | "l1" | "iso88591"
+            | "iso885911987" | "isoir100" | "csisolatin1" | "ibm819" | "cp819" | "88591"
+            | "ascii" | "usascii" | "ansix3.41968" | "binary" => Some(Self::WINDOWS_1252),
+            other => legacy_label(label.trim(), other),
+        };
+        known.ok_or_else(|| {
+            Error::new(Code::InvalidArgument, format!("encoding {label:?} is not known"))
+                .hint("use a WHATWG label such as \"utf-8\", \"utf-16le\" or \"shift_jis\"")
+                .detail("argument", "encoding")
+                .detail("encoding", label)
+        })
+    }
+
+    /// The name, in lower case: `utf-8`, `utf-16le`, `windows-1252`, `shift_jis`, …
+    pub fn name(self) -> Cow<'static, str> {
+        match self.0 {
+            Kind::Utf8 => Cow::Borrowed("utf-8"),
+            Kind::Utf16(Endian::Little) => Cow::Borrowed("utf-16le"),
+            Kind::Utf16(Endian::Big) => Cow::Borrowed("utf-16be"),
+            Kind::Windows1252 => Cow::Borrowed("windows-1252"),
+            #[cfg(feature = "legacy")]
+            Kind::Legacy(table) => Cow::Owned(table.name().to_ascii_lowercase()),
+        }
+    }
+
+    /// How this encoding writes a line feed.
+    pub const fn unit(self) -> Unit {
+        match self.0 {
+            Kind::Utf16(endian) => Unit::Two(endian),
+            _ => Unit::Byte,
+        }
+    }
+
+    /// The byte order mark of this encoding; empty where it has none.
+    pub const fn mark(self) -> &'static [u8] {
+        match self.0 {
+            Kind::Utf8 => crate::text::BOM_UTF8,
+            Kind::Utf16(Endian::Little) => b"\xff\xfe",
+            Kind::Utf16(Endian::Big) => b"\xfe\xff",
+            _ => b"",
+        }
+    }
+
+    /// Decodes, with U+FFFD where bytes fit no character. A byte order mark is
+    /// not looked for: take it off first ([`bom`]).
+    pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
+        match self.0 {
+            Kind::Utf8 => match String::from_utf8_lossy(bytes) {
+                // Borrowed means valid: nothing had to be replaced.
+                text @ Cow::Borrowed(_) => Decoded { text, lossy: false },
+                text => Decoded { text, lossy: true },
+            },
+            Kind::Utf16(endian) => utf16::decode(bytes, endian),
+            Kind::Windows1252 => Decoded { text: windows1252::decode(bytes), lossy: false },
+            #[cfg(feature = "legacy")]
+            Kind::Legacy(table) => {
+                let (text, lossy) = table.decode_without_bom_handling(bytes);
+                Decoded { text, lossy }
+            }
+        }
+    }
+
+    /// Decodes bytes that must fit.
+    ///
+    /// # Errors
+    /// `ENCODING_ERROR` with the offset of the first byte that does not.
+    pub fn decode_strict(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
+        let decoded = self.decode(bytes);
+        if decoded.lossy {
+            return Err(self.misfit(bytes));
+        }
+        Ok(decoded.text)
+    }
+
+    /// The error for bytes that are not text in this encoding.
+    pub(crate) fn misfit(self, bytes: &[u8]) -> Error {
+        let name = self.name();
+        let mut error = Error::new(
+            Code::EncodingError,
+            format!("the bytes are not valid in the encoding {name}"),
+        )
+        .detail("encoding", &*name);
+        if self.0 == Kind::Utf8
+            && let Err(at) = std::str::from_utf8(bytes)
+        {
+            let offset = at.valid_up_to();
+            error = error
+                .detail("offset", offset as u64)
+                .detail("line", crate::text::line_at(bytes, offset));
+        }
+        let likely = detect(bytes, true).encoding;
+        if likely != self && !bytes.is_empty() {
+            let likely = likely.name();
+            error = error
+                .hint(format!(
+                    "the bytes look like {likely}: pass encoding \"{likely}\", or \"auto\""
+                ))
+                .detail("detected", &*likely);
+        }
+        error
+    }
+
+    /// Encodes text without a byte order mark.
+    ///
+    /// # Errors
+    /// `ENCODING_ERROR` for the first character that the encoding cannot hold,
+    /// with `details` `{encoding, character, code_point, offset}` (`offset` in
+    /// bytes of UTF-8).
+    pub fn encode(self, text: &str) -> Result<Vec<u8>> {
+        match self.0 {
+            Kind::Utf8 => Ok(text.as_bytes().to_vec()),
+            Kind::Utf16(endian) => Ok(utf16::encode(text, endian)),
+            Kind::Windows1252 => {
+                windows1252::encode(text).map_err(|(offset, c)| self.unmappable(offset, c))
+            }
+            #[cfg(feature = "legacy")]
+            Kind::Legacy(table) => {
+                encode_legacy(table, text).map_err(|(offset, c)| self.unmappable(offset, c))
+            }
+        }
+    }
+
+    fn unmappable(self, offset: usize, c: char) -> Error {
+        let name = self.name();
+        let code_point = format!("U+{:04X}", c as u32);
+        Error::new(
+            Code::EncodingError,
+            format!("the encoding {name} has no character {c:?} ({code_point})"),
+        )
+        .hint("leave the character out, or write the whole file with encoding \"utf-8\"")
+        .detail("encoding", &*name)
+        .detail("character", c.to_string())
+        .detail("code_point", code_point)
+        .detail("offset", offset as u64)
+    }
+
+    /// Whether the bytes are exactly what their text encodes to. Where they are
+    /// not (invalid bytes, or two codes for one character), only a splice keeps
+    /// a file whole.
+    pub fn is_exact(self, bytes: &[u8]) -> bool {
+        let decoded = self.decode(bytes);
+        if decoded.lossy {
+            return false;
+        }
+        match self.0 {
+            // A valid decode is a bijection here.
+            Kind::Utf8 | Kind::Utf16(_) | Kind::Windows1252 => true,
+            #[cfg(feature = "legacy")]
+            Kind::Legacy(_) => self.encode(&decoded.text).is_ok_and(|again| again == bytes),
+        }
+    }
+
+    /// How many bytes hold the first `chars` code points of `bytes`, which must
+    /// begin at a character; a U+FFFD counts for the bytes it stands for.
+    pub fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
+        if chars == 0 {
+            return 0;
+        }
+        match self.0 {
+            Kind::Utf8 => utf8_prefix_len(bytes, chars),
+            Kind::Utf16(endian) => utf16::prefix_len(bytes, endian, chars),
+            Kind::Windows1252 => chars.min(bytes.len()),
+            #[cfg(feature = "legacy")]
+            Kind::Legacy(table) if table.is_single_byte() => chars.min(bytes.len()),
+            #[cfg(feature = "legacy")]
+            Kind::Legacy(table) => legacy_prefix_len(table, bytes, chars),
+        }
+    }
+
+    /// The most bytes that one code point can take, escapes included.
+    pub(crate) const fn max_char_len(self) -> usize {
+        match self.0 {
+            Kind::Windows1252 => 1,
+            #[cfg(feature = "legacy")]
+            // ISO-2022-JP: two bytes, and an escape sequence of three on either side.
+            Kind::Legacy(_) => 8,
+            _ => 4,
+        }
+    }
+
+    /// Whether what bytes mean depends on an escape sequence before them.
+    pub(crate) fn is_stateful(self) -> bool {
+        #[cfg(feature = "legacy")]
+        return self.0 == Kind::Legacy(encoding_rs::ISO_2022_JP);
+        #[cfg(not(feature = "legacy"))]
+        return false;
+    }
+
+    /// The escape sequence in force behind `before`, of a stateful encoding:
+    /// to be decoded first where decoding begins there.
+    pub(crate) fn shift_state(self, before: &[u8]) -> &[u8] {
+        match memchr::memrchr(0x1b, before) {
+            Some(at) if self.is_stateful() => &before[at..(at + 3).min(before.len())],
+            _ => b"",
+        }
+    }
+}
+
+impl std::fmt::Debug for Encoding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+fn utf8_prefix_len(bytes: &[u8], chars: usize) -> usize {
+    let (mut at, mut left) = (0, chars);
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid();
+        let cut = crate::text::cut_chars(valid, left);
+        at += cut.len();
+        left -= crate::text::count_chars(cut);
+        if left == 0 {
+            break;
+        }
+        if !chunk.invalid().is_empty() {
+            at += chunk.invalid().len();
+            left -= 1;
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    at
+}
+
+#[cfg(not(feature = "legacy"))]
+fn legacy_label(_label: &str, _plain: &str) -> Option<Encoding> {
+    None
+}
+
+#[cfg(feature = "legacy")]
+fn legacy_label(label: &str, plain: &str) -> Option<Encoding> {
+    let alias = match plain {
+        "cp932" | "ms932" | "shiftjis" | "shiftjisx0213" => "shift_jis",
+        "cp936" | "ms936" => "gbk",
+        "cp949" | "ms949" | "uhc" | "euckr" => "euc-kr",
+        "cp950" | "ms950" => "big5",
+        "eucjp" | "ujis" => "euc-jp",
+        "koi8r" => "koi8-r",
+        "koi8u" => "koi8-u",
+        "macroman" => "macintosh",
+        "iso2022jp" => "iso-2022-jp",
+        _ => label,
+    };
+    let find = |label: &str| encoding_rs::Encoding::for_label_no_replacement(label.as_bytes());
+    find(alias).or_else(|| find(&alias.replace('_', "-"))).map(from_table)
+}
+
+/// The encoding for a table; those written here never stay tables.
+#[cfg(feature = "legacy")]
+fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
+    match table {
+        t if t == encoding_rs::UTF_8 => Encoding::UTF_8,
+        t if t == encoding_rs::UTF_16LE => Encoding::UTF_16LE,
+        t if t == encoding_rs::UTF_16BE => Encoding::UTF_16BE,
+        t if t == encoding_rs::WINDOWS_1252 => Encoding::WINDOWS_1252,
+        t => Encoding(Kind::Legacy(t)),
+    }
+}
+
+/// Encodes, or gives the offset (bytes of UTF-8) and the character that has no code.
+#[cfg(feature = "legacy")]
+fn encode_legacy(
+    table: &'static encoding_rs::Encoding,
+    text: &str,
+) -> std::result::Result<Vec<u8>, (usize, char)> {
+    use encoding_rs::EncoderResult;
+    let mut encoder = table.new_encoder();
+    let mut out = Vec::with_capacity(text.len() + 16);
+    let mut at = 0;
+    loop {
+        let (result, read) =
+            encoder.encode_from_utf8_to_vec_without_replacement(&text[at..], &mut out, true);
+        at += read;
+        match result {
+            EncoderResult::InputEmpty => return Ok(out),
+            EncoderResult::OutputFull => out.reserve(64 + (text.len() - at) * 2),
+            EncoderResult::Unmappable(c) => return Err((at - c.len_utf8().min(at), c)),
+        }
+    }
+}
+
+/// One byte at a time: a character is complete when the decoder lets go of it.
+#[cfg(feature = "legacy")]
+fn legacy_prefix_len(table: &'static encoding_rs::Encoding, bytes: &[u8], chars: usize) -> usize {
+    let mut decoder = table.new_decoder_without_bom_handling();
+    let mut out = [0; 32];
+    let mut seen = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let (_, _, written, _) =
+            decoder.decode_to_utf8(std::slice::from_ref(byte), &mut out, false);
+        seen += out[..written].iter().filter(|&&byte| (byte as i8) >= -0x40).count();
+        if seen >= chars {
+            return at + 1;
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! A sparse index of line starts: how many lines end before every 256 KiB.
+//!
+//! One number per block (32 KB for a gigabyte) turns any line into one block to
+//! look through. The index grows as far as it has been asked for, and goes on
+//! where it stopped when a file has grown.
+
+use memchr::{memchr_iter, memrchr_iter};
+
+use super::source::{PIECE, Source};
+use crate::encoding::{Endian, Unit};
+use crate::error::Result;
+use crate::text::{self, Eol};
+
+/// Bytes between two entries.
+const STEP: u64 = PIECE as u64;
+
+/// The index of one version of one file.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    unit: Unit,
+    /// Where the first line begins: after the byte order mark.
+    origin: u64,
+    /// `ends[k]` line ends lie below byte `k * STEP`.
+    ends: Vec<u64>,
+    /// All bytes below this are counted.
+    scanned: u64,
+    /// Line ends below `scanned`.
+    total_ends: u64,
+    /// Those of them that are CRLF.
+    crlf: u64,
+    /// Where the line that `scanned` is in begins.
+    last_start: u64,
+    /// Whether the unit before `scanned` is CR.
+    after_cr: bool,
+}
+
+impl LineIndex {
+    /// An index that knows nothing yet, for lines that end in `unit` and begin
+    /// after a byte order mark of `origin` bytes.
+    pub fn new(unit: Unit, origin: usize) -> Self {
+        let origin = origin as u64;
+        Self {
+            unit,
+            origin,
+            ends: vec![0],
+            scanned: 0,
+            total_ends: 0,
+            crlf: 0,
+            last_start: origin,
+            after_cr: false,
+        }
+    }
+
+    /// Bytes counted so far.
+    pub const fn scanned(&self) -> u64 {
+        self.scanned
+    }
+
+    /// Bytes of memory the index takes.
+    pub fn memory(&self) -> usize {
+        self.ends.capacity() * size_of::<u64>()
+    }
+
+    /// Whether the index fits lines of this shape.
+    pub fn fits(&self, unit: Unit, origin: usize) -> bool {
+        self.unit == unit && self.origin == origin as u64
+    }
+
+    /// The number of lines of a file of `size` bytes, once all are counted.
+    pub fn total(&self, size: u64) -> Option<u64> {
+        (self.scanned == size).then_some(self.at_least())
+    }
+
+    /// The number of lines that begin in the part counted so far.
+    pub const fn at_least(&self) -> u64 {
+        self.total_ends + if self.scanned > self.last_start { 1 } else { 0 }
+    }
+
+    /// The kind of line ends, once all are counted.
+    pub fn eol(&self, size: u64) -> Option<Eol> {
+        (self.scanned == size).then_some(Eol::of(self.total_ends - self.crlf, self.crlf))
+    }
+
+    /// Counts to the end of the source.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn extend_to_end(&mut self, source: &mut impl Source) -> Result<()> {
+        while self.step(source)? {}
+        Ok(())
+    }
+
+    /// Where a line (1-based) begins, in bytes, or `None` where there are fewer.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn locate(&mut self, source: &mut impl Source, line: u64) -> Result<Option<u64>> {
+        let before = line.saturating_sub(1);
+        if before == 0 {
+            return Ok((self.origin < source.size()).then_some(self.origin));
+        }
+        while self.total_ends < before {
+            if !self.step(source)? {
+                return Ok(None);
+            }
+        }
+        // The block in which line end number `before` lies.
+        let block = self.ends.partition_point(|&ends| ends < before) - 1;
+        let mut left = before - self.ends[block];
+        let mut offset = block as u64 * STEP;
+        let unit = self.unit;
+        loop {
+            let chunk = source.chunk(offset, PIECE)?;
+            if chunk.is_empty() {
+                return Ok(None); // the file became shorter
+            }
+            let mut after = 0;
+            for end in line_ends(chunk, unit) {
+                after = end;
+                left -= 1;
+                if left == 0 {
+                    break;
+                }
+            }
+            if left == 0 {
+                let start = offset + after as u64;
+                return Ok((start < source.size()).then_some(start));
+            }
+            offset += chunk.len() as u64;
+        }
+    }
+
+    /// The number of the line that the byte at `offset` is in.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn line_at(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
+        while self.scanned < offset {
+            if !self.step(source)? {
+                break;
+            }
+        }
+        let target = offset.min(self.scanned);
+        let block = ((target / STEP) as usize).min(self.ends.len() - 1);
+        let (mut at, mut ends) = (block as u64 * STEP, self.ends[block]);
+        while at < target {
+            let chunk = source.chunk(at, PIECE.min((target - at) as usize))?;
+            let chunk = &chunk[..chunk.len().min((target - at) as usize)];
+            if chunk.is_empty() {
+                break;
+            }
+            ends += count_ends(chunk, self.unit);
+            at += chunk.len() as u64;
+        }
+        Ok(ends + 1)
+    }
+
+    /// Counts up to the next block, or the end. False where nothing was left.
+    fn step(&mut self, source: &mut impl Source) -> Result<bool> {
+        let left = STEP - self.scanned % STEP;
+        let from = self.scanned;
+        let chunk = source.chunk(from, left as usize)?;
+        let chunk = &chunk[..chunk.len().min(left as usize)];
+        if chunk.is_empty() {
+            return Ok(false);
+        }
+        let ends = count_ends(chunk, self.unit);
+        self.crlf += match self.unit {
+            Unit::Byte => {
+                let split = self.after_cr && chunk[0] == b'\n';
+                self.after_cr = chunk.last() == Some(&b'\r');
+                text::count_crlf(chunk) + u64::from(split)
+            }
+            Unit::Two(endian) => {
+                let mut crlf = 0;
+                for unit in chunk.chunks_exact(2).map(|pair| endian.unit([pair[0], pair[1]])) {
+                    crlf += u64::from(self.after_cr && unit == 0x0a);
+                    self.after_cr = unit == 0x0d;
+                }
+                crlf
+            }
+        };
+        if ends > 0 {
+            let last =
+                memrchr_iter(b'\n', chunk).find_map(|at| end_at(chunk, at, self.unit)).unwrap_or(0);
+            self.last_start = from + last as u64;
+        }
+        self.total_ends += ends;
+        self.scanned += chunk.len() as u64;
+        if self.scanned.is_multiple_of(STEP) {
+            self.ends.push(self.total_ends);
+        }
+        Ok(true)
+    }
+}
+
+/// Just past the line end whose `0A` is at `at`, or `None` where that byte is
+/// part of another character. Pieces of UTF-16 must begin at an even offset.
+fn end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
+    match unit {
+        Unit::Byte => Some(at + 1),
+        Unit::Two(Endian::Little) => {
+            (at.is_multiple_of(2) && chunk.get(at + 1) == Some(&0)).then_some(at + 2)
+        }
+        Unit::Two(Endian::Big) => (at % 2 == 1 && chunk[at - 1] == 0).then_some(at + 1),
+    }
+}
+
+/// The offsets just past every line end of a piece.
+pub(super) fn line_ends(chunk: &[u8], unit: Unit) -> impl Iterator<Item = usize> {
+    memchr_iter(b'\n', chunk).filter_map(move |at| end_at(chunk, at, unit))
+}
+
+/// The number of line ends of a piece.
+fn count_ends(chunk: &[u8], unit: Unit) -> u64 {
+    match unit {
+        Unit::Byte => text::count_lf(chunk),
+        Unit::Two(_) => line_ends(chunk, unit).count() as u64,
+    }
+}
+
+/// Where the last `lines` lines begin, and how many there are of them, found
+/// from the end of the file.
+///
+/// # Errors
+/// Those of the source.
+pub(super) fn from_end(
+    source: &mut impl Source,
+    unit: Unit,
+    origin: u64,
+    lines: u64,
+) -> Result<(u64, u64)> {
+    let back = source.piece().min(64 * 1024) as u64;
+    let size = source.size() & if matches!(unit, Unit::Byte) { u64::MAX } else { !1 };
+    let mut upper = size;
+    let mut found = 0;
+    while upper > origin {
+        let lower = (upper.saturating_sub(back) & !1).max(origin & !1);
+        let length = (upper - lower) as usize;
+        let chunk = source.chunk(lower, length)?;
+        let chunk = &chunk[..chunk.len().min(length)];
+        for end in memrchr_iter(b'\n', chunk).filter_map(|at| end_at(chunk, at, unit)) {
+            let start = lower + end as u64;
+            // A line end at the very end begins no line.
+            if start < size {
+                found += 1;
+                if found == lines {
+                    return Ok((start, found));
+                }
+            }
+        }
+        upper = lower;
+    }
+    Ok((origin, found + u64::from(size > origin)))
+}

@@ -1,0 +1,352 @@
+//! Pages of text: some lines of a file, without holding the file.
+//!
+//! A page is cut out of a [`Source`]: bytes in memory, or a file that is read
+//! in pieces. Both go through the same code, so a page is the same wherever the
+//! bytes lie. Lines are found by a sparse [`LineIndex`], which the caller may
+//! keep between pages; a window is walked line by line, and a line of a
+//! gigabyte is passed over without being held.
+//!
+//! What a page says about the whole file (`total_lines`, `eol`, `hash`) is
+//! `None` until somebody has looked at all of it: the first page of a big file
+//! never waits.
+
+mod index;
+mod request;
+mod source;
+mod window;
+
+pub use index::LineIndex;
+pub use request::{Numbers, PageRequest};
+pub use source::{PIECE, Slice, Source};
+
+use crate::encoding::{self, Encoding};
+use crate::error::{Code, Error, Result};
+use crate::pack::Packed;
+use crate::sniff::{self, Kind, Sniffed};
+use crate::text::Eol;
+
+/// Scanning up to this many bytes is not worth avoiding (about 10 ms).
+const QUICK_SCAN: u64 = 64 << 20;
+
+/// One page. Lines are 1-based; `content` is UTF-8 whatever the file is in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// The window with its own line ends, without a byte order mark. Whole
+    /// while it fits `content_bytes`; beyond that long lines are cut (their
+    /// numbers are in `cut_lines`), then the window ends earlier.
+    pub content: String,
+    /// Number of the first line. Negative, counted from the end, where the page
+    /// was asked for from the end of a file too big to count at once.
+    pub start_line: i64,
+    /// Number of the last line; `start_line - 1` where there is none.
+    pub end_line: i64,
+    /// Lines in the window.
+    pub lines_read: u64,
+    /// Lines in the file, where that is known.
+    pub total_lines: Option<u64>,
+    /// Lines there are at least.
+    pub at_least_lines: u64,
+    /// Bytes of the file.
+    pub size: u64,
+    /// Offset of the window's first byte in the file.
+    pub start_byte: u64,
+    /// The encoding that the content was decoded from.
+    pub encoding: Encoding,
+    /// Line ends of the whole file, where they are known.
+    pub eol: Option<Eol>,
+    /// Whether the file begins with a byte order mark.
+    pub bom: bool,
+    /// Whether something follows the window.
+    pub truncated: bool,
+    /// The line to go on with; `None` at the end of the file.
+    pub next_start_line: Option<i64>,
+    /// The byte to go on with, where the window ended inside a line.
+    pub next_start_byte: Option<u64>,
+    /// Lines in the window that are longer than `max_line_chars` code points.
+    pub long_lines: u64,
+    /// The first of them: line number, and offset in the file of the first byte
+    /// beyond the cut, to go on inside the line with `start_byte`.
+    pub long: Vec<(i64, u64)>,
+    /// Numbers of the lines that are cut in `content`.
+    pub cut_lines: Vec<i64>,
+    /// Anchors, two characters for each line, where they were asked for; `--`
+    /// for a line too long to hash.
+    pub anchors: Option<String>,
+    /// `sha256:…` of all bytes, where all were read.
+    pub hash: Option<String>,
+    /// The MIME type.
+    pub mime: &'static str,
+    /// Whether the window shows U+FFFD for bytes that fit no character.
+    pub lossy: bool,
+    /// Whether the window holds a NUL character.
+    pub nuls: bool,
+    /// Whether the file changed while it was read.
+    pub changed: bool,
+}
+
+/// What must be known of a file before any page of it: kind and encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Kind and MIME type.
+    pub sniffed: Sniffed,
+    /// The encoding.
+    pub encoding: Encoding,
+    /// Length of the byte order mark in bytes.
+    pub bom: usize,
+}
+
+/// Tells kind and encoding from the start of a file (`complete`: from all of
+/// it), as the request wishes. `name` may be a path or empty.
+///
+/// # Errors
+/// `BINARY_FILE` with `details` `{kind, mime, size, width?, height?}` unless the
+/// request forces text; `INVALID_ARGUMENT` for an unknown encoding;
+/// `ENCODING_ERROR` where the bytes do not fit the one that was asked for.
+pub fn facts(
+    head: &[u8],
+    complete: bool,
+    size: u64,
+    name: &str,
+    request: &PageRequest,
+) -> Result<Facts> {
+    let sniffed = sniff::sniff(head, name, complete);
+    let asked = match request.encoding.as_str() {
+        "auto" => None,
+        label => Some(Encoding::for_label(label)?),
+    };
+    // An encoding that was named explains bytes that would not pass for text,
+    // but not the signature of a picture.
+    let explained = asked.is_some() && sniffed.mime == "application/octet-stream";
+    if !sniffed.kind.is_text() && !request.force_text && !explained {
+        return Err(not_text(head, size, sniffed));
+    }
+    let Some(encoding) = asked else {
+        let found = encoding::detect(head, complete);
+        return Ok(Facts { sniffed, encoding: found.encoding, bom: found.bom });
+    };
+    // "utf-16" leaves the byte order to the mark.
+    let marked = encoding::bom(head);
+    let encoding = match marked {
+        Some(marked) if request.encoding.eq_ignore_ascii_case("utf-16") => marked,
+        _ => encoding,
+    };
+    let bom = if marked == Some(encoding) { encoding.mark().len() } else { 0 };
+    if complete && !request.force_text {
+        encoding.decode_strict(&head[bom..])?;
+    }
+    Ok(Facts { sniffed, encoding, bom })
+}
+
+fn not_text(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
+    let mut error = Error::new(
+        Code::BinaryFile,
+        format!("the file is binary ({}, {size} bytes)", sniffed.mime),
+    )
+    .detail("kind", sniffed.kind.as_str())
+    .detail("mime", sniffed.mime)
+    .detail("size", size);
+    if sniffed.kind == Kind::Image
+        && let Some((width, height)) = sniff::image::size(head)
+    {
+        error = error.detail("width", width).detail("height", height);
+    }
+    error
+}
+
+/// A page of bytes in memory. Everything it says about the whole file is exact.
+/// `name` (a path, or empty) only chooses among MIME types of text.
+///
+/// # Errors
+/// As [`facts`], and `INVALID_ARGUMENT` for a request out of range.
+///
+/// ```
+/// use filewright_core::page::{PageRequest, page};
+/// let request = PageRequest { start_line: -1, ..Default::default() };
+/// let page = page(b"a\nb\n", "", &request)?;
+/// assert_eq!((page.content.as_str(), page.start_line), ("b\n", 2));
+/// # Ok::<(), filewright_core::Error>(())
+/// ```
+pub fn page(bytes: &[u8], name: &str, request: &PageRequest) -> Result<Page> {
+    let size = bytes.len() as u64;
+    request.check(size)?;
+    let facts = facts(bytes, true, size, name, request)?;
+    let mut source = Slice(bytes);
+    let mut index = LineIndex::new(facts.encoding.unit(), facts.bom);
+    index.extend_to_end(&mut source)?;
+    let mut page = page_of(&mut source, &mut index, &facts, request)?;
+    page.hash = Some(crate::hash::sha256(bytes));
+    Ok(page)
+}
+
+/// A page of any source. Extends the index only as far as the page needs it;
+/// `hash` is left open.
+///
+/// # Errors
+/// Those of the source, and `ENCODING_ERROR` where the request names an
+/// encoding that the window does not fit.
+pub fn page_of(
+    source: &mut impl Source,
+    index: &mut LineIndex,
+    facts: &Facts,
+    request: &PageRequest,
+) -> Result<Page> {
+    let start = locate(source, index, facts, request)?;
+    let window = match start {
+        Start::At { offset, line } => window::read(source, facts, request, offset, line)?,
+        Start::Past { line } => window::Window::empty(source.size(), line),
+    };
+    if window.lossy && request.encoding != "auto" && !request.force_text {
+        return Err(facts.encoding.misfit(b""));
+    }
+    let size = source.size();
+    let mut total_lines = index.total(size);
+    if total_lines.is_none() && !window.truncated && window.lines_read > 0 && window.start_line > 0
+    {
+        total_lines = u64::try_from(window.end_line()).ok();
+    }
+    let seen = u64::try_from(window.end_line()).unwrap_or(window.lines_read);
+    let at_least = seen + u64::from(window.truncated && window.next_start_byte.is_none());
+    Ok(Page {
+        start_line: window.start_line,
+        end_line: window.end_line(),
+        lines_read: window.lines_read,
+        total_lines,
+        at_least_lines: total_lines.unwrap_or_else(|| at_least.max(index.at_least())),
+        size,
+        start_byte: window.start_byte,
+        encoding: facts.encoding,
+        eol: index.eol(size),
+        bom: facts.bom > 0,
+        truncated: window.truncated,
+        next_start_line: window.next_start_line(),
+        next_start_byte: window.next_start_byte,
+        long_lines: window.long_lines,
+        nuls: memchr::memchr(0, window.content.as_bytes()).is_some(),
+        content: window.content,
+        long: window.long,
+        cut_lines: window.cut_lines,
+        anchors: window.anchors,
+        hash: None,
+        mime: facts.sniffed.mime,
+        lossy: window.lossy,
+        changed: false,
+    })
+}
+
+/// Where a window begins.
+enum Start {
+    At {
+        offset: u64,
+        line: i64,
+    },
+    /// Beyond the last line.
+    Past {
+        line: i64,
+    },
+}
+
+fn locate(
+    source: &mut impl Source,
+    index: &mut LineIndex,
+    facts: &Facts,
+    request: &PageRequest,
+) -> Result<Start> {
+    let origin = facts.bom as u64;
+    let size = source.size();
+    if let Some(byte) = request.start_byte {
+        let offset = character_start(source, facts.encoding, origin, byte.max(origin))?;
+        let line = index.line_at(source, offset)?.cast_signed();
+        if offset >= size {
+            return Ok(Start::Past { line });
+        }
+        return Ok(Start::At { offset, line });
+    }
+    if let Ok(line) = u64::try_from(request.start_line) {
+        return Ok(match index.locate(source, line)? {
+            Some(offset) => Start::At { offset, line: request.start_line },
+            None => Start::Past { line: request.start_line },
+        });
+    }
+    let back = request.start_line.unsigned_abs();
+    if size.saturating_sub(index.scanned()) <= QUICK_SCAN {
+        index.extend_to_end(source)?;
+    }
+    if let Some(total) = index.total(size) {
+        let line = (total + 1).saturating_sub(back).max(1);
+        return Ok(match index.locate(source, line)? {
+            Some(offset) => Start::At { offset, line: line.cast_signed() },
+            None => Start::Past { line: line.cast_signed() },
+        });
+    }
+    // Too big to count now: find the place from the end, and count from there.
+    Ok(match index::from_end(source, facts.encoding.unit(), origin, back)? {
+        (offset, found) if found < back => Start::At { offset, line: 1 },
+        (offset, _) => Start::At { offset, line: request.start_line },
+    })
+}
+
+/// The start of the character that the byte at `offset` belongs to, as far as
+/// that can be told without reading from the start of the file.
+fn character_start(
+    source: &mut impl Source,
+    encoding: Encoding,
+    origin: u64,
+    offset: u64,
+) -> Result<u64> {
+    if let encoding::Unit::Two(_) = encoding.unit() {
+        return Ok(offset & !1);
+    }
+    if encoding != Encoding::UTF_8 {
+        return Ok(offset);
+    }
+    let from = offset.saturating_sub(3).max(origin.min(offset));
+    let head = source.chunk(from, 4)?;
+    let back = (offset - from) as usize;
+    let continues = |at: usize| head.get(at).is_some_and(|&byte| (byte as i8) < -0x40);
+    let steps = (0..=back).find(|&steps| !continues(back - steps));
+    Ok(offset - steps.unwrap_or(0) as u64)
+}
+
+impl Page {
+    /// Packs the page: `content, start_line, end_line, lines_read, total_lines?,
+    /// at_least_lines, size, start_byte, encoding, eol?, bom, truncated,
+    /// next_start_line? (0 for none), next_start_byte?, long_lines, long (count,
+    /// then line and byte each), cut_lines (count, then each), anchors?, hash?,
+    /// mime, lossy, nuls, changed`.
+    pub fn pack(&self, packed: &mut Packed) {
+        packed.str(&self.content);
+        packed.float(self.start_line as f64);
+        packed.float(self.end_line as f64);
+        packed.num(self.lines_read);
+        packed.opt(self.total_lines);
+        packed.num(self.at_least_lines);
+        packed.num(self.size);
+        packed.num(self.start_byte);
+        packed.str(&self.encoding.name());
+        packed.opt_str(self.eol.map(Eol::as_str));
+        packed.flag(self.bom);
+        packed.flag(self.truncated);
+        // 0 is no line, so it can stand for none beside negative numbers.
+        packed.float(self.next_start_line.unwrap_or(0) as f64);
+        packed.opt(self.next_start_byte);
+        packed.num(self.long_lines);
+        packed.num(self.long.len() as u64);
+        for (line, byte) in &self.long {
+            packed.float(*line as f64);
+            packed.num(*byte);
+        }
+        packed.num(self.cut_lines.len() as u64);
+        for line in &self.cut_lines {
+            packed.float(*line as f64);
+        }
+        packed.opt_str(self.anchors.as_deref());
+        packed.opt_str(self.hash.as_deref());
+        packed.str(self.mime);
+        packed.flag(self.lossy);
+        packed.flag(self.nuls);
+        packed.flag(self.changed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,415 @@
+//! The lines of a page, decoded, within the limits of the request.
+//!
+//! First the window is measured in bytes: nearly always it fits, and is taken
+//! over whole. Where it does not, it is walked again line by line with long
+//! lines cut, holding no more of a line than is shown of it.
+
+use std::borrow::Cow;
+
+use super::Facts;
+use super::index::line_ends;
+use super::request::PageRequest;
+use super::source::{PIECE, Source};
+use crate::anchor::anchor;
+use crate::encoding::{Encoding, Unit};
+use crate::error::Result;
+use crate::text::{count_chars, cut_chars};
+
+/// How far the end of a line is looked for beyond what is shown of it, in
+/// bytes. A page ends there rather than read a gigabyte to say nothing more.
+const SKIP: u64 = 16 << 20;
+/// Long lines that are listed one by one.
+const LISTED: usize = 20;
+/// Bytes that `... [truncated]` takes.
+const MARK: usize = 15;
+
+/// The window of a page; fields as in [`super::Page`].
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    pub content: String,
+    pub start_line: i64,
+    pub lines_read: u64,
+    pub start_byte: u64,
+    pub truncated: bool,
+    pub next_start_byte: Option<u64>,
+    pub long_lines: u64,
+    pub long: Vec<(i64, u64)>,
+    pub cut_lines: Vec<i64>,
+    pub anchors: Option<String>,
+    pub lossy: bool,
+}
+
+impl Window {
+    pub fn empty(start_byte: u64, start_line: i64) -> Self {
+        Self { start_byte, start_line, ..Self::default() }
+    }
+
+    pub const fn end_line(&self) -> i64 {
+        self.start_line.saturating_add_unsigned(self.lines_read).saturating_sub(1)
+    }
+
+    pub fn next_start_line(&self) -> Option<i64> {
+        (self.truncated && self.next_start_byte.is_none()).then(|| self.end_line() + 1)
+    }
+}
+
+/// The window that begins at byte `offset`, in line `line`.
+pub(super) fn read(
+    source: &mut impl Source,
+    facts: &Facts,
+    request: &PageRequest,
+    offset: u64,
+    line: i64,
+) -> Result<Window> {
+    let encoding = facts.encoding;
+    let shift = shift_state(source, encoding, offset)?;
+    let builder = || Builder {
+        encoding,
+        request,
+        cap: request.content_bytes.max(4),
+        shift: shift.clone(),
+        text_used: 0,
+        window: Window {
+            anchors: request.anchors.then(String::new),
+            ..Window::empty(offset, line)
+        },
+    };
+    if let Some(length) = measure(source, encoding.unit(), request, offset)? {
+        let bytes = take(source, offset, length)?;
+        let mut whole = builder();
+        if whole.all(&bytes) {
+            let mut window = whole.window;
+            window.truncated |= offset + (bytes.len() as u64) < source.size();
+            return Ok(window);
+        }
+    }
+    let mut cut = builder();
+    let end = cut.walk(source, offset)?;
+    let mut window = cut.window;
+    window.truncated |= end < source.size();
+    Ok(window)
+}
+
+/// The length in bytes of the lines that are wanted, if they may fit `content`.
+fn measure(
+    source: &mut impl Source,
+    unit: Unit,
+    request: &PageRequest,
+    offset: u64,
+) -> Result<Option<u64>> {
+    // Two bytes of UTF-16 may become one of UTF-8.
+    let per_byte = if matches!(unit, Unit::Byte) { 1 } else { 2 };
+    let cap = request.content_bytes.saturating_mul(per_byte) as u64;
+    let wanted = request.max_lines.unwrap_or(u64::MAX);
+    let (mut length, mut lines) = (0, 0);
+    loop {
+        let chunk = source.chunk(offset + length, PIECE)?;
+        if chunk.is_empty() {
+            return Ok(Some(length));
+        }
+        let room = usize::try_from(cap - length).unwrap_or(usize::MAX);
+        let fits = chunk.len() <= room;
+        let chunk = &chunk[..chunk.len().min(room)];
+        for end in line_ends(chunk, unit) {
+            lines += 1;
+            if lines == wanted {
+                return Ok(Some(length + end as u64));
+            }
+        }
+        if !fits {
+            return Ok(None);
+        }
+        length += chunk.len() as u64;
+    }
+}
+
+/// The bytes of a range; fewer where the source became shorter.
+fn take(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
+    let length = length as usize;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        let left = length - bytes.len();
+        let chunk = source.chunk(offset + bytes.len() as u64, left)?;
+        if chunk.is_empty() {
+            break;
+        }
+        bytes.extend_from_slice(&chunk[..chunk.len().min(left)]);
+    }
+    Ok(bytes)
+}
+
+/// The escape sequence in force at `offset`, for the one stateful encoding.
+fn shift_state(source: &mut impl Source, encoding: Encoding, offset: u64) -> Result<Vec<u8>> {
+    const BACK: u64 = 4096;
+    if !encoding.is_stateful() || offset == 0 {
+        return Ok(Vec::new());
+    }
+    let from = offset.saturating_sub(BACK);
+    let length = (offset - from) as usize;
+    let before = source.chunk(from, length)?;
+    Ok(encoding.shift_state(&before[..before.len().min(length)]).to_vec())
+}
+
+/// What became of a line.
+enum Pushed {
+    /// It is in; go on.
+    In,
+    /// The window ends: with this line, before it, or inside it.
+    End,
+    /// `content` is full, and long lines are not cut yet.
+    Full,
+}
+
+/// A line as it lies in the source.
+struct Raw<'a> {
+    /// Offset in the file.
+    at: u64,
+    /// Without the line end. Only the beginning where `whole` is false.
+    bytes: &'a [u8],
+    end: &'static str,
+    whole: bool,
+}
+
+struct Builder<'a> {
+    encoding: Encoding,
+    request: &'a PageRequest,
+    cap: usize,
+    shift: Vec<u8>,
+    text_used: usize,
+    window: Window,
+}
+
+impl Builder<'_> {
+    /// Takes every line of `bytes` over whole. False where they do not fit.
+    fn all(&mut self, bytes: &[u8]) -> bool {
+        let unit = self.encoding.unit();
+        let start = self.window.start_byte;
+        self.window.content.reserve(bytes.len());
+        let mut from = 0;
+        let ends = line_ends(bytes, unit).chain(std::iter::once(bytes.len()));
+        for to in ends {
+            if from == to {
+                continue; // the last line has its end
+            }
+            let (line, end) = split_end(&bytes[from..to], unit);
+            let raw = Raw { at: start + from as u64, bytes: line, end, whole: true };
+            match self.push(&raw, false) {
+                Pushed::In => from = to,
+                Pushed::End => return true,
+                Pushed::Full => return false,
+            }
+        }
+        true
+    }
+
+    /// Takes lines over with long ones cut. Gives the offset behind the last.
+    fn walk(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
+        let unit = self.encoding.unit();
+        let wanted = self.request.max_lines.unwrap_or(u64::MAX);
+        let mut at = offset;
+        while self.window.lines_read < wanted {
+            let pushed;
+            (at, pushed) = match line_length(source, unit, at)? {
+                Length::None => return Ok(at),
+                Length::Chunk(length) => {
+                    let chunk = source.chunk(at, length)?;
+                    let (line, end) = split_end(&chunk[..length.min(chunk.len())], unit);
+                    let raw = Raw { at, bytes: line, end, whole: true };
+                    (at + length as u64, self.push(&raw, true))
+                }
+                Length::Beyond => {
+                    let (prefix, behind, end) = self.skim(source, at)?;
+                    let whole = behind == at + (prefix.len() + end.len() * unit.len()) as u64;
+                    let raw = Raw { at, bytes: &prefix, end, whole };
+                    (behind, self.push(&raw, true))
+                }
+            };
+            if !matches!(pushed, Pushed::In) {
+                return Ok(at);
+            }
+        }
+        Ok(at)
+    }
+
+    /// The beginning of a line that is longer than a piece of the source, and
+    /// where it ends or was given up.
+    fn skim(&self, source: &mut impl Source, at: u64) -> Result<(Vec<u8>, u64, &'static str)> {
+        let unit = self.encoding.unit();
+        let bound = self.held() * self.encoding.max_char_len() + 16;
+        let mut prefix = Vec::new();
+        let mut behind = at;
+        loop {
+            let chunk = source.chunk(behind, PIECE)?;
+            if chunk.is_empty() {
+                return Ok((prefix, behind, ""));
+            }
+            let end = line_ends(chunk, unit).next();
+            let piece = &chunk[..end.unwrap_or(chunk.len())];
+            prefix.extend_from_slice(&piece[..piece.len().min(bound - prefix.len())]);
+            behind += piece.len() as u64;
+            if end.is_some() {
+                let tail = source.chunk(behind.saturating_sub(4), 4)?;
+                let (_, end) = split_end(&tail[..tail.len().min(4)], unit);
+                let text = behind - at - (end.len() * unit.len()) as u64;
+                prefix.truncate(usize::try_from(text).unwrap_or(usize::MAX));
+                return Ok((prefix, behind, end));
+            }
+            if behind - at > SKIP + bound as u64 {
+                return Ok((prefix, behind, ""));
+            }
+        }
+    }
+
+    /// The most code points of a line that are shown.
+    fn limit(&self) -> usize {
+        match self.request.max_line_chars {
+            0 => usize::MAX,
+            limit => limit,
+        }
+    }
+
+    /// The most code points that are held of a line too long for one piece.
+    fn held(&self) -> usize {
+        self.limit().min(self.cap.max(1 << 20))
+    }
+
+    fn push(&mut self, raw: &Raw<'_>, cut: bool) -> Pushed {
+        let line = self.window.end_line() + 1;
+        let limit = self.limit();
+        let (text, lossy) = self.decode(raw);
+        let shown = if text.len() > limit { cut_chars(&text, limit) } else { &text };
+        let long = shown.len() < text.len() || (!raw.whole && limit <= self.held());
+        let kept = if cut && long { shown } else { &text };
+        let first = self.window.lines_read == 0;
+        let overhead = self.request.overhead(line);
+        let text_room = self.request.text_bytes.saturating_sub(self.text_used);
+        let text_cost = overhead + shown.len() + if long { MARK } else { 0 };
+        let room = self.cap.saturating_sub(self.window.content.len());
+        let full = kept.len() + raw.end.len() > room;
+        if full && !cut {
+            return Pushed::Full;
+        }
+        if full || text_cost > text_room {
+            if first {
+                let room = room.min(text_room.saturating_sub(overhead + MARK)).max(4);
+                let inside = floor_boundary(kept, room).to_owned();
+                let chars = count_chars(&inside);
+                self.window.next_start_byte =
+                    Some(raw.at + self.encoding.prefix_len(raw.bytes, chars) as u64);
+                self.window.lines_read = 1;
+                self.window.long_lines += u64::from(long);
+                self.window.lossy |= lossy;
+                self.window.content = inside;
+                if let Some(anchors) = &mut self.window.anchors {
+                    anchors.push_str("--");
+                }
+            }
+            self.window.truncated = true;
+            return Pushed::End;
+        }
+        if long {
+            self.window.long_lines += 1;
+            if self.window.long.len() < LISTED {
+                let beyond = self.encoding.prefix_len(raw.bytes, limit) as u64;
+                self.window.long.push((line, raw.at + beyond));
+            }
+            if cut {
+                self.window.cut_lines.push(line);
+            }
+        }
+        if let Some(anchors) = &mut self.window.anchors {
+            if raw.whole {
+                anchors.extend(anchor(text.as_bytes()));
+            } else {
+                anchors.push_str("--");
+            }
+        }
+        self.window.content.push_str(kept);
+        self.window.content.push_str(raw.end);
+        self.window.lossy |= lossy;
+        self.window.lines_read += 1;
+        self.text_used += text_cost;
+        if self.encoding.is_stateful() {
+            let shift = self.encoding.shift_state(raw.bytes);
+            if !shift.is_empty() {
+                self.shift = shift.to_vec();
+            }
+        }
+        Pushed::In
+    }
+
+    /// The text of a line, and whether some bytes fit no character.
+    fn decode<'r>(&self, raw: &Raw<'r>) -> (Cow<'r, str>, bool) {
+        let bytes = if raw.whole {
+            raw.bytes
+        } else {
+            // Not a character that the end of the piece cut through.
+            &raw.bytes[..self.encoding.prefix_len(raw.bytes, self.held())]
+        };
+        // Two escape sequences in a row would be an error.
+        if self.shift.is_empty() || bytes.first() == self.shift.first() {
+            let decoded = self.encoding.decode(bytes);
+            return (decoded.text, decoded.lossy);
+        }
+        let shifted = [&self.shift, bytes].concat();
+        let decoded = self.encoding.decode(&shifted);
+        (Cow::Owned(decoded.text.into_owned()), decoded.lossy)
+    }
+}
+
+/// The length of a line, end included.
+enum Length {
+    /// There is no line.
+    None,
+    /// It lies in one piece of the source.
+    Chunk(usize),
+    /// It is longer than that.
+    Beyond,
+}
+
+fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> {
+    for want in [1, PIECE] {
+        let chunk = source.chunk(at, want)?;
+        let length = chunk.len();
+        if length == 0 {
+            return Ok(Length::None);
+        }
+        if let Some(end) = line_ends(chunk, unit).next() {
+            return Ok(Length::Chunk(end));
+        }
+        if at + length as u64 >= source.size() {
+            return Ok(Length::Chunk(length));
+        }
+    }
+    Ok(Length::Beyond)
+}
+
+/// Takes the line end off, and names it.
+fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
+    match unit {
+        Unit::Byte => {
+            let (text, end) = crate::text::split_end(line);
+            (text, ["", "\n", "\r\n"][end.len()])
+        }
+        Unit::Two(endian) => {
+            let is = |from_end: usize, unit: u16| {
+                let at = line.len().checked_sub(from_end);
+                at.and_then(|at| line.get(at..at + 2)) == Some(&endian.bytes(unit)[..])
+            };
+            match (is(2, 0x0a), is(4, 0x0d)) {
+                (true, true) => (&line[..line.len() - 4], "\r\n"),
+                (true, false) => (&line[..line.len() - 2], "\n"),
+                (false, _) => (line, ""),
+            }
+        }
+    }
+}
+
+/// The longest start of at most `bytes` bytes that ends between characters.
+fn floor_boundary(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
