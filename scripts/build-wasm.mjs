@@ -3,7 +3,7 @@
 // look at whether the result compiles. docs/decisions tells why not wasm-pack.
 //
 //   --force   build even what is fresh
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -59,14 +59,10 @@ function report() {
   } catch (cause) {
     throw new BuildError(`this Node refuses the module that was built: ${cause.message}`);
   }
-  const sizes = {
-    raw: bytes.length,
-    gzip: gzipSync(bytes, { level: 9 }).length,
-    brotli: brotliCompressSync(bytes).length,
-  };
-  writeFileSync(join(root, out, "size.json"), `${JSON.stringify(sizes)}\n`);
   const kb = (size) => `${(size / 1000).toFixed(0)} kB`;
-  console.error(`${module}: ${kb(sizes.raw)}, gzip ${kb(sizes.gzip)}, brotli ${kb(sizes.brotli)}`);
+  console.error(
+    `${module}: ${kb(bytes.length)}, gzip ${kb(gzipSync(bytes, { level: 9 }).length)}, brotli ${kb(brotliCompressSync(bytes).length)}`,
+  );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -4,3 +4,13 @@ import type { Engine } from "./engine.ts";
 
 /** `sha256:` and 64 hexadecimal digits of the bytes. */
 export const sha256: Engine["sha256"] = (bytes) => engine().sha256(bytes);
+
+/**
+ * Compares two texts, line by line.
+ *
+ * @example diff("a\nb\n", "a\nc\n").text; // "--- a/file\n+++ b/file\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
+ */
+export const diff: Engine["diff"] = (...args) => engine().diff(...args);
+
+/** The same off the event loop where there are threads: for large inputs. */
+export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);

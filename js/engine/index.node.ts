@@ -18,6 +18,6 @@ export async function ready(): Promise<EngineInfo> {
 }
 
 export { engine } from "./current.ts";
-export type { Engine, EngineInfo } from "./engine.ts";
 export * from "./errors.ts";
 export * from "./functions.ts";
+export * from "./types.ts";

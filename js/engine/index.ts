@@ -1,6 +1,6 @@
 /** `filewright/engine` and `filewright/wasm` where there is no Node: WebAssembly, after `await ready()`. */
 export { engine } from "./current.ts";
-export type { Engine, EngineInfo } from "./engine.ts";
 export * from "./errors.ts";
 export * from "./functions.ts";
 export { ready, type WasmSource } from "./wasm.ts";
+export * from "./types.ts";

@@ -26,5 +26,11 @@ export async function ready(): Promise<EngineInfo> {
 /** `sha256:` and 64 hexadecimal digits of the bytes. */
 export const sha256: Engine["sha256"] = (bytes) => engine().sha256(bytes);
 
-export type { Engine, EngineInfo } from "../engine/engine.ts";
+/** Compares two texts, line by line. */
+export const diff: Engine["diff"] = (...args) => engine().diff(...args);
+
+/** The same as a promise. */
+export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
+
 export * from "../engine/errors.ts";
+export * from "../engine/types.ts";

@@ -1,0 +1,3 @@
+/** The types that the engine's functions speak, for the entries to pass on. */
+export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffResult, TextOrBytes } from "./diff.ts";
+export type { Engine, EngineInfo } from "./engine.ts";

@@ -1,0 +1,15 @@
+// The API pages: TypeScript by typedoc into docs/api/js, Rust by rustdoc into docs/api/rust.
+import { cpSync, existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { bin, main, root, run } from "./lib/run.mjs";
+
+await main(() => {
+  rmSync(join(root, "docs/api"), { recursive: true, force: true });
+  const readme = existsSync(join(root, "README.md")) ? "README.md" : "none";
+  run(bin("typedoc"), ["--readme", readme]);
+  run("cargo", ["doc", "--no-deps", "-p", "filewright-core", "-p", "filewright-fs"]);
+  cpSync(join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "doc"), join(root, "docs/api/rust"), {
+    recursive: true,
+  });
+  console.log("docs/api/js/index.html\ndocs/api/rust/filewright_core/index.html");
+});

@@ -1,0 +1,28 @@
+/** What is an engine's function is exported by name, from every entry that promises it. */
+import { expect, it } from "vitest";
+import * as native from "../../js/engine/index.node.ts";
+import { makeEngine } from "../../js/engine/engine.ts";
+import * as wasm from "../../js/wasm/index.node.ts";
+import { describeParity } from "./engines.ts";
+
+const entries: Record<string, Readonly<Record<string, unknown>>> = {
+  "filewright/engine": native,
+  "filewright/wasm": wasm,
+};
+
+describeParity("an entry exports the engine's functions", () => {
+  it.each(Object.entries(entries))("%s", (_, entry) => {
+    const engine = makeEngine({} as Parameters<typeof makeEngine>[0], { kind: "native" });
+    const names = Object.keys(engine).filter((name) => name !== "info");
+    expect(names.filter((name) => typeof entry[name] !== "function")).toEqual([]);
+  });
+
+  it("both export the same names", () => {
+    expect(Object.keys(wasm).sort()).toEqual(Object.keys(native).sort());
+  });
+
+  it("the wasm entry stands beside the engine in use", () => {
+    expect(wasm.engine().info.kind).toBe("wasm");
+    expect(native.engine().info.kind).toBe("native");
+  });
+});
