@@ -4,7 +4,7 @@
  * confined backend.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
 
 export type { FollowSymlinks, Intent } from "../backends/policy.ts";
@@ -81,9 +81,8 @@ export interface PolicyFactories {
   /** Read everywhere, write below one root. */
   openRead(root: string, options?: PolicyOptions): Policy;
   /**
-   * What both allow. The working directory is the first one's; deny globs of the
-   * second are carried over when its working directory is the same or lies inside.
-   * @throws INVALID_ARGUMENT where the second's globs cannot be carried over
+   * What both allow. The working directory is the first one's; the second's deny
+   * globs keep their meaning.
    */
   intersect(a: Policy, b: Policy): Policy;
 }
@@ -120,17 +119,21 @@ function common(a: readonly string[], b: readonly string[]): readonly string[] {
 
 /** The deny globs of a policy as they read from another working directory. */
 function carryOver(policy: Policy, cwd: string): readonly string[] {
-  if (policy.cwd === cwd || policy.deny.length === 0) return policy.deny;
-  const prefix = relativeTo(policy.cwd, cwd);
-  if (prefix === null) {
-    throw new FilewrightError(
-      "INVALID_ARGUMENT",
-      `deny globs relative to ${policy.cwd} cannot be combined with a policy for ${cwd}`,
-    );
-  }
-  const plain = prefix.replace(/[*?[\]{}\\!]/g, "\\$&");
-  return policy.deny.map((glob) => {
-    const anchored = glob.replace(/^\//, "");
-    return anchored.includes("/") ? `${plain}/${anchored}` : `${plain}/**/${anchored}`;
+  if (policy.cwd === cwd) return policy.deny;
+  const bases = [...new Set([policy.cwd, ...(policy.read ?? []), ...policy.write])];
+  return policy.deny.flatMap((glob) => {
+    if (glob.startsWith("/")) return [glob];
+    // Without a slash a glob holds below every root, with one below the working directory.
+    const floating = !glob.replace(/\/+$/, "").includes("/");
+    return (floating ? bases : [policy.cwd]).map((base) => {
+      const up = /^(?:\.{1,2}\/)*/.exec(glob)?.[0] ?? "";
+      const from = literal(normalise(`${base}/${up}`).path);
+      return `${from}/${floating ? "**/" : ""}${glob.slice(up.length)}`;
+    });
   });
+}
+
+/** A path as a glob that matches it alone. */
+function literal(path: string): string {
+  return path === "/" ? "" : path.replace(/[*?[\]{}\\!]/g, "\\$&");
 }

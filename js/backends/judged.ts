@@ -194,7 +194,7 @@ async function checkTree(
   gate: Gate,
 ): Promise<void> {
   const { rules } = gate;
-  if (!rules.denies && !rules.protects) return;
+  if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   for await (const entry of walkTree(inner, real)) {

@@ -5,10 +5,11 @@
  * native addon and WebAssembly module export the same names, so one wrapper
  * serves both.
  */
+import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts";
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 
 /** What both bindings export. Each area's file declares its own part. */
-export interface Binding extends DiffBinding {
+export interface Binding extends AccessBinding, DiffBinding {
   sha256(bytes: Uint8Array): string;
 }
 
@@ -20,7 +21,7 @@ export interface EngineInfo {
 }
 
 /** The core's functions. Pure: bytes and text in, values out. */
-export interface Engine extends DiffEngine {
+export interface Engine extends AccessEngine, DiffEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -31,6 +32,7 @@ export function makeEngine(binding: Binding, info: EngineInfo): Engine {
   return Object.freeze({
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
+    ...accessEngine(binding),
     ...diffEngine(binding),
   });
 }

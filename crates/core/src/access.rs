@@ -137,6 +137,14 @@ impl Rules {
         self.deny.as_ref().is_some_and(|deny| deny.matches(path, Reach::Itself))
     }
 
+    /// Everything the rules say of a path in one number, for a binding: 1 when
+    /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::guarded`].
+    pub fn flags(&self, path: &[u8]) -> u32 {
+        u32::from(self.denied(path))
+            | u32::from(self.protected(path)) << 1
+            | u32::from(self.guarded(path)) << 2
+    }
+
     /// Whether there are deny globs at all.
     pub fn denies(&self) -> bool {
         self.deny.is_some()
@@ -393,6 +401,16 @@ mod tests {
         let deny = ["Secret".to_owned()];
         let config = RulesConfig { cwd: b"/w", deny: &deny, fold_case: true, ..Default::default() };
         assert!(Rules::new(&config).unwrap().denied(b"/w/sECRET"));
+    }
+
+    #[test]
+    fn flags_sum_the_verdicts() {
+        let rules = rules(&["sec"]);
+        for (path, flags) in
+            [("/w/a", 0), ("/w/sec", 1), ("/w/.git", 4), ("/w/.git/config", 6), ("/w/sec/.git", 5)]
+        {
+            assert_eq!(rules.flags(path.as_bytes()), flags, "{path}");
+        }
     }
 
     #[test]

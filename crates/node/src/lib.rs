@@ -8,6 +8,7 @@
 
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
+mod access;
 mod cancel;
 mod convert;
 mod diff;

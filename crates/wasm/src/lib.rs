@@ -3,6 +3,7 @@
 
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
+mod access;
 mod convert;
 mod diff;
 mod hash;

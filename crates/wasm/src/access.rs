@@ -1,0 +1,38 @@
+//! The rules of a policy, for backends whose storage is not the disk.
+
+use filewright_core::access::{Rules, RulesConfig};
+use wasm_bindgen::prelude::*;
+
+use crate::convert::to_js;
+
+/// Compiled rules. Paths are plain text here: no name has bytes that are not UTF-8.
+#[wasm_bindgen]
+pub struct AccessRules {
+    rules: Rules,
+}
+
+#[wasm_bindgen]
+impl AccessRules {
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        cwd: String,
+        roots: Vec<String>,
+        deny: Vec<String>,
+        protect: bool,
+    ) -> Result<AccessRules, JsValue> {
+        let roots: Vec<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
+        let config = RulesConfig {
+            cwd: cwd.as_bytes(),
+            roots: &roots,
+            deny: &deny,
+            protect,
+            fold_case: false,
+        };
+        Ok(Self { rules: Rules::new(&config).map_err(to_js)? })
+    }
+
+    /// 1 when denied, 2 when protected, 4 when guarded, summed.
+    pub fn judge(&self, path: String) -> u32 {
+        self.rules.flags(path.as_bytes())
+    }
+}

@@ -1,0 +1,63 @@
+/** The rules of a policy: denied globs and protected names over real paths. */
+import { fromEngine } from "./errors.ts";
+
+/** What rules are made of. All paths are absolute and resolved. */
+export interface RulesOptions {
+  /** The directory that relative globs start from. */
+  readonly cwd: string;
+  /** A glob without a slash holds at any depth below each of these, and below `cwd`. */
+  readonly roots: readonly string[];
+  readonly deny: readonly string[];
+  /** Whether `.git/hooks`, `.git/config` and `.gitmodules` are protected. */
+  readonly protect: boolean;
+}
+
+/** What rules say of a path. */
+export interface PathVerdict {
+  /** A deny glob matches it or a directory above it. */
+  readonly denied: boolean;
+  /** It is a protected place or lies below one: not to be written. */
+  readonly protected: boolean;
+  /** It must not be moved, replaced or deleted as a whole either. */
+  readonly guarded: boolean;
+}
+
+/** Compiled rules. */
+export interface AccessRules {
+  /** The verdict on an absolute resolved path. */
+  judge(path: string): PathVerdict;
+}
+
+interface RawRules {
+  judge(path: string): number;
+}
+
+/** What both bindings export for this area. */
+export interface AccessBinding {
+  readonly AccessRules: new (cwd: string, roots: string[], deny: string[], protect: boolean) => RawRules;
+}
+
+/** The functions of this area. */
+export interface AccessEngine {
+  /** Compiles rules. @throws INVALID_GLOB, LIMIT_EXCEEDED */
+  compileRules(options: RulesOptions): AccessRules;
+}
+
+// One object for each sum of flags, so that judging makes none.
+const VERDICTS: readonly PathVerdict[] = Array.from({ length: 8 }, (_, flags) =>
+  Object.freeze({ denied: (flags & 1) !== 0, protected: (flags & 2) !== 0, guarded: (flags & 4) !== 0 }),
+);
+
+/** Wraps a binding. */
+export function accessEngine(binding: AccessBinding): AccessEngine {
+  return {
+    compileRules({ cwd, roots, deny, protect }) {
+      try {
+        const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect);
+        return { judge: (path) => VERDICTS[raw.judge(path)] as PathVerdict };
+      } catch (error) {
+        throw fromEngine(error);
+      }
+    },
+  };
+}
