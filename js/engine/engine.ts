@@ -7,9 +7,10 @@
  */
 import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts";
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
+import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
 
 /** What both bindings export. Each area's file declares its own part. */
-export interface Binding extends AccessBinding, DiffBinding {
+export interface Binding extends AccessBinding, DiffBinding, EditBinding {
   sha256(bytes: Uint8Array): string;
 }
 
@@ -21,7 +22,7 @@ export interface EngineInfo {
 }
 
 /** The core's functions. Pure: bytes and text in, values out. */
-export interface Engine extends AccessEngine, DiffEngine {
+export interface Engine extends AccessEngine, DiffEngine, EditEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -34,5 +35,6 @@ export function makeEngine(binding: Binding, info: EngineInfo): Engine {
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
     ...accessEngine(binding),
     ...diffEngine(binding),
+    ...editEngine(binding),
   });
 }

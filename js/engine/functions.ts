@@ -14,3 +14,17 @@ export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 
 /** The same off the event loop where there are threads: for large inputs. */
 export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
+
+/**
+ * Applies edits to a text: all of them, or none and the reason.
+ *
+ * @example planEdits("a\nb\n", [{ oldText: "b", newText: "c" }]); // { ok: true, text: "a\nc\n", … }
+ */
+export const planEdits: Engine["planEdits"] = (...args) => engine().planEdits(...args);
+
+/** Applies edits to the bytes of a text; only bytes that the edits name change. */
+export const planEditsBytes: Engine["planEditsBytes"] = (...args) => engine().planEditsBytes(...args);
+
+/** The same off the event loop where there are threads: for large files. */
+export const planEditsBytesAsync: Engine["planEditsBytesAsync"] = (...args) =>
+  engine().planEditsBytesAsync(...args);

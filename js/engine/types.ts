@@ -1,3 +1,13 @@
 /** The types that the engine's functions speak, for the entries to pass on. */
 export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffResult, TextOrBytes } from "./diff.ts";
+export type {
+  AppliedEdit,
+  BytesPlan,
+  EditInput,
+  EditOptions,
+  MatchMode,
+  PlanFacts,
+  PlanRefusal,
+  TextPlan,
+} from "./edit.ts";
 export type { Engine, EngineInfo } from "./engine.ts";

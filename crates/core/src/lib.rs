@@ -10,6 +10,7 @@
 pub mod access;
 pub mod anchor;
 pub mod diff;
+pub mod edit;
 pub mod encoding;
 pub mod error;
 pub mod glob;

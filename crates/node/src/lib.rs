@@ -12,5 +12,6 @@ mod access;
 mod cancel;
 mod convert;
 mod diff;
+mod edit;
 mod hash;
 mod root;

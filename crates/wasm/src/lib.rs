@@ -6,4 +6,5 @@
 mod access;
 mod convert;
 mod diff;
+mod edit;
 mod hash;

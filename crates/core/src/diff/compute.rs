@@ -51,6 +51,14 @@ pub(super) fn compare<'a>(
     }
 }
 
+/// The changes between two short lists of lines, as few as possible.
+pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
+    let options = Options { algorithm: Algorithm::Minimal, ignore_whitespace: false };
+    let old = Side { lines: before.to_vec(), skipped: 0, cut: false };
+    let new = Side { lines: after.to_vec(), skipped: 0, cut: false };
+    changes(&old, &new, &options)
+}
+
 fn changes(old: &Side<'_>, new: &Side<'_>, options: &Options) -> Vec<Change> {
     let folded = options.ignore_whitespace.then(|| (Folded::new(old), Folded::new(new)));
     let mut interner = Interner::new((old.lines.len() + new.lines.len()).min(1 << 20));

@@ -22,7 +22,10 @@ pub mod unified;
 
 use std::ops::Range;
 
+pub(crate) use compute::changes_between;
 pub use lines::Side;
+pub(crate) use lines::split;
+pub(crate) use pack::append;
 pub use pack::{DiffCall, diff_packed};
 pub use unified::{Header, Hunk, Limits, Unified};
 

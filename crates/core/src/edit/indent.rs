@@ -1,0 +1,154 @@
+//! Indentation: what the model's means in this file.
+//!
+//! A model sends four spaces where the file has a tab, or a block without its
+//! base indentation. Lines that are known on both sides teach what each of its
+//! indentations stands for; depths that no line teaches are extrapolated in the
+//! file's own unit.
+
+use super::lines::{indent, trim};
+
+/// Pairs of (indentation as sent, indentation in the file).
+#[derive(Clone, Debug, Default)]
+pub(super) struct IndentMap {
+    pairs: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl IndentMap {
+    /// Learns that a line indented as `sent` is indented as `file` here. The
+    /// first lesson about an indentation holds.
+    pub(super) fn learn(&mut self, sent: &[u8], file: &[u8]) {
+        if trim(sent).is_empty() || trim(file).is_empty() {
+            return;
+        }
+        let (sent, file) = (indent(sent), indent(file));
+        if !self.pairs.iter().any(|(known, _)| known == sent) {
+            self.pairs.push((sent.to_vec(), file.to_vec()));
+        }
+    }
+
+    /// Takes over what another map knows and this one does not, if the two do
+    /// not contradict each other.
+    pub(super) fn complete(&mut self, other: &IndentMap) {
+        let agrees = |(sent, file): &(Vec<u8>, Vec<u8>)| {
+            other.get(sent).is_none_or(|known| known == file.as_slice())
+        };
+        if self.pairs.iter().all(agrees) {
+            for (sent, file) in &other.pairs {
+                if self.get(sent).is_none() {
+                    self.pairs.push((sent.clone(), file.clone()));
+                }
+            }
+        }
+    }
+
+    fn get(&self, sent: &[u8]) -> Option<&[u8]> {
+        self.pairs.iter().find(|(known, _)| known == sent).map(|(_, file)| file.as_slice())
+    }
+
+    /// The line with the indentation that it has in the file.
+    pub(super) fn apply(&self, line: &[u8]) -> Vec<u8> {
+        let sent = indent(line);
+        let body = &line[sent.len()..];
+        if trim(body).is_empty() || self.pairs.iter().all(|(sent, file)| sent == file) {
+            return line.to_vec();
+        }
+        let mut placed = match self.get(sent) {
+            Some(file) => file.to_vec(),
+            None => self.extrapolate(sent),
+        };
+        placed.extend_from_slice(body);
+        placed
+    }
+
+    fn extrapolate(&self, sent: &[u8]) -> Vec<u8> {
+        let depth = width(sent);
+        let Some((from, to)) =
+            self.pairs.iter().min_by_key(|(known, _)| (width(known).abs_diff(depth), width(known)))
+        else {
+            return sent.to_vec();
+        };
+        let tabs = self.pairs.iter().any(|(_, file)| file.contains(&b'\t'));
+        let deeper = depth as f64 - width(from) as f64;
+        let steps = (deeper / self.sent_per_file_unit(sent, tabs)).round() as i64;
+        let unit = if tabs { b'\t' } else { b' ' };
+        let mut placed = to.clone();
+        if steps >= 0 {
+            placed.extend(std::iter::repeat_n(unit, steps as usize));
+        } else {
+            placed.truncate(to.len().saturating_sub(steps.unsigned_abs() as usize));
+        }
+        placed
+    }
+
+    /// How many columns as sent make one tab, or one space, in the file.
+    fn sent_per_file_unit(&self, sent: &[u8], tabs: bool) -> f64 {
+        let size = |file: &[u8]| if tabs { file.len() } else { width(file) };
+        for (a, (sent_a, file_a)) in self.pairs.iter().enumerate() {
+            for (sent_b, file_b) in &self.pairs[a + 1..] {
+                let (deep, shallow, file_deep, file_shallow) = if width(sent_a) > width(sent_b) {
+                    (sent_a, sent_b, file_a, file_b)
+                } else {
+                    (sent_b, sent_a, file_b, file_a)
+                };
+                let columns = width(deep) - width(shallow);
+                let units = size(file_deep).saturating_sub(size(file_shallow));
+                if columns > 0 && units > 0 {
+                    return columns as f64 / units as f64;
+                }
+            }
+        }
+        let all = || self.pairs.iter().map(|(known, _)| known.as_slice()).chain([sent]);
+        if all().any(|known| known.contains(&b'\t')) {
+            return if tabs { TAB as f64 } else { TAB as f64 / self.spaces_of_file() as f64 };
+        }
+        if !tabs {
+            return 1.0;
+        }
+        [8, 4, 2]
+            .into_iter()
+            .find(|unit| all().all(|known| width(known).is_multiple_of(*unit)))
+            .unwrap_or(4) as f64
+    }
+
+    fn spaces_of_file(&self) -> usize {
+        let mut widths = self.pairs.iter().map(|(_, file)| width(file)).filter(|&w| w > 0);
+        if widths.clone().count() > 0 && widths.all(|w| w % 4 == 0) { 4 } else { 2 }
+    }
+}
+
+const TAB: usize = 4;
+
+/// Columns of an indentation.
+fn width(indent: &[u8]) -> usize {
+    indent.iter().map(|&byte| if byte == b'\t' { TAB } else { 1 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::IndentMap;
+
+    #[test]
+    fn indentation_takes_the_files_form() {
+        // Lines known on both sides, then a line as sent and as placed.
+        type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
+        let cases: &[Case<'_>] = &[
+            ("known", &[("  a", "\ta")], "  b", "\tb"),
+            ("two spaces a tab", &[("a", "a"), ("  b", "\tb")], "    c", "\t\tc"),
+            ("four spaces a tab", &[("a", "\ta")], "    b", "\t\tb"),
+            ("tabs to spaces", &[("a", "a"), ("\tb", "    b")], "\t\tc", "        c"),
+            ("shift right", &[("a", "    a")], "  b", "      b"),
+            ("shift left", &[("    a", "a"), ("      b", "  b")], "        c", "    c"),
+            ("unchanged", &[("a", "a"), ("  b", "  b")], "\tc", "\tc"),
+            ("blank", &[("a", "\ta")], "   ", "   "),
+            ("shallower than any", &[("    a", "\t\ta"), ("        b", "\t\t\tb")], "c", "\tc"),
+        ];
+        for (name, known, sent, placed) in cases {
+            let mut map = IndentMap::default();
+            for (sent, file) in *known {
+                map.learn(sent.as_bytes(), file.as_bytes());
+            }
+            let got = map.apply(sent.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&got), *placed, "{name}");
+        }
+    }
+}

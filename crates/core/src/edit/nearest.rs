@@ -1,0 +1,64 @@
+//! The line of the file that is most like the old text, for the refusal.
+
+use std::collections::HashSet;
+
+use super::lines::{FileLines, edit_lines, fold_ends, trim};
+
+/// Longer lines are compared by their beginning.
+const LONGEST: usize = 400;
+
+/// What stands in the file where the old text might have been meant.
+pub(super) struct Nearest {
+    /// The line (0-based) of the file.
+    pub line: usize,
+    /// The old text's line that is like it.
+    pub old: usize,
+    /// Whether the two differ in white space only.
+    pub whitespace_only: bool,
+}
+
+/// Finds the file's line that shares most with one of the old text's first
+/// telling lines. `None` where nothing is alike.
+pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
+    let old = fold_ends(old.as_bytes());
+    let old = edit_lines(&old);
+    let (index, line) = old
+        .iter()
+        .enumerate()
+        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(LONGEST)]))
+        .filter(|(_, line)| !line.is_empty())
+        .take(8)
+        .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
+    let pairs: HashSet<[u8; 2]> = bigrams(line).collect();
+    let squeezed = squeeze(line);
+    let mut best: Option<(f64, usize)> = None;
+    for (at, candidate) in file.lines.iter().enumerate() {
+        let candidate = trim(candidate.text);
+        let candidate = &candidate[..candidate.len().min(LONGEST)];
+        let total = pairs.len() + candidate.len().saturating_sub(1);
+        if candidate.is_empty() || total == 0 {
+            continue;
+        }
+        // No candidate of a very different length can share enough.
+        let most = 2 * pairs.len().min(candidate.len());
+        if best.is_some_and(|(score, _)| most as f64 / total as f64 <= score) {
+            continue;
+        }
+        let shared = bigrams(candidate).filter(|pair| pairs.contains(pair)).count();
+        let score = (2 * shared.min(pairs.len())) as f64 / total as f64;
+        let score = if squeeze(candidate) == squeezed { 1.5 } else { score };
+        if best.is_none_or(|(least, _)| score > least) {
+            best = Some((score, at));
+        }
+    }
+    let (score, line) = best.filter(|&(score, _)| score >= 0.4)?;
+    Some(Nearest { line, old: index, whitespace_only: score > 1.0 })
+}
+
+fn bigrams(line: &[u8]) -> impl Iterator<Item = [u8; 2]> {
+    line.windows(2).map(|pair| [pair[0], pair[1]])
+}
+
+fn squeeze(line: &[u8]) -> Vec<u8> {
+    line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+}

@@ -1,0 +1,106 @@
+//! Edits as they come from JavaScript and plans as they go there.
+//!
+//! The edits cross as one JSON text: they are small, and unpaired surrogates
+//! arrive as escapes that the parser refuses instead of as replaced characters.
+
+use serde_json::{Map, Value};
+
+use super::{Edit, OnMultiple, Options, Strictness, plan};
+use crate::diff::{Limits, append};
+use crate::error::{Code, Error, Result};
+use crate::pack::Packed;
+
+/// A plan as it crosses: the new text, and the facts about it.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The whole new text.
+    pub bytes: Vec<u8>,
+    /// What [`plan_packed`] tells.
+    pub facts: Packed,
+}
+
+/// Plans edits given as JSON (`{edits: [{old, new, replaceAll?, expected?,
+/// nearLine?}], match?, onMultiple?, label?, lineLimit?, byteLimit?}`). Gives
+/// the new text and, packed: replacements, the number of edits, for each its
+/// matches, tier (0 exact, 1 white space, 2 fuzzy), start line and end line,
+/// then the diff.
+///
+/// # Errors
+/// As [`plan`]; `INVALID_ARGUMENT` where the JSON is not of this form.
+pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
+    let (edits, options) = parse(call)?;
+    let plan = plan(text, &edits, &options)?;
+    let mut packed = Packed::new();
+    packed.num(plan.replacements);
+    packed.num(plan.edits.len() as u64);
+    for edit in &plan.edits {
+        packed.num(edit.matches);
+        packed.num(edit.tier as u64);
+        packed.num(edit.start_line);
+        packed.num(edit.end_line);
+    }
+    append(&mut packed, &plan.diff);
+    Ok(Planned { bytes: plan.bytes, facts: packed })
+}
+
+fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {
+    let value: Value = serde_json::from_str(call)
+        .map_err(|error| invalid("edits", format!("the edits are not valid text: {error}")))?;
+    let Value::Object(call) = value else {
+        return Err(invalid("edits", "the edits are not an object"));
+    };
+    let edits = match call.get("edits") {
+        Some(Value::Array(edits)) => edits.iter().map(edit).collect::<Result<Vec<_>>>()?,
+        _ => return Err(invalid("edits", "edits must be a list")),
+    };
+    let strictness = match string(&call, "match")?.as_deref() {
+        None | Some("whitespace") => Strictness::Whitespace,
+        Some("exact") => Strictness::Exact,
+        Some("fuzzy") => Strictness::Fuzzy,
+        Some(_) => return Err(invalid("match", "match must be exact, whitespace or fuzzy")),
+    };
+    let on_multiple = match string(&call, "onMultiple")?.as_deref() {
+        None | Some("error") => OnMultiple::Error,
+        Some("first") => OnMultiple::First,
+        Some(_) => return Err(invalid("on_multiple", "on_multiple must be error or first")),
+    };
+    let limit = |key| Ok::<_, Error>(number(&call, key)?.unwrap_or(0) as usize);
+    let limits = Limits { line: limit("lineLimit")?, bytes: limit("byteLimit")? };
+    let label = string(&call, "label")?.unwrap_or_else(|| "file".to_owned());
+    Ok((edits, Options { strictness, on_multiple, label, limits }))
+}
+
+fn edit(value: &Value) -> Result<Edit> {
+    let Value::Object(edit) = value else {
+        return Err(invalid("edits", "an edit is not an object"));
+    };
+    Ok(Edit {
+        old: string(edit, "old")?.ok_or_else(|| invalid("old_text", "old_text is missing"))?,
+        new: string(edit, "new")?.unwrap_or_default(),
+        replace_all: matches!(edit.get("replaceAll"), Some(Value::Bool(true))),
+        expected: number(edit, "expected")?,
+        near_line: number(edit, "nearLine")?,
+    })
+}
+
+fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>> {
+    match object.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(invalid(key, format!("{key} must be text"))),
+    }
+}
+
+fn number(object: &Map<String, Value>, key: &str) -> Result<Option<u64>> {
+    match object.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => value
+            .as_u64()
+            .map(Some)
+            .ok_or_else(|| invalid(key, format!("{key} must be a whole number of at least 0"))),
+    }
+}
+
+fn invalid(argument: &str, message: impl Into<String>) -> Error {
+    Error::new(Code::InvalidArgument, message).detail("argument", argument)
+}

@@ -1,0 +1,22 @@
+//! Edits.
+
+use filewright_core::edit::plan_packed;
+use filewright_core::pack::Packed;
+use wasm_bindgen::prelude::*;
+
+use crate::convert::to_js;
+
+/// A plan: `Packed` facts beside the new bytes.
+#[wasm_bindgen(getter_with_clone)]
+pub struct PlanResult {
+    pub bytes: Vec<u8>,
+    pub nums: Vec<f64>,
+    pub text: String,
+}
+
+#[wasm_bindgen(js_name = planEdits)]
+pub fn plan_edits(text: &[u8], call: &str) -> Result<PlanResult, JsValue> {
+    let planned = plan_packed(text, call).map_err(to_js)?;
+    let Packed { nums, text } = planned.facts;
+    Ok(PlanResult { bytes: planned.bytes, nums, text })
+}

@@ -1,0 +1,172 @@
+/**
+ * Edits: replacing text in a file, right or refused.
+ *
+ * A refusal is a value, not a throw: which edit, why, and where in the file the
+ * text that was meant may stand. All edits are made, each on the result of those
+ * before, or none.
+ */
+import { type DiffResult, readDiff } from "./diff.ts";
+import { FilewrightError, fromEngine } from "./errors.ts";
+import { type Packed, unpack } from "./unpack.ts";
+
+/** One replacement. */
+export interface EditInput {
+  /** The text to replace; not empty. Line ends may be LF or CRLF, whatever the file has. */
+  readonly oldText: string;
+  /** The text to put there. Default: nothing. */
+  readonly newText?: string | undefined;
+  /** Replace every occurrence. Default false: more than one is refused. */
+  readonly replaceAll?: boolean | undefined;
+  /** Replace exactly this many occurrences, or refuse. */
+  readonly expectedMatches?: number | undefined;
+  /** Of several occurrences take the one nearest to this line (1-based). */
+  readonly nearLine?: number | undefined;
+}
+
+/** How loosely an edit may match, strictest first. */
+export type MatchMode = "exact" | "whitespace" | "fuzzy";
+
+/** How edits are applied. */
+export interface EditOptions {
+  /**
+   * The loosest way of matching allowed. `exact`: the bytes, line ends folded.
+   * `whitespace` (default): also indentation, trailing blanks and blank edges.
+   * `fuzzy`: also small differences of wording.
+   */
+  readonly match?: MatchMode | undefined;
+  /** What to do where an edit fits in several places. Default `error`. */
+  readonly onMultiple?: "error" | "first" | undefined;
+  /** The path for messages and for the diff. Default `file`. */
+  readonly path?: string | undefined;
+  /** Cuts of the diff for display, in code points of a line and bytes of the text. Default: none. */
+  readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
+}
+
+/** What became of one edit. Lines are 1-based, of the text the edit was applied to. */
+export interface AppliedEdit {
+  /** Position in the list, from 0. */
+  readonly index: number;
+  /** Places replaced. */
+  readonly matches: number;
+  /** How they were found. */
+  readonly tier: MatchMode;
+  readonly startLine: number;
+  readonly endLine: number;
+}
+
+/** What a successful plan tells besides the new content. */
+export interface PlanFacts {
+  readonly ok: true;
+  /** Places replaced, of all edits together. */
+  readonly replacements: number;
+  readonly edits: readonly AppliedEdit[];
+  readonly diff: DiffResult;
+}
+
+/** A refusal: MATCH_NOT_FOUND, MATCH_NOT_UNIQUE, MATCH_COUNT_MISMATCH, NO_CHANGE or INVALID_ARGUMENT. */
+export interface PlanRefusal {
+  readonly ok: false;
+  /** `details.edit_index` says which edit, from 0. */
+  readonly error: FilewrightError;
+}
+
+/** The result of {@link EditEngine.planEdits}. */
+export type TextPlan = (PlanFacts & { readonly text: string }) | PlanRefusal;
+/** The result of {@link EditEngine.planEditsBytes}. */
+export type BytesPlan = (PlanFacts & { readonly bytes: Uint8Array }) | PlanRefusal;
+
+interface PackedPlan extends Packed {
+  readonly bytes: Uint8Array;
+}
+
+/** What both bindings export for this area. */
+export interface EditBinding {
+  planEdits(text: Uint8Array, call: string): PackedPlan;
+  /** Off the event loop; only where there are threads. */
+  planEditsAsync?(text: Uint8Array, call: string): Promise<PackedPlan>;
+}
+
+/** The functions of this area. */
+export interface EditEngine {
+  /** Applies edits to a text. */
+  planEdits(text: string, edits: readonly EditInput[], options?: EditOptions): TextPlan;
+  /** Applies edits to the bytes of a text; only the bytes that the edits name change. */
+  planEditsBytes(bytes: Uint8Array, edits: readonly EditInput[], options?: EditOptions): BytesPlan;
+  /** The same off the event loop where there are threads: for large files. */
+  planEditsBytesAsync(
+    bytes: Uint8Array,
+    edits: readonly EditInput[],
+    options?: EditOptions,
+  ): Promise<BytesPlan>;
+}
+
+const TIERS: readonly MatchMode[] = ["exact", "whitespace", "fuzzy"];
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Wraps a binding. */
+export function editEngine(binding: EditBinding): EditEngine {
+  const planEditsBytes: EditEngine["planEditsBytes"] = (bytes, edits, options = {}) => {
+    try {
+      return toPlan(binding.planEdits(bytes, toCall(edits, options)));
+    } catch (error) {
+      return refused(error);
+    }
+  };
+  return {
+    planEdits(text, edits, options) {
+      if (/\p{Surrogate}/u.test(text)) {
+        return refused(new FilewrightError("INVALID_ARGUMENT", "the text has an unpaired surrogate"));
+      }
+      const plan = planEditsBytes(encoder.encode(text), edits, options);
+      if (!plan.ok) return plan;
+      const { bytes, ...facts } = plan;
+      return { ...facts, text: decoder.decode(bytes) };
+    },
+    planEditsBytes,
+    async planEditsBytesAsync(bytes, edits, options = {}) {
+      if (binding.planEditsAsync === undefined) return planEditsBytes(bytes, edits, options);
+      try {
+        return toPlan(await binding.planEditsAsync(bytes, toCall(edits, options)));
+      } catch (error) {
+        return refused(error);
+      }
+    },
+  };
+}
+
+function refused(error: unknown): PlanRefusal {
+  return { ok: false, error: fromEngine(error) };
+}
+
+function toCall(edits: readonly EditInput[], options: EditOptions): string {
+  return JSON.stringify({
+    edits: edits.map((edit) => ({
+      old: edit.oldText,
+      new: edit.newText,
+      replaceAll: edit.replaceAll,
+      expected: edit.expectedMatches,
+      nearLine: edit.nearLine,
+    })),
+    match: options.match,
+    onMultiple: options.onMultiple,
+    label: options.path,
+    lineLimit: options.limits?.line,
+    byteLimit: options.limits?.bytes,
+  });
+}
+
+/** Reads what `plan_packed` of `crates/core/src/edit/pack.rs` wrote. */
+function toPlan(packed: PackedPlan): BytesPlan {
+  const { bytes } = packed;
+  const from = unpack(packed);
+  const replacements = from.num();
+  const edits: AppliedEdit[] = [];
+  const count = from.num();
+  for (let index = 0; index < count; index++) {
+    const matches = from.num();
+    const tier = TIERS[from.num()] as MatchMode;
+    edits.push({ index, matches, tier, startLine: from.num(), endLine: from.num() });
+  }
+  return { ok: true, bytes, replacements, edits, diff: readDiff(from) };
+}
