@@ -9,7 +9,14 @@
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, MaybePromise, WriteOptions } from "./backend.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "./fallback.ts";
-import { copyFileVia, removeTreeVia, renameVia, type TransferOptions, walkTree } from "./fallback-tree.ts";
+import {
+  copyFileVia,
+  copyTree,
+  removeTreeVia,
+  renameVia,
+  type TransferOptions,
+  walkTree,
+} from "./fallback-tree.ts";
 import { type Gate, type LastLink, makeGate } from "./gate.ts";
 import { compileGlobs } from "./globs.ts";
 import { outside, protectedPath } from "./outside.ts";
@@ -72,7 +79,9 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     listDir: (path) => at(path, "read", "follow", (real, gate) => listing(inner, real, path, gate)),
     iterFiles: files,
     glob: async (pattern, options) => {
-      const root = normalise(options?.root ?? policy.cwd).path;
+      const asked = options?.root ?? policy.cwd;
+      await (await opened).enter(asked, "read", "follow");
+      const root = normalise(asked).path;
       const matcher = compileGlobs([pattern]);
       const found: string[] = [];
       for await (const path of files(root)) {
@@ -108,6 +117,14 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         await checkTree(inner, real, real, path, gate);
         return removeTreeVia(inner, real, options);
       });
+    },
+    copyTree: async (from, to, options) => {
+      const gate = await opened;
+      const source = await gate.enter(from, "read", "keep");
+      const target = await gate.enter(to, "write", "keep");
+      // Before the first file: half a copy could hold what may not be removed again.
+      await using(to, () => checkCopy(inner, source, target, to, gate));
+      return copyTree(backend, from, to, options);
     },
   };
   const { read, lock } = inner;
@@ -203,6 +220,27 @@ async function checkTree(
     if (rules.guarded(entry.path) || rules.protected(there)) {
       throw protectedPath(path, "holds a path that is protected from changes");
     }
+  }
+}
+
+/** Refuses to copy a tree to where something in it would be denied or protected. */
+async function checkCopy(
+  inner: FsBackend,
+  real: string,
+  target: string,
+  path: string,
+  gate: Gate,
+): Promise<void> {
+  const { rules } = gate;
+  if (!rules.any) return;
+  const top = await lstatOrNull(inner, real);
+  if (top?.type !== "dir") return;
+  const allowed = (entry: FsEntry): boolean => !rules.denied(entry.path);
+  for await (const entry of walkTree(inner, real, allowed)) {
+    if (!allowed(entry)) continue; // Left behind, so it goes nowhere.
+    const there = target + entry.path.slice(real.length);
+    if (rules.denied(there)) throw outside(path, "write");
+    if (rules.protected(there)) throw protectedPath(path, "would hold a path that is protected from changes");
   }
 }
 

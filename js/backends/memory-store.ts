@@ -6,10 +6,9 @@
  */
 import type { ByteRange, FsEntry, FsStat, TreeCounts, WriteOptions } from "./backend.ts";
 import { failure } from "./failure.ts";
+import { countTree, entryOf, factsOf, overlay, versionOf } from "./memory-facts.ts";
 import {
   below,
-  cloneDir,
-  cloneNode,
   type DirNode,
   type FileNode,
   type Fresh,
@@ -23,7 +22,7 @@ import {
   walk,
   type Walk,
 } from "./memory-tree.ts";
-import { byteLength, checkPath, childOf, normalise, type NormalPath } from "./paths.ts";
+import { checkPath, normalise, type NormalPath } from "./paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
@@ -298,77 +297,8 @@ function lastName(found: Walk): string {
   return found.beyond.at(-1) ?? found.name;
 }
 
-/** The version of a file as callers see it. */
-export function versionOf(node: Node): string | undefined {
-  return node.type === "file" ? `m${node.version}` : undefined;
-}
-
-/** The facts about a node, frozen. */
-export function factsOf(path: string, node: Node): FsStat {
-  return Object.freeze({
-    path,
-    type: node.type,
-    size: sizeOf(node),
-    isDir: node.type === "dir",
-    isFile: node.type === "file",
-    mtime: node.mtime,
-    ctime: node.ctime,
-    birthtime: node.birthtime,
-    mode: node.mode,
-    nlink: 1,
-    ...(node.type === "symlink" ? { target: node.target } : {}),
-    ...(node.type === "file" ? { version: `m${node.version}` } : {}),
-  });
-}
-
-function entryOf(directory: string, name: string, node: Node): FsEntry {
-  return Object.freeze({
-    name,
-    path: childOf(directory, name),
-    type: node.type,
-    isDir: node.type === "dir",
-    isFile: node.type === "file",
-    size: sizeOf(node),
-    mtime: node.mtime,
-    ...(node.type === "symlink" ? { target: node.target } : {}),
-  });
-}
-
-function sizeOf(node: Node): number {
-  if (node.type === "file") return node.bytes.length;
-  return node.type === "symlink" ? byteLength(node.target) : 0;
-}
-
 function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
-}
-
-function countTree(node: Node): TreeCounts {
-  const counts = { files: 0, directories: 0, bytes: 0 };
-  const add = (one: Node): void => {
-    if (one.type === "dir") counts.directories++;
-    else counts.files++;
-    if (one.type === "file") counts.bytes += one.bytes.length;
-  };
-  add(node);
-  if (node.type === "dir") for (const [, one] of below(node, "/")) add(one);
-  return counts;
-}
-
-/** A copy of `source` laid over a copy of what is there; directories merge, everything else is replaced. */
-function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
-  if (source.type !== "dir") {
-    if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
-    return cloneNode(source, fresh);
-  }
-  if (target === undefined) return cloneDir(source, fresh);
-  if (target.type !== "dir") throw failure("NOT_DIRECTORY", path);
-  const merged = cloneNode(target) as DirNode;
-  for (const [name, node] of target.children) merged.children.set(name, node);
-  for (const [name, node] of source.children) {
-    merged.children.set(name, overlay(target.children.get(name), node, fresh, childOf(path, name)));
-  }
-  return merged;
 }

@@ -18,7 +18,8 @@ import type {
 import { checkSignal, failure } from "./failure.ts";
 import { compileGlobs } from "./globs.ts";
 import { type Dump, dumpOf, type MemorySeed, plant } from "./memory-seed.ts";
-import { factsOf, MemoryStore, versionOf } from "./memory-store.ts";
+import { factsOf, versionOf } from "./memory-facts.ts";
+import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";

@@ -45,7 +45,9 @@ export function frozen(value: object, what: string): void {
 function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
-    return a.length === b.length && a.every((byte, i) => byte === b[i]);
+    let i = 0;
+    while (i < a.length && a[i] === b[i]) i++;
+    return i === a.length && i === b.length;
   }
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;

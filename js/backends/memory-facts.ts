@@ -1,0 +1,76 @@
+/** What callers see of the nodes of a memory backend: facts, entries, counts. */
+import type { FsEntry, FsStat, TreeCounts } from "./backend.ts";
+import { failure } from "./failure.ts";
+import { below, cloneDir, cloneNode, type DirNode, type Fresh, type Node } from "./memory-tree.ts";
+import { byteLength, childOf } from "./paths.ts";
+
+/** The version of a file as callers see it. */
+export function versionOf(node: Node): string | undefined {
+  return node.type === "file" ? `m${node.version}` : undefined;
+}
+
+/** The facts about a node, frozen. */
+export function factsOf(path: string, node: Node): FsStat {
+  return Object.freeze({
+    path,
+    type: node.type,
+    size: sizeOf(node),
+    isDir: node.type === "dir",
+    isFile: node.type === "file",
+    mtime: node.mtime,
+    ctime: node.ctime,
+    birthtime: node.birthtime,
+    mode: node.mode,
+    nlink: 1,
+    ...(node.type === "symlink" ? { target: node.target } : {}),
+    ...(node.type === "file" ? { version: versionOf(node) as string } : {}),
+  });
+}
+
+/** A node as an entry of a directory, frozen. */
+export function entryOf(directory: string, name: string, node: Node): FsEntry {
+  return Object.freeze({
+    name,
+    path: childOf(directory, name),
+    type: node.type,
+    isDir: node.type === "dir",
+    isFile: node.type === "file",
+    size: sizeOf(node),
+    mtime: node.mtime,
+    ...(node.type === "symlink" ? { target: node.target } : {}),
+  });
+}
+
+function sizeOf(node: Node): number {
+  if (node.type === "file") return node.bytes.length;
+  return node.type === "symlink" ? byteLength(node.target) : 0;
+}
+
+/** What a tree holds, itself included. */
+export function countTree(node: Node): TreeCounts {
+  const counts = { files: 0, directories: 0, bytes: 0 };
+  const add = (one: Node): void => {
+    if (one.type === "dir") counts.directories++;
+    else counts.files++;
+    if (one.type === "file") counts.bytes += one.bytes.length;
+  };
+  add(node);
+  if (node.type === "dir") for (const [, one] of below(node, "/")) add(one);
+  return counts;
+}
+
+/** A copy of `source` laid over a copy of what is there; directories merge, everything else is replaced. */
+export function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
+  if (source.type !== "dir") {
+    if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
+    return cloneNode(source, fresh);
+  }
+  if (target === undefined) return cloneDir(source, fresh);
+  if (target.type !== "dir") throw failure("NOT_DIRECTORY", path);
+  const merged = cloneNode(target) as DirNode;
+  for (const [name, node] of target.children) merged.children.set(name, node);
+  for (const [name, node] of source.children) {
+    merged.children.set(name, overlay(target.children.get(name), node, fresh, childOf(path, name)));
+  }
+  return merged;
+}
