@@ -1,0 +1,38 @@
+// The table on the screen and the JSON file beside it.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus, platform, release, totalmem } from "node:os";
+
+const figure = (ms) =>
+  ms === undefined ? "" : ms >= 100 ? ms.toFixed(0) : ms >= 1 ? ms.toFixed(1) : ms.toFixed(3);
+const factor = (x) => (x === undefined ? "" : x >= 100 ? `${x.toFixed(0)}x` : `${x.toFixed(2)}x`);
+
+/** Prints rows as they come. A row is a measured result or `{ skipped: reason }`. */
+export function printRow({ name, peer, ours_ms, peer_ms, faster, goal, note, skipped, failed }) {
+  if (skipped || failed)
+    return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
+  const times = `${figure(ours_ms).padStart(8)} ms  ${figure(peer_ms).padStart(8)} ms  ${factor(faster).padStart(9)}`;
+  const met =
+    goal === undefined || faster === undefined ? "" : `${faster >= goal ? "≥" : "<"} ${factor(goal)}`;
+  console.log(
+    `  ${name.padEnd(44)} ${times}  ${met.padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
+  );
+}
+
+export const printHead = (title) =>
+  console.log(`\n${title}\n  ${" ".repeat(44)}     ours         peer     faster  goal      peer`);
+
+/** Writes `bench/results/<date>.json` and says where. */
+export function writeResults(folder, rows, settings) {
+  mkdirSync(folder, { recursive: true });
+  const now = new Date().toISOString();
+  const file = `${folder}/${now.slice(0, 19).replaceAll(":", "")}.json`;
+  const machine = {
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memory_bytes: totalmem(),
+    system: `${platform()} ${release()}`,
+    node: process.version,
+  };
+  writeFileSync(file, `${JSON.stringify({ date: now, machine, settings, rows }, null, 2)}\n`);
+  return file;
+}

@@ -1,0 +1,84 @@
+// Line diffs against jsdiff, the diff that most JavaScript agents use.
+import { applyPatch, createTwoFilesPatch } from "diff";
+import { calls, runs, same } from "../lib/measure.mjs";
+
+export const title = "diff: unified text of two versions, against jsdiff 9";
+
+const line = (seed, i) =>
+  `  const value${i} = compute(${(i * 7919) % 9973}, "${seed}", options.${seed}${i % 31});\n`;
+
+function pair(lines, edits) {
+  const before = Array.from({ length: lines }, (_, i) => line("a", i));
+  const after = [...before];
+  const step = Math.floor(lines / edits);
+  for (let i = 0; i < edits; i++) after[i * step + (step >> 1)] = line("b", i * 13 + 1);
+  return [before.join(""), after.join("")];
+}
+
+const rewrite = (lines) =>
+  ["a", "b"].map((seed) => Array.from({ length: lines }, (_, i) => line(seed, i)).join(""));
+
+/** Texts whose lines are few kinds in random order, where anchors do not help. */
+function repetitive(lines) {
+  let state = 42;
+  const next = () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return state >> 16;
+  };
+  return ["x", "y"].map(() => Array.from({ length: lines }, () => `kind ${next() % 5}\n`).join(""));
+}
+
+export async function* rows({ load, full }) {
+  const { diff } = await load("engine/index.node.js");
+  const small = [
+    ["100 lines, 3 edits", pair(100, 3)],
+    ["1,000 lines, 5 edits", pair(1_000, 5)],
+    ["5,000 lines, 10 edits", pair(5_000, 10)],
+  ];
+  const large = [
+    ["5,000 lines, 1,000 edits", pair(5_000, 1_000), 100],
+    [full ? "5,000 lines rewritten" : "2,000 lines rewritten", rewrite(full ? 5_000 : 2_000), 1_000],
+    [full ? "5,000 lines of 5 kinds" : "2,000 lines of 5 kinds", repetitive(full ? 5_000 : 2_000), undefined],
+  ];
+  const theirs = ([before, after]) =>
+    createTwoFilesPatch("a/f", "b/f", before, after, "", "", { context: 3 });
+
+  for (const [name, texts] of small) {
+    verify(diff, texts);
+    const bytes = texts.map((text) => Buffer.from(text));
+    yield {
+      name: `${name}, Buffers`,
+      goal: 8,
+      ...(await calls(
+        () => diff(...bytes).text,
+        () => theirs(texts),
+      )),
+    };
+    yield {
+      name: `${name}, strings`,
+      goal: 5,
+      ...(await calls(
+        () => diff(...texts).text,
+        () => theirs(texts),
+      )),
+    };
+  }
+  for (const [name, texts, goal] of large) {
+    verify(diff, texts);
+    const bytes = texts.map((text) => Buffer.from(text));
+    yield {
+      name,
+      goal,
+      ...(await runs(
+        () => diff(...bytes).text,
+        () => theirs(texts),
+        { rounds: 3, warm: false },
+      )),
+    };
+  }
+}
+
+/** The diff is right: jsdiff itself can apply it. */
+function verify(diff, [before, after]) {
+  same("patched texts", applyPatch(before, diff(before, after).text) === after, true);
+}
