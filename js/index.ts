@@ -2,3 +2,4 @@
 export * from "./engine/errors.ts";
 export * from "./backends/index.ts";
 export * from "./access/index.ts";
+export * from "./workspace/index.ts";

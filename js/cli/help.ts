@@ -1,0 +1,66 @@
+/** Help that teaches: what it is for, how it is used, what to try. */
+import { COMMANDS, type Command } from "./commands.ts";
+
+const GLOBAL_HELP: readonly (readonly [string, string])[] = [
+  ["--root DIR", "the workspace; nothing outside it is touched (default: .)"],
+  ["--json", "print the whole result as JSON"],
+  ["-h, --help", "this text"],
+];
+
+/** What `filewright --help` prints. */
+export function overview(): string {
+  return [
+    "filewright: the filesystem that AI agents work through, from a shell.",
+    "",
+    "Usage: filewright COMMAND [arguments] [--root DIR] [--json]",
+    "",
+    "Commands:",
+    table(COMMANDS.map(({ name, summary }) => [name, summary])),
+    "",
+    "Everywhere:",
+    table(GLOBAL_HELP),
+    "",
+    "Try:",
+    table([
+      ["filewright demo", "watch a short session on this directory"],
+      ["filewright grep TODO src", "search"],
+      ["filewright COMMAND --help", "how a command is used, with examples"],
+    ]),
+    "",
+    "Exit status: 0 it worked, 1 the tool refused or failed, 2 the command line makes no sense.",
+  ].join("\n");
+}
+
+/** What `filewright COMMAND --help` prints. */
+export function commandHelp(command: Command): string {
+  return [
+    `${command.name}: ${command.summary}`,
+    "",
+    `Usage: ${command.usage}`,
+    "",
+    wrap(command.about),
+    "",
+    "Options:",
+    table([...command.help, ...GLOBAL_HELP]),
+    "",
+    "Examples:",
+    ...command.examples.map(([line, what]) => `  ${line}\n      ${what}`),
+  ].join("\n");
+}
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join("\n");
+}
+
+function wrap(text: string, width = 88): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + word.length >= width) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join("\n");
+}

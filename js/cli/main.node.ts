@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+/**
+ * The `filewright` command: the tools from a shell, for people and for scripts.
+ *
+ * Exit status: 0 it worked, 1 the tool refused or failed, 2 the command line
+ * makes no sense.
+ */
+import { createRequire } from "node:module";
+import process from "node:process";
+import { FilewrightError, openWorkspace } from "../index.node.ts";
+import { type Command, findCommand } from "./commands.ts";
+import { demo } from "./demo.ts";
+import { commandHelp, overview } from "./help.ts";
+import { print, printError, printJson, printResult, surviveBrokenPipes } from "./output.ts";
+import { parse, type Parsed, UsageError } from "./parse.ts";
+
+const GLOBAL = {
+  root: { type: "string" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+async function main([name, ...rest]: readonly string[]): Promise<number> {
+  switch (name) {
+    case undefined:
+      print(overview());
+      return 2;
+    case "-h":
+    case "--help":
+      print(overview());
+      return 0;
+    case "-V":
+    case "--version":
+      print(version());
+      return 0;
+    case "help":
+      print(rest[0] === undefined ? overview() : commandHelp(findCommand(rest[0])));
+      return 0;
+    default:
+      return run(findCommand(name), rest);
+  }
+}
+
+async function run(command: Command, argv: readonly string[]): Promise<number> {
+  const parsed = parse(argv, { ...command.options, ...GLOBAL });
+  if (parsed.values["help"] === true) {
+    print(commandHelp(command));
+    return 0;
+  }
+  const [least, most] = command.takes;
+  if (parsed.positionals.length < least) throw new UsageError(`too few arguments; usage: ${command.usage}`);
+  if (parsed.positionals.length > most) {
+    throw new UsageError(
+      `too many arguments, from '${parsed.positionals[most]}' on; usage: ${command.usage}`,
+    );
+  }
+  if (command.name === "demo") return demo(parsed.positionals[0] ?? String(parsed.values["root"] ?? "."));
+  return callTool(command, parsed);
+}
+
+async function callTool(command: Command, parsed: Parsed): Promise<number> {
+  const json = parsed.values["json"] === true;
+  const call = await command.toCall?.(parsed);
+  const ws = await openWorkspace(String(parsed.values["root"] ?? "."));
+  try {
+    if (call === undefined) {
+      if (json) printJson(ws.tools.map(({ execute: _, ...tool }) => tool));
+      else
+        print(
+          ws.tools.map((tool) => `${tool.name.padEnd(16)} ${firstSentence(tool.description)}`).join("\n"),
+        );
+      return 0;
+    }
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    const result = await ws.call(call.tool, call.args, { signal: stop.signal });
+    if (json) printJson(result);
+    else printResult(call.tool, result);
+    return result.ok ? 0 : 1;
+  } finally {
+    await ws.close();
+  }
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=\.)\s/u)[0] ?? text;
+}
+
+function version(): string {
+  // From js/cli and from dist/cli alike.
+  return (createRequire(import.meta.url)("../../package.json") as { version: string }).version;
+}
+
+surviveBrokenPipes();
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof UsageError) {
+    printError(`filewright: ${error.message}`);
+    process.exitCode = 2;
+  } else if (error instanceof FilewrightError) {
+    printError(`filewright: ${error.message}`);
+    process.exitCode = 1;
+  } else throw error;
+}

@@ -1,0 +1,66 @@
+/** What reaches the terminal: text as it is, colour only where somebody looks, broken pipes survived. */
+import process from "node:process";
+import type { ToolResult } from "../workspace/index.ts";
+
+/** A reader that has enough (`| head`) ends the program quietly. */
+export function surviveBrokenPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(process.exitCode ?? 0);
+      throw error;
+    });
+  }
+}
+
+/** The styles used, by what they mean. */
+const STYLES = { bad: "31", good: "32", place: "36", faint: "2", strong: "1" } as const;
+
+/** Whether a stream gets colour: a terminal, and nobody said NO_COLOR. */
+export function colours(stream: NodeJS.WriteStream): boolean {
+  if ((process.env["NO_COLOR"] ?? "") !== "") return false;
+  return stream.isTTY === true && process.env["TERM"] !== "dumb";
+}
+
+/** The text in a style, where standard output has colour. */
+export function styled(
+  style: keyof typeof STYLES,
+  text: string,
+  stream: NodeJS.WriteStream = process.stdout,
+): string {
+  return colours(stream) ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
+}
+
+/** A line or more to standard output. */
+export function print(text: string): void {
+  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** A complaint to standard error. */
+export function printError(text: string): void {
+  process.stderr.write(`${styled("bad", text, process.stderr)}\n`);
+}
+
+/** A value as JSON. */
+export function printJson(value: unknown): void {
+  print(JSON.stringify(value, null, 2));
+}
+
+/** A result: its text to standard output, or its failure to standard error. */
+export function printResult(tool: string, result: ToolResult): void {
+  if (!result.ok) printError(result.text);
+  else print(tool === "diff" || tool === "edit_file" ? colourDiff(result.text) : result.text);
+}
+
+/** A diff with its lines in their usual colours. */
+export function colourDiff(text: string): string {
+  if (!colours(process.stdout)) return text;
+  return text
+    .split("\n")
+    .map((line) => {
+      if (/^(?:---|\+\+\+) /u.test(line)) return styled("strong", line);
+      if (line.startsWith("@@")) return styled("place", line);
+      if (line.startsWith("+")) return styled("good", line);
+      return line.startsWith("-") ? styled("bad", line) : line;
+    })
+    .join("\n");
+}

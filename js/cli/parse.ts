@@ -1,0 +1,62 @@
+/** Command lines taken apart, with complaints that say what would have been right. */
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { nearest } from "../tools/nearest.ts";
+
+/** The options of a command, as `node:util` takes them. */
+export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
+
+/** What a command line says. */
+export interface Parsed {
+  readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+  readonly positionals: readonly string[];
+}
+
+/** A command line that makes no sense; exit status 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** Takes a command line apart. @throws UsageError */
+export function parse(argv: readonly string[], options: OptionTable): Parsed {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    return { values, positionals };
+  } catch (error) {
+    throw new UsageError(complaint(error, argv, options));
+  }
+}
+
+function complaint(error: unknown, argv: readonly string[], options: OptionTable): string {
+  const { code } = error as { readonly code?: string };
+  const known = Object.keys(options);
+  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const shorts = new Set(Object.values(options).map((option) => option.short));
+    const wrong = argv.find((arg) => isUnknown(arg, known, shorts)) ?? "an option";
+    const close = nearest(wrong.replace(/^-+/u, "").replace(/=.*$/u, ""), known);
+    return `unknown option ${wrong}${close === undefined ? "" : `; did you mean --${close}?`}`;
+  }
+  return error instanceof Error ? (error.message.split("\n")[0] as string) : String(error);
+}
+
+function isUnknown(arg: string, known: readonly string[], shorts: ReadonlySet<string | undefined>): boolean {
+  if (arg.startsWith("--")) return arg.length > 2 && !known.includes(arg.slice(2).replace(/=.*$/u, ""));
+  return /^-[^-]/u.test(arg) && !shorts.has(arg[1] as string);
+}
+
+/** A whole number of an option. @throws UsageError */
+export function whole(value: unknown, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && /^[+-]?\d+$/u.test(value)) return Number(value);
+  throw new UsageError(`--${name} must be a whole number, not ${JSON.stringify(value)}`);
+}
+
+/** The values of an option that may be given several times. */
+export function many(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  return (Array.isArray(value) ? value : [value]) as string[];
+}

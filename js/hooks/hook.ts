@@ -1,0 +1,52 @@
+/**
+ * What a hook is: a function that sees every call before or after it happens.
+ *
+ * Ready-made hooks live beside this file; the workspace runs them. Keys are
+ * `snake_case`, as in tool arguments, because hooks are often written beside
+ * tools that are not ours.
+ */
+
+/** What a hook is told. `result` only after the call. */
+export interface HookContext {
+  readonly tool_name: string;
+  /** The arguments, as they stand after earlier hooks. Changing them in place has no effect. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What the host gave the call as its own record of it. */
+  readonly tool_call?: unknown;
+  readonly result?: HookResult;
+  readonly duration_ms?: number;
+}
+
+/** A result as hooks see it. */
+export interface HookResult {
+  readonly ok: boolean;
+  readonly text: string;
+  readonly data?: unknown;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** What a `before` hook may answer. Nothing at all means: go on. */
+export interface BeforeReply {
+  /** False stops the call. */
+  readonly proceed?: boolean;
+  /** Merged over the arguments by key; null removes a key. Checked again. */
+  readonly modified_args?: Readonly<Record<string, unknown>>;
+  /** The text for the model where the call is stopped. */
+  readonly alternative_response?: string;
+  /** Rejects the call's promise with exactly this. */
+  readonly raise_exception?: unknown;
+}
+
+/** What an `after` hook may answer: parts of the result to replace. */
+export interface AfterReply {
+  readonly text?: string;
+  readonly data?: unknown;
+}
+
+/** One hook. A `before` hook that throws, or does not answer in time, blocks the call. */
+export interface Hook {
+  readonly stage: "before" | "after";
+  /** The canonical name of a tool, or `*`. */
+  readonly tool: string;
+  run(context: HookContext): unknown;
+}

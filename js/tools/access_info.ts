@@ -1,0 +1,86 @@
+/** `access_info`: where this workspace may read and write. */
+import { compile, object } from "./schema.ts";
+import { text, texts } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import type { ReadingTool } from "./tool.ts";
+
+/** `access_info` takes no arguments. */
+export type AccessInfoArgs = Readonly<Record<string, never>>;
+
+/** What `access_info` tells. */
+export interface AccessInfoData {
+  readonly cwd: string;
+  /** Null where everything may be read. */
+  readonly read_roots: readonly string[] | null;
+  readonly write_roots: readonly string[];
+  readonly deny: readonly string[];
+  readonly grants: readonly string[];
+  readonly read_only: boolean;
+  /** What the operating system enforces besides Filewright's own checks. */
+  readonly sandbox: { readonly fs: string; readonly net: string };
+}
+
+const inputSchema = object({}, []);
+
+const outputSchema = object(
+  {
+    cwd: text("The directory that relative paths start from."),
+    read_roots: {
+      type: ["array", "null"],
+      items: { type: "string" },
+      description: "What may be read; null: everything.",
+    },
+    write_roots: texts("What may be changed."),
+    deny: texts("Globs of what is out of bounds all the same."),
+    grants: texts("Directories that somebody granted."),
+    read_only: { type: "boolean", description: "Whether nothing may be changed." },
+    sandbox: {
+      type: "object",
+      description: "What the operating system enforces besides.",
+      properties: { fs: text("enforced, partial or none."), net: text("enforced, partial or none.") },
+      required: ["fs", "net"],
+      additionalProperties: false,
+    },
+  },
+  ["cwd", "read_roots", "write_roots", "deny", "grants", "read_only", "sandbox"],
+);
+
+/** Where this workspace may read and write. */
+export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
+  kind: "read",
+  name: "access_info",
+  title: "Access",
+  description:
+    "Tells which directories may be read and changed, what is out of bounds in them, and the directory that relative paths start from. Use it after an OUTSIDE_ALLOWED error, or before working with absolute paths.",
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("access_info", inputSchema),
+  paths: () => [],
+  run(_args, { access }) {
+    return {
+      data: {
+        cwd: access.cwd,
+        read_roots: access.readRoots,
+        write_roots: access.readOnly ? [] : access.writeRoots,
+        deny: access.deny,
+        grants: access.grants,
+        read_only: access.readOnly,
+        sandbox: access.sandbox,
+      },
+    };
+  },
+  render(data) {
+    const list = (paths: readonly string[]): string =>
+      paths.length === 0 ? "nothing" : paths.map(escapeControls).join(", ");
+    const lines = [
+      `Working directory: ${escapeControls(data.cwd)}`,
+      `May read: ${data.read_roots === null ? "everything" : list(data.read_roots)}`,
+      `May change: ${data.read_only ? "nothing (read-only)" : list(data.write_roots)}`,
+    ];
+    if (data.deny.length > 0) lines.push(`Out of bounds: ${list(data.deny)}`);
+    if (data.grants.length > 0) lines.push(`Granted: ${list(data.grants)}`);
+    lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
+    return lines.join("\n");
+  },
+};

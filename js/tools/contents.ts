@@ -1,0 +1,75 @@
+/**
+ * Reading files for tools that need them whole, with the version they belong to.
+ */
+import type { Location } from "../access/index.ts";
+import type { FsBackend, FsStat, VersionedBytes } from "../backends/backend.ts";
+import { lstatOrNull, readVersioned } from "../backends/fallback.ts";
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { type Call, refuse } from "./tool.ts";
+
+/**
+ * Refuses a path that ends in `/` where a file is wanted: a directory is one,
+ * and a file is not what the path says. @throws IS_DIRECTORY, NOT_DIRECTORY, NOT_FOUND
+ */
+export async function wantFile(fs: FsBackend, at: Location): Promise<void> {
+  if (!at.directory) return;
+  const { isDir } = await fs.stat(at.path);
+  throw refuse(isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", at);
+}
+
+/** The facts about what a path leads to, or null where nothing is there. */
+export async function statOrNull(fs: FsBackend, path: string): Promise<FsStat | null> {
+  return absentAsNull(() => fs.stat(path));
+}
+
+async function absentAsNull<T>(get: () => T | Promise<T>): Promise<T | null> {
+  try {
+    return await get();
+  } catch (error) {
+    if (error instanceof FilewrightError && error.code === "NOT_FOUND") return null;
+    throw error;
+  }
+}
+
+/** A whole file with its version. @throws TOO_LARGE with size and limit */
+export async function readWhole(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
+  await wantFile(call.fs, at);
+  const found = await readVersioned(call.fs, at.path, { maxBytes: limit, signal: call.signal });
+  return found as VersionedBytes; // null only answers `ifNoneMatch`
+}
+
+/** The same, or null where there is no file yet. */
+export async function readWholeOrNull(
+  call: Call,
+  at: Location,
+  limit: number,
+): Promise<VersionedBytes | null> {
+  return absentAsNull(() => readWhole(call, at, limit));
+}
+
+/** The version of what is at a path now; null for nothing. Where a backend has none, the content's hash is one. */
+export async function currentVersion(fs: FsBackend, path: string, entry: boolean): Promise<string | null> {
+  const stat = await (entry ? lstatOrNull(fs, path) : statOrNull(fs, path));
+  if (stat === null) return null;
+  if (stat.version !== undefined) return stat.version;
+  return stat.isFile ? engine().sha256(await fs.readBytes(path)) : `${stat.type} ${stat.mtime}`;
+}
+
+/** @throws CONFLICT where the bytes are not those the caller read */
+export function expectHash(at: Location, expected: string | undefined, found: string | null): void {
+  if (expected === undefined || expected === found) return;
+  throw refuse(
+    "CONFLICT",
+    at,
+    found === null
+      ? { message: "does not exist, and expected_hash names content", details: { expected } }
+      : { message: "is not the version that expected_hash names", details: { expected, found } },
+  );
+}
+
+/** A hash as `expected_hash` takes it: with or without its prefix, in any case. */
+export function normalHash(hash: string): string {
+  const text = hash.trim().toLowerCase();
+  return text.startsWith("sha256:") ? text : `sha256:${text}`;
+}

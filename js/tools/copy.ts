@@ -1,0 +1,73 @@
+/** `copy`: copies a file or a directory to an exact path. */
+import { copyTreeVia } from "../backends/fallback-tree.ts";
+import { withParents } from "./parents.ts";
+import { compile, object } from "./schema.ts";
+import { integer, text, TRANSFER_ALIASES } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import type { ChangingTool } from "./tool.ts";
+import {
+  planTransfer,
+  previewTransfer,
+  type TransferArgs,
+  type TransferTodo,
+  transferSchema,
+} from "./transfer.ts";
+
+/** What `copy` made. */
+export interface CopyData {
+  readonly source: string;
+  readonly destination: string;
+  readonly files: number;
+  readonly directories: number;
+  readonly bytes: number;
+}
+
+const inputSchema = transferSchema("copy");
+
+const outputSchema = object(
+  {
+    source: text("The source, relative to the workspace."),
+    destination: text("The destination, relative to the workspace."),
+    files: integer("Files and links copied."),
+    directories: integer("Directories made."),
+    bytes: integer("Bytes copied."),
+  },
+  ["source", "destination", "files", "directories", "bytes"],
+);
+
+/** Copies a file or a directory. */
+export const copy: ChangingTool<Required<TransferArgs>, CopyData, TransferTodo> = {
+  kind: "change",
+  name: "copy",
+  title: "Copy",
+  description: `Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links stay links, and links that lead out of the workspace are left out.
+An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  parse: compile("copy", inputSchema, TRANSFER_ALIASES),
+  paths: (args) => [
+    { argument: "source", typed: args.source, intent: "read", tree: true },
+    { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },
+  ],
+  plan: (args, call) => planTransfer(args, call, "copy"),
+  preview: (_plan, args) => previewTransfer("Copy", args),
+  async apply({ todo }, args, call) {
+    const [from, to] = [call.locations[0]!, call.locations[1]!];
+    const counts = await withParents(call.fs, to.path, args.create_dirs, async () =>
+      copyTreeVia(call.fs, todo.from, to.path, { overwrite: args.overwrite, signal: call.signal }),
+    );
+    const { files, directories, bytes } = counts;
+    return {
+      data: {
+        source: call.display(from.path),
+        destination: call.display(to.path),
+        files,
+        directories,
+        bytes,
+      },
+    };
+  },
+  render: (data, args) =>
+    `Copied ${escapeControls(args.source)} -> ${escapeControls(args.destination)} (${data.files} files, ${data.bytes} bytes)`,
+};

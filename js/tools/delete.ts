@@ -1,0 +1,99 @@
+/** `delete`: removes a file, a link or a directory. */
+import { lstatOrNull } from "../backends/fallback.ts";
+import { removeTreeVia } from "../backends/fallback-tree.ts";
+import { compile, object } from "./schema.ts";
+import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import { type ChangingTool, refuse } from "./tool.ts";
+import { spareRoots } from "./transfer.ts";
+
+/** The arguments of `delete`. */
+export interface DeleteArgs {
+  readonly path: string;
+  readonly recursive?: boolean;
+  readonly missing_ok?: boolean;
+}
+
+/** What `delete` removed. */
+export interface DeleteData {
+  readonly path: string;
+  /** Everything that was not a directory. */
+  readonly files: number;
+  readonly directories: number;
+}
+
+const inputSchema = object(
+  {
+    path: path("What to delete: a file, a link (its target stays) or a directory"),
+    recursive: flag(
+      "Delete a directory with everything in it. Without it only an empty directory goes.",
+      false,
+    ),
+    missing_ok: flag("Nothing there is a success; when false it is NOT_FOUND.", false),
+  },
+  ["path"],
+);
+
+const outputSchema = object(
+  {
+    path: text("What was deleted, relative to the workspace."),
+    files: integer("Files and links removed."),
+    directories: integer("Directories removed."),
+  },
+  ["path", "files", "directories"],
+);
+
+/** Removes a file, a link or a directory. */
+export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readonly isDir: boolean }> = {
+  kind: "change",
+  name: "delete",
+  title: "Delete",
+  description: `Deletes a file, a symbolic link (never its target) or a directory. A directory that is not empty needs recursive: true and goes with everything in it; there is no undo by this tool, so look with list_directory first. The roots of the workspace cannot be deleted.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  parse: compile("delete", inputSchema, PATH_ALIASES),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "write", entry: true, tree: true }],
+  async plan(args, call) {
+    const at = call.locations[0]!;
+    spareRoots(call, at);
+    const there = await lstatOrNull(call.fs, at.path);
+    if (there === null) {
+      if (!args.missing_ok) throw refuse("NOT_FOUND", at);
+      return {
+        settled: { data: { path: call.display(at.path), files: 0, directories: 0 } },
+        todo: { isDir: false },
+        base: [],
+      };
+    }
+    // `link/` names the directory behind a link, which a deletion of the link would not be about.
+    if (at.directory && !there.isDir) throw refuse("NOT_DIRECTORY", at);
+    if (there.isDir && !args.recursive && (await call.fs.listDir(at.path)).length > 0)
+      throw refuse("NOT_EMPTY", at);
+    return {
+      todo: { isDir: there.isDir },
+      base: [{ path: at.path, version: there.version ?? null, entry: true }],
+    };
+  },
+  preview: (plan, args) => ({
+    title: `Delete ${plan.todo.isDir ? "directory " : ""}${args.path}`,
+    location: 0,
+    diff: "",
+    originalContent: null,
+    newContent: null,
+  }),
+  async apply({ todo }, args, call) {
+    const at = call.locations[0]!;
+    if (!todo.isDir || !args.recursive) {
+      await call.fs.delete(at.path);
+      const [files, directories] = todo.isDir ? [0, 1] : [1, 0];
+      return { data: { path: call.display(at.path), files, directories } };
+    }
+    const counts = await removeTreeVia(call.fs, at.path, { signal: call.signal });
+    return { data: { path: call.display(at.path), files: counts.files, directories: counts.directories } };
+  },
+  render: (data, args) =>
+    data.files + data.directories === 0
+      ? `Nothing to delete: ${escapeControls(args.path)} does not exist`
+      : `Deleted ${escapeControls(args.path)} (${data.files} files)`,
+};

@@ -1,0 +1,172 @@
+/** `diff`: what differs between two files, or between a file and a text. */
+import type { Location } from "../access/index.ts";
+import { engine } from "../engine/current.ts";
+import type { DiffHunk } from "../engine/diff.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { readWhole } from "./contents.ts";
+import { diffHtml } from "./diff_html.ts";
+import { kindOf } from "./kind.ts";
+import { compile, object } from "./schema.ts";
+import { choice, flag, integer, path, text } from "./shared.ts";
+import { isWellFormed, utf8 } from "./text.ts";
+import { type Call, type ReadingTool, refuse } from "./tool.ts";
+
+/** The arguments of `diff`. */
+export interface DiffArgs {
+  readonly a: string;
+  readonly b?: string;
+  readonly content_b?: string;
+  readonly context?: number;
+  readonly ignore_whitespace?: boolean;
+  readonly format?: "unified" | "json" | "html";
+}
+
+/** What differs. */
+export interface DiffData {
+  readonly identical: boolean;
+  /** The unified diff; empty where nothing differs. */
+  readonly diff: string;
+  /** Lines that only the second has. */
+  readonly added: number;
+  /** Lines that only the first has. */
+  readonly removed: number;
+  /** With `format: "json"` or `"html"`. */
+  readonly hunks?: readonly HunkData[];
+}
+
+/** One hunk. Lines are 1-based; an empty side names the line before it. */
+export interface HunkData {
+  readonly old_start: number;
+  readonly old_lines: number;
+  readonly new_start: number;
+  readonly new_lines: number;
+  readonly lines: readonly string[];
+}
+
+type Args = Required<Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format">> &
+  Pick<DiffArgs, "b" | "content_b">;
+
+const inputSchema = object(
+  {
+    a: path("The first (old) file"),
+    b: path("The second (new) file; or give content_b"),
+    content_b: text("The second (new) content itself, instead of a file."),
+    context: integer("Unchanged lines around each change.", { default: 3, minimum: 0, maximum: 1_000_000 }),
+    ignore_whitespace: flag(
+      "Treat lines as equal that differ only in white space, line ends included.",
+      false,
+    ),
+    format: choice(
+      "The text: a unified diff, JSON hunks, or an HTML table.",
+      ["unified", "json", "html"],
+      "unified",
+    ),
+  },
+  ["a"],
+);
+
+const outputSchema = object(
+  {
+    identical: { type: "boolean", description: "Whether nothing differs." },
+    diff: text("The unified diff."),
+    added: integer("Lines only in the second."),
+    removed: integer("Lines only in the first."),
+    hunks: {
+      type: "array",
+      description: "With format json or html: the hunks as data.",
+      items: object(
+        {
+          old_start: integer("First line in the first file."),
+          old_lines: integer("Lines in the first file."),
+          new_start: integer("First line in the second file."),
+          new_lines: integer("Lines in the second file."),
+          lines: { type: "array", items: { type: "string" }, description: "Lines with their markers." },
+        },
+        ["old_start", "old_lines", "new_start", "new_lines", "lines"],
+      ),
+    },
+  },
+  ["identical", "diff", "added", "removed"],
+);
+
+/** What differs between two files. */
+export const diff: ReadingTool<Args, DiffData> = {
+  kind: "read",
+  name: "diff",
+  title: "Compare",
+  description: `Shows what differs between two text files, or between a file and a text given as content_b, as a unified diff (--- a/…, +++ b/…, @@ hunks). Use it to check a change or to compare versions; nothing is written. Two equal files give "Files are identical". Binary files are refused.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: withSecond(compile<Args>("diff", inputSchema, { file_a: "a", file_b: "b" })),
+  paths: (args) =>
+    args.b === undefined
+      ? [{ argument: "a", typed: args.a, intent: "read" }]
+      : [
+          { argument: "a", typed: args.a, intent: "read" },
+          { argument: "b", typed: args.b, intent: "read" },
+        ],
+  async run(args, call) {
+    const before = await sideOf(call.locations[0]!, call);
+    const after =
+      args.content_b === undefined ? await sideOf(call.locations[1]!, call) : utf8(args.content_b);
+    const result = await engine().diffAsync(before, after, {
+      oldName: args.a,
+      newName: args.b ?? args.a,
+      context: args.context,
+      ignoreWhitespace: args.ignore_whitespace,
+    });
+    const { identical, text: unified, added, removed } = result;
+    const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };
+    return { data: { identical, diff: unified, added, removed, ...hunks } };
+  },
+  render(data, args) {
+    if (args.format === "json") return JSON.stringify(data.hunks);
+    if (data.identical) return "Files are identical";
+    return args.format === "html"
+      ? diffHtml(args.a, args.b ?? args.a, data.hunks ?? [])
+      : data.diff.replace(/\n$/u, "");
+  },
+};
+
+function withSecond(parse: (args: unknown) => Args): (args: unknown) => Args {
+  return (given) => {
+    const args = parse(given);
+    if ((args.b === undefined) === (args.content_b === undefined)) {
+      throw new FilewrightError(
+        "INVALID_ARGUMENT",
+        "Invalid argument 'b': give either b (a file) or content_b (a text), not both.",
+        {
+          details: { argument: "b" },
+        },
+      );
+    }
+    if (args.content_b !== undefined && !isWellFormed(args.content_b)) {
+      throw new FilewrightError(
+        "INVALID_ARGUMENT",
+        "Invalid argument 'content_b': it holds an unpaired surrogate.",
+        {
+          details: { argument: "content_b" },
+        },
+      );
+    }
+    return args;
+  };
+}
+
+async function sideOf(at: Location, call: Call): Promise<Uint8Array> {
+  const { bytes } = await readWhole(call, at, call.limits.wholeFileBytes);
+  const { text: isText, mime } = kindOf(bytes);
+  if (!isText) throw refuse("BINARY_FILE", at, { details: { mime, size: bytes.length } });
+  return bytes;
+}
+
+function hunkData(hunk: DiffHunk): HunkData {
+  return {
+    old_start: hunk.oldStart,
+    old_lines: hunk.oldLines,
+    new_start: hunk.newStart,
+    new_lines: hunk.newLines,
+    lines: hunk.lines,
+  };
+}

@@ -1,0 +1,293 @@
+/** `list_directory`: what is in a directory, to a given depth. */
+import type { FsEntry, FsStat } from "../backends/backend.ts";
+import { lstatVia, readLinkVia } from "../backends/fallback.ts";
+import { compareCodePoints, relativeTo } from "../backends/paths.ts";
+import { compileGlobs } from "../backends/globs.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { cursorAt, positionOf, questionMark } from "./cursor.ts";
+import { compile, object } from "./schema.ts";
+import { choice, flag, integer, path, PATH_ALIASES, text, texts } from "./shared.ts";
+import { escapeControls, isoTime } from "./text.ts";
+import type { Answer, Call, ReadingTool } from "./tool.ts";
+
+/** The arguments of `list_directory`. */
+export interface ListDirectoryArgs {
+  readonly path?: string;
+  readonly depth?: number;
+  readonly hidden?: boolean;
+  readonly ignore?: readonly string[];
+  readonly respect_ignore?: boolean;
+  readonly sort?: "type" | "name" | "size" | "mtime";
+  readonly order?: "asc" | "desc";
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly format?: "text" | "json" | "names" | "tree";
+}
+
+/** One entry. */
+export interface ListedEntry {
+  readonly name: string;
+  /** Relative to the workspace; can be passed to any tool. */
+  readonly path: string;
+  readonly type: "file" | "dir" | "symlink" | "other";
+  /** Bytes. */
+  readonly size?: number;
+  /** ISO 8601, UTC. */
+  readonly modified?: string;
+  /** Where a link points, as written. */
+  readonly target?: string;
+}
+
+/** What `list_directory` found. */
+export interface ListDirectoryData {
+  readonly path: string;
+  readonly entries: readonly ListedEntry[];
+  /** All entries at all levels, also those beyond the limit. */
+  readonly total: number;
+  readonly truncated: boolean;
+  readonly next_cursor?: string;
+}
+
+type Args = Required<Omit<ListDirectoryArgs, "cursor">> & Pick<ListDirectoryArgs, "cursor">;
+
+const inputSchema = object(
+  {
+    path: path("The directory", { default: "." }),
+    depth: integer("How many levels: 1 lists the directory itself, 2 also its subdirectories, and so on.", {
+      default: 1,
+      minimum: 1,
+      maximum: 32,
+    }),
+    hidden: flag("Show names that begin with a dot.", true),
+    ignore: texts("Globs of what to leave out, such as node_modules or *.log.", { default: [] }),
+    respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", false),
+    sort: choice("`type` puts directories first.", ["type", "name", "size", "mtime"], "type"),
+    order: choice("asc or desc.", ["asc", "desc"], "asc"),
+    limit: integer("The most entries given.", { default: 1000, minimum: 1, maximum: 100_000 }),
+    cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
+    format: choice(
+      "The text: marked lines, JSON, bare names, or an indented tree.",
+      ["text", "json", "names", "tree"],
+      "text",
+    ),
+  },
+  [],
+);
+
+const outputSchema = object(
+  {
+    path: text("The directory, relative to the workspace."),
+    entries: {
+      type: "array",
+      description: "The entries of this page, each directory followed by what is in it.",
+      items: object(
+        {
+          name: text("Last part of the path."),
+          path: text("Relative to the workspace."),
+          type: {
+            type: "string",
+            enum: ["file", "dir", "symlink", "other"],
+            description: "`other` is a FIFO, socket or device.",
+          },
+          size: integer("Bytes."),
+          modified: text("ISO 8601, UTC."),
+          target: text("Where a link points."),
+        },
+        ["name", "path", "type"],
+      ),
+    },
+    total: integer("All entries, also those beyond the limit."),
+    truncated: { type: "boolean", description: "Whether there are more." },
+    next_cursor: text("Pass as cursor to go on."),
+  },
+  ["path", "entries", "total", "truncated"],
+);
+
+/** What is in a directory. */
+export const listDirectory: ReadingTool<Args, ListDirectoryData> = {
+  kind: "read",
+  name: "list_directory",
+  title: "List directory",
+  description: `Lists a directory: names, types, sizes and times, directories first. depth goes into subdirectories. Use it to look around; to find files by name anywhere use glob, by content grep.
+Symbolic links are shown with their target and never followed. At most limit entries are given; the total is always told, and next_cursor goes on.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("list_directory", inputSchema, PATH_ALIASES),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  run,
+  render(data, args) {
+    if (args.format === "json") return jsonText(data, args);
+    if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
+    const lines = data.entries.map((entry) => lineOf(entry, data, args));
+    if (data.truncated) lines.push(closing(data));
+    return lines.join("\n");
+  },
+  shrink(data, args, lines) {
+    const kept =
+      args.format === "json" ? Math.floor(data.entries.length / 2) : Math.min(lines, data.entries.length);
+    const entries = data.entries.slice(0, Math.max(1, kept));
+    const mark = questionOf(args, data.path);
+    const from = positionOf(args.cursor, mark);
+    return { ...data, entries, truncated: true, next_cursor: cursorAt(from + entries.length, mark) };
+  },
+};
+
+async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
+  const at = call.locations[0]!;
+  const shownPath = call.display(at.path);
+  const mark = questionOf(args, shownPath);
+  const from = positionOf(args.cursor, mark);
+  const all = await collect(args, at.path, call);
+  const page = all.slice(from, from + args.limit);
+  const entries: ListedEntry[] = [];
+  for (const entry of page) entries.push(await listed(entry, call));
+  const truncated = from + page.length < all.length;
+  return {
+    data: {
+      path: shownPath,
+      entries,
+      total: all.length,
+      truncated,
+      ...(truncated ? { next_cursor: cursorAt(from + page.length, mark) } : {}),
+    },
+  };
+}
+
+function questionOf(args: Args, shownPath: string): string {
+  return questionMark([
+    shownPath,
+    args.depth,
+    args.hidden,
+    args.ignore,
+    args.respect_ignore,
+    args.sort,
+    args.order,
+  ]);
+}
+
+/** Every entry wanted, each directory followed by its content. */
+async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
+  const ignored = args.ignore.length === 0 ? undefined : compileGlobs(args.ignore);
+  const compare = order(args);
+  const found: FsEntry[] = [];
+  const visit = async (directory: string, level: number): Promise<void> => {
+    if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
+    let entries = await listLevel(directory, level, call);
+    entries = entries.filter((entry) => {
+      if (!args.hidden && entry.name.startsWith(".")) return false;
+      return ignored === undefined || !ignored.matches(relativeTo(entry.path, root) as string);
+    });
+    if (args.sort === "size" || args.sort === "mtime") entries = await withFacts(entries, call);
+    for (const entry of [...entries].sort(compare)) {
+      found.push(entry);
+      if (entry.type === "dir" && level < args.depth) await visit(entry.path, level + 1);
+    }
+  };
+  await visit(root, 1);
+  return found;
+}
+
+/** A subdirectory that cannot be entered, or has gone meanwhile, is shown without its content. */
+async function listLevel(directory: string, level: number, call: Call): Promise<readonly FsEntry[]> {
+  try {
+    return await call.fs.listDir(directory);
+  } catch (error) {
+    if (level > 1 && error instanceof FilewrightError && error.code !== "CANCELLED") return [];
+    throw error;
+  }
+}
+
+async function withFacts(entries: readonly FsEntry[], call: Call): Promise<readonly FsEntry[]> {
+  const known: FsEntry[] = [];
+  for (const entry of entries) {
+    if (entry.size !== undefined && entry.mtime !== undefined) known.push(entry);
+    else {
+      const { size, mtime } = await factsOf(entry, call);
+      known.push({
+        ...entry,
+        ...(size === undefined ? {} : { size }),
+        ...(mtime === undefined ? {} : { mtime }),
+      });
+    }
+  }
+  return known;
+}
+
+async function factsOf(
+  entry: FsEntry,
+  call: Call,
+): Promise<Partial<Pick<FsStat, "size" | "mtime" | "target">>> {
+  try {
+    return await lstatVia(call.fs, entry.path);
+  } catch {
+    return {}; // Gone meanwhile: it was there when it was listed.
+  }
+}
+
+function order({ sort, order: direction }: Args): (a: FsEntry, b: FsEntry) => number {
+  const sign = direction === "desc" ? -1 : 1;
+  const byName = (a: FsEntry, b: FsEntry): number => compareCodePoints(a.name, b.name);
+  switch (sort) {
+    case "name":
+      return (a, b) => sign * byName(a, b);
+    case "size":
+      return (a, b) => sign * ((a.size ?? 0) - (b.size ?? 0)) || byName(a, b);
+    case "mtime":
+      return (a, b) => sign * ((a.mtime ?? 0) - (b.mtime ?? 0)) || byName(a, b);
+    case "type":
+      return (a, b) => sign * (Number(b.isDir) - Number(a.isDir) || byName(a, b));
+  }
+}
+
+async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
+  const facts = entry.size === undefined || entry.mtime === undefined ? await factsOf(entry, call) : entry;
+  let target = entry.target ?? facts.target;
+  if (entry.type === "symlink" && target === undefined) {
+    try {
+      target = await readLinkVia(call.fs, entry.path);
+    } catch {
+      // Shown without its target.
+    }
+  }
+  const size = entry.size ?? facts.size;
+  const mtime = entry.mtime ?? facts.mtime;
+  return {
+    name: entry.name,
+    path: call.display(entry.path),
+    type: entry.type,
+    ...(size === undefined ? {} : { size }),
+    ...(mtime === undefined ? {} : { modified: isoTime(mtime) }),
+    ...(target === undefined ? {} : { target }),
+  };
+}
+
+const TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
+
+function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string {
+  const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
+  const pointed = entry.target === undefined ? "" : ` -> ${escapeControls(entry.target)}`;
+  if (args.format === "names") return shown;
+  if (args.format === "tree") {
+    const below =
+      data.path === "." ? entry.path : (relativeTo(`/${entry.path}`, `/${data.path}`) ?? entry.path);
+    const level = below.split("/").length - 1;
+    return `${"  ".repeat(level)}${escapeControls(entry.name)}${entry.type === "dir" ? "/" : pointed}`;
+  }
+  return `${TAGS[entry.type]} ${shown}${pointed}`;
+}
+
+function closing({ entries, total, next_cursor }: ListDirectoryData): string {
+  return `[${entries.length} of ${total} entries; continue with cursor="${next_cursor}"]`;
+}
+
+function jsonText(data: ListDirectoryData, args: Args): string {
+  const rows = data.entries.map(({ name, path: where, type, size, target }) => ({
+    name,
+    ...(args.depth > 1 ? { path: where } : {}),
+    type,
+    ...(type === "file" && size !== undefined ? { size } : {}),
+    ...(target === undefined ? {} : { target }),
+  }));
+  return rows.length === 0 ? "[]" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]`;
+}

@@ -1,0 +1,75 @@
+/** `mkdir`: makes a directory. */
+import { compile, object } from "./schema.ts";
+import { flag, path, PATH_ALIASES, text } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import { type ChangingTool, refuse } from "./tool.ts";
+import { statOrNull } from "./contents.ts";
+
+/** The arguments of `mkdir`. */
+export interface MkdirArgs {
+  readonly path: string;
+  readonly parents?: boolean;
+  readonly exist_ok?: boolean;
+}
+
+/** What `mkdir` did. */
+export interface MkdirData {
+  readonly path: string;
+  /** False where it was there already. */
+  readonly created: boolean;
+}
+
+const inputSchema = object(
+  {
+    path: path("The directory to make"),
+    parents: flag("Make missing parent directories too.", true),
+    exist_ok: flag("An existing directory is fine; when false it is ALREADY_EXISTS.", true),
+  },
+  ["path"],
+);
+
+const outputSchema = object(
+  {
+    path: text("The directory, relative to the workspace."),
+    created: { type: "boolean", description: "False where it was there already." },
+  },
+  ["path", "created"],
+);
+
+/** Makes a directory. */
+export const mkdir: ChangingTool<Required<MkdirArgs>, MkdirData, undefined> = {
+  kind: "change",
+  name: "mkdir",
+  title: "Make directory",
+  description: `Makes a directory, with missing parents unless parents is false. An existing directory is fine unless exist_ok is false.
+Not needed before write_file, copy or move: they make missing directories themselves.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("mkdir", inputSchema, PATH_ALIASES),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
+  async plan(args, call) {
+    const at = call.locations[0]!;
+    const there = await statOrNull(call.fs, at.path);
+    if (there === null) return { todo: undefined, base: [{ path: at.path, version: null }] };
+    if (!there.isDir || !args.exist_ok) throw refuse("ALREADY_EXISTS", at);
+    const settled = { data: { path: call.display(at.path), created: false } };
+    return { settled, todo: undefined, base: [] };
+  },
+  preview: (_plan, args) => ({
+    title: `Make directory ${args.path}`,
+    location: 0,
+    diff: "",
+    originalContent: null,
+    newContent: null,
+  }),
+  async apply(_plan, args, call) {
+    const at = call.locations[0]!;
+    await call.fs.mkdir(at.path, { parents: args.parents, existOk: args.exist_ok });
+    return { data: { path: call.display(at.path), created: true } };
+  },
+  render: (data, args) =>
+    data.created
+      ? `Created directory ${escapeControls(args.path)}`
+      : `Directory ${escapeControls(args.path)} already exists`,
+};

@@ -1,0 +1,57 @@
+/** `move`: moves or renames a file or a directory to an exact path. */
+import { renameVia } from "../backends/fallback-tree.ts";
+import { withParents } from "./parents.ts";
+import { compile, object } from "./schema.ts";
+import { text, TRANSFER_ALIASES } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import type { ChangingTool } from "./tool.ts";
+import {
+  planTransfer,
+  previewTransfer,
+  type TransferArgs,
+  type TransferTodo,
+  transferSchema,
+} from "./transfer.ts";
+
+/** What `move` moved. */
+export interface MoveData {
+  readonly source: string;
+  readonly destination: string;
+}
+
+const inputSchema = transferSchema("move");
+
+const outputSchema = object(
+  {
+    source: text("Where it was, relative to the workspace."),
+    destination: text("Where it is now, relative to the workspace."),
+  },
+  ["source", "destination"],
+);
+
+/** Moves or renames. */
+export const move: ChangingTool<Required<TransferArgs>, MoveData, TransferTodo> = {
+  kind: "change",
+  name: "move",
+  title: "Move or rename",
+  description: `Moves or renames a file or a directory to the exact path given as destination; a symbolic link itself is moved, not its target.
+An existing destination is ALREADY_EXISTS unless overwrite is true: then a file replaces a file, and a directory an empty directory.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  parse: compile("move", inputSchema, TRANSFER_ALIASES),
+  paths: (args) => [
+    { argument: "source", typed: args.source, intent: "write", entry: true, tree: true },
+    { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },
+  ],
+  plan: (args, call) => planTransfer(args, call, "move"),
+  preview: (_plan, args) => previewTransfer("Move", args),
+  async apply({ todo }, args, call) {
+    const [from, to] = [call.locations[0]!, call.locations[1]!];
+    await withParents(call.fs, to.path, args.create_dirs, async () =>
+      renameVia(call.fs, todo.from, to.path, { overwrite: args.overwrite, signal: call.signal }),
+    );
+    return { data: { source: call.display(from.path), destination: call.display(to.path) } };
+  },
+  render: (_data, args) => `Moved ${escapeControls(args.source)} -> ${escapeControls(args.destination)}`,
+};

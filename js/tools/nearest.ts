@@ -1,0 +1,61 @@
+/**
+ * The nearest known word to a mistyped one: for "did you mean".
+ *
+ * Small lists of short names only (arguments, tools, entries of one directory).
+ * Ranking paths of a whole tree is `rank`, in the engine.
+ */
+
+/** How many edits two words are apart, a swap of neighbours counting one; stops counting above `limit`. */
+function distance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    let best = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(
+        (previous[j] as number) + 1,
+        (current[j - 1] as number) + 1,
+        (previous[j - 1] as number) + (same ? 0 : 1),
+      );
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (before[j - 2] as number) + 1);
+      }
+      current.push(cost);
+      if (cost < best) best = cost;
+    }
+    if (best > limit) return limit + 1;
+    before = previous;
+    previous = current;
+  }
+  return previous[b.length] as number;
+}
+
+/** The candidate most like `word`, or undefined where none is similar. Case counts only between equals. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase();
+  if (wanted.length === 0 || wanted.length > 255) return undefined;
+  let best: string | undefined;
+  let bestCost = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const other = candidate.toLowerCase();
+    let cost = distance(wanted, other, bestCost);
+    // `contents` for `content`, `config` for `config.json`: one word begins the other.
+    if (
+      cost >= bestCost &&
+      wanted.length >= 3 &&
+      other.length >= 3 &&
+      (other.startsWith(wanted) || wanted.startsWith(other))
+    ) {
+      cost = bestCost - 0.5;
+    }
+    if (cost < bestCost || (cost === 0 && candidate === word)) {
+      best = candidate;
+      bestCost = cost;
+      if (cost === 0 && candidate === word) break;
+    }
+  }
+  return best;
+}

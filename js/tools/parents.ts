@@ -1,0 +1,37 @@
+/**
+ * Missing parent directories, made for an operation and taken away again when it
+ * fails: a refused call leaves nothing behind.
+ */
+import type { FsBackend } from "../backends/backend.ts";
+import { parentOf } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+
+/** Runs `action` with the parents of `path` in place. @throws NOT_FOUND where they are missing and not wanted */
+export async function withParents<T>(
+  fs: FsBackend,
+  path: string,
+  create: boolean,
+  action: () => Promise<T>,
+): Promise<T> {
+  const missing: string[] = [];
+  let at = parentOf(path);
+  while (at !== "/" && !(await fs.exists(at))) {
+    missing.push(at);
+    at = parentOf(at);
+  }
+  if (missing.length === 0) return action();
+  if (!create) throw new FilewrightError("NOT_FOUND", "the parent directory does not exist", { path });
+  await fs.mkdir(missing[0] as string, { parents: true, existOk: true });
+  try {
+    return await action();
+  } catch (error) {
+    for (const directory of missing) {
+      try {
+        await fs.delete(directory);
+      } catch {
+        break; // Somebody else has put something there: it is theirs now.
+      }
+    }
+    throw error;
+  }
+}

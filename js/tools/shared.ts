@@ -1,0 +1,64 @@
+/** Pieces of schemas that several tools share, word for word. */
+import type { Aliases, Schema } from "./schema.ts";
+
+/** A string property. */
+export function text(description: string, more: Partial<Schema> = {}): Schema {
+  return { type: "string", description, ...more };
+}
+
+/** A yes-or-no property with its default. */
+export function flag(description: string, byDefault: boolean): Schema {
+  return { type: "boolean", description, default: byDefault };
+}
+
+/** An integer property. */
+export function integer(description: string, more: Partial<Schema> = {}): Schema {
+  return { type: "integer", description, ...more };
+}
+
+/** A list of strings. */
+export function texts(description: string, more: Partial<Schema> = {}): Schema {
+  return { type: "array", items: { type: "string", minLength: 1 }, description, ...more };
+}
+
+/** One string or several. */
+export function textOrTexts(description: string, more: Partial<Schema> = {}): Schema {
+  return {
+    type: ["string", "array"],
+    items: { type: "string", minLength: 1 },
+    minLength: 1,
+    minItems: 1,
+    description,
+    ...more,
+  };
+}
+
+/** One of a few words. */
+export function choice(description: string, values: readonly string[], byDefault: string): Schema {
+  return { type: "string", enum: values, description, default: byDefault };
+}
+
+/** A path, relative to the workspace or absolute. */
+export function path(what: string, more: Partial<Schema> = {}): Schema {
+  return {
+    type: "string",
+    minLength: 1,
+    description: `${what}; relative to the workspace, or absolute.`,
+    ...more,
+  };
+}
+
+/** The version guard of changing tools. */
+export const EXPECTED_HASH: Schema = text(
+  "Hash from an earlier read_file (`sha256:…`). The call fails with CONFLICT if the content is not that any more.",
+  { pattern: "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$" },
+);
+
+/** The spellings of `path` that other systems use. */
+export const PATH_ALIASES: Aliases = Object.freeze({ file_path: "path", absolute_path: "path" });
+
+/** The spellings of `source` and `destination`. */
+export const TRANSFER_ALIASES: Aliases = Object.freeze({
+  source_path: "source",
+  destination_path: "destination",
+});

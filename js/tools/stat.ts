@@ -1,0 +1,164 @@
+/** `stat`: the facts about one path. */
+import type { FsStat } from "../backends/backend.ts";
+import { lstatVia, readLinkVia, readVersioned } from "../backends/fallback.ts";
+import { nameOf } from "../backends/paths.ts";
+import { engine } from "../engine/current.ts";
+import { kindOf } from "./kind.ts";
+import { compile, object } from "./schema.ts";
+import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
+import { escapeControls, isoTime } from "./text.ts";
+import { type Call, type ReadingTool, refuse } from "./tool.ts";
+
+/** The arguments of `stat`. */
+export interface StatArgs {
+  readonly path: string;
+  readonly follow?: boolean;
+  readonly hash?: boolean;
+}
+
+/** What `stat` tells. Times are ISO 8601 in UTC with milliseconds. */
+export interface StatData {
+  readonly name: string;
+  readonly path: string;
+  readonly type: "file" | "dir" | "symlink" | "other";
+  /** Bytes. */
+  readonly size: number;
+  /** Octal, such as `0644`. */
+  readonly mode?: string;
+  /** Such as `-rw-r--r--`. */
+  readonly mode_string?: string;
+  readonly created?: string;
+  readonly modified: string;
+  readonly accessed?: string;
+  readonly is_dir: boolean;
+  readonly is_file: boolean;
+  readonly is_symlink: boolean;
+  readonly target?: string;
+  readonly mime?: string;
+  readonly hash?: string;
+  /** Opaque; changes with the content. */
+  readonly version?: string;
+}
+
+const inputSchema = object(
+  {
+    path: path("The file, directory or link"),
+    follow: flag("Tell about what a symbolic link leads to; false: about the link itself.", true),
+    hash: flag("Also compute the sha256 of a file's content, for expected_hash.", false),
+  },
+  ["path"],
+);
+
+const outputSchema = object(
+  {
+    name: text("The last part of the path."),
+    path: text("The path, relative to the workspace."),
+    type: {
+      type: "string",
+      enum: ["file", "dir", "symlink", "other"],
+      description: "`other` is a FIFO, socket or device.",
+    },
+    size: integer("Bytes."),
+    mode: text("Permission bits in octal."),
+    mode_string: text("Type and permissions as ls shows them."),
+    created: text("ISO 8601, UTC."),
+    modified: text("ISO 8601, UTC."),
+    accessed: text("ISO 8601, UTC."),
+    is_dir: { type: "boolean", description: "Whether it is a directory." },
+    is_file: { type: "boolean", description: "Whether it is a regular file." },
+    is_symlink: { type: "boolean", description: "Whether it is a symbolic link." },
+    target: text("Where a link points, as written."),
+    mime: text("Media type, from the first bytes and the name."),
+    hash: text("sha256 of the content."),
+    version: text("Opaque; changes with the content."),
+  },
+  ["name", "path", "type", "size", "modified", "is_dir", "is_file", "is_symlink"],
+);
+
+/** As much of a file as its kind is told from. */
+const HEAD_BYTES = 8192;
+
+/** The facts about one path. */
+export const stat: ReadingTool<Required<StatArgs>, StatData> = {
+  kind: "read",
+  name: "stat",
+  title: "File facts",
+  description: `Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file, which expected_hash of write_file and edit_file takes. For many entries at once use list_directory.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("stat", inputSchema, PATH_ALIASES),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read", entry: !args.follow }],
+  async run(args, call) {
+    const at = call.locations[0]!;
+    const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
+    if (at.directory && !facts.isDir) throw refuse("NOT_DIRECTORY", at);
+    const target =
+      facts.type === "symlink" ? (facts.target ?? (await readLinkVia(call.fs, at.path))) : undefined;
+    const data: StatData = {
+      name: nameOf(at.path) || "/",
+      path: call.display(at.path),
+      type: facts.type,
+      size: facts.size,
+      ...(facts.mode === undefined ? {} : { mode: octal(facts.mode), mode_string: modeString(facts) }),
+      ...(facts.birthtime === undefined ? {} : { created: isoTime(facts.birthtime) }),
+      modified: isoTime(facts.mtime),
+      ...(facts.atime === undefined ? {} : { accessed: isoTime(facts.atime) }),
+      is_dir: facts.isDir,
+      is_file: facts.isFile,
+      is_symlink: facts.type === "symlink",
+      ...(target === undefined ? {} : { target }),
+      ...(facts.isFile ? await contentFacts(at.path, facts, args.hash, call) : {}),
+      ...(facts.version === undefined ? {} : { version: facts.version }),
+    };
+    return { data };
+  },
+  render: (data) =>
+    Object.entries(data)
+      .map(([key, value]) => `${key}: ${escapeControls(String(value))}`)
+      .join("\n"),
+};
+
+async function contentFacts(
+  path: string,
+  facts: FsStat,
+  hash: boolean,
+  call: Call,
+): Promise<Pick<StatData, "mime" | "hash">> {
+  if (hash) {
+    const whole = await call.fs.readBytes(path);
+    return { mime: kindOf(whole.subarray(0, HEAD_BYTES)).mime, hash: engine().sha256(whole) };
+  }
+  if (facts.size > HEAD_BYTES && call.fs.read === undefined) return {};
+  try {
+    const head = await readVersioned(call.fs, path, {
+      range: { start: 0, end: HEAD_BYTES },
+      signal: call.signal,
+    });
+    return head === null ? {} : { mime: kindOf(head.bytes).mime };
+  } catch {
+    return {}; // Not readable: its facts are known all the same.
+  }
+}
+
+/** `0644`. */
+export function octal(mode: number): string {
+  return `0${(mode & 0o7777).toString(8).padStart(3, "0")}`;
+}
+
+/** `-rw-r--r--`. */
+export function modeString(facts: Pick<FsStat, "type" | "mode">): string {
+  const mode = facts.mode ?? 0;
+  const letters = ["r", "w", "x"];
+  const bits = Array.from({ length: 9 }, (_, at) =>
+    (mode >> (8 - at)) & 1 ? (letters[at % 3] as string) : "-",
+  );
+  const special = (at: number, bit: number, on: string, off: string): void => {
+    if (mode & bit) bits[at] = bits[at] === "x" ? on : off;
+  };
+  special(2, 0o4000, "s", "S");
+  special(5, 0o2000, "s", "S");
+  special(8, 0o1000, "t", "T");
+  const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[facts.type];
+  return kind + bits.join("");
+}

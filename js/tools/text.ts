@@ -1,0 +1,104 @@
+/**
+ * What every text for a model is made of: names made harmless, numbers made
+ * readable, budgets kept. Nothing here knows a tool.
+ */
+
+import { escapeControls as escapeNames } from "../backends/paths.ts";
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
+/** Escapes what could forge a line, hide text or make it ill-formed: control and bidirectional characters, half pairs. */
+export function escapeControls(text: string): string {
+  const shown = escapeNames(text);
+  if (!LONE_SURROGATE.test(shown)) return shown;
+  return shown.replace(LONE_SURROGATES, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
+}
+
+/** Whether the text has no unpaired surrogate, so that it has a UTF-8 form. */
+export function isWellFormed(text: string): boolean {
+  return !LONE_SURROGATE.test(text);
+}
+
+const encoder = new TextEncoder();
+
+/** How many bytes the text is in UTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00) {
+      bytes += 2; // the pair is two units and four bytes
+      at += 1;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
+/** The UTF-8 bytes of the text. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** Whether the text is at most `limit` UTF-8 bytes; counts only where the length does not decide. */
+export function fits(text: string, limit: number): boolean {
+  if (text.length * 3 <= limit) return true;
+  return text.length <= limit && utf8Length(text) <= limit;
+}
+
+/**
+ * How many leading lines of the text fit in `limit` UTF-8 bytes, and where they
+ * end (a UTF-16 offset, before the line break). One pass.
+ */
+export function linesThatFit(text: string, limit: number): { readonly lines: number; readonly end: number } {
+  let bytes = 0;
+  let lines = 0;
+  let end = 0;
+  let from = 0;
+  while (from <= text.length) {
+    const at = text.indexOf("\n", from);
+    const to = at < 0 ? text.length : at;
+    if (to - from > limit) break;
+    bytes += utf8Length(text.slice(from, to)) + 1;
+    if (bytes - 1 > limit) break;
+    lines += 1;
+    end = to;
+    from = to + 1;
+  }
+  return { lines, end };
+}
+
+/** The beginning of the text that is at most `limit` UTF-8 bytes, cut between code points. */
+export function cutToBytes(text: string, limit: number): string {
+  let bytes = 0;
+  let at = 0;
+  while (at < text.length) {
+    const unit = text.charCodeAt(at);
+    const pair = unit >= 0xd800 && unit < 0xdc00;
+    bytes += unit < 0x80 ? 1 : unit < 0x800 ? 2 : pair ? 4 : 3;
+    if (bytes > limit) break;
+    at += pair ? 2 : 1;
+  }
+  return text.slice(0, at);
+}
+
+/** How many lines a text has: only LF (with or without CR) ends one, and a final one begins no further line. */
+export function countLines(text: string): number {
+  if (text.length === 0) return 0;
+  let lines = text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+/** `1 file`, `2 files`: only for prose, not where a text form is exact. */
+export function plural(count: number, one: string, many: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Milliseconds since 1970 as ISO 8601 UTC with milliseconds. */
+export function isoTime(ms: number): string {
+  const whole = Math.trunc(ms);
+  return Math.abs(whole) <= 8.64e15 ? new Date(whole).toISOString() : new Date(8.64e15).toISOString();
+}

@@ -1,0 +1,165 @@
+/**
+ * What a tool is: a name, schemas, and the steps the pipeline takes it through.
+ *
+ * A tool never opens, locks, asks or words an error: it computes. A reading tool
+ * has one step, `run`. A changing tool has `plan` (reads what is there and
+ * computes what should be, no lock held), `preview` (what a reviewer is shown)
+ * and `apply` (under the lock, and only if what the plan read is still there).
+ * `render` turns data into the text for the model and is all that a preset
+ * replaces.
+ */
+import type { Intent, Location } from "../access/index.ts";
+import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts";
+import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
+import type { Limits } from "./limits.ts";
+import type { ObjectSchema } from "./schema.ts";
+
+/** One path that a call names, and what it is for. */
+export interface PathUse {
+  readonly argument: string;
+  readonly typed: string;
+  readonly intent: Intent;
+  /** The entry itself is meant: a link is not followed. */
+  readonly entry?: boolean;
+  /** Everything below it changes too, so that the lock covers it. */
+  readonly tree?: boolean;
+}
+
+/** Where the workspace may read and write: what `access_info` tells. */
+export interface AccessSummary {
+  readonly cwd: string;
+  /** Null where everything may be read. */
+  readonly readRoots: readonly string[] | null;
+  readonly writeRoots: readonly string[];
+  readonly deny: readonly string[];
+  readonly grants: readonly string[];
+  readonly readOnly: boolean;
+  readonly sandbox: {
+    readonly fs: "enforced" | "partial" | "none";
+    readonly net: "enforced" | "partial" | "none";
+  };
+}
+
+/** What a tool is given besides its arguments. */
+export interface Call {
+  /** The confined backend: it refuses every path the policy does not allow. */
+  readonly fs: FsBackend;
+  readonly limits: Limits;
+  readonly durability: Durability;
+  readonly signal: AbortSignal | undefined;
+  /** The locations of the tool's `paths`, in that order. */
+  readonly locations: readonly Location[];
+  /** Judges a further path, such as a member of a list. @throws FilewrightError OUTSIDE_ALLOWED and others */
+  locate(typed: string, intent: Intent): Location;
+  /** A path as data carries it: relative to the cwd when inside it. Text escapes it first. */
+  display(path: string): string;
+  readonly access: AccessSummary;
+  /** Tells the caller how far a long call is. */
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** How far a long call is. */
+export interface Progress {
+  /** Units done, such as files. */
+  readonly done: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** A block beside the text. Keys are those that vision models take. */
+export interface ImageBlock {
+  readonly type: "image";
+  readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
+  readonly file_path: string;
+  readonly size_bytes: number;
+}
+
+/** What a reading tool, or an applied change, gives. */
+export interface Answer<Data> {
+  readonly data: Data;
+  readonly content?: readonly ImageBlock[];
+}
+
+/** What a reviewer is shown before a change. Contents are text; null where there is no file yet. */
+export interface Preview {
+  readonly title: string;
+  /** Index into the call's locations: the file concerned. */
+  readonly location: number;
+  readonly diff: string;
+  readonly originalContent: string | null;
+  readonly newContent: string | null;
+}
+
+/** A change that is computed but not made. */
+export interface Plan<Data, Todo> {
+  /** The answer where nothing is to be written: a dry run, or something already so. */
+  readonly settled?: Answer<Data>;
+  /** What `apply` needs. */
+  readonly todo: Todo;
+  /** The versions the plan was computed from; null where there was nothing. */
+  readonly base: readonly BaseVersion[];
+}
+
+/** The version of one path when it was read. */
+export interface BaseVersion {
+  readonly path: string;
+  readonly version: string | null;
+  /** The version of the entry itself: a link is not followed. */
+  readonly entry?: boolean;
+}
+
+/** Hints for hosts, as in the Model Context Protocol. */
+export interface Annotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: false;
+}
+
+interface ToolBase<Args, Data> {
+  /** `snake_case`. */
+  readonly name: string;
+  readonly title: string;
+  /** For models: what it does, when to use it, its limits. */
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  readonly annotations: Annotations;
+  /** Checks and completes arguments. @throws FilewrightError INVALID_ARGUMENT */
+  parse(args: unknown): Args;
+  /** Which arguments are paths. The first is the one that errors name. */
+  paths(args: Args): readonly PathUse[];
+  /** The text for the model. */
+  render(data: Data, args: Args, call: Call): string;
+  /** The same data reduced to the first `lines` lines of its text, saying so. */
+  shrink?(data: Data, args: Args, lines: number, call: Call): Data;
+}
+
+/** A tool that changes nothing. */
+export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
+  readonly kind: "read";
+  run(args: Args, call: Call): MaybePromise<Answer<Data>>;
+}
+
+/** A tool that changes files. */
+export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
+  readonly kind: "change";
+  plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
+  preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
+  /** The plan with the content a reviewer put in place of the planned one. */
+  revise?(plan: Plan<Data, Todo>, args: Args, newContent: string, call: Call): MaybePromise<Plan<Data, Todo>>;
+  /** @throws FilewrightError CONFLICT where what the plan read is no longer there */
+  apply(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Answer<Data>>;
+}
+
+/** Any tool, its own types forgotten. The pipeline hands each tool only what that tool made. */
+export type Tool = ReadingTool<never, unknown> | ChangingTool<never, unknown, unknown>;
+
+/** A failure at a location; the workspace words it from the code. */
+export function refuse(
+  code: Code,
+  at: Location | undefined,
+  init: Omit<ErrorInit, "path"> & { readonly message?: string } = {},
+): FilewrightError {
+  return makeError(code, init.message ?? "", { ...init, path: at?.path });
+}

@@ -1,0 +1,99 @@
+/** What `copy` and `move` have in common: two paths, and what may be at the second. */
+import type { Location } from "../access/index.ts";
+import type { FsStat } from "../backends/backend.ts";
+import { lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
+import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import { type ObjectSchema, object } from "./schema.ts";
+import { flag, path } from "./shared.ts";
+import { type BaseVersion, type Call, type Plan, type Preview, refuse } from "./tool.ts";
+
+/** The arguments of `copy` and of `move`. */
+export interface TransferArgs {
+  readonly source: string;
+  readonly destination: string;
+  readonly overwrite?: boolean;
+  readonly create_dirs?: boolean;
+}
+
+/** What is copied or moved: its real path. */
+export interface TransferTodo {
+  readonly from: string;
+}
+
+/** The arguments, worded for one of the two. */
+export function transferSchema(verb: "copy" | "move"): ObjectSchema {
+  return object(
+    {
+      source: path(`What to ${verb}: a file or a directory`),
+      destination: path("The exact path it will have there (not the directory to put it in)"),
+      overwrite: flag("Replace an existing destination. When false it is ALREADY_EXISTS.", false),
+      create_dirs: flag("Make missing parent directories of the destination.", true),
+    },
+    ["source", "destination"],
+  );
+}
+
+/** Looks at both ends. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT, PROTECTED_PATH and others */
+export async function planTransfer(
+  args: Required<TransferArgs>,
+  call: Call,
+  verb: "copy" | "move",
+): Promise<Plan<never, TransferTodo>> {
+  const [from, to] = [call.locations[0]!, call.locations[1]!];
+  if (verb === "move") spareRoots(call, from);
+  spareRoots(call, to);
+  // What a link leads to is copied; what is moved is the link.
+  const source = await (verb === "copy" ? call.fs.stat(from.path) : lstatVia(call.fs, from.path));
+  if (from.directory && !source.isDir) throw refuse("NOT_DIRECTORY", from);
+  if (source.type === "other" && verb === "copy") throw refuse("NOT_REGULAR_FILE", from);
+  const target = await lstatOrNull(call.fs, to.path);
+  if (target === null && to.directory && !source.isDir) throw refuse("NOT_DIRECTORY", to);
+  const realFrom = verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPath(call, from.path);
+  const realTo = await entryPath(call, to.path);
+  if (realFrom === realTo || (target !== null && sameFile(source, target))) throw refuse("SAME_FILE", to);
+  if (source.isDir && isWithin(realTo, realFrom)) {
+    throw refuse("INVALID_ARGUMENT", to, {
+      message:
+        "Invalid argument 'destination': it lies inside the source; a directory cannot go into itself.",
+      details: { argument: "destination" },
+    });
+  }
+  if (target !== null) {
+    if (!args.overwrite) throw refuse("ALREADY_EXISTS", to);
+    if (target.isDir && !source.isDir) throw refuse("IS_DIRECTORY", to);
+    if (!target.isDir && source.isDir) throw refuse("NOT_DIRECTORY", to);
+    if (to.directory && !target.isDir) throw refuse("NOT_DIRECTORY", to);
+  }
+  const base: BaseVersion[] = [{ path: to.path, version: target?.version ?? null, entry: true }];
+  if (!source.isDir) base.unshift({ path: realFrom, version: source.version ?? null, entry: true });
+  return { todo: { from: realFrom }, base };
+}
+
+/** @throws PROTECTED_PATH where the path is a root of the workspace, or holds one */
+export function spareRoots(call: Call, at: Location): void {
+  const { cwd, readRoots, writeRoots } = call.access;
+  for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
+    if (isWithin(root, at.path)) throw refuse("PROTECTED_PATH", at, { details: { reason: "root" } });
+  }
+}
+
+/** The path of the entry itself, with the links of its parents resolved. */
+async function entryPath(call: Call, path: string): Promise<string> {
+  return path === "/" ? path : childOf(await realpathVia(call.fs, parentOf(path)), nameOf(path));
+}
+
+/** Whether two names are hard links to one file. Equal versions alone may be equal contents. */
+function sameFile(a: FsStat, b: FsStat): boolean {
+  return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
+}
+
+/** What a reviewer is shown. */
+export function previewTransfer(verb: string, args: TransferArgs): Preview {
+  return {
+    title: `${verb} ${args.source} to ${args.destination}`,
+    location: 1,
+    diff: "",
+    originalContent: null,
+    newContent: null,
+  };
+}

@@ -1,0 +1,206 @@
+/**
+ * One call, from arguments to result: the only way in.
+ *
+ * arguments → before hooks → locations → run, or plan…apply → render → after
+ * hooks. MCP, the command line, adapters and the typed methods all come through
+ * here. It answers with a result; it rejects only with what a hook raised.
+ */
+import type { Location } from "../access/index.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
+import type { Answer, Call, ChangingTool, PathUse, Progress, ReadingTool, Tool } from "../tools/tool.ts";
+import { change, stopIfCancelled } from "./change.ts";
+import { ask, denied, mustAsk } from "./confirm.ts";
+import { hooksFor, Raised, runAfter, runBefore } from "./hooks.ts";
+import { word } from "./messages.ts";
+import { errorData, type Failure, type Meta, type Success, type ToolResult } from "./result.ts";
+import type { Session } from "./session.ts";
+
+/** What a caller may say besides the arguments. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** The host's own record of the call, handed to hooks. */
+  readonly toolCall?: unknown;
+}
+
+/** Beyond the budget for the line that says what was cut. */
+const GRACE_BYTES = 500;
+
+type AnyReading = ReadingTool<object, unknown>;
+type AnyChanging = ChangingTool<object, unknown, unknown>;
+
+/** Runs one call of a known tool. */
+export async function runCall(
+  session: Session,
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+): Promise<ToolResult> {
+  const started = performance.now();
+  // A tool only ever receives what it made itself: its own arguments, plans and data.
+  const tool = known as unknown as AnyReading | AnyChanging;
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  let raw = given;
+  let result: ToolResult;
+  try {
+    stopIfCancelled(options.signal);
+    let args = tool.parse(given);
+    let modified: readonly string[] = [];
+    const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name);
+    if (before.length > 0) {
+      const subject = { tool_name: tool.name, tool_call: options.toolCall };
+      const outcome = await runBefore(
+        before,
+        subject,
+        given as Record<string, unknown>,
+        session.limits.hookTimeoutMs,
+      );
+      modified = outcome.modified;
+      if (modified.length > 0) {
+        raw = outcome.args;
+        args = tool.parse(raw);
+      }
+    }
+    uses.push(...tool.paths(args));
+    for (const use of uses) locations.push(judge(session, use));
+    const call = makeCall(session, locations, options);
+    let answer: Answer<unknown>;
+    let modifiedByUser = false;
+    if (tool.kind === "read") {
+      const ruled = session.decide(tool.name, locations, args, call.display);
+      if (ruled !== undefined && ruled !== "allow") await permit(session, tool, call, ruled);
+      answer = await tool.run(args, call);
+    } else {
+      ({ answer, modifiedByUser } = await change(session, tool, args, uses, call));
+    }
+    result = success(tool, answer, args, call, modified, modifiedByUser, started);
+  } catch (thrown) {
+    if (thrown instanceof Raised) throw thrown.what;
+    result = await failure(session, tool, thrown, uses, locations, started);
+  }
+  if (session.hooks.length === 0) return result;
+  const subject = { tool_name: tool.name, tool_call: options.toolCall };
+  const seen = typeof raw === "object" && raw !== null ? (raw as Record<string, unknown>) : {};
+  return runAfter(hooksFor(session.hooks, "after", tool.name), subject, seen, result, session.onHookError);
+}
+
+/** A path argument becomes a location, or a refusal that names the argument. */
+function judge(session: Session, use: PathUse): Location {
+  try {
+    return session.resolver.resolve(use.typed, use.intent);
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") throw error;
+    throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${use.argument}': ${error.message}.`, {
+      path: use.typed,
+      details: { argument: use.argument },
+    });
+  }
+}
+
+function makeCall(session: Session, locations: readonly Location[], options: CallOptions): Call {
+  return {
+    fs: session.fs,
+    limits: session.limits,
+    durability: session.durability,
+    signal: options.signal,
+    locations,
+    locate: session.resolver.resolve,
+    display: session.resolver.display,
+    access: session.access,
+    onProgress: options.onProgress,
+  };
+}
+
+/** A reading tool is only asked about where a rule says so. */
+async function permit(session: Session, tool: AnyReading, call: Call, ruled: "deny" | "ask"): Promise<void> {
+  if (!mustAsk(ruled, "allow", session.confirm, session.approvals, tool.name, call.locations)) return;
+  const at = call.locations[0];
+  const { outcome } = await ask(
+    session.confirm as NonNullable<Session["confirm"]>,
+    {
+      type: "info",
+      title: `${tool.title}: ${at?.typed ?? tool.name}`,
+      tool: tool.name,
+      fileName: at?.typed ?? "",
+      fileDiff: "",
+      originalContent: null,
+      newContent: null,
+      path: at?.path ?? "",
+    },
+    call.signal,
+  );
+  if (outcome === "cancel" || outcome === "modify_with_editor")
+    throw denied("The reviewer refused the call.");
+  session.approvals.remember(outcome, tool.name, at?.root ?? "/");
+}
+
+function success(
+  tool: AnyReading | AnyChanging,
+  answer: Answer<unknown>,
+  args: object,
+  call: Call,
+  modifiedByHook: readonly string[],
+  modifiedByUser: boolean,
+  started: number,
+): Success<unknown> {
+  let { data } = answer;
+  let text = tool.render(data, args, call);
+  let cut = false;
+  const budget = call.limits.outputBytes;
+  if (!fits(text, budget)) {
+    const { lines } = linesThatFit(text, budget);
+    if (tool.shrink !== undefined && lines > 0) {
+      data = tool.shrink(data, args, lines, call);
+      text = tool.render(data, args, call);
+    }
+    if (!fits(text, budget + GRACE_BYTES)) {
+      cut = true;
+      text = cutText(text, budget);
+      data = { ...(data as object), truncated: true };
+    }
+  }
+  if (modifiedByHook.length > 0) text += `\n[arguments modified by a hook: ${modifiedByHook.join(", ")}]`;
+  if (modifiedByUser) text += "\n[content modified by the reviewer before it was approved]";
+  const meta: Meta = {
+    duration_ms: performance.now() - started,
+    truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
+    ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
+    ...(modifiedByUser ? { modified_by_user: true } : {}),
+  };
+  return answer.content === undefined
+    ? { ok: true, text, data, meta }
+    : { ok: true, text, data, content: answer.content, meta };
+}
+
+/** The beginning of a text that no tool knows how to shorten, with a line that says so. */
+function cutText(text: string, budget: number): string {
+  const { end } = linesThatFit(text, budget);
+  const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
+  return `${kept}\n[output cut at ${budget} bytes; truncated]`;
+}
+
+async function failure(
+  session: Session,
+  tool: AnyReading | AnyChanging,
+  thrown: unknown,
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  started: number,
+): Promise<Failure> {
+  const error = await word(thrown, {
+    tool: tool.name,
+    uses,
+    locations,
+    fs: session.fs,
+    display: session.resolver.display,
+  });
+  const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
+  return {
+    ok: false,
+    text: verbatim ? error.message : `Error: ${error.message}`,
+    error: errorData(error),
+    meta: { duration_ms: performance.now() - started, truncated: false },
+  };
+}

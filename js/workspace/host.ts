@@ -1,0 +1,54 @@
+/**
+ * What the host offers a workspace: a local disk, or none.
+ *
+ * Set once by the Node entry, so that this room needs no Node.
+ */
+import type { Durability, FsBackend } from "../backends/backend.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { type Locker, makeLocker } from "./locks.ts";
+
+/** What a local backend is told. */
+export interface LocalSettings {
+  readonly stateDir?: string | undefined;
+  readonly durability: Durability;
+  readonly kernel: "prefer" | "require" | "off";
+}
+
+/** A local disk of the host. */
+export interface LocalHost {
+  /** The disk, not yet confined: only roots are resolved with it. */
+  open(settings: LocalSettings): FsBackend;
+  /** What a relative root is relative to. */
+  cwd(): string;
+}
+
+let host: LocalHost | undefined;
+
+/** Makes a local disk available to {@link localHost}. */
+export function setLocalHost(next: LocalHost): void {
+  host = next;
+}
+
+/** The host's local disk. @throws FilewrightError UNSUPPORTED_PLATFORM */
+export function localHost(): LocalHost {
+  if (host !== undefined) return host;
+  throw new FilewrightError(
+    "UNSUPPORTED_PLATFORM",
+    "There is no local disk here; pass a backend, such as new MemoryBackend().",
+  );
+}
+
+/** Whoever writes to the local disk in this process waits in one queue. */
+const localLocker = makeLocker();
+const lockers = new WeakMap<FsBackend, Locker>();
+
+/** The queue of a backend: one for the local disk, one for each other storage. */
+export function lockerOf(backend: FsBackend, local: boolean): Locker {
+  if (local) return localLocker;
+  let locker = lockers.get(backend);
+  if (locker === undefined) {
+    locker = makeLocker();
+    lockers.set(backend, locker);
+  }
+  return locker;
+}

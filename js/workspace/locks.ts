@@ -1,0 +1,125 @@
+/**
+ * Who may write where, within this process: a first-in-first-out queue per
+ * canonical path.
+ *
+ * A request names all its paths at once and is granted when no earlier request
+ * overlaps it, so several paths can never deadlock and a directory as a whole
+ * (`tree`) waits for, and holds back, everything below it. Entries vanish when
+ * released. Other processes are kept out by the backend's own `lock`.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import { isWithin } from "../backends/paths.ts";
+
+/** One path to lock. */
+export interface LockKey {
+  /** Canonical: links resolved. */
+  readonly path: string;
+  /** Everything below the path too. */
+  readonly tree: boolean;
+}
+
+/** How long to wait for a holder that makes no progress, and when to give up. */
+export interface LockWait {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The queue. Workspaces over the same storage share one. */
+export interface Locker {
+  /** Waits for the keys. @throws FilewrightError LOCK_TIMEOUT, CANCELLED */
+  acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void>;
+  /** Requests held or waiting: 0 when idle. */
+  readonly size: number;
+}
+
+interface Request {
+  readonly keys: readonly LockKey[];
+  /** Earlier requests that overlap and are not released yet. */
+  blockers: number;
+  /** Later requests that wait for this one. */
+  readonly followers: Set<Request>;
+  /** Called when the last blocker goes, and, with `false`, when another one goes. */
+  wake: ((granted: boolean) => void) | undefined;
+}
+
+function overlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
+  for (const x of a) {
+    for (const y of b) {
+      if (x.path === y.path) return true;
+      if (x.tree && isWithin(y.path, x.path)) return true;
+      if (y.tree && isWithin(x.path, y.path)) return true;
+    }
+  }
+  return false;
+}
+
+/** Makes an empty queue. */
+export function makeLocker(): Locker {
+  const requests = new Set<Request>();
+
+  const release = (request: Request): void => {
+    if (!requests.delete(request)) return;
+    for (const follower of request.followers) {
+      follower.blockers -= 1;
+      follower.wake?.(follower.blockers === 0);
+    }
+    request.followers.clear();
+  };
+
+  return {
+    get size(): number {
+      return requests.size;
+    },
+    async acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void> {
+      const request: Request = { keys, blockers: 0, followers: new Set(), wake: undefined };
+      for (const earlier of requests) {
+        if (!overlap(earlier.keys, keys)) continue;
+        earlier.followers.add(request);
+        request.blockers += 1;
+      }
+      requests.add(request);
+      if (request.blockers > 0) await granted(request, requests, release, wait);
+      return () => release(request);
+    },
+  };
+}
+
+/** Waits until nothing blocks the request; withdraws it on a timeout or an abort. */
+async function granted(
+  request: Request,
+  requests: ReadonlySet<Request>,
+  release: (request: Request) => void,
+  { timeoutMs, signal }: LockWait,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // A long queue that moves is no reason to give up, so progress restarts the clock.
+      const restart = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          reject(
+            new FilewrightError(
+              "LOCK_TIMEOUT",
+              `another writer holds the lock for more than ${timeoutMs} ms`,
+            ),
+          );
+        }, timeoutMs);
+      };
+      request.wake = (free) => (free ? resolve() : restart());
+      onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for the lock"));
+      signal?.addEventListener("abort", onAbort, { once: true });
+      restart();
+      if (signal?.aborted === true) onAbort();
+    });
+  } catch (error) {
+    for (const other of requests) other.followers.delete(request);
+    release(request);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    request.wake = undefined;
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Opening a workspace: options become a policy, a confined backend and a
+ * session; the tools become methods.
+ */
+import { createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
+import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
+import { SandboxedBackend } from "../backends/sandboxed.ts";
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
+import { makeApprovals } from "./confirm.ts";
+import { localHost, lockerOf } from "./host.ts";
+import type { WorkspaceOptions } from "./options.ts";
+import { compileRules } from "./rules.ts";
+import type { Session } from "./session.ts";
+import { makeWorkspace, type Workspace } from "./workspace.ts";
+
+/**
+ * Opens a workspace: everything a model may do with files below the roots.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const { text } = await ws.call("grep", { pattern: "TODO" });
+ * await ws.close();
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for options that make no sense, NOT_FOUND for a missing root
+ */
+export async function openWorkspace(options: string | WorkspaceOptions): Promise<Workspace> {
+  const given: WorkspaceOptions = typeof options === "string" ? { root: options } : options;
+  check(given);
+  const local = given.backend === undefined;
+  const storage =
+    given.backend ??
+    localHost().open({
+      stateDir: given.stateDir,
+      durability: given.durability ?? "atomic",
+      kernel: given.kernel ?? "prefer",
+    });
+  const resolver = await createResolver(policyOf(given, local), (path) => rootPath(storage, path, local));
+  const { policy } = resolver;
+  const fs: FsBackend = new SandboxedBackend(storage, policy);
+  const session: Session = Object.freeze({
+    fs,
+    resolver,
+    limits: limitsOf(given.limits),
+    durability: given.durability ?? "atomic",
+    access: accessOf(resolver),
+    hooks: Object.freeze([...(given.hooks ?? [])]),
+    onHookError: given.onHookError,
+    decide: compileRules(given.rules ?? []),
+    byDefault: given.requireApproval === true || given.confirm !== undefined ? "ask" : "allow",
+    confirm: given.confirm,
+    approvals: makeApprovals(),
+    locker: lockerOf(storage, local),
+  });
+  return makeWorkspace(session, {
+    engine: engine().info,
+    backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
+    confinement: storage.confine === undefined ? "checked" : "native",
+    sandbox: session.access.sandbox,
+  });
+}
+
+function check(options: WorkspaceOptions): void {
+  const fail = (message: string): never => {
+    throw new FilewrightError("INVALID_ARGUMENT", message);
+  };
+  if (options.preset !== undefined && options.preset !== "canonical")
+    fail(`there is no preset '${String(options.preset)}'`);
+  if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
+  if (options.roots?.length === 0) fail("roots must not be empty");
+  for (const [name, value] of Object.entries(options.limits ?? {})) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) fail(`there is no limit '${name}'`);
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      fail(`limits.${name} must be a positive integer`);
+  }
+}
+
+function policyOf(options: WorkspaceOptions, local: boolean): SandboxPolicy {
+  const base = local ? localHost().cwd() : "/";
+  const absolute = (path: string): string =>
+    path.startsWith("/") ? path : `${base === "/" ? "" : base}/${path}`;
+  const roots = (options.roots ?? (options.root === undefined ? [] : [options.root]))
+    .map((root) => (typeof root === "string" ? { path: root } : root))
+    .map((root) => ({ path: absolute(root.path), write: root.access !== "read" }));
+  const access = options.access ?? {};
+  const cwd = options.cwd === undefined ? roots[0]?.path : absolute(options.cwd);
+  if (cwd === undefined)
+    throw new FilewrightError("INVALID_ARGUMENT", "give a root: the directory to work in");
+  return SandboxPolicy.allowList({
+    cwd,
+    read: access.read === undefined ? roots.map((root) => root.path) : access.read,
+    write: access.write ?? roots.filter((root) => root.write).map((root) => root.path),
+    deny: access.deny,
+    protect: access.protect,
+    readOnly: access.readOnly,
+    followSymlinks: access.followSymlinks,
+  });
+}
+
+/** Where a root really is. A root in other storage than the disk is made where it is missing. */
+async function rootPath(storage: FsBackend, path: string, local: boolean): Promise<string> {
+  if (!local && !(await storage.exists(path))) await storage.mkdir(path, { parents: true, existOk: true });
+  if (local && !(await storage.exists(path))) {
+    throw new FilewrightError("NOT_FOUND", `the root '${path}' does not exist`, { path });
+  }
+  return storage.realpath === undefined ? path : await storage.realpath(path);
+}
+
+function limitsOf(given: Partial<Limits> | undefined): Limits {
+  const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  return Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(set) });
+}
+
+function accessOf({ policy }: Resolver): Session["access"] {
+  return Object.freeze({
+    cwd: policy.cwd,
+    readRoots: policy.read,
+    writeRoots: policy.write,
+    deny: policy.deny,
+    grants: Object.freeze([]),
+    readOnly: policy.readOnly,
+    sandbox: Object.freeze({ fs: "none", net: "none" } as const),
+  });
+}

@@ -1,0 +1,56 @@
+/** What a workspace is opened with. */
+import type { FollowSymlinks } from "../access/index.ts";
+import type { Durability, FsBackend } from "../backends/backend.ts";
+import type { Hook } from "../hooks/hook.ts";
+import type { Limits } from "../tools/limits.ts";
+import type { Confirm } from "./confirm.ts";
+import type { Rule } from "./rules.ts";
+
+/** One root: a directory, or a single file. */
+export type RootSpec = string | { readonly path: string; readonly access?: "read" | "write" };
+
+/** Who may touch what, beyond the roots. */
+export interface AccessOptions {
+  /** What may be read, instead of the roots; null for everything. Relative entries are relative to the cwd. */
+  readonly read?: readonly string[] | null | undefined;
+  /** What may be changed, instead of the roots. */
+  readonly write?: readonly string[] | undefined;
+  /** Globs relative to the cwd: out of bounds, roots or not. */
+  readonly deny?: readonly string[] | undefined;
+  /** Refuse changes of `.git/hooks`, `.git/config` and `.gitmodules`. */
+  readonly protect?: boolean | undefined;
+  /** Refuse every change. */
+  readonly readOnly?: boolean | undefined;
+  readonly followSymlinks?: FollowSymlinks | undefined;
+}
+
+/** How a workspace is opened. One of `root`, `roots` or `access` says where. */
+export interface WorkspaceOptions {
+  /** The directory to work in: readable and writable. */
+  readonly root?: string | undefined;
+  /** Several of them; the first is the cwd unless one is given. */
+  readonly roots?: readonly RootSpec[] | undefined;
+  /** The storage; default: the local disk, where there is one. */
+  readonly backend?: FsBackend | undefined;
+  /** The base of relative paths. */
+  readonly cwd?: string | undefined;
+  readonly access?: AccessOptions | undefined;
+  /** Which names and texts the tools have. */
+  readonly preset?: "canonical" | undefined;
+  readonly hooks?: readonly Hook[] | undefined;
+  /** Told what an `after` hook threw. */
+  readonly onHookError?: ((error: unknown) => void) | undefined;
+  /** Decide, before anybody is asked; the first that matches wins. */
+  readonly rules?: readonly Rule[] | undefined;
+  /** Asked before changes that no rule allows. */
+  readonly confirm?: Confirm | undefined;
+  /** Ask before every change that no rule allows; without `confirm` such changes are refused. */
+  readonly requireApproval?: boolean | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  /** How hard writes are pushed to the disk. Default `atomic`. */
+  readonly durability?: Durability | undefined;
+  /** Whether the kernel confines the threads that touch files. Default `prefer`. */
+  readonly kernel?: "prefer" | "require" | "off" | undefined;
+  /** Where locks and journals are kept: a directory outside every root. */
+  readonly stateDir?: string | undefined;
+}

@@ -1,0 +1,60 @@
+/** What a call gives back. */
+import type { FilewrightError } from "../engine/errors.ts";
+import type { ImageBlock } from "../tools/tool.ts";
+
+/** Facts about the call itself. */
+export interface Meta {
+  readonly duration_ms: number;
+  /** Whether the text, or the list behind it, was cut. */
+  readonly truncated: boolean;
+  /** Whether a hook changed the arguments. */
+  readonly modified_by_hook?: true;
+  /** Whether the reviewer changed the content. */
+  readonly modified_by_user?: true;
+}
+
+/** A failure as data. `code` is stable, `message` is not. */
+export interface ErrorData {
+  readonly code: FilewrightError["code"];
+  readonly message: string;
+  /** As the caller wrote it. */
+  readonly path?: string;
+  readonly hint?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** A call that succeeded. */
+export interface Success<Data> {
+  readonly ok: true;
+  /** For the model. */
+  readonly text: string;
+  readonly data: Data;
+  /** Blocks beside the text, such as images. */
+  readonly content?: readonly ImageBlock[];
+  readonly meta: Meta;
+  readonly error?: undefined;
+}
+
+/** A call that failed. */
+export interface Failure {
+  readonly ok: false;
+  readonly text: string;
+  readonly error: ErrorData;
+  readonly data?: undefined;
+  readonly content?: undefined;
+  readonly meta: Meta;
+}
+
+/** What `ws.call` gives; it rejects only with what a hook raised. */
+export type ToolResult<Data = unknown> = Success<Data> | Failure;
+
+/** An error as plain data. */
+export function errorData(error: FilewrightError): ErrorData {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.path === undefined ? {} : { path: error.path }),
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.details === undefined ? {} : { details: error.details }),
+  };
+}

@@ -1,0 +1,154 @@
+/** The workspace as its users hold it: `call`, the tools, and a method for each. */
+import type { Capability, FsBackend } from "../backends/backend.ts";
+import type { EngineInfo } from "../engine/engine.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/index.ts";
+import { nearest } from "../tools/nearest.ts";
+import type { ObjectSchema } from "../tools/schema.ts";
+import { escapeControls } from "../tools/text.ts";
+import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
+import { type CallOptions, runCall } from "./call.ts";
+import { lockAll } from "./change.ts";
+import { errorData, type Failure, type ToolResult } from "./result.ts";
+import type { Session } from "./session.ts";
+
+/** A tool as hosts and adapters see it. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  readonly annotations: Annotations;
+  execute(args: unknown, options?: CallOptions): Promise<ToolResult>;
+}
+
+/** What is in force. */
+export interface Capabilities {
+  readonly engine: EngineInfo;
+  /** The optional capabilities of the backend. */
+  readonly backend: readonly Capability[];
+  /** `native`: the backend resolves and opens in one step. `checked`: paths are judged before they are used. */
+  readonly confinement: "native" | "checked";
+  /** What the kernel enforces besides. */
+  readonly sandbox: AccessSummary["sandbox"];
+}
+
+/** `read_file` → `readFile`. */
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+/** Every tool as a method: gives the data, or throws the failure. */
+export type ToolMethods = {
+  readonly [Name in ToolName as Camel<Name>]: (
+    args: ToolArgs[Name],
+    options?: CallOptions,
+  ) => Promise<ToolData[Name]>;
+};
+
+/** What a workspace is. */
+export interface WorkspaceBase extends AsyncDisposable {
+  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
+  call<Name extends ToolName>(
+    tool: Name,
+    args: ToolArgs[Name],
+    options?: CallOptions,
+  ): Promise<ToolResult<ToolData[Name]>>;
+  call(tool: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
+  /** The tools, for models. */
+  readonly tools: readonly ToolDefinition[];
+  /** The confined backend. */
+  readonly fs: FsBackend;
+  capabilities(): Capabilities;
+  /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
+  lock(path: string, options?: { readonly signal?: AbortSignal }): Promise<{ release(): void }>;
+  /** Ends the workspace; later calls fail. */
+  close(): Promise<void>;
+}
+
+/** Everything a model may do with files below the roots. */
+export type Workspace = WorkspaceBase & ToolMethods;
+
+/** Makes the workspace over a session. */
+export function makeWorkspace(session: Session, capabilities: Capabilities): Workspace {
+  // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
+  const tools = TOOLS.filter((tool) => !session.access.readOnly || tool.kind === "read");
+  const byName = new Map<string, Tool>(TOOLS.map((tool) => [tool.name, tool]));
+  let closed = false;
+
+  const call = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
+    const tool = byName.get(name);
+    if (closed) return refused("UNSUPPORTED_OPERATION", "The workspace is closed.");
+    if (tool === undefined) return unknownTool(name, byName.keys());
+    return runCall(session, tool, args, options);
+  };
+  const close = async (): Promise<void> => {
+    closed = true;
+  };
+  const definitions = tools.map(
+    (tool): ToolDefinition =>
+      Object.freeze({
+        name: tool.name,
+        title: tool.title,
+        description: tool.description,
+        inputSchema: tool.inputSchema,
+        outputSchema: tool.outputSchema,
+        annotations: tool.annotations,
+        execute: (args: unknown, options?: CallOptions) => call(tool.name, args, options),
+      }),
+  );
+  const methods: Record<string, (args: unknown, options?: CallOptions) => Promise<unknown>> = {};
+  for (const { name } of TOOLS) {
+    methods[camel(name)] = async (args, options) => {
+      const result = await call(name, args, options);
+      if (result.ok) return result.data;
+      const { code, message, ...rest } = result.error;
+      throw makeError(code, message, rest);
+    };
+  }
+  const base: WorkspaceBase = {
+    call: call as WorkspaceBase["call"],
+    tools: Object.freeze(definitions),
+    fs: session.fs,
+    capabilities: () => capabilities,
+    async lock(path, options = {}) {
+      const location = session.resolver.resolve(path, "write");
+      const release = await lockAll(session, [{ argument: "path", typed: path, intent: "write" }], {
+        fs: session.fs,
+        locations: [location],
+        signal: options.signal,
+      });
+      return { release };
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return Object.freeze(Object.assign(base, methods)) as unknown as Workspace;
+}
+
+function camel(name: string): string {
+  return name.replace(/_(\w)/gu, (_, letter: string) => letter.toUpperCase());
+}
+
+function unknownTool(name: string, known: Iterable<string>): Failure {
+  const names = [...known];
+  const close = nearest(String(name), names);
+  const shown = escapeControls(String(name).slice(0, 80));
+  return refused(
+    "UNKNOWN_TOOL",
+    close === undefined
+      ? `There is no tool '${shown}'. Tools: ${names.join(", ")}`.slice(0, 199)
+      : `There is no tool '${shown}'. Did you mean '${close}'?`,
+  );
+}
+
+function refused(code: FilewrightError["code"], message: string): Failure {
+  const error = new FilewrightError(code, message);
+  return {
+    ok: false,
+    text: `Error: ${message}`,
+    error: errorData(error),
+    meta: { duration_ms: 0, truncated: false },
+  };
+}

@@ -1,0 +1,101 @@
+// The acceptance kit's view of Filewright: its config becomes options of `openWorkspace`.
+import {
+  FilewrightError,
+  isFsBackend,
+  MemoryBackend,
+  openWorkspace,
+  SandboxedBackend,
+  SandboxPolicy,
+} from "../../dist/index.node.js";
+
+const LATER = {
+  preset: "presets",
+  permissions: "grants",
+  provider: "the operating system's sandbox",
+};
+
+/** A backend with nothing but the eleven methods, over memory. */
+function minimal(memory) {
+  const names = [
+    "exists",
+    "stat",
+    "readText",
+    "readBytes",
+    "writeText",
+    "writeBytes",
+    "delete",
+    "mkdir",
+    "listDir",
+    "iterFiles",
+    "glob",
+  ];
+  const backend = Object.fromEntries(names.map((name) => [name, (...args) => memory[name](...args)]));
+  // A storage of one's own has no opaque versions either.
+  backend.stat = async (path) => {
+    const { version, ...facts } = await memory.stat(path);
+    return Object.freeze(facts);
+  };
+  if (!isFsBackend(backend)) throw new Error("the minimal backend lacks a method");
+  return backend;
+}
+
+export async function create({ config = {}, vars, confirm }) {
+  for (const [key, what] of Object.entries(LATER)) {
+    if (
+      config[key] !== undefined &&
+      !(key === "preset" && config.preset === "canonical") &&
+      config[key]?.mode !== "off"
+    ) {
+      throw new FilewrightError("UNSUPPORTED_OPERATION", `${what} are not there yet`);
+    }
+  }
+  const limits = config.limits ?? {};
+  const roots = config.roots ?? {};
+  const memory = config.backend === undefined ? undefined : new MemoryBackend(config.seed ?? {});
+  const cwd = config.cwd ?? vars.W;
+  const access = {
+    read: roots.read === undefined ? [vars.W] : roots.read,
+    write: roots.write === undefined ? [vars.W] : roots.write,
+    deny: config.deny,
+    protect: config.protect,
+    readOnly: config.read_only,
+  };
+  const backend =
+    memory === undefined
+      ? undefined
+      : config.backend === "minimal-custom"
+        ? minimal(memory)
+        : config.backend === "sandboxed-memory"
+          ? new SandboxedBackend(
+              memory,
+              SandboxPolicy.allowList({ cwd, read: access.read, write: access.write }),
+            )
+          : memory;
+  const set = (object) =>
+    Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+  const ws = await openWorkspace(
+    set({
+      cwd,
+      access: set(access),
+      backend,
+      stateDir: memory === undefined ? vars.S : undefined,
+      hooks: config.hooks,
+      rules: config.rules,
+      confirm,
+      requireApproval: config.require_approval,
+      limits: set({
+        outputBytes: limits.output_bytes,
+        imageBytes: limits.image_bytes,
+        lockTimeoutMs: limits.lock_timeout_ms,
+        hookTimeoutMs: limits.hook_timeout_ms,
+      }),
+    }),
+  );
+  return {
+    call: (tool, args, options) => ws.call(tool, args, options),
+    tools: () => ws.tools,
+    close: () => ws.close(),
+    lock: (path) => ws.lock(path),
+    ...(memory === undefined ? {} : { dump: () => memory.dump() }),
+  };
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { type LockKey, makeLocker } from "../../js/workspace/locks.ts";
+
+const WAIT = { timeoutMs: 5000 };
+const file = (path: string): LockKey => ({ path, tree: false });
+const tree = (path: string): LockKey => ({ path, tree: true });
+const turn = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+test("writers of one path are served in the order they came", async () => {
+  const locker = makeLocker();
+  const order: number[] = [];
+  await Promise.all(
+    [1, 2, 3, 4, 5].map(async (n) => {
+      const release = await locker.acquire([file("/a")], WAIT);
+      await turn();
+      order.push(n);
+      release();
+    }),
+  );
+  expect(order).toEqual([1, 2, 3, 4, 5]);
+  expect(locker.size).toBe(0);
+});
+
+const pairs: readonly [name: string, first: LockKey, second: LockKey, waits: boolean][] = [
+  ["other paths", file("/a"), file("/b"), false],
+  ["a name that begins alike", tree("/a"), file("/ab"), false],
+  ["a file in a locked tree", tree("/a"), file("/a/b/c"), true],
+  ["a tree around a locked file", file("/a/b/c"), tree("/a"), true],
+  ["a directory above, not as a tree", file("/a/b"), file("/a"), false],
+  ["the root as a tree", tree("/"), file("/x"), true],
+];
+
+test.each(pairs)("%s", async (_, first, second, waits) => {
+  const locker = makeLocker();
+  const release = await locker.acquire([first], WAIT);
+  let granted = false;
+  const other = locker.acquire([second], WAIT).then((free) => {
+    granted = true;
+    return free;
+  });
+  await turn();
+  expect(granted).toBe(!waits);
+  release();
+  (await other)();
+  expect(locker.size).toBe(0);
+});
+
+test("two paths named in opposite order do not wait for each other for ever", async () => {
+  const locker = makeLocker();
+  const both = async (keys: readonly LockKey[]) => (await locker.acquire(keys, WAIT))();
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) => both(n % 2 ? [file("/a"), file("/b")] : [file("/b"), file("/a")])),
+  );
+  expect(locker.size).toBe(0);
+});
+
+test("a holder that does not move is waited for until the time is up, and the queue goes on", async () => {
+  const locker = makeLocker();
+  const release = await locker.acquire([file("/a")], WAIT);
+  await expect(locker.acquire([file("/a")], { timeoutMs: 20 })).rejects.toMatchObject({
+    code: "LOCK_TIMEOUT",
+  });
+  const next = locker.acquire([file("/a")], WAIT);
+  release();
+  (await next)();
+  expect(locker.size).toBe(0);
+});
+
+test("an abort ends the waiting", async () => {
+  const locker = makeLocker();
+  const release = await locker.acquire([file("/a")], WAIT);
+  const stop = new AbortController();
+  const waiting = locker.acquire([file("/a")], { ...WAIT, signal: stop.signal });
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ code: "CANCELLED" });
+  await expect(locker.acquire([file("/a")], { ...WAIT, signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: "CANCELLED",
+  });
+  release();
+  expect(locker.size).toBe(0);
+});
