@@ -1,0 +1,5 @@
+/** The readers that come with the package. Heavy libraries are loaded by the reader that needs them, at its first file. */
+import type { Reader } from "./reader.ts";
+
+/** Ours, the first that knows a kind wins. */
+export const builtIn: readonly Reader[] = Object.freeze([]);

@@ -1,0 +1,8 @@
+/**
+ * Readers: kinds of files that a read renders for a model: images, notebooks,
+ * documents, archives, and values inside structured data. Not here: text itself,
+ * telling kinds apart (both are the engine's), and paging.
+ */
+export * from "./reader.ts";
+export { readersFor, registerReader, type ReadFunction, type Readers } from "./registry.ts";
+export { sourceFrom, sourceOf } from "./source.ts";

@@ -1,0 +1,89 @@
+/**
+ * The `pages` argument: which pages of a PDF, sheets of a workbook, slides of a
+ * presentation. 1-based; negative numbers count from the end.
+ */
+import { badArgument } from "./refuse.ts";
+
+/** What was asked for, and how to ask for what follows. */
+export interface PageChoice {
+  /** 1-based, in the order asked for, each once. */
+  readonly numbers: readonly number[];
+  /** The `pages` that continue; absent where nothing is left. */
+  readonly next?: string;
+}
+
+const PART = /^(-?\d{1,9})(?:(-)(-?\d{1,9})?)?$/;
+/** A longer argument is no list that anybody wrote. */
+const MOST_CHARS = 400;
+
+/**
+ * Reads `3`, `1-5`, `2-`, `-1`, `-3--1`, `1,4-6`, `all` against `count` pages. At most
+ * `most` pages are chosen. @throws INVALID_ARGUMENT
+ */
+export function choosePages(
+  pages: string | undefined,
+  count: number,
+  most: number,
+  unit = "page",
+): PageChoice {
+  const wanted: number[] = [];
+  const text = pages?.replaceAll(/\s/g, "") ?? "";
+  if (text.length > MOST_CHARS)
+    throw badArgument("pages", `Invalid pages: longer than ${MOST_CHARS} characters.`);
+  if (text === "" || text === "all") {
+    for (let n = 1; n <= count; n++) wanted.push(n);
+  } else {
+    const seen = new Set<number>();
+    for (const part of text.split(",")) {
+      const [from, to] = bounds(part, count, unit);
+      for (let n = from; n <= to; n++) if (!seen.has(n)) seen.add(n) && wanted.push(n);
+    }
+  }
+  const numbers = wanted.slice(0, most);
+  const rest = wanted.slice(most);
+  return rest.length === 0 ? { numbers } : { numbers, next: rangesOf(rest) };
+}
+
+function bounds(part: string, count: number, unit: string): readonly [number, number] {
+  const [match, first, dash, last] = PART.exec(part) ?? [];
+  if (match === undefined || first === undefined) {
+    throw badArgument(
+      "pages",
+      `Invalid pages '${part.slice(0, 40)}': use "3", "1-5", "2-", "-1" or "1,4-6".`,
+    );
+  }
+  const number = (digits: string): number => {
+    const n = Number(digits);
+    const absolute = n < 0 ? count + 1 + n : n;
+    if (absolute < 1 || absolute > count || n === 0) {
+      throw badArgument(
+        "pages",
+        `No ${unit} ${digits} in pages: there ${count === 1 ? "is 1" : `are ${count}`}.`,
+        {
+          count,
+        },
+      );
+    }
+    return absolute;
+  };
+  const from = number(first);
+  if (dash === undefined) return [from, from];
+  if (last === undefined) return [from, count];
+  // A range may reach past the end: it then stops there.
+  const to = Number(last) > count ? count : number(last);
+  if (to < from) throw badArgument("pages", `Invalid pages '${part}': ${last} is before ${first}.`);
+  return [from, to];
+}
+
+/** `[1,2,3,7]` as `1-3,7`. */
+export function rangesOf(numbers: readonly number[]): string {
+  const parts: string[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const from = numbers[at] as number;
+    let to = from;
+    while (numbers[++at] === to + 1) to += 1;
+    parts.push(from === to ? `${from}` : `${from}-${to}`);
+    if (parts.length === 20) break;
+  }
+  return parts.join(",");
+}

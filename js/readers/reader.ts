@@ -1,0 +1,86 @@
+/**
+ * What a reader is: one kind of file that is not plain text, rendered for a
+ * model as text, and as images where it has some.
+ *
+ * A reader sees bytes and limits. It opens nothing, knows no tool, and words its
+ * refusals without the path: the workspace puts that in. Text files never come
+ * here, unless a part of one is asked for (`json_pointer`).
+ */
+import type { MaybePromise } from "../backends/backend.ts";
+
+/** Bytes that are read when they are wanted. */
+export interface ByteSource {
+  /** Bytes; known before anything is read. */
+  readonly size: number;
+  /**
+   * Bytes from `start` to before `end`, by default all of them; fewer only where
+   * the file ends. The array may be shared: do not change it.
+   */
+  read(start?: number, end?: number): MaybePromise<Uint8Array>;
+}
+
+/** How much a reader may take in. Bytes. The limits of a workspace are such limits. */
+export interface ReaderLimits {
+  /** The largest image that is handed to a model. */
+  readonly imageBytes: number;
+  /** The largest file that is taken into memory as a whole. */
+  readonly wholeFileBytes: number;
+  /** The largest SVG that is shown as text. */
+  readonly svgBytes: number;
+  /** UTF-8 bytes of one result's text. */
+  readonly outputBytes: number;
+}
+
+/** The arguments of a read that concern readers. */
+export interface ReaderOptions {
+  /** Which pages, sheets or slides: `3`, `1-5`, `-1` (the last), `2-`, lists of these. */
+  readonly pages?: string | undefined;
+  /** Which value of structured data, as RFC 6901 writes it. */
+  readonly jsonPointer?: string | undefined;
+  /** `block` (default): images as blocks, documents as text. `error`: text only, anything else is refused. */
+  readonly nonText?: "block" | "error" | undefined;
+}
+
+/** One file to render. */
+export interface ReaderInput {
+  readonly source: ByteSource;
+  /** As results show it: relative to the workspace where it is inside. */
+  readonly path: string;
+  /** From content first, the name second; without parameters. */
+  readonly mime: string;
+  /** The encoding's name, where the kind is text. Default `utf-8`. */
+  readonly encoding?: string | undefined;
+  readonly limits: ReaderLimits;
+  readonly options: ReaderOptions;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An image beside the text, with the keys that vision models take. */
+export interface ImageBlock {
+  readonly type: "image";
+  readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
+  readonly file_path: string;
+  /** Bytes of the file, or of the picture inside it. */
+  readonly size_bytes: number;
+}
+
+/** A file made readable. */
+export interface Rendered {
+  /** For the model; LF ends a line. May be long: whoever shows it pages it by line. */
+  readonly text: string;
+  /** The line of the file with which `text` begins, where it is a verbatim part of the file; 1-based. */
+  readonly firstLine?: number | undefined;
+  readonly content?: readonly ImageBlock[] | undefined;
+  /** Facts, with `snake_case` keys. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  /** What the reader of the result should know, in one sentence. */
+  readonly warning?: string | undefined;
+}
+
+/** Renders files of some kinds. */
+export interface Reader {
+  /** MIME types: exact, or all of a family as in `audio/*`. */
+  readonly mimes: readonly string[];
+  /** @throws FilewrightError UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT, CANCELLED */
+  read(input: ReaderInput): MaybePromise<Rendered>;
+}

@@ -1,0 +1,82 @@
+/**
+ * Which reader renders a kind: those of the workspace first, then those that
+ * `registerReader` added, then ours. An exact MIME type wins over a family.
+ */
+import type { MaybePromise } from "../backends/backend.ts";
+import { builtIn } from "./built-in.ts";
+import type { Reader, ReaderInput, Rendered } from "./reader.ts";
+import { unsupported } from "./refuse.ts";
+
+/** Renders one kind of file; the short form of a {@link Reader}. */
+export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
+
+/** The readers of one workspace. */
+export interface Readers {
+  /** The reader of a MIME type, if there is one. */
+  find(mime: string): Reader | undefined;
+  /**
+   * Renders the file. In text-only mode everything is refused that is no text,
+   * unless `pages` asks for a document's text by name.
+   * @throws UNSUPPORTED_FORMAT and what the reader throws
+   */
+  read(input: ReaderInput): Promise<Rendered>;
+}
+
+let registered: readonly Reader[] = [];
+
+/**
+ * Adds a reader for every workspace. The last one added wins over earlier ones
+ * and over ours. Gives a function that takes it away again.
+ *
+ * @example
+ * registerReader("model/stl", async ({ source }) => ({ text: `a solid of ${source.size} bytes` }));
+ */
+export function registerReader(mime: string | readonly string[], read: ReadFunction): () => void {
+  const reader: Reader = Object.freeze({ mimes: typeof mime === "string" ? [mime] : [...mime], read });
+  registered = [reader, ...registered];
+  return () => {
+    registered = registered.filter((other) => other !== reader);
+  };
+}
+
+/** The readers of a workspace: its own before all others. */
+export function readersFor(options: { readonly readers?: readonly Reader[] | undefined } = {}): Readers {
+  const own = options.readers ?? [];
+  const find = (mime: string): Reader | undefined => {
+    // Looked up at each call, so that a registration after opening counts.
+    const all = [...own, ...registered, ...builtIn];
+    const family = `${mime.split("/", 1)[0]}/*`;
+    return all.find(({ mimes }) => mimes.includes(mime)) ?? all.find(({ mimes }) => mimes.includes(family));
+  };
+  return Object.freeze({
+    find,
+    async read(input: ReaderInput): Promise<Rendered> {
+      const { mime, options } = input;
+      if (options.nonText === "error" && !isText(mime) && options.pages === undefined) {
+        throw unsupported(mime, "only text is read here", { reason: "text_only", hint: textOnlyHint(mime) });
+      }
+      const reader = find(mime);
+      if (reader === undefined) {
+        throw unsupported(mime, "no reader renders it", { reason: "no_reader", hint: unknownHint(mime) });
+      }
+      return await reader.read(input);
+    },
+  });
+}
+
+/** Kinds whose files are text, though they have a reader. */
+function isText(mime: string): boolean {
+  return /^text\/|[/+](json|jsonl|json5|yaml|toml|xml|svg\+xml)$/.test(mime);
+}
+
+function textOnlyHint(mime: string): string {
+  if (mime === "application/pdf") return 'pass pages, such as "1-5", to read its text';
+  if (mime.startsWith("image/")) return 'set non_text: "block" to see the image';
+  return "use a tool made for this kind";
+}
+
+function unknownHint(mime: string): string {
+  return /^(audio|video|font)\//.test(mime)
+    ? `${mime.split("/", 1)[0]} has no text form; stat tells its size`
+    : "force_text: true shows the bytes as text";
+}

@@ -1,0 +1,61 @@
+/** Sources of bytes: in memory, or a file of a backend read in pieces that belong together. */
+import type { FsBackend } from "../backends/backend.ts";
+import { makeError } from "../engine/errors.ts";
+import type { ByteSource } from "./reader.ts";
+import { checkSignal, tooLarge } from "./refuse.ts";
+
+/** Bytes at hand. */
+export function sourceOf(bytes: Uint8Array): ByteSource {
+  return { size: bytes.length, read: (start = 0, end = bytes.length) => bytes.subarray(start, end) };
+}
+
+/**
+ * A file of a backend. Every piece must be of the version of the first one, so
+ * that a file replaced meanwhile is noticed; a backend that cannot read ranges
+ * is asked for the whole once.
+ */
+export function sourceFrom(fs: FsBackend, path: string, size: number, signal?: AbortSignal): ByteSource {
+  let version: string | undefined;
+  let whole: Uint8Array | undefined;
+  return {
+    size,
+    async read(start = 0, end = size) {
+      checkSignal(signal);
+      if (fs.read === undefined) {
+        whole ??= await fs.readBytes(path);
+        return whole.subarray(start, end);
+      }
+      const range = { start, end: Math.min(end, size) };
+      const found = await fs.read(path, signal === undefined ? { range } : { range, signal });
+      if (found === null) return new Uint8Array(0); // null only answers `ifNoneMatch`
+      if (version !== undefined && version !== found.version) {
+        throw makeError("CONFLICT", "changed while it was read", { path, hint: "read it again" });
+      }
+      version = found.version;
+      return found.bytes;
+    },
+  };
+}
+
+/** All bytes. @throws TOO_LARGE before any is read */
+export async function readAll(source: ByteSource, limit: number, hint?: string): Promise<Uint8Array> {
+  if (source.size > limit) throw tooLarge(source.size, limit, hint);
+  return await source.read();
+}
+
+const CHUNK = 1024 * 1024;
+
+/** The bytes from `start` on, in pieces; at most one piece is held at a time. */
+export async function* chunks(
+  source: ByteSource,
+  signal?: AbortSignal,
+  start = 0,
+): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < source.size; ) {
+    checkSignal(signal);
+    const bytes = await source.read(at, Math.min(at + CHUNK, source.size));
+    if (bytes.length === 0) return; // the file became shorter
+    yield bytes;
+    at += bytes.length;
+  }
+}

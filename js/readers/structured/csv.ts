@@ -1,0 +1,104 @@
+/**
+ * Records and fields of CSV and TSV (RFC 4180), by where they stand.
+ *
+ * Pointers: `/3` is the record at index 3, the header line being 0; `/3/1` and
+ * `/3/name` are fields of it, by index or by the header's name. A quoted field
+ * may hold line breaks, so records are not lines.
+ */
+import { indexOf, LISTED_KEYS, type Located, nothingAt } from "./pointer.ts";
+
+/** One field. `start` and `end` include its quotes. */
+export interface Field {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly endLine: number;
+}
+
+/** The text of a field, without quotes. */
+export function fieldText(text: string, { start, end }: Field): string {
+  const raw = text.slice(start, end);
+  if (!raw.startsWith('"')) return raw;
+  return raw.slice(1, raw.length > 1 && raw.endsWith('"') ? -1 : undefined).replaceAll('""', '"');
+}
+
+/** The delimiter of a text: a tab, semicolon or comma, whichever its first line has most of. */
+export function delimiterOf(text: string, mime: string): string {
+  if (mime === "text/tab-separated-values") return "\t";
+  const first = text.slice(0, 4096).split("\n", 1)[0] ?? "";
+  const count = (delimiter: string): number => first.split(delimiter).length - 1;
+  return [",", ";", "\t"].reduce((best, next) => (count(next) > count(best) ? next : best));
+}
+
+/** Every record, lazily. Never fails: a quote that is never closed ends with the text. */
+export function* records(text: string, delimiter: string): Generator<readonly Field[]> {
+  let at = text.startsWith("\ufeff") ? 1 : 0;
+  let line = 1;
+  while (at < text.length) {
+    const fields: Field[] = [];
+    for (;;) {
+      const start = at;
+      const startLine = line;
+      if (text[at] === '"') {
+        at += 1;
+        for (; at < text.length; at++) {
+          if (text[at] === "\n") line += 1;
+          else if (text[at] === '"') {
+            if (text[at + 1] !== '"') break;
+            at += 1;
+          }
+        }
+        if (at < text.length) at += 1;
+      }
+      while (at < text.length && text[at] !== delimiter && text[at] !== "\n") at += 1;
+      const end = text[at] !== delimiter && at > start && text[at - 1] === "\r" ? at - 1 : at;
+      fields.push({ start, end, line: startLine, endLine: line });
+      if (text[at] !== delimiter) break;
+      at += 1;
+    }
+    at += 1; // the line end
+    line += 1;
+    yield fields;
+  }
+}
+
+/** Finds a record or a field. */
+export function locateCsv(text: string, tokens: readonly string[], mime: string): Located {
+  const [row = "", column] = tokens;
+  const delimiter = delimiterOf(text, mime);
+  const wanted = indexOf(row);
+  let header: readonly Field[] = [];
+  let count = 0;
+  for (const record of records(text, delimiter)) {
+    if (count === 0) header = record;
+    if (count++ !== wanted) continue;
+    const first = record[0] as Field;
+    const last = record.at(-1) as Field;
+    if (column === undefined) {
+      return {
+        start: first.start,
+        end: last.end,
+        startLine: first.line,
+        endLine: last.endLine,
+        type: "record",
+        children: record.length,
+        warnings: [],
+      };
+    }
+    const names = header.map((field) => fieldText(text, field));
+    const byName = names.indexOf(column);
+    const field = record[byName >= 0 ? byName : indexOf(column)];
+    if (field === undefined || tokens.length > 2) {
+      if (field !== undefined) throw nothingAt(tokens, { depth: 2, type: "field" });
+      throw nothingAt(tokens, {
+        depth: 1,
+        type: "object",
+        keys: names.slice(0, LISTED_KEYS),
+        children: Math.max(names.length, record.length),
+      });
+    }
+    const { start, end, line, endLine } = field;
+    return { start, end, startLine: line, endLine, type: "field", warnings: [] };
+  }
+  throw nothingAt(tokens, { depth: 0, type: "array", children: count });
+}

@@ -1,0 +1,243 @@
+/**
+ * Finds the value at a pointer in JSON, JSON with comments and JSON Lines, and
+ * says where it stands. Nothing else of the document is kept.
+ *
+ * A key that occurs twice is what parsers make of it: the last one counts, and
+ * a warning names both lines. So objects on the way are scanned to their end.
+ */
+import {
+  cut,
+  type DeadEnd,
+  indexOf,
+  LISTED_KEYS,
+  type Located,
+  nothingAt,
+  broken,
+  pointerOf,
+} from "./pointer.ts";
+import { type Listener, type Scan, ScanError, scanJson, unescapeJson } from "./scan.ts";
+
+/** A search in progress. */
+export interface JsonSearch {
+  /** Feeds the next chunk. */
+  push(units: Uint8Array | Uint16Array): void;
+  /** Whether nothing that follows can change the answer. */
+  readonly settled: boolean;
+  /** The answer. @throws INVALID_ARGUMENT where there is nothing, UNSUPPORTED_FORMAT where it is not JSON */
+  finish(): Located;
+}
+
+/** An object or array on the way to the value. */
+interface Frame {
+  readonly kind: "object" | "array";
+  /** The token, and as an index. */
+  readonly token: string;
+  readonly index: number;
+  /** Children so far. */
+  children: number;
+  keys: string[];
+  key: string | null;
+  keyLine: number;
+  /** The line of the key that was followed. */
+  takenLine: number;
+}
+
+interface Found {
+  start: number;
+  end: number;
+  startLine: number;
+  endLine: number;
+  type: string;
+  children: number | undefined;
+}
+
+/** Starts a search. With `lines`, the first token counts the values of JSON Lines. */
+export function searchJson(
+  tokens: readonly string[],
+  options: { readonly lines?: boolean; readonly mime?: string } = {},
+): JsonSearch {
+  const lines = options.lines === true;
+  const frames: Frame[] = [];
+  const warnings: string[] = [];
+  /** Containers open, the imagined array of JSON Lines among them. */
+  let depth = 0;
+  let found: Found | undefined;
+  /** Depth of the container that is being measured as the value, or -1. */
+  let measuring = -1;
+  let dead: DeadEnd = { depth: 0, type: "document" };
+  let problem: ScanError | undefined;
+
+  const enter = (kind: "object" | "array"): void => {
+    const token = tokens[frames.length] ?? "";
+    frames.push({
+      kind,
+      token,
+      index: indexOf(token),
+      children: 0,
+      keys: [],
+      key: null,
+      keyLine: 0,
+      takenLine: 0,
+    });
+  };
+
+  /** Told of every value; whether it is on the way, or the one looked for. */
+  const value = (): "aside" | "way" | "target" => {
+    if (measuring >= 0) {
+      if (depth === measuring && found !== undefined) found.children = (found.children ?? 0) + 1;
+      return "aside";
+    }
+    if (depth !== frames.length) return "aside";
+    const frame = frames.at(-1);
+    if (frame !== undefined) {
+      const index = frame.children++;
+      const here = frame.kind === "array" ? index === frame.index : frame.key === frame.token;
+      if (!here) return "aside";
+      if (frame.kind === "object") {
+        if (frame.takenLine > 0) twice(frame);
+        frame.takenLine = frame.keyLine;
+      }
+      found = undefined;
+      dead = { depth: frames.length, type: "nothing" };
+    }
+    return frames.length === tokens.length ? "target" : "way";
+  };
+
+  const twice = (frame: Frame): void => {
+    const at = cut(pointerOf(tokens.slice(0, frames.length)));
+    if (warnings.length < 5) {
+      warnings.push(
+        `'${at}' is there twice, on lines ${frame.takenLine} and ${frame.keyLine}; the last counts.`,
+      );
+    }
+  };
+
+  const scalar = (type: string, from: number, to: number, line: number): void => {
+    const what = value();
+    if (what === "way") dead = { depth: frames.length, type };
+    if (what === "target") {
+      found = { start: from, end: to, startLine: line, endLine: line, type, children: undefined };
+    }
+  };
+
+  const listener: Listener = {
+    begin(kind, at, line) {
+      const what = value();
+      if (what === "target") {
+        found = { start: at, end: -1, startLine: line, endLine: line, type: kind, children: 0 };
+        measuring = depth + 1;
+      }
+      depth += 1;
+      if (what === "way") enter(kind);
+    },
+    end(at, line) {
+      depth -= 1;
+      if (measuring >= 0) {
+        if (depth + 1 !== measuring) return;
+        measuring = -1;
+        if (found !== undefined) {
+          found.end = at;
+          found.endLine = line;
+        }
+        return;
+      }
+      if (frames.length === depth + 1) leave();
+    },
+    key(raw, _at, line) {
+      const frame = frames.at(-1);
+      if (frame === undefined || measuring >= 0 || depth !== frames.length) return;
+      frame.key = raw === null ? null : unescapeJson(raw);
+      frame.keyLine = line;
+      if (frame.key !== null && frame.keys.length < LISTED_KEYS) frame.keys.push(frame.key);
+    },
+    string: (_raw, from, to, line) => scalar("string", from, to, line),
+    literal: (text, from, to, line) =>
+      scalar(text === "null" ? "null" : /^[tf]/.test(text) ? "boolean" : "number", from, to, line),
+  };
+
+  const leave = (): void => {
+    const frame = frames.pop();
+    if (frame === undefined || found !== undefined || dead.depth > frames.length) return;
+    const { kind, keys, children } = frame;
+    dead = { depth: frames.length, type: kind, children, ...(kind === "object" ? { keys } : {}) };
+  };
+
+  const scan: Scan = scanJson(listener, { lines });
+  // Strings are not looked at; keys are, and no longer ones can be meant.
+  scan.keep = Math.max(128, 6 * Math.max(0, ...tokens.map((token) => token.length)));
+  if (lines && tokens.length > 0) {
+    depth = 1;
+    enter("array");
+  }
+
+  const search: JsonSearch = {
+    get settled() {
+      return (
+        problem !== undefined ||
+        (found !== undefined && found.end >= 0 && frames.every((f) => f.kind === "array"))
+      );
+    },
+    push(units) {
+      if (problem !== undefined) return;
+      try {
+        scan.push(units);
+      } catch (error) {
+        if (!(error instanceof ScanError)) throw error;
+        problem = error;
+      }
+    },
+    finish() {
+      if (!search.settled) {
+        try {
+          scan.finish();
+        } catch (error) {
+          if (!(error instanceof ScanError)) throw error;
+          problem = error;
+        }
+      }
+      const complete = found !== undefined && found.end >= 0 ? found : undefined;
+      if (complete === undefined) {
+        if (problem !== undefined) {
+          throw broken(options.mime ?? "application/json", problem.message, problem.line, problem);
+        }
+        while (frames.length > 0) leave(); // the imagined array of JSON Lines
+        throw nothingAt(tokens, dead);
+      }
+      if (problem !== undefined) {
+        warnings.push(`The file is broken after this value, at line ${problem.line}: ${problem.message}.`);
+      }
+      return { ...complete, warnings };
+    },
+  };
+  return search;
+}
+
+const BLOCK = 32 * 1024;
+
+/** Finds the value at a pointer in a text. Offsets are UTF-16 units. */
+export function locateJson(
+  text: string,
+  tokens: readonly string[],
+  options: { readonly lines?: boolean; readonly mime?: string } = {},
+): Located {
+  // A BOM is no part of the JSON.
+  const skip = text.startsWith("\ufeff") ? 1 : 0;
+  if (tokens.length === 0 && options.lines === true) return wholeOf(text, skip);
+  const search = searchJson(tokens, options);
+  const block = new Uint16Array(Math.min(BLOCK, text.length));
+  for (let from = skip; from < text.length && !search.settled; from += BLOCK) {
+    const size = Math.min(BLOCK, text.length - from);
+    for (let at = 0; at < size; at++) block[at] = text.charCodeAt(from + at);
+    search.push(size === block.length ? block : block.subarray(0, size));
+  }
+  const found = search.finish();
+  return { ...found, start: found.start + skip, end: found.end + skip };
+}
+
+/** A whole text, as the value of the empty pointer. */
+export function wholeOf(text: string, start = 0, type = "document"): Located {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1))
+    lines += 1;
+  return { start, end: text.length, startLine: 1, endLine: lines, type, warnings: [] };
+}

@@ -1,0 +1,62 @@
+/**
+ * Where a value stands in the text of a structured file: the ground on which
+ * reads of one value, and edits that splice one value, are built.
+ */
+import { locateCsv } from "./csv.ts";
+import { locateJson, wholeOf } from "./json.ts";
+import { type Located, parsePointer } from "./pointer.ts";
+import { locateToml } from "./toml.ts";
+import { locateYaml } from "./yaml.ts";
+
+/** Formats in which a pointer means something. `json` includes comments and trailing commas. */
+export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "csv" | "tsv";
+
+const FORMATS: Readonly<Record<string, StructuredFormat>> = {
+  "application/json": "json",
+  "application/geo+json": "json",
+  "application/x-ipynb+json": "json",
+  "application/json5": "json",
+  "application/jsonl": "jsonl",
+  "application/yaml": "yaml",
+  "application/toml": "toml",
+  "text/csv": "csv",
+  "text/tab-separated-values": "tsv",
+};
+
+/** The format of a MIME type, if pointers reach into it. */
+export function formatOf(mime: string): StructuredFormat | undefined {
+  return FORMATS[mime] ?? (mime.endsWith("+json") ? "json" : mime.endsWith("+yaml") ? "yaml" : undefined);
+}
+
+/**
+ * The place of the value that a JSON pointer (RFC 6901) names. Offsets are UTF-16
+ * units of `text`. YAML needs the optional package `yaml`.
+ *
+ * @example
+ * const { start, end } = await locatePointer(text, "/scripts/test", "json");
+ * text.slice(start, end); // the value as it is written there
+ *
+ * @throws FilewrightError INVALID_ARGUMENT where the pointer is malformed or leads nowhere,
+ * UNSUPPORTED_FORMAT where the text is not of the format or the package is missing
+ */
+export async function locatePointer(
+  text: string,
+  pointer: string,
+  format: StructuredFormat,
+): Promise<Located> {
+  const tokens = parsePointer(pointer);
+  switch (format) {
+    case "json":
+      return locateJson(text, tokens);
+    case "jsonl":
+      return locateJson(text, tokens, { lines: true, mime: "application/jsonl" });
+    case "yaml":
+      return locateYaml(text, tokens);
+    case "toml":
+      return tokens.length === 0 ? wholeOf(text, 0, "object") : locateToml(text, tokens);
+    default: {
+      const mime = format === "tsv" ? "text/tab-separated-values" : "text/csv";
+      return tokens.length === 0 ? wholeOf(text) : locateCsv(text, tokens, mime);
+    }
+  }
+}

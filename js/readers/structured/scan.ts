@@ -1,0 +1,335 @@
+/**
+ * Reads JSON piece by piece and says where everything is; values are never built.
+ *
+ * Takes UTF-8 bytes or UTF-16 units, in chunks of any size, and keeps no more of
+ * the text than its listener asks for: a document of any size costs constant
+ * memory. Comments and trailing commas are accepted, as in JSON with comments;
+ * anything else that is not JSON is an error with its place. Numbers are text:
+ * `1e400` and integers of fifty digits are as good as any.
+ */
+
+/** What is told while scanning. Offsets are in units from the beginning of the input. */
+export interface Listener {
+  /** An object or array begins; `end` follows. */
+  begin(kind: "object" | "array", at: number, line: number): void;
+  /** The innermost object or array has ended before `at`. */
+  end(at: number, line: number): void;
+  /** A key of the innermost object, as written without its quotes; null where it is longer than `keep`. */
+  key(raw: string | null, at: number, line: number): void;
+  /** A string, as written without its quotes: the first `keep` of its `length` units. */
+  string(raw: string, from: number, to: number, line: number, length: number): void;
+  /** A number, `true`, `false` or `null`, as written. */
+  literal(text: string, from: number, to: number, line: number): void;
+}
+
+/** Where the input is not JSON. */
+export class ScanError extends Error {
+  readonly at: number;
+  readonly line: number;
+
+  constructor(message: string, at: number, line: number) {
+    super(message);
+    this.at = at;
+    this.line = line;
+  }
+}
+
+/** A scan in progress. */
+export interface Scan {
+  /** How many units of a string are kept. May be changed whenever the listener is called. */
+  keep: number;
+  /** Feeds the next chunk. @throws ScanError */
+  push(units: Uint8Array | Uint16Array): void;
+  /** Says that there is no more. @throws ScanError */
+  finish(): void;
+}
+
+/** Deeper nesting is refused. */
+const DEEPEST = 100_000;
+/** A number or word is no longer than this. */
+const LONGEST_LITERAL = 100_000;
+const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
+/** What may come next. */
+type Place = "value" | "value or end" | "key or end" | "key" | "colon" | "comma or end" | "done";
+/** What the scanner is in the middle of. */
+type Inside =
+  | "nothing"
+  | "string"
+  | "escape"
+  | "literal"
+  | "slash"
+  | "line comment"
+  | "block comment"
+  | "star";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LF = 0x0a;
+
+/** Starts a scan. With `lines`, values follow each other, as in JSON Lines. */
+export function scanJson(listener: Listener, options: { readonly lines?: boolean } = {}): Scan {
+  const many = options.lines === true;
+  const kinds: ("object" | "array")[] = [];
+  let place: Place = "value";
+  let inside: Inside = "nothing";
+  let asKey = false;
+  /** Units before this chunk. */
+  let base = 0;
+  let line = 1;
+  /** Where the string or literal began. */
+  let from = 0;
+  let fromLine = 1;
+  let kept = "";
+  let length = 0;
+  let decoder: TextDecoder | undefined;
+
+  const fail = (message: string, at: number): never => {
+    throw new ScanError(message, at, line);
+  };
+
+  const afterValue = (): void => {
+    place = kinds.length > 0 ? "comma or end" : many ? "value" : "done";
+  };
+
+  const keep = (units: Uint8Array | Uint16Array, start: number, end: number, last: boolean): void => {
+    const room = Math.max(0, scan.keep - length);
+    length += end - start;
+    if (room > 0 || last)
+      kept += textOf(units, start, Math.min(end, start + room), last && length <= scan.keep);
+  };
+
+  const textOf = (units: Uint8Array | Uint16Array, start: number, end: number, last: boolean): string => {
+    if (units instanceof Uint16Array) {
+      let text = "";
+      for (let at = start; at < end; at += 8192) {
+        text += String.fromCharCode(...units.subarray(at, Math.min(end, at + 8192)));
+      }
+      return text;
+    }
+    if (last && decoder === undefined && end - start < 24) {
+      // Most keys and literals: short, and ASCII.
+      let text = "";
+      for (let at = start; at < end; at++) {
+        const byte = units[at] as number;
+        if (byte > 0x7f) return new TextDecoder().decode(units.subarray(start, end));
+        text += String.fromCharCode(byte);
+      }
+      return text;
+    }
+    // A character may lie across two chunks: one decoder for the whole string.
+    decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
+    const text = decoder.decode(units.subarray(start, end), { stream: !last });
+    if (last) decoder = undefined;
+    return text;
+  };
+
+  const start = (what: Inside, at: number): void => {
+    inside = what;
+    from = at;
+    fromLine = line;
+    kept = "";
+    length = 0;
+    decoder = undefined;
+  };
+
+  const endString = (at: number): void => {
+    inside = "nothing";
+    if (asKey) {
+      place = "colon";
+      listener.key(length > scan.keep ? null : kept, from, fromLine);
+    } else {
+      afterValue();
+      listener.string(kept, from, at, fromLine, length);
+    }
+  };
+
+  const endLiteral = (at: number): void => {
+    inside = "nothing";
+    if (!LITERAL.test(kept)) {
+      const shown = kept.length > 20 ? `${kept.slice(0, 20)}…` : kept;
+      line = fromLine;
+      fail(`'${shown}' is no value`, from);
+    }
+    afterValue();
+    listener.literal(kept, from, at, fromLine);
+  };
+
+  const open = (kind: "object" | "array", at: number): void => {
+    if (kinds.length === DEEPEST) fail(`nested deeper than ${DEEPEST}`, at);
+    kinds.push(kind);
+    place = kind === "object" ? "key or end" : "value or end";
+    listener.begin(kind, at, line);
+  };
+
+  const close = (kind: "object" | "array", at: number): void => {
+    // A comma may stand before the bracket: that leaves "key or end" or "value or end".
+    const may = place === "comma or end" || place === "key or end" || place === "value or end";
+    if (!may || kinds.at(-1) !== kind) fail(`unexpected '${kind === "object" ? "}" : "]"}'`, at);
+    kinds.pop();
+    afterValue();
+    listener.end(at + 1, line);
+  };
+
+  /** One unit between strings and literals; false where it begins a literal, which it belongs to. */
+  const token = (unit: number, at: number): boolean => {
+    switch (unit) {
+      case QUOTE:
+        asKey = place === "key or end" || place === "key";
+        if (!asKey && !place.startsWith("value")) fail("unexpected string", at);
+        start("string", at);
+        break;
+      case 0x7b: // {
+      case 0x5b: // [
+        if (!place.startsWith("value")) fail(`unexpected '${String.fromCharCode(unit)}'`, at);
+        open(unit === 0x7b ? "object" : "array", at);
+        break;
+      case 0x7d:
+        close("object", at);
+        break;
+      case 0x5d:
+        close("array", at);
+        break;
+      case 0x2c: // ,
+        if (place !== "comma or end") fail("unexpected ','", at);
+        place = kinds.at(-1) === "object" ? "key or end" : "value or end";
+        break;
+      case 0x3a: // :
+        if (place !== "colon") fail("unexpected ':'", at);
+        place = "value";
+        break;
+      default:
+        if (unit === 0x2f) inside = "slash";
+        else {
+          if (!place.startsWith("value")) fail(`unexpected ${shown(unit)}`, at);
+          start("literal", at);
+          return false;
+        }
+    }
+    return true;
+  };
+
+  const scan: Scan = {
+    keep: 1024,
+    push(units) {
+      const size = units.length;
+      for (let at = 0; at < size; ) {
+        const unit = units[at] as number;
+        switch (inside) {
+          case "string": {
+            let to = at;
+            while (to < size && units[to] !== QUOTE && units[to] !== BACKSLASH) {
+              if ((units[to] as number) < 0x20) {
+                if (units[to] === LF) fail("a string is not closed on its line", base + to);
+                // Other control characters are not JSON either, but harmless: shown as they are.
+              }
+              to += 1;
+            }
+            const ends = to < size && units[to] === QUOTE;
+            keep(units, at, to, ends);
+            at = to + 1;
+            if (ends) endString(base + at);
+            else if (to < size) {
+              inside = "escape";
+              keep(units, to, to + 1, false);
+            }
+            break;
+          }
+          case "escape":
+            keep(units, at, at + 1, false);
+            inside = "string";
+            at += 1;
+            break;
+          case "literal": {
+            let to = at;
+            while (to < size && !endsLiteral(units[to] as number)) to += 1;
+            kept += textOf(units, at, to, true);
+            if (kept.length > LONGEST_LITERAL) fail("a number is too long", from);
+            at = to;
+            if (to < size) endLiteral(base + to);
+            break;
+          }
+          case "slash":
+            if (unit !== 0x2f && unit !== 0x2a) fail("unexpected '/'", base + at);
+            inside = unit === 0x2f ? "line comment" : "block comment";
+            at += 1;
+            break;
+          case "line comment":
+            if (unit === LF) {
+              inside = "nothing";
+              line += 1;
+            }
+            at += 1;
+            break;
+          case "block comment":
+          case "star":
+            if (unit === LF) line += 1;
+            if (inside === "star" && unit === 0x2f) inside = "nothing";
+            else inside = unit === 0x2a ? "star" : "block comment";
+            at += 1;
+            break;
+          default:
+            if (unit === LF) line += 1;
+            else if (unit !== 0x20 && unit !== 0x0d && unit !== 0x09 && !token(unit, base + at)) break;
+            at += 1;
+        }
+      }
+      base += size;
+    },
+    finish() {
+      if (inside === "literal") endLiteral(base);
+      if (inside === "string" || inside === "escape") {
+        line = fromLine;
+        fail("a string is never closed", from);
+      }
+      if (inside === "block comment" || inside === "star") fail("a comment is never closed", base);
+      if (kinds.length > 0) fail(`the end is missing: ${kinds.length} still open`, base);
+      if (place !== "done" && !many) fail("there is no value", base);
+    },
+  };
+  return scan;
+}
+
+function endsLiteral(unit: number): boolean {
+  switch (unit) {
+    case 0x20:
+    case 0x09:
+    case 0x0a:
+    case 0x0d:
+    case 0x2c:
+    case 0x3a:
+    case 0x5b:
+    case 0x5d:
+    case 0x7b:
+    case 0x7d:
+    case 0x22:
+    case 0x2f:
+      return true;
+    default:
+      return false;
+  }
+}
+
+function shown(unit: number): string {
+  return unit > 0x20 && unit < 0x7f ? `'${String.fromCharCode(unit)}'` : "character";
+}
+
+/** The text that a raw string stands for. Escapes that are none are kept as written. */
+export function unescapeJson(raw: string): string {
+  if (!raw.includes("\\")) return raw;
+  return raw.replaceAll(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (all, hex: string | undefined, one: string) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    return ESCAPES[one] ?? all;
+  });
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+};

@@ -1,0 +1,362 @@
+/**
+ * Finds values in TOML and says where they stand. Only what a pointer needs is
+ * understood: tables, keys and the extent of values. Values are not checked.
+ *
+ * A table is the text from its header (or first key) to its last key. Where
+ * other tables stand in between, a warning says so.
+ */
+import {
+  broken,
+  cut,
+  type DeadEnd,
+  indexOf,
+  LISTED_KEYS,
+  type Located,
+  nothingAt,
+  pointerOf,
+} from "./pointer.ts";
+
+const MIME = "application/toml";
+const DEEPEST = 100;
+/** A number, word or date; a date and its time may have a space in between. */
+const WORD = /(?:\d{4}-\d\d-\d\d (?=\d\d:))?[^\s,[\]{}#"'=]+/y;
+
+/** What was found of the value so far: one stretch, or several that are joined. */
+interface Stretch {
+  start: number;
+  end: number;
+  type: string;
+  children: Set<string> | undefined;
+  /** Whether something else stands between its parts. */
+  mixed: boolean;
+}
+
+/** Finds the value at a pointer in a TOML text. */
+export function locateToml(text: string, tokens: readonly string[]): Located {
+  const lexer = new Lexer(text);
+  /** How many elements an array of tables has, by its pointer. */
+  const arrays = new Map<string, number>();
+  const warnings: string[] = [];
+  let table: readonly string[] = [];
+  let found: Stretch | undefined;
+  let elsewhere = false;
+  let dead: DeadEnd = { depth: 0, type: "object" };
+  const seen: Set<string>[] = tokens.map(() => new Set());
+
+  /** Notes which keys stand beside the path, for a failure to name. */
+  const meet = (path: readonly string[]): void => {
+    for (const [depth, key] of path.entries()) {
+      seen[depth]?.add(key);
+      if (key !== tokens[depth]) return;
+      if (depth + 1 < tokens.length && depth + 1 > dead.depth) dead = { depth: depth + 1, type: "object" };
+    }
+  };
+
+  const add = (start: number, end: number, type: string, child: string | undefined): void => {
+    if (found === undefined) found = { start, end, type, children: undefined, mixed: false };
+    else {
+      found.mixed ||= elsewhere;
+      found.end = end;
+    }
+    if (child !== undefined) {
+      found.children ??= new Set();
+      found.children.add(child);
+    }
+    elsewhere = false;
+  };
+
+  const statement = (path: readonly string[], start: number, end: number, header: boolean): void => {
+    meet(path);
+    if (startsWith(path, tokens)) {
+      const below = path[tokens.length];
+      const type = below !== undefined && arrays.has(pointerOf(tokens)) ? "array" : "object";
+      if (header || below !== undefined) {
+        add(start, end, type, below);
+        return;
+      }
+    }
+    elsewhere = true;
+  };
+
+  for (;;) {
+    const start = lexer.next();
+    if (start < 0) break;
+    if (text[start] === "[") {
+      const many = text[start + 1] === "[";
+      lexer.at = start + (many ? 2 : 1);
+      const keys = lexer.keys();
+      lexer.expect(many ? "]]" : "]");
+      table = resolve(keys, arrays, many);
+      statement(table, start, lexer.at, true);
+    } else {
+      const keys = lexer.keys();
+      lexer.expect("=");
+      const valueStart = lexer.blanks();
+      const path = [...table, ...keys];
+      lexer.value();
+      if (startsWith(tokens, path)) {
+        meet(path);
+        const inner = inside(lexer, valueStart, tokens, path.length);
+        if ("start" in inner) {
+          if (found !== undefined)
+            warnings.push(`'${cut(pointerOf(tokens))}' is there twice; the last is shown.`);
+          found = { ...inner, mixed: false, children: inner.children };
+          elsewhere = false;
+        } else dead = inner;
+      } else statement(path, start, lexer.at, false);
+    }
+    lexer.lineEnd();
+  }
+  if (found === undefined) {
+    const keys =
+      dead.type === "object" && dead.keys === undefined ? [...(seen[dead.depth] ?? [])] : dead.keys;
+    const array = arrays.get(pointerOf(tokens.slice(0, dead.depth)));
+    if (array !== undefined) dead = { depth: dead.depth, type: "array", children: array };
+    throw nothingAt(tokens, {
+      ...dead,
+      keys: dead.type === "object" ? keys?.slice(0, LISTED_KEYS) : undefined,
+      children: dead.children ?? keys?.length,
+    });
+  }
+  const { start, end, type, children, mixed } = found as Stretch;
+  if (mixed)
+    warnings.push("Other tables stand between the parts of this one: the lines shown hold them too.");
+  return {
+    start,
+    end,
+    startLine: lexer.lineOf(start),
+    endLine: lexer.lineOf(Math.max(start, end - 1)),
+    type,
+    children: children?.size,
+    warnings,
+  };
+}
+
+/** The full path of a header: an array of tables on the way means its last element. */
+function resolve(keys: readonly string[], arrays: Map<string, number>, many: boolean): readonly string[] {
+  const path: string[] = [];
+  for (const [index, key] of keys.entries()) {
+    path.push(key);
+    const pointer = pointerOf(path);
+    let count = arrays.get(pointer);
+    if (many && index === keys.length - 1) {
+      count = (count ?? 0) + 1;
+      arrays.set(pointer, count);
+    }
+    if (count !== undefined) path.push(String(count - 1));
+  }
+  return path;
+}
+
+function startsWith(path: readonly string[], prefix: readonly string[]): boolean {
+  return prefix.length <= path.length && prefix.every((token, at) => token === path[at]);
+}
+
+type Inner = { start: number; end: number; type: string; children: Set<string> | undefined };
+
+/** Follows the tokens from `depth` on into an inline value. */
+function inside(lexer: Lexer, from: number, tokens: readonly string[], depth: number): Inner | DeadEnd {
+  const resume = lexer.at;
+  let start = from;
+  let at = depth;
+  try {
+    for (;;) {
+      lexer.at = start;
+      const children: { readonly key: string; readonly start: number }[] = [];
+      const type = lexer.value(0, (key, childStart) => children.push({ key, start: childStart }));
+      const end = lexer.at;
+      if (at === tokens.length) {
+        const container = type === "object" || type === "array";
+        return {
+          start,
+          end,
+          type,
+          children: container ? new Set(children.map(({ key }) => key)) : undefined,
+        };
+      }
+      const token = tokens[at] as string;
+      const child = children.find(({ key }) => key === token && (type === "object" || indexOf(token) >= 0));
+      if (child === undefined) {
+        const keys = type === "object" ? children.slice(0, LISTED_KEYS).map(({ key }) => key) : undefined;
+        return { depth: at, type, keys, children: children.length };
+      }
+      start = child.start;
+      at += 1;
+    }
+  } finally {
+    lexer.at = resume;
+  }
+}
+
+/** Steps over TOML's words; total, and linear in the text for one value. */
+class Lexer {
+  at: number;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.at = text.startsWith("\ufeff") ? 1 : 0;
+  }
+
+  lineOf(offset: number): number {
+    let line = 1;
+    for (let at = this.#text.indexOf("\n"); at >= 0 && at < offset; at = this.#text.indexOf("\n", at + 1))
+      line += 1;
+    return line;
+  }
+
+  #fail(what: string): never {
+    throw broken(MIME, what, this.lineOf(this.at));
+  }
+
+  /** Skips spaces and tabs; where it stands then. */
+  blanks(): number {
+    while (this.#text[this.at] === " " || this.#text[this.at] === "\t") this.at += 1;
+    return this.at;
+  }
+
+  /** Skips blanks, line ends and comments. */
+  #gap(): void {
+    for (;;) {
+      const c = this.#text[this.blanks()];
+      if (c === "#") this.#comment();
+      else if (c === "\n" || c === "\r") this.at += 1;
+      else return;
+    }
+  }
+
+  #comment(): void {
+    const end = this.#text.indexOf("\n", this.at);
+    this.at = end < 0 ? this.#text.length : end;
+  }
+
+  /** The start of the next statement, or -1. */
+  next(): number {
+    this.#gap();
+    return this.at < this.#text.length ? this.at : -1;
+  }
+
+  lineEnd(): void {
+    if (this.#text[this.blanks()] === "#") this.#comment();
+    const c = this.#text[this.at];
+    if (c !== undefined && c !== "\n" && !(c === "\r" && this.#text[this.at + 1] === "\n")) {
+      this.#fail("a statement goes on where its line should end");
+    }
+  }
+
+  expect(word: string): void {
+    this.blanks();
+    if (!this.#text.startsWith(word, this.at)) this.#fail(`'${word}' is missing`);
+    this.at += word.length;
+  }
+
+  /** A dotted key. */
+  keys(): string[] {
+    const keys: string[] = [];
+    do {
+      if (keys.length > 0) this.at += 1; // the dot
+      if (keys.length === DEEPEST) this.#fail(`a key of more than ${DEEPEST} parts`);
+      this.blanks();
+      keys.push(this.#key());
+    } while (this.#text[this.blanks()] === ".");
+    return keys;
+  }
+
+  #key(): string {
+    const quote = this.#text[this.at];
+    const start = this.at;
+    if (quote === '"' || quote === "'") {
+      this.#string(quote);
+      const raw = this.#text.slice(start + 1, this.at - 1);
+      return quote === "'" ? raw : unescapeToml(raw);
+    }
+    while (/[A-Za-z0-9_-]/.test(this.#text[this.at] ?? "")) this.at += 1;
+    if (this.at === start) this.#fail("a key is missing");
+    return this.#text.slice(start, this.at);
+  }
+
+  /** A string on one line; stands after it then. */
+  #string(quote: string): void {
+    for (this.at += 1; ; this.at++) {
+      const c = this.#text[this.at];
+      if (c === undefined || c === "\n") this.#fail("a string is not closed on its line");
+      if (c === "\\" && quote === '"') this.at += 1;
+      else if (c === quote) break;
+    }
+    this.at += 1;
+  }
+
+  #multiline(quote: string): void {
+    const fence = quote.repeat(3);
+    for (this.at += 3; ; this.at++) {
+      if (this.at >= this.#text.length) this.#fail("a string is never closed");
+      if (this.#text[this.at] === "\\" && quote === '"') this.at += 1;
+      else if (this.#text.startsWith(fence, this.at)) break;
+    }
+    this.at += 3;
+    // Up to two quotes may stand directly before the closing three.
+    for (let more = 0; more < 2 && this.#text[this.at] === quote; more++) this.at += 1;
+  }
+
+  /** Steps over a value and tells its type; `child` is told of the direct children of a container. */
+  value(depth = 0, child?: (key: string, start: number) => void): string {
+    if (depth > DEEPEST) this.#fail(`nested deeper than ${DEEPEST}`);
+    const c = this.#text[this.at];
+    if (c === '"' || c === "'") {
+      if (this.#text.startsWith(c.repeat(3), this.at)) this.#multiline(c);
+      else this.#string(c);
+      return "string";
+    }
+    if (c === "[") return this.#array(depth, child);
+    if (c === "{") return this.#inlineTable(depth, child);
+    WORD.lastIndex = this.at;
+    const word = WORD.exec(this.#text)?.[0] ?? "";
+    this.at += word.length;
+    if (word === "") this.#fail("a value is missing");
+    if (word === "true" || word === "false") return "boolean";
+    return /^\d{4}-|^\d\d:/.test(word) ? "date" : "number";
+  }
+
+  #array(depth: number, child?: (key: string, start: number) => void): string {
+    this.at += 1;
+    for (let index = 0; ; index++) {
+      this.#gap();
+      if (this.#text[this.at] === "]") break;
+      child?.(String(index), this.at);
+      this.value(depth + 1);
+      this.#gap();
+      if (this.#text[this.at] === ",") this.at += 1;
+      else if (this.#text[this.at] !== "]") this.#fail("an array is not closed");
+    }
+    this.at += 1;
+    return "array";
+  }
+
+  #inlineTable(depth: number, child?: (key: string, start: number) => void): string {
+    this.at += 1;
+    for (;;) {
+      this.#gap();
+      if (this.#text[this.at] === "}") break;
+      const [key = "", ...more] = this.keys();
+      this.expect("=");
+      this.blanks();
+      // A dotted key's own table is no text of its own: its value stands for it.
+      child?.(more.length === 0 ? key : [key, ...more].join("."), this.at);
+      this.value(depth + 1);
+      this.#gap();
+      if (this.#text[this.at] === ",") this.at += 1;
+      else if (this.#text[this.at] !== "}") this.#fail("an inline table is not closed");
+    }
+    this.at += 1;
+    return "object";
+  }
+}
+
+function unescapeToml(raw: string): string {
+  return raw.replaceAll(/\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/gs, (_, short, long, one) => {
+    const hex = (short ?? long) as string | undefined;
+    if (hex === undefined) return { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r" }[one as string] ?? one;
+    const code = Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
+  });
+}

@@ -1,0 +1,139 @@
+/**
+ * Finds values in YAML through the optional package `yaml`, and says where they
+ * stand. Only the syntax tree is used: aliases are followed one at a time and
+ * never expanded, so that no document grows beyond its text.
+ *
+ * A file of several documents is an array of them: the first token counts them.
+ */
+import type { Document, Node, Pair, ParsedNode } from "yaml";
+import { optionalPackage } from "../refuse.ts";
+import {
+  broken,
+  cut,
+  type DeadEnd,
+  indexOf,
+  LISTED_KEYS,
+  type Located,
+  nothingAt,
+  pointerOf,
+} from "./pointer.ts";
+
+const MIME = "application/yaml";
+/** An alias of an alias, and so on, beyond which something is wrong. */
+const MOST_ALIASES = 50;
+
+/** Finds the value at a pointer in a YAML text. */
+export async function locateYaml(text: string, tokens: readonly string[]): Promise<Located> {
+  const yaml = await optionalPackage("yaml", MIME, () => import("yaml"));
+  const lines = new yaml.LineCounter();
+  let documents: Document.Parsed[];
+  try {
+    const parsed = yaml.parseAllDocuments(text, {
+      lineCounter: lines,
+      uniqueKeys: false, // named below instead, where they matter
+      prettyErrors: false,
+      strict: false,
+      logLevel: "silent",
+    });
+    documents = Array.isArray(parsed) ? (parsed as Document.Parsed[]) : [];
+  } catch (cause) {
+    // Deep nesting exhausts the stack of the parser.
+    if (!(cause instanceof RangeError)) throw cause;
+    throw broken(MIME, "nested too deeply", 1, cause);
+  }
+  const lineOf = (offset: number): number => lines.linePos(offset).line;
+  const warnings: string[] = [];
+  let depth = 0;
+  if (documents.length > 1) {
+    depth = 1;
+    const index = indexOf(tokens[0] ?? "");
+    const chosen = documents[index];
+    if (chosen === undefined)
+      throw nothingAt(tokens, { depth: 0, type: "array", children: documents.length });
+    documents = [chosen];
+  }
+  const document = documents[0];
+  const error = document?.errors[0];
+  if (error !== undefined) throw broken(MIME, cut(firstLine(error.message)), lineOf(error.pos[0]), error);
+  let node: Node | null = document?.contents ?? null;
+  if (document === undefined || node === null) throw nothingAt(tokens, { depth: 0, type: "document" });
+
+  const follow = (start: Node | null, at: number): Node | null => {
+    let target = start;
+    for (let hops = 0; yaml.isAlias(target); hops++) {
+      if (hops === MOST_ALIASES) return null;
+      const name = target.source;
+      warnings.push(
+        `'${cut(pointerOf(tokens.slice(0, at)))}' is an alias; shown is its anchor &${cut(name)}.`,
+      );
+      target = target.resolve(document) ?? null;
+    }
+    return target;
+  };
+
+  for (; depth < tokens.length; depth++) {
+    node = follow(node, depth);
+    const token = tokens[depth] as string;
+    const next: Node | null | DeadEnd = child(node, token, depth);
+    if (next !== null && "depth" in next) throw nothingAt(tokens, next);
+    if (next === null) throw nothingAt(tokens, { depth: depth + 1, type: "null" });
+    node = next;
+  }
+  const target = follow(node, tokens.length);
+  if (target === null || target.range == null) throw nothingAt(tokens, { depth, type: "null" });
+  const [start, end] = target.range;
+  const whole = tokens.length === 0;
+  // A block collection's own range ends at the next token: without the blank lines in between.
+  const trimmed = start + text.slice(start, end).trimEnd().length;
+  return {
+    start: whole ? 0 : start,
+    end: whole ? text.length : trimmed,
+    startLine: lineOf(whole ? 0 : start),
+    endLine: lineOf(Math.max(start, trimmed - 1)),
+    type: typeOf(target),
+    children: yaml.isCollection(target) ? target.items.length : undefined,
+    warnings: warnings.slice(0, 5),
+  };
+
+  function child(parent: Node | null, token: string, at: number): Node | null | DeadEnd {
+    if (yaml.isMap(parent)) {
+      const pairs = parent.items as Pair<ParsedNode, ParsedNode | null>[];
+      const same = pairs.filter(({ key }) => yaml.isScalar(key) && keyText(key) === token);
+      const last = same.at(-1);
+      if (last !== undefined) {
+        if (same.length > 1) {
+          const path = cut(pointerOf(tokens.slice(0, at + 1)));
+          const all = same.map(({ key }) => lineOf(key.range[0])).join(", ");
+          warnings.push(`'${path}' is there ${same.length} times, on lines ${all}; the last counts.`);
+        }
+        return last.value;
+      }
+      const merged = pairs.some(({ key }) => yaml.isScalar(key) && keyText(key) === "<<");
+      if (merged) warnings.push("Keys that '<<' merges are not looked at.");
+      const keys = pairs.slice(0, LISTED_KEYS).map(({ key }) => (yaml.isScalar(key) ? keyText(key) : "…"));
+      return { depth: at, type: "object", keys, children: pairs.length };
+    }
+    if (yaml.isSeq(parent)) {
+      const item = parent.items[indexOf(token)];
+      if (yaml.isNode(item)) return item;
+      if (yaml.isPair(item)) return item.value as Node | null;
+      return { depth: at, type: "array", children: parent.items.length };
+    }
+    return { depth: at, type: parent === null ? "null" : typeOf(parent) };
+  }
+
+  function keyText(key: { readonly source?: string | undefined; readonly value: unknown }): string {
+    return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+  }
+
+  function typeOf(of: Node): string {
+    if (yaml.isMap(of)) return "object";
+    if (yaml.isSeq(of)) return "array";
+    const value: unknown = yaml.isScalar(of) ? of.value : undefined;
+    return value === null ? "null" : typeof value === "bigint" ? "number" : typeof value;
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
