@@ -65,8 +65,10 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     if (intent === "write" && policy.readOnly) throw readOnly(typed);
     const path = throughAlias(named, roots[intent], aliases);
     const root = rootOf(path, roots[intent]);
-    if (root === null || rules.denied(path)) throw outside(typed, intent);
-    if (intent === "write" && rules.protected(path)) throw protectedPath(typed);
+    if (root === null) throw outside(typed, intent);
+    const verdict = rules.judge(path);
+    if (verdict.denied) throw outside(typed, intent);
+    if (intent === "write" && verdict.protected) throw protectedPath(typed);
     return makeLocation({ typed, path, intent, root, directory });
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;

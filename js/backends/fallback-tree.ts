@@ -6,7 +6,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, TreeCounts } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
-import { compareCodePoints, isWithin } from "./paths.ts";
+import { isWithin, sortCodePoints } from "./paths.ts";
 
 /** How an operation on two paths goes about an existing destination. */
 export interface TransferOptions {
@@ -16,12 +16,11 @@ export interface TransferOptions {
 
 /** Everything below a directory, by full path in code-point order, parents before their content. */
 export async function* walkTree(
-  backend: FsBackend,
+  backend: Pick<FsBackend, "listDir">,
   root: string,
-  enter: (entry: FsEntry) => boolean = () => true,
   signal?: AbortSignal,
 ): AsyncGenerator<FsEntry> {
-  const levels = [{ entries: await childrenOf(backend, root), at: 0 }];
+  const levels = [{ entries: pathOrder(await backend.listDir(root)), at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     checkSignal(signal, root);
     const entry = level.entries[level.at++];
@@ -30,21 +29,24 @@ export async function* walkTree(
       continue;
     }
     yield entry;
-    if (entry.type !== "dir" || !enter(entry)) continue;
-    const entries = await childrenOf(backend, entry.path, root);
-    levels.push({ entries, at: 0 });
+    if (entry.type === "dir") levels.push({ entries: pathOrder(await childrenOf(backend, entry)), at: 0 });
   }
 }
 
-/** The entries of a directory in path order. One below the top that has gone meanwhile is empty. */
-async function childrenOf(backend: FsBackend, path: string, top?: string): Promise<readonly FsEntry[]> {
-  const key = (entry: FsEntry): string => (entry.isDir ? `${entry.name}/` : entry.name);
+/** The entries of a directory that was listed a moment ago; none when it has gone meanwhile. */
+async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): Promise<readonly FsEntry[]> {
   try {
-    return [...(await backend.listDir(path))].sort((a, b) => compareCodePoints(key(a), key(b)));
+    return await backend.listDir(entry.path);
   } catch (error) {
-    if (top !== undefined && isGone(error)) return [];
+    if (isGone(error)) return [];
     throw error;
   }
+}
+
+/** Entries in the order in which the full paths of everything below them come out sorted. */
+function pathOrder(entries: readonly FsEntry[]): readonly FsEntry[] {
+  const byKey = new Map(entries.map((entry) => [entry.isDir ? `${entry.name}/` : entry.name, entry]));
+  return sortCodePoints([...byKey.keys()]).map((key) => byKey.get(key) as FsEntry);
 }
 
 function isGone(error: unknown): boolean {
@@ -63,7 +65,7 @@ export async function removeTreeVia(
   const directories: string[] = [];
   if (top.type === "dir") {
     directories.push(path);
-    for await (const entry of walkTree(backend, path, undefined, options.signal)) {
+    for await (const entry of walkTree(backend, path, options.signal)) {
       if (entry.type === "dir") {
         directories.push(entry.path);
         continue;
@@ -140,7 +142,7 @@ export async function copyTree(
   try {
     await copyEntry(backend, top, to, options, counts);
     if (top.type === "dir") {
-      for await (const entry of walkTree(backend, from, undefined, options.signal)) {
+      for await (const entry of walkTree(backend, from, options.signal)) {
         await copyEntry(backend, entry, to + entry.path.slice(from.length), options, counts);
       }
     }

@@ -59,8 +59,9 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
       last,
       refuse: () => outside(path, intent),
     });
-    if (rules.denied(resolved)) throw outside(path, intent);
-    if (intent === "write" && rules.protected(resolved)) throw protectedPath(path);
+    const verdict = rules.judge(resolved);
+    if (verdict.denied) throw outside(path, intent);
+    if (intent === "write" && verdict.protected) throw protectedPath(path);
     return resolved;
   };
   const enterWhole = async (path: string): Promise<string> => {
@@ -69,14 +70,15 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
     if (everyRoot.some((root) => isWithin(root, resolved))) {
       throw protectedPath(path, "is a root of the workspace, or holds one");
     }
-    if (rules.guarded(resolved)) throw protectedPath(path);
+    if (rules.judge(resolved).guarded) throw protectedPath(path);
     return resolved;
   };
   const leads = async (link: string, target: string): Promise<void> => {
     const refuse = (): FilewrightError => outside(target, "read");
     const how: Following = { roots: roots.read, links: "inside", last: "follow", refuse };
     try {
-      if (rules.denied(await follow(inner, joinPath(parentOf(link), target), how))) throw refuse();
+      const led = await follow(inner, joinPath(parentOf(link), target), how);
+      if (rules.judge(led).denied) throw refuse();
     } catch (error) {
       // A circle leads nowhere, so it does not lead out either.
       if (!(error instanceof FilewrightError && error.code === "LOOP")) throw error;
@@ -106,6 +108,8 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
   if (!within(normalise(path).path, how.roots)) throw how.refuse();
   const { lstat, readLink } = inner;
   if (lstat === undefined || readLink === undefined) return path;
+
+  if (await isReal(inner, path, how.last)) return path;
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
   let real = "/";
@@ -144,6 +148,17 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
   }
   if (!within(real, bounds)) throw how.refuse();
   return real;
+}
+
+/** Whether the inner backend finds no link on the way: one call instead of one for each name. */
+async function isReal(inner: FsBackend, path: string, last: LastLink): Promise<boolean> {
+  const upTo = last === "keep" ? parentOf(path) : path;
+  try {
+    return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;
+  } catch {
+    // A circle, or a way that leads elsewhere: what it is shows name by name.
+    return false;
+  }
 }
 
 /** The names of a path, last one first. */

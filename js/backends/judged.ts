@@ -163,10 +163,8 @@ async function listing(
   gate: Gate,
 ): Promise<readonly FsEntry[]> {
   const asked = normalise(path).path;
-  const visible = (await inner.listDir(real)).filter(
-    (entry) => !gate.rules.denied(childOf(real, entry.name)),
-  );
-  if (asked === real) return Object.freeze(visible);
+  const visible = gate.rules.visible(real, await inner.listDir(real));
+  if (asked === real) return Object.freeze([...visible]);
   return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
 }
 
@@ -174,11 +172,9 @@ async function* filesBelow(inner: FsBackend, root: string, opened: Promise<Gate>
   const gate = await opened;
   const real = await gate.enter(root, "read", "follow");
   const asked = normalise(root).path;
-  const allowed = (entry: FsEntry): boolean => !gate.rules.denied(entry.path);
   try {
-    for await (const entry of walkTree(inner, real, allowed)) {
-      if (entry.type === "file" && allowed(entry))
-        yield childOf(asked, relativeTo(entry.path, real) as string);
+    for await (const entry of walkTree(visibleOnly(inner, gate), real)) {
+      if (entry.type === "file") yield childOf(asked, relativeTo(entry.path, real) as string);
     }
   } catch (error) {
     throw renamed(error, root);
@@ -215,9 +211,10 @@ async function checkTree(
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   for await (const entry of walkTree(inner, real)) {
-    const there = target + entry.path.slice(real.length);
-    if (rules.denied(entry.path) || rules.denied(there)) throw outside(path, "write");
-    if (rules.guarded(entry.path) || rules.protected(there)) {
+    const here = rules.judge(entry.path);
+    const there = rules.judge(target + entry.path.slice(real.length));
+    if (here.denied || there.denied) throw outside(path, "write");
+    if (here.guarded || there.protected) {
       throw protectedPath(path, "holds a path that is protected from changes");
     }
   }
@@ -235,13 +232,17 @@ async function checkCopy(
   if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
-  const allowed = (entry: FsEntry): boolean => !rules.denied(entry.path);
-  for await (const entry of walkTree(inner, real, allowed)) {
-    if (!allowed(entry)) continue; // Left behind, so it goes nowhere.
-    const there = target + entry.path.slice(real.length);
-    if (rules.denied(there)) throw outside(path, "write");
-    if (rules.protected(there)) throw protectedPath(path, "would hold a path that is protected from changes");
+  // What is denied here is left behind, so it goes nowhere.
+  for await (const entry of walkTree(visibleOnly(inner, gate), real)) {
+    const there = rules.judge(target + entry.path.slice(real.length));
+    if (there.denied) throw outside(path, "write");
+    if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
   }
+}
+
+/** The inner backend as a walk sees it: without what is denied. */
+function visibleOnly(inner: FsBackend, gate: Gate): Pick<FsBackend, "listDir"> {
+  return { listDir: async (path) => gate.rules.visible(path, await inner.listDir(path)) };
 }
 
 /** The facts under the path that was asked for. */

@@ -3,21 +3,22 @@
  * policy without rules needs no engine.
  */
 import { engine } from "../engine/current.ts";
+import type { PathVerdict } from "../engine/access.ts";
+import type { FsEntry } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** The rules of one policy. All paths are real and absolute. */
 export interface Rules {
   /** Whether there is any rule that a whole tree must be looked through for. */
   readonly any: boolean;
-  /** Whether a deny glob matches the path or a directory above it. */
-  denied(path: string): boolean;
-  /** Whether the path is a protected one or lies below one: not to be written. */
-  protected(path: string): boolean;
-  /** Whether the path must not be moved, replaced or deleted as a whole either. */
-  guarded(path: string): boolean;
+  /** What the rules say of a path. */
+  judge(path: string): PathVerdict;
+  /** The entries of a directory, itself not denied, without the denied ones. */
+  visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
 
-const NONE: Rules = { any: false, denied: () => false, protected: () => false, guarded: () => false };
+const FREE: PathVerdict = Object.freeze({ denied: false, protected: false, guarded: false });
+const NONE: Rules = { any: false, judge: () => FREE, visible: (_, entries) => entries };
 
 /** Compiles the rules of a policy whose roots are resolved. @throws INVALID_GLOB */
 export function compileRules(policy: SandboxPolicy): Rules {
@@ -25,10 +26,17 @@ export function compileRules(policy: SandboxPolicy): Rules {
   if (deny.length === 0 && !protect) return NONE;
   const roots = [...(policy.read ?? []), ...policy.write];
   const rules = engine().compileRules({ cwd, roots, deny, protect });
+  const visible = (directory: string, entries: readonly FsEntry[]): readonly FsEntry[] => {
+    if (entries.length === 0) return entries;
+    const denied = rules.deniedNames(
+      directory,
+      entries.map((entry) => entry.name),
+    );
+    return denied.includes(1) ? entries.filter((_, i) => denied[i] === 0) : entries;
+  };
   return {
     any: true,
-    denied: (path) => rules.judge(path).denied,
-    protected: (path) => rules.judge(path).protected,
-    guarded: (path) => rules.judge(path).guarded,
+    judge: (path) => rules.judge(path),
+    visible: deny.length === 0 ? NONE.visible : visible,
   };
 }

@@ -26,10 +26,13 @@ export interface PathVerdict {
 export interface AccessRules {
   /** The verdict on an absolute resolved path. */
   judge(path: string): PathVerdict;
+  /** Which names of a directory that is not denied itself are denied: 1 or 0 each, in one crossing. */
+  deniedNames(directory: string, names: readonly string[]): Uint8Array;
 }
 
 interface RawRules {
   judge(path: string): number;
+  deniedNames(directory: string, names: string): Uint8Array;
 }
 
 /** What both bindings export for this area. */
@@ -54,7 +57,10 @@ export function accessEngine(binding: AccessBinding): AccessEngine {
     compileRules({ cwd, roots, deny, protect }) {
       try {
         const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect);
-        return { judge: (path) => VERDICTS[raw.judge(path)] as PathVerdict };
+        return {
+          judge: (path) => VERDICTS[raw.judge(path)] as PathVerdict,
+          deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
+        };
       } catch (error) {
         throw fromEngine(error);
       }

@@ -145,6 +145,23 @@ impl Rules {
             | u32::from(self.guarded(path)) << 2
     }
 
+    /// Which of the names in a directory are denied, in their order: 1 or 0 each.
+    /// `names` are joined by `/`, which no name contains. The directory itself is
+    /// not denied, as for [`Rules::denied_entry`].
+    pub fn denied_names(&self, directory: &[u8], names: &[u8]) -> Vec<u8> {
+        let mut path = directory.to_vec();
+        if path.last() != Some(&b'/') {
+            path.push(b'/');
+        }
+        let start = path.len();
+        let denied = names.split(|&byte| byte == b'/').map(|name| {
+            path.truncate(start);
+            path.extend_from_slice(name);
+            u8::from(self.denied_entry(&path))
+        });
+        denied.collect()
+    }
+
     /// Whether there are deny globs at all.
     pub fn denies(&self) -> bool {
         self.deny.is_some()
@@ -411,6 +428,13 @@ mod tests {
         {
             assert_eq!(rules.flags(path.as_bytes()), flags, "{path}");
         }
+    }
+
+    #[test]
+    fn names_of_a_directory_are_judged_at_once() {
+        let rules = rules(&["*.key", "d/x"]);
+        assert_eq!(rules.denied_names(b"/w/d", b"a/b.key/x/.key/y"), [0, 1, 1, 1, 0]);
+        assert_eq!(rules.denied_names(b"/", b"w/a.key"), [0, 0]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rules of a policy, for backends whose storage is not the disk.
 
 use filewright_core::access::{Rules, RulesConfig};
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::convert::guard;
@@ -37,5 +38,11 @@ impl AccessRules {
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {
         guard(|| Ok(self.rules.flags(path.as_bytes())))
+    }
+
+    /// Which names, joined by `/`, of a directory are denied: 1 or 0 each.
+    #[napi]
+    pub fn denied_names(&self, directory: String, names: String) -> napi::Result<Uint8Array> {
+        guard(|| Ok(self.rules.denied_names(directory.as_bytes(), names.as_bytes()).into()))
     }
 }

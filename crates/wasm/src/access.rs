@@ -35,4 +35,10 @@ impl AccessRules {
     pub fn judge(&self, path: String) -> u32 {
         self.rules.flags(path.as_bytes())
     }
+
+    /// Which names, joined by `/`, of a directory are denied: 1 or 0 each.
+    #[wasm_bindgen(js_name = deniedNames)]
+    pub fn denied_names(&self, directory: String, names: String) -> Vec<u8> {
+        self.rules.denied_names(directory.as_bytes(), names.as_bytes())
+    }
 }
