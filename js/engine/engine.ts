@@ -8,9 +8,10 @@
 import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts";
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
+import { type ReadBinding, type ReadEngine, readEngine } from "./read.ts";
 
 /** What both bindings export. Each area's file declares its own part. */
-export interface Binding extends AccessBinding, DiffBinding, EditBinding {
+export interface Binding extends AccessBinding, DiffBinding, EditBinding, ReadBinding {
   sha256(bytes: Uint8Array): string;
 }
 
@@ -22,7 +23,7 @@ export interface EngineInfo {
 }
 
 /** The core's functions. Pure: bytes and text in, values out. */
-export interface Engine extends AccessEngine, DiffEngine, EditEngine {
+export interface Engine extends AccessEngine, DiffEngine, EditEngine, ReadEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -36,5 +37,6 @@ export function makeEngine(binding: Binding, info: EngineInfo): Engine {
     ...accessEngine(binding),
     ...diffEngine(binding),
     ...editEngine(binding),
+    ...readEngine(binding),
   });
 }

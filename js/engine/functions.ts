@@ -28,3 +28,25 @@ export const planEditsBytes: Engine["planEditsBytes"] = (...args) => engine().pl
 /** The same off the event loop where there are threads: for large files. */
 export const planEditsBytesAsync: Engine["planEditsBytesAsync"] = (...args) =>
   engine().planEditsBytesAsync(...args);
+
+/** What a file is, told by its content: kind, MIME type, encoding, line ends. */
+export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);
+
+/**
+ * A page of bytes in memory.
+ *
+ * @example readPage(new TextEncoder().encode("a\nb\n"), { startLine: -1 }).content; // "b\n"
+ */
+export const readPage: Engine["readPage"] = (...args) => engine().readPage(...args);
+
+/** The same off the event loop where there are threads: for megabytes. */
+export const readPageAsync: Engine["readPageAsync"] = (...args) => engine().readPageAsync(...args);
+
+/** Bytes as text: in the encoding found, or strictly in the one named. */
+export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText(...args);
+
+/** Text as bytes; a character that the encoding lacks is refused. */
+export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
+
+/** Two characters for each line of a text, as pages with `anchors` have them. */
+export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);

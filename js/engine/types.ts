@@ -11,3 +11,14 @@ export type {
   TextPlan,
 } from "./edit.ts";
 export type { Engine, EngineInfo } from "./engine.ts";
+export type {
+  DecodedText,
+  Eol,
+  FileKind,
+  InspectOptions,
+  Inspection,
+  LineNumbers,
+  LongLine,
+  Page,
+  PageRequest,
+} from "./read.ts";

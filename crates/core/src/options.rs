@@ -49,6 +49,19 @@ impl Options {
         })
     }
 
+    /// A whole number, which may be negative.
+    pub fn integer(&self, name: &str) -> Result<Option<i64>> {
+        self.read(name, "a whole number", |value| match value.as_f64() {
+            Some(number) if number.fract() == 0.0 && number.abs() < 9.1e15 => Some(number as i64),
+            _ => None,
+        })
+    }
+
+    /// Whether the option is there and null, where that means something.
+    pub fn is_null(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(Value::is_null)
+    }
+
     /// A list of strings; one string stands for a list of one.
     pub fn list(&self, name: &str) -> Result<Vec<&str>> {
         let list = self.read(name, "a list of strings", |value| match value {
@@ -102,6 +115,8 @@ mod tests {
         assert!(options.flag("b", false).unwrap());
         assert!(options.flag("none", true).unwrap());
         assert_eq!(options.number("n").unwrap(), Some(3));
+        assert_eq!(options.integer("n").unwrap(), Some(3));
+        assert!(options.is_null("none") && !options.is_null("absent") && !options.is_null("n"));
         assert_eq!(options.list("l").unwrap(), ["p", "q"]);
         assert_eq!(options.list("one").unwrap(), ["p"]);
         assert_eq!(options.choice("case", &["sensitive", "smart"]).unwrap(), 1);
@@ -109,6 +124,7 @@ mod tests {
             options.text("b").unwrap_err(),
             options.flag("a", true).unwrap_err(),
             options.number("a").unwrap_err(),
+            options.integer("a").unwrap_err(),
             options.list("n").unwrap_err(),
             options.choice("a", &["y"]).unwrap_err(),
             Options::parse("[1]").unwrap_err(),

@@ -14,4 +14,5 @@ mod convert;
 mod diff;
 mod edit;
 mod hash;
+mod read;
 mod root;

@@ -8,3 +8,4 @@ mod convert;
 mod diff;
 mod edit;
 mod hash;
+mod read;

@@ -294,6 +294,71 @@ impl std::fmt::Debug for Encoding {
     }
 }
 
+/// A text and how it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    /// The characters, without a byte order mark.
+    pub text: Cow<'a, str>,
+    /// What it was decoded from.
+    pub encoding: Encoding,
+    /// Whether a byte order mark came first.
+    pub bom: bool,
+    /// Whether U+FFFD stands for some bytes.
+    pub lossy: bool,
+}
+
+/// Decodes a whole file: in the encoding that `label` names, strictly, or for
+/// `auto` in the one that is found.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for an unknown label; `ENCODING_ERROR` where the bytes do
+/// not fit the encoding that was named.
+pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<Text<'a>> {
+    let auto = label == "auto";
+    let (encoding, bom) = if auto {
+        let found = detect(bytes, true);
+        (found.encoding, found.bom)
+    } else {
+        named(bytes, label)?
+    };
+    let Decoded { text, lossy } = encoding.decode(&bytes[bom..]);
+    if lossy && !auto {
+        return Err(encoding.misfit(&bytes[bom..]));
+    }
+    Ok(Text { text, encoding, bom: bom > 0, lossy })
+}
+
+/// The encoding a label names for these bytes, and the length of its mark.
+pub(crate) fn named(bytes: &[u8], label: &str) -> Result<(Encoding, usize)> {
+    let named = Encoding::for_label(label)?;
+    let marked = bom(bytes);
+    let encoding = match marked {
+        // "utf-16" leaves the byte order to the mark.
+        Some(marked) if label.eq_ignore_ascii_case("utf-16") => marked,
+        _ => named,
+    };
+    Ok((encoding, if marked == Some(encoding) { encoding.mark().len() } else { 0 }))
+}
+
+/// Encodes a whole file, with a byte order mark first if `bom`.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for an unknown label, or a mark in an encoding that has
+/// none; `ENCODING_ERROR` for the first character that the encoding lacks.
+pub fn encode_text(text: &str, label: &str, bom: bool) -> Result<Vec<u8>> {
+    let encoding = Encoding::for_label(label)?;
+    if !bom {
+        return encoding.encode(text);
+    }
+    if encoding.mark().is_empty() {
+        return Err(Error::new(
+            Code::InvalidArgument,
+            format!("the encoding {} has no byte order mark", encoding.name()),
+        ));
+    }
+    Ok([encoding.mark(), &encoding.encode(text)?].concat())
+}
+
 fn utf8_prefix_len(bytes: &[u8], chars: usize) -> usize {
     let (mut at, mut left) = (0, chars);
     for chunk in bytes.utf8_chunks() {

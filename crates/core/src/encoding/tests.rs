@@ -114,6 +114,19 @@ fn strict_decoding_names_encoding_and_place() {
 }
 
 #[test]
+fn whole_files() {
+    let read = |bytes: &[u8], label: &str| {
+        decode_text(bytes, label).map(|t| (t.text.into_owned(), t.encoding.name(), t.bom, t.lossy))
+    };
+    assert_eq!(read(b"\xef\xbb\xbfhi", "auto"), Ok(("hi".into(), "utf-8".into(), true, false)));
+    assert_eq!(read(b"\xfe\xff\0h", "utf-16"), Ok(("h".into(), "utf-16be".into(), true, false)));
+    assert_eq!(read(b"caf\xe9", "auto"), Ok(("café".into(), "windows-1252".into(), false, false)));
+    assert_eq!(read(b"caf\xe9", "utf-8").unwrap_err().code, Code::EncodingError);
+    assert_eq!(encode_text("é", "utf-16le", true), Ok(b"\xff\xfe\xe9\0".to_vec()));
+    assert_eq!(encode_text("é", "latin1", true).unwrap_err().code, Code::InvalidArgument);
+}
+
+#[test]
 fn characters_an_encoding_cannot_hold_are_refused() {
     for name in ["latin1", "shift_jis", "windows-1251", "iso-2022-jp", "big5"] {
         let error = label(name).encode("ok 😀").unwrap_err();

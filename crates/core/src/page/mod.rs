@@ -110,27 +110,18 @@ pub fn facts(
     request: &PageRequest,
 ) -> Result<Facts> {
     let sniffed = sniff::sniff(head, name, complete);
-    let asked = match request.encoding.as_str() {
-        "auto" => None,
-        label => Some(Encoding::for_label(label)?),
-    };
+    let auto = request.encoding == "auto";
+    let asked = if auto { None } else { Some(encoding::named(head, &request.encoding)?) };
     // An encoding that was named explains bytes that would not pass for text,
     // but not the signature of a picture.
     let explained = asked.is_some() && sniffed.mime == "application/octet-stream";
     if !sniffed.kind.is_text() && !request.force_text && !explained {
         return Err(not_text(head, size, sniffed));
     }
-    let Some(encoding) = asked else {
+    let Some((encoding, bom)) = asked else {
         let found = encoding::detect(head, complete);
         return Ok(Facts { sniffed, encoding: found.encoding, bom: found.bom });
     };
-    // "utf-16" leaves the byte order to the mark.
-    let marked = encoding::bom(head);
-    let encoding = match marked {
-        Some(marked) if request.encoding.eq_ignore_ascii_case("utf-16") => marked,
-        _ => encoding,
-    };
-    let bom = if marked == Some(encoding) { encoding.mark().len() } else { 0 };
     if complete && !request.force_text {
         encoding.decode_strict(&head[bom..])?;
     }

@@ -1,8 +1,7 @@
 //! What a caller may ask of a page.
 
-use serde_json::{Map, Value};
-
 use crate::error::{Code, Error, Result};
+use crate::options::Options;
 
 /// How lines are numbered in the text made of a page. Only the space that the
 /// numbers take matters here: see [`PageRequest::text_bytes`].
@@ -73,50 +72,32 @@ impl PageRequest {
     /// # Errors
     /// `INVALID_ARGUMENT` naming the field.
     pub fn from_json(json: &str) -> Result<Self> {
-        let fields: Map<String, Value> = serde_json::from_str(json)
-            .map_err(|_| Error::new(Code::InvalidArgument, "the request is not a JSON object"))?;
-        let mut request = Self::default();
-        let integer = |name: &str| fields.get(name).map(|value| integer(name, value));
-        let bytes = |name: &str| integer(name).map(|n| unsigned(name, n?));
-        let size = |name: &str| bytes(name).map(|n| Ok(usize::try_from(n?).unwrap_or(usize::MAX)));
-        let flag = |name: &str| fields.get(name).and_then(Value::as_bool).unwrap_or_default();
-        if let Some(line) = integer("startLine") {
-            request.start_line = line?;
-        }
-        match fields.get("maxLines") {
-            Some(Value::Null) => request.max_lines = None,
-            Some(value) => {
-                request.max_lines = Some(unsigned("max_lines", self::integer("max_lines", value)?)?)
-            }
-            None => {}
-        }
-        if let Some(chars) = size("maxLineChars") {
-            request.max_line_chars = chars?;
-        }
-        if let Some(limit) = size("contentBytes") {
-            request.content_bytes = limit?;
-        }
-        if let Some(limit) = size("textBytes") {
-            request.text_bytes = limit?;
-        }
-        if let Some(limit) = bytes("wholeFileBytes") {
-            request.whole_file_bytes = limit?;
-        }
-        if let Some(offset) = bytes("startByte") {
-            request.start_byte = Some(offset?);
-        }
-        if let Some(label) = fields.get("encoding").and_then(Value::as_str) {
-            label.clone_into(&mut request.encoding);
-        }
-        request.numbers = match fields.get("lineNumbers").and_then(Value::as_str) {
-            Some("cat") => Numbers::Cat,
-            Some("arrow") => Numbers::Arrow,
-            Some("plain") => Numbers::Plain,
-            _ => Numbers::None,
+        let options = Options::parse(json)?;
+        let default = Self::default();
+        let size = |name: &str, default: usize| {
+            let number = options.number(name)?;
+            Ok(number.map_or(default, |n| usize::try_from(n).unwrap_or(usize::MAX)))
         };
-        request.force_text = flag("forceText");
-        request.anchors = flag("anchors");
-        Ok(request)
+        let max_lines = match options.number("maxLines")? {
+            Some(lines) => Some(lines),
+            None if options.is_null("maxLines") => None,
+            None => default.max_lines,
+        };
+        const NUMBERS: [Numbers; 4] = [Numbers::None, Numbers::Cat, Numbers::Arrow, Numbers::Plain];
+        let numbers = options.choice("lineNumbers", &["none", "cat", "arrow", "plain"])?;
+        Ok(Self {
+            start_line: options.integer("startLine")?.unwrap_or(default.start_line),
+            max_lines,
+            max_line_chars: size("maxLineChars", default.max_line_chars)?,
+            content_bytes: size("contentBytes", default.content_bytes)?,
+            text_bytes: size("textBytes", default.text_bytes)?,
+            numbers: NUMBERS[numbers],
+            encoding: options.text("encoding")?.unwrap_or(&default.encoding).to_owned(),
+            force_text: options.flag("forceText", false)?,
+            start_byte: options.number("startByte")?,
+            anchors: options.flag("anchors", false)?,
+            whole_file_bytes: options.number("wholeFileBytes")?.unwrap_or(default.whole_file_bytes),
+        })
     }
 
     /// Refuses what no page can answer, before anything is read.
@@ -163,24 +144,9 @@ impl PageRequest {
             Numbers::Cat => digits(line).max(6) + 1 + anchor,
             Numbers::Arrow => digits(line).max(6) + 3 + anchor,
             Numbers::Plain => digits(line) + 1 + anchor,
+            // An anchor goes with a number.
+            Numbers::None if self.anchors => digits(line) + 1 + anchor,
             Numbers::None => 0,
         }
     }
-}
-
-fn integer(name: &str, value: &Value) -> Result<i64> {
-    value
-        .as_i64()
-        .or_else(|| value.as_f64().filter(|n| n.fract() == 0.0).map(|n| n as i64))
-        .ok_or_else(|| {
-            Error::new(Code::InvalidArgument, format!("{name} must be an integer"))
-                .detail("argument", name)
-        })
-}
-
-fn unsigned(name: &str, value: i64) -> Result<u64> {
-    u64::try_from(value).map_err(|_| {
-        Error::new(Code::InvalidArgument, format!("{name} must not be negative"))
-            .detail("argument", name)
-    })
 }

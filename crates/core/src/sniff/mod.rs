@@ -15,6 +15,7 @@ mod score;
 mod types;
 
 use crate::encoding::{self, Encoding};
+use crate::pack::Packed;
 use crate::text::Eol;
 
 /// How many bytes of a file are enough to tell its kind.
@@ -143,6 +144,19 @@ pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
         });
     }
     found
+}
+
+impl Inspection {
+    /// Packs the inspection: `kind, mime, encoding?, eol?, bom, width?, height?`.
+    pub fn pack(&self, packed: &mut Packed) {
+        packed.str(self.kind.as_str());
+        packed.str(self.mime);
+        packed.opt_str(self.encoding.map(Encoding::name).as_deref());
+        packed.opt_str(self.eol.map(Eol::as_str));
+        packed.flag(self.bom);
+        packed.opt(self.size.map(|(width, _)| width.into()));
+        packed.opt(self.size.map(|(_, height)| height.into()));
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,105 @@
+/**
+ * A page of a file as the text that a model reads.
+ *
+ * The forms are fixed: six columns and a tab, an arrow, the plain number, or
+ * the raw text; `... [truncated]` behind a line that is cut; and a last line
+ * with the argument that continues, where something follows.
+ */
+import type { LineNumbers, Page } from "../../engine/read.ts";
+
+/** How a page is shown. */
+export interface RenderPageOptions {
+  /** Default `cat`. */
+  readonly lineNumbers?: LineNumbers | undefined;
+  /** Code points of a line at most; 0 for no limit. Default 2000. */
+  readonly maxLineChars?: number | undefined;
+  /** Whether numbers carry the page's anchors (`12#k3`). Default false. */
+  readonly anchors?: boolean | undefined;
+  /** The path as typed; named where the file is empty. */
+  readonly path?: string | undefined;
+  /** Whether the last line says how to continue. Default true. */
+  readonly closing?: boolean | undefined;
+}
+
+const MARK = "... [truncated]";
+
+/**
+ * The text of a page.
+ *
+ * @example
+ * renderPage(readPage(new TextEncoder().encode("a\nb\n"))) // "     1\ta\n     2\tb"
+ */
+export function renderPage(page: Page, options: RenderPageOptions = {}): string {
+  if (page.linesRead === 0) return renderNothing(page, options);
+  const anchors = options.anchors ? page.anchors : null;
+  const style = options.lineNumbers ?? "cat";
+  const lines = splitLines(page.content);
+  const limit = options.maxLineChars ?? 2000;
+  const cut = new Set(page.cutLines);
+  for (const [index, line] of lines.entries()) {
+    const number = page.startLine + index;
+    const shown = cutCodePoints(line, limit);
+    const text = shown.length < line.length || cut.has(number) ? shown + MARK : shown;
+    const anchor = anchors === null ? "" : `#${anchors.slice(2 * index, 2 * index + 2)}`;
+    lines[index] = prefix(number, anchor, style) + text;
+  }
+  const numbered = style !== "none" || anchors !== null;
+  // Raw text keeps its last line end; numbered lines are joined.
+  if (!numbered && page.content.endsWith("\n")) lines.push("");
+  const text = lines.join("\n");
+  const closing = (options.closing ?? true) ? renderClosing(page) : null;
+  if (closing === null) return text;
+  return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
+}
+
+/** The last line of a page that something follows: how to continue; else null. */
+export function renderClosing(page: Page): string | null {
+  if (!page.truncated) return null;
+  const total = page.totalLines ?? `at least ${page.atLeastLines}`;
+  const next =
+    page.nextStartLine === null ? `start_byte=${page.nextStartByte}` : `start_line=${page.nextStartLine}`;
+  return `[lines ${page.startLine}-${page.endLine} of ${total}; continue with ${next}]`;
+}
+
+function renderNothing(page: Page, options: RenderPageOptions): string {
+  const total = page.totalLines ?? page.atLeastLines;
+  if (total === 0) return `[empty file: ${options.path ?? ""}]`;
+  return `[start_line ${page.startLine} is past the end: ${total} lines]`;
+}
+
+function prefix(number: number, anchor: string, style: LineNumbers): string {
+  switch (style) {
+    case "cat":
+      return `${String(number).padStart(6)}${anchor}\t`;
+    case "arrow":
+      return `${String(number).padStart(6)}${anchor}→`;
+    case "plain":
+      return `${number}${anchor}\t`;
+    case "none":
+      return anchor === "" ? "" : `${number}${anchor}\t`;
+  }
+}
+
+/** The lines without their ends. Only LF and CRLF end a line. */
+function splitLines(content: string): string[] {
+  const lines = content.split("\n");
+  const last = lines.length - 1;
+  for (let index = 0; index < last; index++) {
+    const line = lines[index] as string;
+    if (line.endsWith("\r")) lines[index] = line.slice(0, -1);
+  }
+  if (lines[last] === "") lines.pop();
+  return lines;
+}
+
+/** At most `max` code points from the start; 0 for all. */
+export function cutCodePoints(line: string, max: number): string {
+  if (max === 0 || line.length <= max) return line;
+  let at = 0;
+  for (let left = max; left > 0 && at < line.length; left--) {
+    const high = line.charCodeAt(at) & 0xfc00;
+    const low = line.charCodeAt(at + 1) & 0xfc00;
+    at += high === 0xd800 && low === 0xdc00 ? 2 : 1;
+  }
+  return line.slice(0, at);
+}
