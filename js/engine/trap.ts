@@ -39,7 +39,7 @@ function guard(call: (...args: unknown[]) => unknown, glue: Glue): (...args: unk
     try {
       const result = call(...args);
       if (!isHeld(result)) return result;
-      const copy: Packed = { nums: result.nums, text: result.text };
+      const copy = copied(result);
       result.free();
       return copy;
     } catch (error) {
@@ -47,4 +47,11 @@ function guard(call: (...args: unknown[]) => unknown, glue: Glue): (...args: unk
       throw error;
     }
   };
+}
+
+/** The fields of a result, which are accessors into the module's memory, as plain data. */
+function copied(result: Held): unknown {
+  const fields = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(result)));
+  const readable = fields.filter(([, { get }]) => get !== undefined);
+  return Object.fromEntries(readable.map(([name]) => [name, Reflect.get(result, name)]));
 }

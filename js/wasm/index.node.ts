@@ -32,5 +32,15 @@ export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 /** The same as a promise. */
 export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
 
+/** Applies edits to a text: all of them, or a refusal that says which one and why. */
+export const planEdits: Engine["planEdits"] = (...args) => engine().planEdits(...args);
+
+/** Applies edits to the bytes of a text. */
+export const planEditsBytes: Engine["planEditsBytes"] = (...args) => engine().planEditsBytes(...args);
+
+/** The same as a promise. */
+export const planEditsBytesAsync: Engine["planEditsBytesAsync"] = (...args) =>
+  engine().planEditsBytesAsync(...args);
+
 export * from "../engine/errors.ts";
 export * from "../engine/types.ts";

@@ -2,32 +2,41 @@ import { expect, it } from "vitest";
 import type { EditInput, EditOptions } from "../../js/engine/edit.ts";
 import { both, describeParity } from "./engines.ts";
 
-const cases: Record<string, [text: string, edits: EditInput[], options?: EditOptions]> = {
-  "an exact edit": ["a\r\nb\r\n", [{ oldText: "b", newText: "B" }]],
-  "an indented edit": ["\tif x:\n\t\ty()\n", [{ oldText: "if x:\n    y()", newText: "if x:\n    z()" }]],
-  "two places": ["x\nx\n", [{ oldText: "x", newText: "y" }]],
-  "no place": ["let value = 1;\n", [{ oldText: "let valeu = 1;", newText: "y" }], { path: "a.ts" }],
-  "half a character": ["a\n", [{ oldText: "\ud800", newText: "y" }]],
+const file = "fn main() {\r\n    let näme = 1;\r\n    let b = 1;\r\n}\r\n";
+
+const cases: Record<string, readonly [string, readonly EditInput[], EditOptions?]> = {
+  "an exact edit": [file, [{ oldText: "let näme = 1;", newText: "let 名前 = 2;" }]],
+  "lines with other ends": [file, [{ oldText: "let b = 1;\n}", newText: "}" }]],
+  "two edits in order": [
+    file,
+    [
+      { oldText: "b", newText: "c" },
+      { oldText: "c = 1", newText: "c = 2" },
+    ],
+  ],
+  "white space": [file, [{ oldText: "  let b = 1;\n  }", newText: "  }" }]],
+  everywhere: [file, [{ oldText: "= 1", newText: "= 3", replaceAll: true }]],
+  "not found": [file, [{ oldText: "let x = 1;" }], { path: "src/a.rs" }],
+  "not unique": [file, [{ oldText: "= 1", newText: "= 2" }]],
+  "the nearest of several": [file, [{ oldText: "= 1", newText: "= 2", nearLine: 3 }]],
+  "another count than expected": [file, [{ oldText: "= 1", newText: "= 2", expectedMatches: 3 }]],
+  "no change": [file, [{ oldText: "b", newText: "b" }]],
+  "nothing to look for": [file, [{ oldText: "", newText: "b" }]],
+  "half a character": [file, [{ oldText: "\ud800", newText: "y" }]],
+  "a near miss": ["let value = 1;\n", [{ oldText: "let valeu = 1;", newText: "y" }], { path: "a.ts" }],
+  "no edits": [file, []],
+  "an unknown mode": [file, [{ oldText: "b" }], { match: "loose" as "exact" }],
 };
 
-describeParity("planEdits is the same on both engines", () => {
+describeParity("edits are the same on both engines", () => {
   it.each(Object.entries(cases))("%s", async (_, [text, edits, options]) => {
-    const { native, wasm } = await both((engine) => {
-      const plan = engine.planEdits(text, edits, options);
-      return plan.ok ? plan : { ok: false, code: plan.error.code, message: plan.error.message };
-    });
+    const { native, wasm } = await both((engine) => engine.planEdits(text, edits, options));
     expect(wasm).toEqual(native);
   });
-});
 
-describeParity("diff is the same on both engines", () => {
-  it.each([
-    ["", "a\n"],
-    ["a\nb\n", "a\nB"],
-    ["päth\r\n", "path\n"],
-  ])("%j and %j", async (before, after) => {
-    const { native, wasm } = await both((engine) => engine.diff(before, after));
-    expect(native).toMatchObject({ value: { identical: false } });
+  it.each(Object.entries(cases))("%s, as bytes and a promise", async (_, [text, edits, options]) => {
+    const bytes = new TextEncoder().encode(text);
+    const { native, wasm } = await both((engine) => engine.planEditsBytesAsync(bytes, edits, options));
     expect(wasm).toEqual(native);
   });
 });

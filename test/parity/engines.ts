@@ -30,12 +30,23 @@ export async function outcome(call: () => unknown): Promise<unknown> {
   try {
     return { value: plain(await call()) };
   } catch (error) {
-    const { name, code, message, hint, details } = error as Record<string, unknown>;
-    return { thrown: plain({ name, code, message, hint, details }) };
+    return { thrown: plain(error) };
   }
 }
 
-const plain = (value: unknown): unknown => structuredClone(value);
+/** Errors compare by what they say; functions are no part of an answer. */
+function plain(value: unknown): unknown {
+  if (value instanceof Error) {
+    const { name, code, message, hint, details } = value as Error & Record<string, unknown>;
+    return { name, code, message, hint, details };
+  }
+  if (Array.isArray(value)) return value.map(plain);
+  // Bytes are bytes, whether Node made a Buffer of them or not.
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
+  const entries = Object.entries(value).filter(([, member]) => typeof member !== "function");
+  return Object.fromEntries(entries.map(([name, member]) => [name, plain(member)]));
+}
 
 /** Makes the same call on both engines and hands back both outcomes. */
 export async function both(call: (engine: Engine) => unknown): Promise<{ native: unknown; wasm: unknown }> {
