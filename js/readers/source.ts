@@ -25,7 +25,8 @@ export function sourceFrom(fs: FsBackend, path: string, size: number, signal?: A
         whole ??= await fs.readBytes(path);
         return whole.subarray(start, end);
       }
-      const range = { start, end: Math.min(end, size) };
+      const range = { start: Math.min(start, size), end: Math.min(end, size) };
+      if (range.start >= range.end) return new Uint8Array(0);
       const found = await fs.read(path, signal === undefined ? { range } : { range, signal });
       if (found === null) return new Uint8Array(0); // null only answers `ifNoneMatch`
       if (version !== undefined && version !== found.version) {

@@ -1,0 +1,68 @@
+/**
+ * Inflating with the platform's own `DecompressionStream`, in small steps and
+ * never past a cap: a bomb costs one step.
+ */
+import { unsupported } from "../refuse.ts";
+
+/** Compressed bytes are fed in steps of this size; one step inflates to 16 MiB at the very most. */
+const STEP = 16 * 1024;
+
+/** The bytes in the gzip stream `input`, as they come. @throws the platform's error where it is damaged */
+export async function* gunzip(
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (typeof DecompressionStream === "undefined") {
+    throw unsupported("application/gzip", "cannot be unpacked by this runtime", {
+      reason: "no_decompression",
+    });
+  }
+  const stream = new DecompressionStream("gzip");
+  const writer = stream.writable.getWriter();
+  const feed = (async () => {
+    for await (const chunk of input) {
+      for (let at = 0; at < chunk.length; at += STEP) {
+        await writer.write(chunk.subarray(at, at + STEP) as Uint8Array<ArrayBuffer>);
+      }
+    }
+    await writer.close();
+  })();
+  // A failure reaches the reader below; here it only must not go unheard.
+  feed.catch((error: unknown) => writer.abort(error).catch(() => undefined));
+  const reader = stream.readable.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield value;
+    }
+    await feed;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+    await writer.abort().catch(() => undefined);
+  }
+}
+
+/**
+ * Inflates one raw deflate stream whose size and CRC-32 are known, as a zip tells
+ * them. The CRC is checked. Null where it is damaged or longer than it says.
+ */
+export async function inflateRaw(raw: Uint8Array, size: number, crc: number): Promise<Uint8Array | null> {
+  // Not every runtime takes "deflate-raw"; a gzip frame around it is the same.
+  const frame = new Uint8Array(18);
+  frame.set([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+  const trailer = new DataView(frame.buffer, 10);
+  trailer.setUint32(0, crc, true);
+  trailer.setUint32(4, size % 2 ** 32, true);
+  const out = new Uint8Array(size);
+  let at = 0;
+  try {
+    for await (const chunk of gunzip([frame.subarray(0, 10), raw, frame.subarray(10)])) {
+      if (at + chunk.length > size) return null;
+      out.set(chunk, at);
+      at += chunk.length;
+    }
+  } catch {
+    return null; // Damaged, whichever way the platform says so.
+  }
+  return at === size ? out : null;
+}

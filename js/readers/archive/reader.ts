@@ -1,0 +1,214 @@
+/**
+ * Archives as a list of what is in them: zip, tar, and either in gzip. Nothing
+ * is ever unpacked to a place; what is compressed is looked at within a cap.
+ */
+import { escapeControls } from "../../backends/paths.ts";
+import { FilewrightError } from "../../engine/errors.ts";
+import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import { unsupported } from "../refuse.ts";
+import { chunks } from "../source.ts";
+import { bytesOf, bytesOfStream } from "./bytes.ts";
+import { gunzip } from "./inflate.ts";
+import { isHeader, readTar, type TarEntry } from "./tar.ts";
+import { MOST_ENTRIES, readZip } from "./zip.ts";
+
+/** How much of a compressed archive is unpacked in passing to list it. Bytes. */
+const MOST_UNPACKED = 512 * 1024 * 1024;
+/** Entries in `data`; the text lists them all. */
+const DATA_ENTRIES = 1000;
+/** Text compresses well, but not like this. */
+const BOMB_RATIO = 200;
+const BOMB_BYTES = 1024 * 1024 * 1024;
+/** How much of a text in gzip is shown. Bytes. */
+const TEXT_BYTES = 1024 * 1024;
+
+/** One line of the list. */
+interface Listed {
+  readonly name: string;
+  readonly size: number;
+  readonly type: TarEntry["type"];
+  readonly target?: string;
+  readonly encrypted?: boolean;
+}
+
+interface Listing {
+  readonly format: string;
+  readonly entries: readonly Listed[];
+  /** How many there are, where that is known. */
+  readonly count: number;
+  /** Bytes of the archive. */
+  readonly packed: number;
+  readonly problems: readonly string[];
+}
+
+/** Zip and everything that is a zip. */
+export const zipReader: Reader = Object.freeze({
+  mimes: [
+    "application/zip",
+    "application/java-archive",
+    "application/epub+zip",
+    "application/vnd.oasis.opendocument.text",
+    "application/vnd.oasis.opendocument.spreadsheet",
+    "application/vnd.oasis.opendocument.presentation",
+    "application/vnd.oasis.opendocument.graphics",
+  ],
+  async read({ source, mime }: ReaderInput): Promise<Rendered> {
+    const found = await readZip(source);
+    if (found === null) throw damaged(mime);
+    const entries = found.entries.map(
+      ({ name, size, directory, symlink, encrypted }): Listed => ({
+        name,
+        size,
+        type: directory ? "dir" : symlink ? "symlink" : "file",
+        encrypted,
+      }),
+    );
+    const problems = found.problem === undefined ? [] : [`The list may not be complete: ${found.problem}.`];
+    const packed = found.entries.reduce((sum, entry) => sum + entry.packed, 0);
+    if (packed > source.size) problems.push("Its members overlap, as in a zip bomb.");
+    return render({ format: "zip", entries, count: found.count, packed: source.size, problems });
+  },
+});
+
+/** Tar. */
+export const tarReader: Reader = Object.freeze({
+  mimes: ["application/x-tar"],
+  async read({ source, signal }: ReaderInput): Promise<Rendered> {
+    const { entries, count, problems } = await collect(readTar(bytesOf(source, signal)));
+    return render({ format: "tar", entries, count, packed: source.size, problems });
+  },
+});
+
+/** Gzip: a tar in it is listed, a text shown. */
+export const gzipReader: Reader = Object.freeze({
+  mimes: ["application/gzip"],
+  async read(input: ReaderInput): Promise<Rendered> {
+    const { source, mime, signal } = input;
+    try {
+      const head = await firstBytes(gunzip(chunks(source, signal)), 512);
+      if (!isHeader(head)) return await single(input);
+      const bytes = bytesOfStream(gunzip(chunks(source, signal)), MOST_UNPACKED, signal);
+      const { entries, count, problems } = await collect(readTar(bytes));
+      if (bytes.stopped) {
+        problems.splice(
+          0,
+          problems.length,
+          `The list is not complete: it stops after ${bytes.seen} unpacked bytes.`,
+        );
+      }
+      return render({ format: "tar in gzip", entries, count, packed: source.size, problems });
+    } catch (error) {
+      if (error instanceof FilewrightError) throw error;
+      throw damaged(mime, error);
+    }
+  },
+});
+
+function damaged(mime: string, cause?: unknown): FilewrightError {
+  return unsupported(mime, "is damaged or cut short", { reason: "damaged", cause });
+}
+
+async function collect(
+  members: AsyncGenerator<TarEntry, boolean>,
+): Promise<{ entries: Listed[]; count: number; problems: string[] }> {
+  const entries: Listed[] = [];
+  const problems: string[] = [];
+  try {
+    for (;;) {
+      const next = await members.next();
+      if (next.done === true) {
+        if (!next.value) problems.push("The archive is damaged or cut short: the list may not be complete.");
+        break;
+      }
+      if (entries.length === MOST_ENTRIES) {
+        problems.push(`Only the first ${MOST_ENTRIES} entries are listed.`);
+        break;
+      }
+      entries.push(next.value);
+    }
+  } catch (error) {
+    if (error instanceof FilewrightError || entries.length === 0) throw error;
+    problems.push("The archive is damaged: the list is not complete.");
+  }
+  return { entries, count: entries.length, problems };
+}
+
+async function firstBytes(stream: AsyncGenerator<Uint8Array>, count: number): Promise<Uint8Array> {
+  const out = new Uint8Array(count);
+  let at = 0;
+  for await (const chunk of stream) {
+    const part = chunk.subarray(0, count - at);
+    out.set(part, at);
+    at += part.length;
+    if (at === count) break;
+  }
+  return out.subarray(0, at);
+}
+
+/** One compressed file: its text, if it is one. */
+async function single({ source, signal, limits }: ReaderInput): Promise<Rendered> {
+  const limit = Math.min(TEXT_BYTES, limits.outputBytes);
+  const head = await firstBytes(gunzip(chunks(source, signal)), limit + 1);
+  const cut = head.length > limit;
+  const shown = cut ? head.subarray(0, head.lastIndexOf(0x0a, limit - 1) + 1 || limit) : head;
+  const data = { format: "gzip", packed_bytes: source.size, unpacked_bytes: cut ? null : head.length };
+  const text = new TextDecoder().decode(shown);
+  if (shown.includes(0) || text.includes("\ufffd")) {
+    const size = cut ? `more than ${limit}` : `${head.length}`;
+    return { text: `[gzip: one file that is not text; ${source.size} bytes, unpacked ${size}]`, data };
+  }
+  const warning = `This is the first ${shown.length} bytes of the text that is packed in this file.`;
+  return cut ? { text, data, warning } : { text, data };
+}
+
+function render({ format, entries, count, packed, problems }: Listing): Rendered {
+  const unpacked = entries.reduce((sum, { size }) => sum + size, 0);
+  const ratio = packed === 0 ? 0 : unpacked / packed;
+  const warnings = [...problems];
+  if (ratio > BOMB_RATIO || unpacked > BOMB_BYTES * 16) {
+    warnings.push(
+      `It would unpack to ${unpacked} bytes, ${Math.round(ratio)} times its size: do not unpack it unchecked.`,
+    );
+  }
+  const hostile = entries.filter(({ name }) => leadsOut(name)).length;
+  if (hostile > 0) warnings.push(`${hostile} of its names lead out of the directory it is unpacked in.`);
+  const encrypted = entries.filter((entry) => entry.encrypted === true).length;
+  if (encrypted > 0) warnings.push(`${encrypted} of its entries are encrypted.`);
+  const width = Math.max(4, ...entries.map(({ size }) => String(size).length));
+  const lines = entries.map((entry) => `${String(entry.size).padStart(width)}  ${shownName(entry)}`);
+  const more = count > entries.length ? [`... and ${count - entries.length} more`] : [];
+  const summary = `[${format}: ${count} ${count === 1 ? "entry" : "entries"}, ${packed} bytes, unpacked ${unpacked}]`;
+  return {
+    text: [summary, ...lines, ...more].join("\n"),
+    data: {
+      format,
+      entry_count: count,
+      packed_bytes: packed,
+      unpacked_bytes: unpacked,
+      ratio: Math.round(ratio * 10) / 10,
+      entries: entries.slice(0, DATA_ENTRIES).map(({ name, size, type, target }) => ({
+        name: escapeControls(name),
+        size,
+        type,
+        ...(target === undefined ? {} : { target: escapeControls(target) }),
+      })),
+    },
+    warning: warnings.length === 0 ? undefined : warnings.join(" "),
+  };
+}
+
+function shownName({ name, type, target, encrypted }: Listed): string {
+  const notes = [
+    ...(target === undefined ? [] : [`-> ${escapeControls(target)}`]),
+    ...(type === "symlink" && target === undefined ? ["[link]"] : []),
+    ...(type === "other" ? ["[device or other]"] : []),
+    ...(encrypted === true ? ["[encrypted]"] : []),
+    ...(leadsOut(name) ? ["[leads outside]"] : []),
+  ];
+  return [escapeControls(name), ...notes].join(" ");
+}
+
+/** Whether unpacking under this name could write elsewhere. */
+function leadsOut(name: string): boolean {
+  return /^[/\\]|^[A-Za-z]:/.test(name) || name.split(/[/\\]/).includes("..");
+}

@@ -1,0 +1,121 @@
+/** What is in a tar: its headers, in order. Contents are passed over. */
+
+/** One member. */
+export interface TarEntry {
+  /** As stored: may be hostile. */
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly type: "file" | "dir" | "symlink" | "hardlink" | "other";
+  /** Where a link points. */
+  readonly target?: string;
+}
+
+/** Bytes in order: a file, or what a stream unpacks to. */
+export interface Bytes {
+  /** Exactly `count` bytes, or null where there are fewer. */
+  take(count: number): Promise<Uint8Array | null>;
+  /** Passes over `count` bytes; false where they end before. */
+  skip(count: number): Promise<boolean>;
+}
+
+const BLOCK = 512;
+/** Long names and their like are small; a larger one is hostile. */
+const MOST_EXTRA = 64 * 1024;
+
+/** Whether a block is a header: its own checksum is right. */
+export function isHeader(block: Uint8Array): boolean {
+  if (block.length < BLOCK) return false;
+  let sum = 0;
+  for (let at = 0; at < BLOCK; at++) sum += at >= 148 && at < 156 ? 0x20 : (block[at] as number);
+  return sum === octal(block, 148, 8);
+}
+
+/** Every member, lazily. Ends at the end mark, at damage, or where the bytes end. @returns whether the end was regular */
+export async function* readTar(bytes: Bytes): AsyncGenerator<TarEntry, boolean> {
+  let longName: string | undefined;
+  let longTarget: string | undefined;
+  let longSize: number | undefined;
+  for (;;) {
+    const block = await bytes.take(BLOCK);
+    if (block === null) return false;
+    if (block.every((byte) => byte === 0)) return true;
+    if (!isHeader(block)) return false;
+    const size = longSize ?? number(block, 124, 12);
+    const flag = String.fromCharCode(block[156] as number);
+    const padded = Math.ceil(size / BLOCK) * BLOCK;
+    if (flag === "L" || flag === "K" || flag === "x" || flag === "g") {
+      if (size > MOST_EXTRA) return false;
+      const extra = await bytes.take(padded);
+      if (extra === null) return false;
+      if (flag === "x") {
+        const records = pax(extra.subarray(0, size));
+        longName = records.get("path") ?? longName;
+        longTarget = records.get("linkpath") ?? longTarget;
+        const declared = records.get("size");
+        if (declared !== undefined && /^\d{1,15}$/.test(declared)) longSize = Number(declared);
+      } else if (flag === "L") longName = string(extra, 0, size);
+      else if (flag === "K") longTarget = string(extra, 0, size);
+      continue;
+    }
+    const prefix = string(block, 257, 5) === "ustar" ? string(block, 345, 155) : "";
+    const short = string(block, 0, 100);
+    const name = longName ?? (prefix === "" ? short : `${prefix}/${short}`);
+    const type = typeOf(flag, name);
+    const target = longTarget ?? string(block, 157, 100);
+    longName = longTarget = longSize = undefined;
+    const linked = type === "symlink" || type === "hardlink";
+    yield { name, size: type === "file" ? size : 0, type, ...(linked ? { target } : {}) };
+    if (!linked && type !== "dir" && !(await bytes.skip(padded))) return false;
+  }
+}
+
+function typeOf(flag: string, name: string): TarEntry["type"] {
+  switch (flag) {
+    case "0":
+    case "\0":
+    case "7":
+      return name.endsWith("/") ? "dir" : "file";
+    case "1":
+      return "hardlink";
+    case "2":
+      return "symlink";
+    case "5":
+      return "dir";
+    default:
+      return "other";
+  }
+}
+
+function string(bytes: Uint8Array, at: number, length: number): string {
+  const end = bytes.indexOf(0, at);
+  return new TextDecoder().decode(bytes.subarray(at, end < 0 || end > at + length ? at + length : end));
+}
+
+function octal(bytes: Uint8Array, at: number, length: number): number {
+  const digits = /^[ \0]*([0-7]+)/.exec(string(bytes, at, length))?.[1];
+  return digits === undefined ? 0 : Number.parseInt(digits, 8);
+}
+
+/** A number in octal, or in base 256 where the first bit says so. */
+function number(bytes: Uint8Array, at: number, length: number): number {
+  if (((bytes[at] as number) & 0x80) === 0) return octal(bytes, at, length);
+  let value = 0;
+  for (let n = at + 1; n < at + length; n++) value = value * 256 + (bytes[n] as number);
+  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER - BLOCK : value;
+}
+
+/** The `length key=value` records of an extended header. */
+function pax(bytes: Uint8Array): Map<string, string> {
+  const records = new Map<string, string>();
+  for (let at = 0; at < bytes.length; ) {
+    const space = bytes.indexOf(0x20, at);
+    const length = space < 0 ? 0 : Number(string(bytes, at, space - at));
+    if (!Number.isInteger(length) || length < 5 || at + length > bytes.length) break;
+    const text = new TextDecoder().decode(bytes.subarray(space + 1, at + length - 1));
+    const equals = text.indexOf("=");
+    if (equals > 0) records.set(text.slice(0, equals), text.slice(equals + 1));
+    at += length;
+  }
+  return records;
+}

@@ -1,0 +1,193 @@
+/**
+ * What is in a zip: its central directory, and single members within bounds.
+ * Nothing is written anywhere. Reads only the parts of the file it needs.
+ */
+import type { ByteSource } from "../reader.ts";
+import { inflateRaw } from "./inflate.ts";
+
+/** One member as the central directory has it. */
+export interface ZipEntry {
+  /** As stored: may be hostile. */
+  readonly name: string;
+  /** Bytes, unpacked, as declared. */
+  readonly size: number;
+  /** Bytes in the archive. */
+  readonly packed: number;
+  readonly method: number;
+  readonly crc: number;
+  readonly encrypted: boolean;
+  readonly directory: boolean;
+  readonly symlink: boolean;
+  /** Where its local header is. */
+  readonly offset: number;
+}
+
+/** A zip's directory. */
+export interface ZipDirectory {
+  readonly entries: readonly ZipEntry[];
+  /** How many there are; more than `entries` where there are too many. */
+  readonly count: number;
+  /** Why the list may not be complete. */
+  readonly problem?: string;
+}
+
+/** The end record and the longest comment. */
+const TAIL = 22 + 0xffff;
+const DIRECTORY_BYTES = 16 * 1024 * 1024;
+/** How many members are listed at most. */
+export const MOST_ENTRIES = 10_000;
+
+/** Reads the directory, or null where the bytes are no zip. */
+export async function readZip(source: ByteSource): Promise<ZipDirectory | null> {
+  const from = Math.max(0, source.size - TAIL);
+  const tail = await source.read(from, source.size);
+  const at = endRecord(tail);
+  if (at < 0) return null;
+  const view = viewOf(tail);
+  let count = view.getUint16(at + 10, true);
+  let size = view.getUint32(at + 12, true);
+  let start = view.getUint32(at + 16, true);
+  let end = from + at;
+  if (count === 0xffff || size === 0xffffffff || start === 0xffffffff) {
+    const large = await zip64(source, end);
+    if (large !== null) ({ count, size, start, end } = large);
+  }
+  // Whatever stands before the archive (a program that unpacks itself) moves every offset.
+  const shift = end - size - start;
+  const first = shift >= 0 ? start + shift : start;
+  if (first < 0 || first > source.size) {
+    return { entries: [], count, problem: "its directory is not where it says" };
+  }
+  const bytes = await source.read(first, Math.min(first + size, first + DIRECTORY_BYTES, source.size));
+  const entries = parse(bytes, Math.max(0, shift));
+  const complete = entries.length === count || entries.length === MOST_ENTRIES;
+  const actual = entries.length === MOST_ENTRIES ? Math.max(count, entries.length) : entries.length;
+  return complete
+    ? { entries, count: actual }
+    : { entries, count: actual, problem: "its directory is damaged, or larger than it says" };
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** The last end record whose comment ends with the file. */
+function endRecord(tail: Uint8Array): number {
+  const view = viewOf(tail);
+  for (let at = tail.length - 22; at >= 0; at--) {
+    if (tail[at] !== 0x50 || view.getUint32(at, true) !== 0x06054b50) continue;
+    if (at + 22 + view.getUint16(at + 20, true) <= tail.length) return at;
+  }
+  return -1;
+}
+
+interface Large {
+  readonly count: number;
+  readonly size: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+async function zip64(source: ByteSource, end: number): Promise<Large | null> {
+  if (end < 20) return null;
+  const locator = viewOf(await source.read(end - 20, end));
+  if (locator.byteLength < 20 || locator.getUint32(0, true) !== 0x07064b50) return null;
+  const at = big(locator, 8);
+  const record = viewOf(await source.read(at, at + 56));
+  if (record.byteLength < 56 || record.getUint32(0, true) !== 0x06064b50) return null;
+  return { count: big(record, 32), size: big(record, 40), start: big(record, 48), end: at };
+}
+
+/** A 64-bit number; one beyond what JavaScript holds exactly is as good as infinite. */
+function big(view: DataView, at: number): number {
+  return Number(view.getBigUint64(at, true));
+}
+
+function parse(bytes: Uint8Array, shift: number): ZipEntry[] {
+  const view = viewOf(bytes);
+  const entries: ZipEntry[] = [];
+  for (let at = 0; at + 46 <= bytes.length && entries.length < MOST_ENTRIES; ) {
+    if (view.getUint32(at, true) !== 0x02014b50) break;
+    const nameLength = view.getUint16(at + 28, true);
+    const extraLength = view.getUint16(at + 30, true);
+    const next = at + 46 + nameLength + extraLength + view.getUint16(at + 32, true);
+    if (next > bytes.length) break;
+    const flags = view.getUint16(at + 8, true);
+    const rawName = bytes.subarray(at + 46, at + 46 + nameLength);
+    const extra = viewOf(bytes.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength));
+    const large = sizesOf(extra, [
+      view.getUint32(at + 24, true),
+      view.getUint32(at + 20, true),
+      view.getUint32(at + 42, true),
+    ]);
+    const [size = 0, packed = 0, offset = 0] = large;
+    const name = nameOf(rawName, (flags & 0x800) !== 0);
+    const unix = view.getUint8(at + 5) === 3;
+    entries.push({
+      name,
+      size,
+      packed,
+      method: view.getUint16(at + 10, true),
+      crc: view.getUint32(at + 16, true),
+      encrypted: (flags & 1) !== 0,
+      directory: name.endsWith("/"),
+      symlink: unix && (view.getUint16(at + 40, true) & 0xf000) === 0xa000,
+      offset: offset + shift,
+    });
+    at = next;
+  }
+  return entries;
+}
+
+/** The sizes and offset, those that did not fit from the zip64 field. */
+function sizesOf(extra: DataView, short: readonly number[]): readonly number[] {
+  if (!short.includes(0xffffffff)) return short;
+  for (let at = 0; at + 4 <= extra.byteLength; ) {
+    const length = extra.getUint16(at + 2, true);
+    const end = Math.min(at + 4 + length, extra.byteLength);
+    if (extra.getUint16(at, true) === 1) {
+      let field = at + 4;
+      return short.map((value) => {
+        if (value !== 0xffffffff || field + 8 > end) return value;
+        field += 8;
+        return big(extra, field - 8);
+      });
+    }
+    at = end;
+  }
+  return short;
+}
+
+function nameOf(raw: Uint8Array, utf8: boolean): string {
+  if (!utf8) {
+    try {
+      // Many writers forget the flag.
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(raw);
+    } catch {
+      return String.fromCharCode(...raw.subarray(0, 4096));
+    }
+  }
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(raw);
+}
+
+/** Why a member cannot be had. */
+export type MemberProblem = "missing" | "encrypted" | "too large" | "damaged" | "method";
+
+/** The bytes of a member of at most `limit` bytes, or why not. */
+export async function readMember(
+  source: ByteSource,
+  entry: ZipEntry | undefined,
+  limit: number,
+): Promise<Uint8Array | MemberProblem> {
+  if (entry === undefined) return "missing";
+  if (entry.encrypted) return "encrypted";
+  if (entry.size > limit || entry.packed > limit) return "too large";
+  const header = viewOf(await source.read(entry.offset, entry.offset + 30));
+  if (header.byteLength < 30 || header.getUint32(0, true) !== 0x04034b50) return "damaged";
+  const start = entry.offset + 30 + header.getUint16(26, true) + header.getUint16(28, true);
+  const raw = await source.read(start, start + entry.packed);
+  if (raw.length !== entry.packed) return "damaged";
+  if (entry.method === 0) return raw;
+  if (entry.method !== 8) return "method";
+  return (await inflateRaw(raw, entry.size, entry.crc)) ?? "damaged";
+}
