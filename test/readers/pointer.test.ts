@@ -247,7 +247,12 @@ describe("a pointer into YAML", () => {
       .join("")}`;
     expect(await at(bomb, "/j/0/0/0/0/0/0/0/0/0/0", "yaml")).toMatchObject({ text: "x" });
     expect(await at("a: &a [*a]\n", `/a${"/0".repeat(40)}`, "yaml")).toMatchObject({ type: "array" });
-    expect(await at("[".repeat(100_000), "/0", "yaml")).toMatchObject({ code: "UNSUPPORTED_FORMAT" });
+    for (const deep of ["[", "{a: ", "- ", "? ", "a: "]) {
+      expect(await at(deep.repeat(20_000), "/0", "yaml")).toMatchObject({ code: "UNSUPPORTED_FORMAT" });
+    }
+    const steps = Array.from({ length: 1000 }, (_, depth) => `${" ".repeat(depth)}a:`).join("\n");
+    expect(await at(steps, "/a", "yaml")).toMatchObject({ code: "UNSUPPORTED_FORMAT" });
+    expect(await at("a: 1\n".repeat(300_000), "/a", "yaml")).toMatchObject({ code: "TOO_LARGE" });
     expect(await at("x: *none\n", "/x", "yaml")).toMatchObject({ code: expect.any(String) });
     expect(await at("", "/x", "yaml")).toMatchObject({ code: "INVALID_ARGUMENT" });
   });

@@ -6,7 +6,7 @@
  * A file of several documents is an array of them: the first token counts them.
  */
 import type { Document, Node, Pair, ParsedNode } from "yaml";
-import { optionalPackage } from "../refuse.ts";
+import { optionalPackage, tooLarge } from "../refuse.ts";
 import {
   broken,
   cut,
@@ -19,12 +19,21 @@ import {
 } from "./pointer.ts";
 
 const MIME = "application/yaml";
+/** The package takes seconds for a mebibyte. UTF-16 units. */
+const LONGEST = 1024 * 1024;
+/**
+ * Thousands of levels exhaust the stack of the package, and V8 then ends the
+ * process (it cannot compile a regular expression without a stack).
+ */
+const DEEPEST = 200;
 /** An alias of an alias, and so on, beyond which something is wrong. */
 const MOST_ALIASES = 50;
 
 /** Finds the value at a pointer in a YAML text. */
 export async function locateYaml(text: string, tokens: readonly string[]): Promise<Located> {
   const yaml = await optionalPackage("yaml", MIME, () => import("yaml"));
+  if (text.length > LONGEST) throw tooLarge(text.length, LONGEST, "read it as text, without json_pointer");
+  if (nesting(text) > DEEPEST) throw broken(MIME, `nested deeper than ${DEEPEST}`, 1);
   const lines = new yaml.LineCounter();
   let documents: Document.Parsed[];
   try {
@@ -37,7 +46,6 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     });
     documents = Array.isArray(parsed) ? (parsed as Document.Parsed[]) : [];
   } catch (cause) {
-    // Deep nesting exhausts the stack of the parser.
     if (!(cause instanceof RangeError)) throw cause;
     throw broken(MIME, "nested too deeply", 1, cause);
   }
@@ -132,6 +140,36 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     const value: unknown = yaml.isScalar(of) ? of.value : undefined;
     return value === null ? "null" : typeof value === "bigint" ? "number" : typeof value;
   }
+}
+
+/** At least how deep the text may nest, by brackets, indentation and markers; quotes are not looked at. */
+function nesting(text: string): number {
+  let flow = 0;
+  let deepest = 0;
+  /** Columns at which block collections that are open begin. */
+  const columns: number[] = [];
+  for (const line of text.split("\n")) {
+    let markers = 0;
+    let start = 0;
+    for (; start < line.length; start++) {
+      const c = line[start];
+      if ((c === "-" || c === "?") && (line[start + 1] === " " || line[start + 1] === "\t")) markers += 1;
+      else if (c !== " " && c !== "\t") break;
+    }
+    if (start === line.length && markers === 0) continue;
+    const column = start - 2 * markers;
+    while ((columns.at(-1) ?? -1) >= column) columns.pop();
+    columns.push(column);
+    for (let at = start; at < line.length; at++) {
+      const c = line.charCodeAt(at);
+      if (c === 0x5b || c === 0x7b) flow += 1;
+      else if ((c === 0x5d || c === 0x7d) && flow > 0) flow -= 1;
+      else if (c === 0x3a && at + 1 < line.length && line.charCodeAt(at + 1) <= 0x20) markers += 1;
+      if (flow > deepest) deepest = flow;
+    }
+    deepest = Math.max(deepest, flow + columns.length + markers - 1);
+  }
+  return deepest;
 }
 
 function firstLine(text: string): string {
