@@ -8,6 +8,7 @@
  * value or a promise.
  */
 
+import type { Page, PageRequest } from "../engine/read.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** A value now or later. */
@@ -145,6 +146,14 @@ export interface FsBackend {
 
   /** Content and version in one step; `ifNoneMatch` gives null where the version is still that. */
   read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;
+  /**
+   * A page of a text file of any size.
+   * @throws BINARY_FILE with `details` `{kind, mime, size}`, INVALID_ARGUMENT, ENCODING_ERROR, TOO_LARGE
+   */
+  readLines?(
+    path: string,
+    request: PageRequest & { readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<Page>;
   /** A directory in pages. */
   listPage?(
     path: string,
@@ -206,6 +215,7 @@ export type Capability = {
 // A record, so that a capability missing from it does not compile.
 const ALL: Record<Capability, true> = {
   read: true,
+  readLines: true,
   listPage: true,
   rename: true,
   copyFile: true,

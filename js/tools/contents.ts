@@ -2,10 +2,11 @@
  * Reading files for tools that need them whole, with the version they belong to.
  */
 import type { Location } from "../access/index.ts";
-import type { FsBackend, FsStat, VersionedBytes } from "../backends/backend.ts";
+import type { FsBackend, FsStat, VersionedBytes, WriteOptions } from "../backends/backend.ts";
 import { lstatOrNull, readVersioned } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { FileKind, Page, PageRequest } from "../engine/read.ts";
 import { type Call, refuse } from "./tool.ts";
 
 /**
@@ -32,6 +33,11 @@ async function absentAsNull<T>(get: () => T | Promise<T>): Promise<T | null> {
   }
 }
 
+/** Whether a kind of file is made of lines. */
+export function isTextKind(kind: FileKind): boolean {
+  return kind === "text" || kind === "svg" || kind === "empty";
+}
+
 /** A whole file with its version. @throws TOO_LARGE with size and limit */
 export async function readWhole(call: Call, at: Location, limit: number): Promise<VersionedBytes> {
   await wantFile(call.fs, at);
@@ -47,6 +53,21 @@ export async function readWholeOrNull(
 ): Promise<VersionedBytes | null> {
   return absentAsNull(() => readWhole(call, at, limit));
 }
+
+/** A page of a file: by the backend itself where it can, else of its bytes. */
+export async function readPage(call: Call, at: Location, request: PageRequest): Promise<Page> {
+  const { fs, signal } = call;
+  if (fs.readLines !== undefined) return fs.readLines(at.path, { ...request, signal });
+  const { bytes, version, stat } = (await readVersioned(fs, at.path, { signal })) as VersionedBytes;
+  const page =
+    bytes.length > OFF_LOOP_BYTES
+      ? await engine().readPageAsync(bytes, request, at.path)
+      : engine().readPage(bytes, request, at.path);
+  return { ...page, version, mtime: stat.mtime };
+}
+
+/** Above this much a page is cut off the event loop: about 100 µs of work. */
+const OFF_LOOP_BYTES = 64 * 1024;
 
 /** The version of what is at a path now; null for nothing. Where a backend has none, the content's hash is one. */
 export async function currentVersion(fs: FsBackend, path: string, entry: boolean): Promise<string | null> {
@@ -72,4 +93,14 @@ export function expectHash(at: Location, expected: string | undefined, found: st
 export function normalHash(hash: string): string {
   const text = hash.trim().toLowerCase();
   return text.startsWith("sha256:") ? text : `sha256:${text}`;
+}
+
+/** Turns "it is there by now" and "it is gone by now" into the CONFLICT that has the tool plan again. */
+export function movedOn(error: unknown, condition: WriteOptions, mayExist: boolean): unknown {
+  if (!(error instanceof FilewrightError)) return error;
+  const appeared = error.code === "ALREADY_EXISTS" && condition.ifAbsent === true && mayExist;
+  const vanished = error.code === "NOT_FOUND" && condition.ifVersion !== undefined;
+  return appeared || vanished
+    ? new FilewrightError("CONFLICT", "changed while it was written", { path: error.path, cause: error })
+    : error;
 }

@@ -3,9 +3,8 @@ import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { readWhole } from "./contents.ts";
+import { isTextKind, readWhole } from "./contents.ts";
 import { diffHtml } from "./diff_html.ts";
-import { kindOf } from "./kind.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, text } from "./shared.ts";
 import { isWellFormed, utf8 } from "./text.ts";
@@ -156,8 +155,8 @@ function withSecond(parse: (args: unknown) => Args): (args: unknown) => Args {
 
 async function sideOf(at: Location, call: Call): Promise<Uint8Array> {
   const { bytes } = await readWhole(call, at, call.limits.wholeFileBytes);
-  const { text: isText, mime } = kindOf(bytes);
-  if (!isText) throw refuse("BINARY_FILE", at, { details: { mime, size: bytes.length } });
+  const { kind, mime } = engine().inspect(bytes, { name: at.path });
+  if (!isTextKind(kind)) throw refuse("BINARY_FILE", at, { details: { mime, size: bytes.length } });
   return bytes;
 }
 

@@ -6,9 +6,11 @@ import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_i
 import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
 import { diff, type DiffArgs, type DiffData } from "./diff.ts";
+import { editFile, type EditFileArgs, type EditFileData } from "./edit_file.ts";
 import { listDirectory, type ListDirectoryArgs, type ListDirectoryData } from "./list_directory.ts";
 import { mkdir, type MkdirArgs, type MkdirData } from "./mkdir.ts";
 import { move, type MoveData } from "./move.ts";
+import { readFile, type ReadFileArgs, type ReadFileData } from "./read_file.ts";
 import { stat, type StatArgs, type StatData } from "./stat.ts";
 import type { Tool } from "./tool.ts";
 import type { TransferArgs } from "./transfer.ts";
@@ -16,7 +18,9 @@ import { writeFile, type WriteFileArgs, type WriteFileData } from "./write_file.
 
 /** The arguments of each tool. */
 export interface ToolArgs {
+  read_file: ReadFileArgs;
   write_file: WriteFileArgs;
+  edit_file: EditFileArgs;
   diff: DiffArgs;
   list_directory: ListDirectoryArgs;
   stat: StatArgs;
@@ -29,7 +33,9 @@ export interface ToolArgs {
 
 /** The data of each tool's result. */
 export interface ToolData {
+  read_file: ReadFileData;
   write_file: WriteFileData;
+  edit_file: EditFileData;
   diff: DiffData;
   list_directory: ListDirectoryData;
   stat: StatData;
@@ -45,7 +51,9 @@ export type ToolName = keyof ToolArgs;
 
 /** Every tool, in the order models are shown. */
 export const TOOLS: readonly Tool[] = Object.freeze([
+  readFile,
   writeFile,
+  editFile,
   diff,
   listDirectory,
   stat,
@@ -64,11 +72,15 @@ export type {
   DeleteData,
   DiffArgs,
   DiffData,
+  EditFileArgs,
+  EditFileData,
   ListDirectoryArgs,
   ListDirectoryData,
   MkdirArgs,
   MkdirData,
   MoveData,
+  ReadFileArgs,
+  ReadFileData,
   StatArgs,
   StatData,
   TransferArgs,

@@ -4,7 +4,6 @@ import { lstatVia, readLinkVia } from "../backends/fallback.ts";
 import { compareCodePoints, relativeTo } from "../backends/paths.ts";
 import { compileGlobs } from "../backends/globs.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { cursorAt, positionOf, questionMark } from "./cursor.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts } from "./shared.ts";
 import { escapeControls, isoTime } from "./text.ts";
@@ -127,17 +126,15 @@ Symbolic links are shown with their target and never followed. At most limit ent
     const kept =
       args.format === "json" ? Math.floor(data.entries.length / 2) : Math.min(lines, data.entries.length);
     const entries = data.entries.slice(0, Math.max(1, kept));
-    const mark = questionOf(args, data.path);
-    const from = positionOf(args.cursor, mark);
-    return { ...data, entries, truncated: true, next_cursor: cursorAt(from + entries.length, mark) };
+    const next = offsetOf(args, data.path) + entries.length;
+    return { ...data, entries, truncated: true, next_cursor: cursorAfter(data.path, next) };
   },
 };
 
 async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const at = call.locations[0]!;
   const shownPath = call.display(at.path);
-  const mark = questionOf(args, shownPath);
-  const from = positionOf(args.cursor, mark);
+  const from = offsetOf(args, shownPath);
   const all = await collect(args, at.path, call);
   const page = all.slice(from, from + args.limit);
   const entries: ListedEntry[] = [];
@@ -149,21 +146,25 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
       entries,
       total: all.length,
       truncated,
-      ...(truncated ? { next_cursor: cursorAt(from + page.length, mark) } : {}),
+      ...(truncated ? { next_cursor: cursorAfter(shownPath, from + page.length) } : {}),
     },
   };
 }
 
-function questionOf(args: Args, shownPath: string): string {
-  return questionMark([
-    shownPath,
-    args.depth,
-    args.hidden,
-    args.ignore,
-    args.respect_ignore,
-    args.sort,
-    args.order,
-  ]);
+function cursorAfter(shownPath: string, entries: number): string {
+  return `${entries}:${shownPath}`;
+}
+
+/** How many entries came before this page. @throws FilewrightError INVALID_ARGUMENT */
+function offsetOf({ cursor }: Args, shownPath: string): number {
+  if (cursor === undefined) return 0;
+  const [number = "", ...of] = cursor.split(":");
+  if (of.join(":") === shownPath && /^\d{1,12}$/u.test(number)) return Number(number);
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    "Invalid argument 'cursor': it is another directory's; leave it out to begin anew.",
+    { details: { argument: "cursor" } },
+  );
 }
 
 /** Every entry wanted, each directory followed by its content. */

@@ -3,7 +3,6 @@ import type { FsStat } from "../backends/backend.ts";
 import { lstatVia, readLinkVia, readVersioned } from "../backends/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
-import { kindOf } from "./kind.ts";
 import { compile, object } from "./schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
 import { escapeControls, isoTime } from "./text.ts";
@@ -127,7 +126,7 @@ async function contentFacts(
 ): Promise<Pick<StatData, "mime" | "hash">> {
   if (hash) {
     const whole = await call.fs.readBytes(path);
-    return { mime: kindOf(whole.subarray(0, HEAD_BYTES)).mime, hash: engine().sha256(whole) };
+    return { mime: mimeOf(whole, path, whole.length), hash: engine().sha256(whole) };
   }
   if (facts.size > HEAD_BYTES && call.fs.read === undefined) return {};
   try {
@@ -135,10 +134,15 @@ async function contentFacts(
       range: { start: 0, end: HEAD_BYTES },
       signal: call.signal,
     });
-    return head === null ? {} : { mime: kindOf(head.bytes).mime };
+    return head === null ? {} : { mime: mimeOf(head.bytes, path, facts.size) };
   } catch {
     return {}; // Not readable: its facts are known all the same.
   }
+}
+
+function mimeOf(bytes: Uint8Array, path: string, size: number): string {
+  const head = bytes.subarray(0, HEAD_BYTES);
+  return engine().inspect(head, { name: path, partial: size > head.length }).mime;
 }
 
 /** `0644`. */

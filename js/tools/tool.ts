@@ -132,7 +132,7 @@ interface ToolBase<Args, Data> {
   /** The text for the model. */
   render(data: Data, args: Args, call: Call): string;
   /** The same data reduced to the first `lines` lines of its text, saying so. */
-  shrink?(data: Data, args: Args, lines: number, call: Call): Data;
+  shrink?(data: Data, args: Args, lines: number, call: Call): MaybePromise<Data>;
 }
 
 /** A tool that changes nothing. */

@@ -4,7 +4,15 @@ import { writeVia } from "../backends/fallback.ts";
 import { encodeText } from "../backends/text.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { expectHash, normalHash, readWhole, readWholeOrNull, statOrNull, wantFile } from "./contents.ts";
+import {
+  expectHash,
+  movedOn,
+  normalHash,
+  readWhole,
+  readWholeOrNull,
+  statOrNull,
+  wantFile,
+} from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { compile, object } from "./schema.ts";
 import { choice, EXPECTED_HASH, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
@@ -206,16 +214,6 @@ async function apply(
     throw movedOn(error, todo.condition, args.overwrite || args.append);
   }
   return { data: todo.data };
-}
-
-/** Turns "it is there by now" and "it is gone by now" into the CONFLICT that has the tool plan again. */
-export function movedOn(error: unknown, condition: WriteOptions, mayExist: boolean): unknown {
-  if (!(error instanceof FilewrightError)) return error;
-  const appeared = error.code === "ALREADY_EXISTS" && condition.ifAbsent === true && mayExist;
-  const vanished = error.code === "NOT_FOUND" && condition.ifVersion !== undefined;
-  return appeared || vanished
-    ? new FilewrightError("CONFLICT", "changed while it was written", { path: error.path, cause: error })
-    : error;
 }
 
 /** The given content as bytes. @throws INVALID_ARGUMENT, ENCODING_ERROR */

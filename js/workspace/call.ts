@@ -75,7 +75,7 @@ export async function runCall(
     } else {
       ({ answer, modifiedByUser } = await change(session, tool, args, uses, call));
     }
-    result = success(tool, answer, args, call, modified, modifiedByUser, started);
+    result = await success(tool, answer, args, call, modified, modifiedByUser, started);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
     result = await failure(session, tool, thrown, uses, locations, started);
@@ -136,7 +136,7 @@ async function permit(session: Session, tool: AnyReading, call: Call, ruled: "de
   session.approvals.remember(outcome, tool.name, at?.root ?? "/");
 }
 
-function success(
+async function success(
   tool: AnyReading | AnyChanging,
   answer: Answer<unknown>,
   args: object,
@@ -144,7 +144,7 @@ function success(
   modifiedByHook: readonly string[],
   modifiedByUser: boolean,
   started: number,
-): Success<unknown> {
+): Promise<Success<unknown>> {
   let { data } = answer;
   let text = tool.render(data, args, call);
   let cut = false;
@@ -152,7 +152,7 @@ function success(
   if (!fits(text, budget)) {
     const { lines } = linesThatFit(text, budget);
     if (tool.shrink !== undefined && lines > 0) {
-      data = tool.shrink(data, args, lines, call);
+      data = await tool.shrink(data, args, lines, call);
       text = tool.render(data, args, call);
     }
     if (!fits(text, budget + GRACE_BYTES)) {

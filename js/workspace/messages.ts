@@ -68,7 +68,7 @@ function blamed(error: FilewrightError, { uses, locations }: Failed): About | un
 
 async function messageOf(error: FilewrightError, about: About | undefined, failed: Failed): Promise<string> {
   const worded = own(error);
-  if (worded !== undefined) return clip(worded);
+  if (worded !== undefined) return withRemedy(clip(worded), error.hint);
   const remedy =
     error.code === "NOT_FOUND" && about?.at !== undefined ? await whereInstead(about.at, failed) : "";
   const build = WORDS[error.code] ?? plainWords;
@@ -282,6 +282,15 @@ function fitted(build: (path: string) => string, path: string): string {
     message = build(`${whole(path.slice(0, head))}…${whole(path.slice(path.length - (keep - head)))}`);
   }
   return clip(message);
+}
+
+/** The remedy behind the sentence where there is room in its line, else below it. */
+function withRemedy(message: string, hint: string | undefined): string {
+  if (hint === undefined || hint === "" || message.includes(hint)) return message;
+  const remedy = sentence(hint);
+  if (message.includes("\n")) return `${message}\n${remedy}`;
+  const first = sentence(message);
+  return first.length + remedy.length < MAX_FIRST_LINE ? `${first} ${remedy}` : `${first}\n${remedy}`;
 }
 
 /** Cuts an over-long first line. */

@@ -7,6 +7,22 @@
  */
 import type { LineNumbers, Page } from "../../engine/read.ts";
 
+/** What of a page its text is made of. */
+export type ShownPage = Pick<
+  Page,
+  | "content"
+  | "startLine"
+  | "endLine"
+  | "linesRead"
+  | "totalLines"
+  | "atLeastLines"
+  | "truncated"
+  | "nextStartLine"
+  | "nextStartByte"
+  | "cutLines"
+  | "anchors"
+>;
+
 /** How a page is shown. */
 export interface RenderPageOptions {
   /** Default `cat`. */
@@ -29,7 +45,7 @@ const MARK = "... [truncated]";
  * @example
  * renderPage(readPage(new TextEncoder().encode("a\nb\n"))) // "     1\ta\n     2\tb"
  */
-export function renderPage(page: Page, options: RenderPageOptions = {}): string {
+export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
   if (page.linesRead === 0) return renderNothing(page, options);
   const anchors = options.anchors ? page.anchors : null;
   const style = options.lineNumbers ?? "cat";
@@ -53,7 +69,7 @@ export function renderPage(page: Page, options: RenderPageOptions = {}): string 
 }
 
 /** The last line of a page that something follows: how to continue; else null. */
-export function renderClosing(page: Page): string | null {
+export function renderClosing(page: ShownPage): string | null {
   if (!page.truncated) return null;
   const total = page.totalLines ?? `at least ${page.atLeastLines}`;
   const next =
@@ -61,7 +77,7 @@ export function renderClosing(page: Page): string | null {
   return `[lines ${page.startLine}-${page.endLine} of ${total}; continue with ${next}]`;
 }
 
-function renderNothing(page: Page, options: RenderPageOptions): string {
+function renderNothing(page: ShownPage, options: RenderPageOptions): string {
   const total = page.totalLines ?? page.atLeastLines;
   if (total === 0) return `[empty file: ${options.path ?? ""}]`;
   return `[start_line ${page.startLine} is past the end: ${total} lines]`;
