@@ -50,3 +50,17 @@ export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText
 
 /** Two characters for each line of a text, as pages with `anchors` have them. */
 export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
+
+/**
+ * Compiles globs, by ripgrep's rule: a pattern without a slash matches at any depth.
+ *
+ * @example glob("src/**\/*.ts").matches("src/a/b.ts"); // true
+ */
+export const glob: Engine["glob"] = (...args) => engine().glob(...args);
+
+/**
+ * Searches a text, line by line.
+ *
+ * @example grepText("a\nbc\n", { pattern: "c" }).matches; // [{ line: 2, column: 2, text: "bc" }]
+ */
+export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);

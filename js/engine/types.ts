@@ -22,3 +22,22 @@ export type {
   Page,
   PageRequest,
 } from "./read.ts";
+export type {
+  CompiledQuery,
+  FileCount,
+  FindQuery,
+  FindResult,
+  GlobOptions,
+  IgnoreFile,
+  IgnoreRules,
+  IncompleteReason,
+  PathGlobs,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+  TextHits,
+  TextLimits,
+  TextMatch,
+  TextQuery,
+  WalkQuery,
+} from "./search.ts";

@@ -8,5 +8,8 @@
 
 pub mod cancel;
 pub(crate) mod errno;
+pub mod find;
+pub mod grep;
 pub mod root;
 pub mod stat;
+pub mod walk;

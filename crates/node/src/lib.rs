@@ -16,3 +16,4 @@ mod edit;
 mod hash;
 mod read;
 mod root;
+mod search;

@@ -9,3 +9,4 @@ mod diff;
 mod edit;
 mod hash;
 mod read;
+mod search;

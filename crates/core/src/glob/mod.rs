@@ -15,6 +15,7 @@ use regex_automata::meta::{self, Regex};
 use regex_automata::util::syntax;
 
 use crate::error::{Code, Error, Result};
+use crate::options::Options;
 use pattern::{Pattern, Simple};
 
 /// The longest pattern that is compiled, in bytes.
@@ -90,6 +91,17 @@ impl Globs {
         })
     }
 
+    /// [`Globs::new`] from the JSON form: `patterns`, `exclude`, `caseSensitive`.
+    ///
+    /// # Errors
+    /// As [`Globs::new`], and `INVALID_ARGUMENT`.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let options = Options::parse(json)?;
+        let sensitive = options.flag("caseSensitive", true)?;
+        let case = if sensitive { Case::Sensitive } else { Case::Insensitive };
+        Self::new(&options.list("patterns")?, &options.list("exclude")?, case)
+    }
+
     /// Whether the entry at the relative `path` (`/`-separated, no leading
     /// slash) is included and neither it nor a directory above it is excluded.
     pub fn matches(&self, path: &[u8], is_dir: bool) -> bool {
@@ -109,11 +121,6 @@ impl Globs {
             Some(reach) => path.is_empty() || reach.iter().any(|reach| reach.may_contain(path)),
             None => true,
         }
-    }
-
-    /// Whether every path matches, so that a caller can save the question.
-    pub fn is_everything(&self) -> bool {
-        self.include.is_none() && self.exclude.is_none()
     }
 }
 

@@ -189,6 +189,20 @@ impl Stack {
         Self(Some(Arc::new(Level { parent: self.clone(), base, lists, border, highest })))
     }
 
+    /// [`Stack::enter`] with the bytes of the directory's ignore files, each
+    /// with its place in the list of names.
+    #[must_use]
+    pub fn enter_files<'b>(
+        &self,
+        directory: &[u8],
+        files: impl IntoIterator<Item = (usize, &'b [u8])>,
+        border: bool,
+    ) -> Self {
+        let lists =
+            files.into_iter().map(|(place, bytes)| (Kind::file(place), Rules::parse(bytes)));
+        self.enter(directory, lists.collect(), border)
+    }
+
     /// Whether there are no rules, so that nothing is ignored.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()

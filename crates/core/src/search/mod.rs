@@ -11,12 +11,13 @@ mod query;
 mod scan;
 mod show;
 
-pub use pack::pack_hit;
+pub use pack::{pack_hit, search_packed};
 pub use query::{Case, MAX_PATTERN_BYTES, Query, QueryOptions};
 pub use show::Line;
 
 use std::ops::ControlFlow;
 
+use crate::encoding::{Encoding, bom};
 use crate::error::Result;
 use crate::options::{Options, invalid};
 
@@ -147,17 +148,17 @@ impl Query {
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> Outcome {
         let decoded;
-        let text = match content {
-            [0xef, 0xbb, 0xbf, rest @ ..] => rest,
-            [0xff, 0xfe, rest @ ..] => {
-                decoded = utf16(rest, u16::from_le_bytes);
-                decoded.as_bytes()
+        let text = match bom(content) {
+            None => content,
+            Some(encoding) => {
+                let body = &content[encoding.mark().len()..];
+                if encoding == Encoding::UTF_8 {
+                    body
+                } else {
+                    decoded = encoding.decode(body).text;
+                    decoded.as_bytes()
+                }
             }
-            [0xfe, 0xff, rest @ ..] => {
-                decoded = utf16(rest, u16::from_be_bytes);
-                decoded.as_bytes()
-            }
-            content => content,
         };
         let window = &text[..text.len().min(BINARY_WINDOW)];
         if memchr::memchr(0, window).is_some() {
@@ -165,11 +166,6 @@ impl Query {
         }
         scan::Scan::new(self, text, limits, interrupted, receive).run()
     }
-}
-
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
 #[cfg(test)]

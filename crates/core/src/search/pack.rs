@@ -1,7 +1,42 @@
-//! A hit as it crosses to JavaScript.
+//! Hits as they cross to JavaScript.
 
-use super::{Hit, Line};
+use std::ops::ControlFlow;
+
+use super::{Hit, Limits, Line, Query, Want};
+use crate::error::Result;
+use crate::options::Options;
 use crate::pack::Packed;
+
+/// Searches one text for a caller beyond the boundary. `options` is the JSON
+/// form of [`Limits`], with `skipLines`, and `count` for [`Want::Count`].
+///
+/// The result is `binary more hits`, whether hits carry context, and the hits
+/// as [`pack_hit`] writes them.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` naming the option.
+pub fn search_packed(query: &Query, content: &[u8], options: &str) -> Result<Packed> {
+    let options = Options::parse(options)?;
+    let mut limits = Limits::read(&options)?;
+    limits.skip_lines = options.number("skipLines")?.unwrap_or(0);
+    if options.flag("count", false)? {
+        limits.want = Want::Count;
+    }
+    let context = limits.has_context();
+    let mut hits = Packed::new();
+    let outcome = query.search(content, &limits, &|| false, &mut |hit| {
+        pack_hit(&mut hits, hit, context);
+        ControlFlow::Continue(())
+    });
+    let mut packed = Packed::new();
+    packed.flag(outcome.binary);
+    packed.flag(outcome.more);
+    packed.num(outcome.hits);
+    packed.flag(context);
+    packed.nums.extend_from_slice(&hits.nums);
+    packed.text = hits.text;
+    Ok(packed)
+}
 
 /// Appends a hit: `line end_line column cut text`, and with `context` the
 /// numbers of lines before and after, each followed by the lines.

@@ -1,0 +1,237 @@
+//! Walking a tree: parallel, in path order, without following a link.
+//!
+//! A walk starts at a directory that [`Roots`](crate::root::Roots) opened and
+//! goes on by descriptors and plain names, so it cannot leave the tree whatever
+//! is moved about meanwhile. Ignore files are looked for in the listings and
+//! never opened blindly; `.git` is never entered; what the policy denies is not
+//! seen; special files are passed over.
+//!
+//! Work lies in a queue ordered by path, so that threads stay near each other:
+//! what sorts before the smallest piece of work left is final, and a search
+//! that has enough can stop without having looked at the rest. The order of
+//! paths is that of the code points of the whole path: a directory counts as if
+//! its name ended in `/`.
+//!
+//! A thread holds at most three descriptors however deep or wide the tree is,
+//! and where descriptors run out it waits for others to be closed.
+
+mod list;
+mod open;
+mod queue;
+mod rules;
+mod worker;
+
+use std::ffi::CStr;
+use std::num::NonZero;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use filewright_core::Result;
+use filewright_core::glob::Globs;
+use filewright_core::ignore::Stack;
+
+use crate::cancel::{Cancel, Deadline};
+use crate::root::{Resolver, Roots};
+use crate::stat::Kind;
+
+pub(crate) use list::Listing;
+pub(crate) use open::{Content, read_open, read_regular};
+use queue::Queue;
+use worker::Worker;
+
+/// How deep below the start a walk goes, in directories.
+pub const MAX_DEPTH: usize = 2048;
+
+/// How many directory entries are looked at inside ignored directories, when
+/// what is hidden there is to be counted.
+const IGNORED_BUDGET: u64 = 200_000;
+
+/// Which entries a walk passes by.
+#[derive(Clone, Debug)]
+pub(crate) struct WalkOptions {
+    /// Whether names that begin with a dot are seen.
+    pub hidden: bool,
+    /// The names of ignore files, lowest kind first; `None` ignores nothing.
+    pub ignore: Option<Vec<String>>,
+    /// What is asked for, relative to the start.
+    pub globs: Globs,
+    /// Whether ignored directories are entered to count what is hidden there.
+    pub count_ignored: bool,
+    /// Paths that sort before this one are passed over.
+    pub from: Vec<u8>,
+}
+
+/// What is done on a walk.
+pub(crate) trait Visitor: Sync {
+    /// What each thread has for itself.
+    type Local: Send;
+
+    /// Whether files are opened: then each wanted one is given to
+    /// [`Visitor::file`], else directories to [`Visitor::directory`].
+    const OPENS_FILES: bool;
+
+    /// A thread's own state.
+    fn local(&self) -> Self::Local;
+
+    /// Whether an entry is wanted. `path` is relative to the start.
+    fn wants(&self, path: &[u8], kind: Kind) -> bool;
+
+    /// The wanted entries of one directory, in path order.
+    fn directory(&self, local: &mut Self::Local, directory: &Directory<'_>);
+
+    /// One wanted file.
+    fn file(&self, local: &mut Self::Local, file: &FileAt<'_>) -> Next;
+}
+
+/// The wanted entries of one directory.
+pub(crate) struct Directory<'a> {
+    /// The directory, as shown, with a final slash; empty for the start.
+    pub prefix: &'a [u8],
+    pub fd: BorrowedFd<'a>,
+    pub listing: &'a Listing,
+    /// Places in the listing.
+    pub entries: &'a [u32],
+}
+
+/// A file to be opened.
+pub(crate) struct FileAt<'a> {
+    /// The directory it is in.
+    pub dir: BorrowedFd<'a>,
+    pub name: &'a CStr,
+    /// The path relative to the start, as shown.
+    pub path: &'a [u8],
+    pub stop: &'a Stop<'a>,
+}
+
+/// What a visitor wants after a file.
+pub(crate) enum Next {
+    /// The next one.
+    Continue,
+    /// The same; what sorts behind this path is no longer of interest.
+    Bound(Box<[u8]>),
+    /// The file could not be finished in time.
+    Interrupted,
+}
+
+/// Why a walk may have to end early.
+pub(crate) struct Stop<'a> {
+    pub cancel: &'a Cancel,
+    pub deadline: Deadline,
+}
+
+impl Stop<'_> {
+    /// Whether it must end now.
+    pub fn now(&self) -> bool {
+        self.cancel.is_cancelled() || self.deadline.passed()
+    }
+}
+
+/// What became of a walk.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    /// Entries that could not be looked at, or lay too deep.
+    pub unreadable: u64,
+    /// Wanted entries hidden by ignore files; without `count_ignored` also the
+    /// directories that were not entered.
+    pub ignored: u64,
+    /// The walk ended early: everything before this path was seen.
+    pub stopped_at: Option<Box<[u8]>>,
+}
+
+/// Numbers that all threads add to.
+#[derive(Default)]
+struct Counters {
+    unreadable: AtomicU64,
+    ignored: AtomicU64,
+    ignored_seen: AtomicU64,
+}
+
+impl Counters {
+    fn add(counter: &AtomicU64, count: u64) {
+        if count > 0 {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Where a walk starts.
+pub(crate) struct Ground<'r> {
+    roots: &'r Roots,
+    fd: OwnedFd,
+    /// The absolute real path of the start, with a final slash.
+    real: Vec<u8>,
+    resolver: Resolver,
+    /// The ignore rules of the directories above the start.
+    stack: Stack,
+    /// Where paths as the ignore rules see them begin in absolute paths.
+    top: usize,
+}
+
+impl<'r> Ground<'r> {
+    /// Opens the start of a walk.
+    ///
+    /// # Errors
+    /// As [`Roots::open_dir`].
+    pub fn open(roots: &'r Roots, path: &[u8], options: &WalkOptions) -> Result<Self> {
+        let opened = roots.open_dir(path)?;
+        let mut real = opened.real;
+        if real.last() != Some(&b'/') {
+            real.push(b'/');
+        }
+        let (stack, top) = match &options.ignore {
+            Some(names) => rules::above(roots, &real, names),
+            None => (Stack::new(), real.len()),
+        };
+        Ok(Self { roots, fd: opened.fd, real, resolver: roots.resolver(), stack, top })
+    }
+}
+
+/// Walks the tree.
+///
+/// # Errors
+/// `CANCELLED`. A deadline that passes is no error: see [`Summary::stopped_at`].
+pub(crate) fn walk<V: Visitor>(
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    stop: &Stop<'_>,
+    visitor: &V,
+) -> Result<(Summary, Vec<V::Local>)> {
+    let counters = Counters::default();
+    let queue = Queue::new(ground.stack.clone());
+    let worker = || Worker::new(ground, options, stop, visitor, &queue, &counters);
+    let mut locals = Vec::new();
+    std::thread::scope(|scope| {
+        let mut helpers = Vec::new();
+        let mut first = worker();
+        first.run(|| {
+            // Small trees are done before a thread has started.
+            for _ in 1..threads() {
+                let spawned = std::thread::Builder::new().spawn_scoped(scope, || {
+                    let mut worker = worker();
+                    worker.run(|| {});
+                    worker.finish()
+                });
+                helpers.extend(spawned);
+            }
+        });
+        locals.push(first.finish());
+        for helper in helpers {
+            match helper.join() {
+                Ok(local) => locals.push(local),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    stop.cancel.check()?;
+    let summary = Summary {
+        unreadable: counters.unreadable.into_inner(),
+        ignored: counters.ignored.into_inner(),
+        stopped_at: queue.stopped_at(),
+    };
+    Ok((summary, locals))
+}
+
+/// How many threads search: more than this the disk cache does not feed.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get).min(16)
+}

@@ -1,0 +1,211 @@
+//! Opening what a walk finds: by descriptor and plain names, patiently.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Ground, Stop};
+use crate::root::Resolver;
+
+/// The longest path given to the kernel in one piece, in bytes.
+const PATH_MAX: usize = 4095;
+/// How long is waited for a free descriptor before an entry counts as unreadable.
+const PATIENCE: u32 = 400;
+
+/// Opens the directories of a walk, remembering the last one: the next is
+/// nearly always the same or below it.
+pub(super) struct Opener<'a> {
+    ground: &'a Ground<'a>,
+    stop: &'a Stop<'a>,
+    last: Option<(Arc<[u8]>, OwnedFd)>,
+}
+
+impl<'a> Opener<'a> {
+    pub fn new(ground: &'a Ground<'a>, stop: &'a Stop<'a>) -> Self {
+        Self { ground, stop, last: None }
+    }
+
+    /// Opens the directory of that path below the start (with a final slash;
+    /// empty for the start itself). Every component is a plain name.
+    pub fn open(&mut self, path: &Arc<[u8]>) -> rustix::io::Result<BorrowedFd<'_>> {
+        let known = self.last.as_ref().filter(|(known, _)| path.starts_with(known));
+        let same = known.is_some_and(|(known, _)| known.len() == path.len());
+        if !same {
+            let opened = match known {
+                Some((known, fd)) => self.below(fd.as_fd(), &path[known.len()..]),
+                None => self.below(self.ground.fd.as_fd(), path),
+            };
+            // The old descriptor is closed before the next one is kept.
+            self.last = None;
+            self.last = Some((path.clone(), opened?));
+        }
+        match &self.last {
+            Some((_, fd)) => Ok(fd.as_fd()),
+            None => Err(Errno::BADF),
+        }
+    }
+
+    fn below(&self, from: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+        let path = path.strip_suffix(b"/").unwrap_or(path);
+        if path.is_empty() {
+            return self.patiently(|| open_directory(from, b"."));
+        }
+        let one_call = self.ground.resolver == Resolver::Kernel;
+        let mut rest = path;
+        let mut at: Option<OwnedFd> = None;
+        loop {
+            let piece = match memchr::memchr(b'/', rest) {
+                None => rest,
+                Some(_) if one_call && rest.len() <= PATH_MAX => rest,
+                Some(_) if one_call => {
+                    let cut = memchr::memrchr(b'/', &rest[..PATH_MAX]).unwrap_or(PATH_MAX);
+                    &rest[..cut]
+                }
+                Some(cut) => &rest[..cut],
+            };
+            let next = {
+                let dir = at.as_ref().map_or(from, AsFd::as_fd);
+                if memchr::memchr(b'/', piece).is_none() {
+                    self.patiently(|| open_directory(dir, piece))?
+                } else {
+                    self.patiently(|| open_path(dir, piece))?
+                }
+            };
+            if piece.len() == rest.len() {
+                return Ok(next);
+            }
+            rest = &rest[piece.len() + 1..];
+            at = Some(next);
+        }
+    }
+
+    /// Tries again while the process or the system is out of descriptors.
+    fn patiently(
+        &self,
+        open: impl FnMut() -> rustix::io::Result<OwnedFd>,
+    ) -> rustix::io::Result<OwnedFd> {
+        patiently(self.stop, open)
+    }
+}
+
+/// Tries again while the process or the system is out of descriptors, up to
+/// about two seconds.
+pub(super) fn patiently<T>(
+    stop: &Stop<'_>,
+    mut open: impl FnMut() -> rustix::io::Result<T>,
+) -> rustix::io::Result<T> {
+    let mut tries = 0;
+    loop {
+        match open() {
+            Err(Errno::MFILE | Errno::NFILE) if tries < PATIENCE && !stop.now() => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(Errno::AGAIN | Errno::INTR) if tries < PATIENCE => tries += 1,
+            result => return result,
+        }
+    }
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+
+fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::openat(dir, name, DIRECTORY, Mode::empty())
+}
+
+/// Opens a directory by several names at once, none of which may be a link.
+#[cfg(target_os = "linux")]
+fn open_path(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    const RESOLVE: ResolveFlags =
+        ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
+    rustix::fs::openat2(dir, path, DIRECTORY, Mode::empty(), RESOLVE)
+}
+
+/// Opens a directory by several names at once, none of which may be a link.
+#[cfg(target_vendor = "apple")]
+fn open_path(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+    // The kernel refuses the two no-follow flags together.
+    let flags = DIRECTORY.difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
+    rustix::fs::openat(dir, path, flags, Mode::empty())
+}
+
+/// There is no such call here; paths are opened name by name.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn open_path(_: BorrowedFd<'_>, _: &[u8]) -> rustix::io::Result<OwnedFd> {
+    Err(Errno::NOSYS)
+}
+
+/// What [`read_regular`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// The content is in the buffer.
+    Read,
+    /// It is larger than the limit.
+    TooLarge,
+    /// Neither opened nor read: it is no longer a regular file.
+    Special,
+}
+
+/// Reads a regular file whole into `buffer`, which is used again from file to
+/// file. A link is not followed and a FIFO does not block.
+pub(crate) fn read_regular(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    max_bytes: u64,
+    stop: &Stop<'_>,
+    buffer: &mut Vec<u8>,
+) -> rustix::io::Result<Content> {
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = patiently(stop, || rustix::fs::openat(dir, name, flags, Mode::empty()));
+    let fd = match opened {
+        Ok(fd) => fd,
+        // It was replaced by a link or a socket since it was listed.
+        Err(Errno::LOOP | Errno::NXIO | Errno::MLINK) => return Ok(Content::Special),
+        Err(errno) => return Err(errno),
+    };
+    let stat = rustix::fs::fstat(&fd)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Ok(Content::Special);
+    }
+    read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
+}
+
+/// Reads an open regular file whole into `buffer`. `size` is what it has been.
+pub(crate) fn read_open(
+    fd: BorrowedFd<'_>,
+    size: u64,
+    max_bytes: u64,
+    buffer: &mut Vec<u8>,
+) -> rustix::io::Result<Content> {
+    if size > max_bytes {
+        return Ok(Content::TooLarge);
+    }
+    buffer.clear();
+    // One byte more than expected, so that a read that fills less has reached
+    // the end and a file that grows is noticed.
+    buffer.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1).max(4096));
+    loop {
+        let room = buffer.capacity() - buffer.len();
+        match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {
+            Ok(0) => return Ok(Content::Read),
+            // Enough was read and not all of the room was used: the end.
+            Ok(read) if read < room && buffer.len() as u64 >= size && size > 0 => {
+                return Ok(Content::Read);
+            }
+            Ok(_) if buffer.len() as u64 > max_bytes => return Ok(Content::TooLarge),
+            Ok(_) if buffer.len() == buffer.capacity() => buffer.reserve(buffer.len()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}

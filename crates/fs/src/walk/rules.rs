@@ -1,0 +1,137 @@
+//! The ignore files of a walk: those its listings show, and those above it.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
+
+use filewright_core::ignore::{Kind as RuleKind, MAX_FILE_BYTES, Rules, Stack};
+
+use super::open::{Content, read_regular};
+use super::{Listing, Stop};
+use crate::cancel::{Cancel, Deadline};
+use crate::root::{Roots, parent_of};
+use crate::stat::Kind;
+
+/// The stack for a listed directory: `directory` is its path as the rules see
+/// paths, with or without a final slash.
+pub(super) fn enter(
+    stack: &Stack,
+    fd: BorrowedFd<'_>,
+    listing: &Listing,
+    names: &[String],
+    directory: &[u8],
+) -> Stack {
+    let mut lists = Vec::new();
+    let mut border = false;
+    for index in 0..listing.len() {
+        let name = listing.name(index);
+        if name.first() != Some(&b'.') {
+            continue;
+        }
+        if name == b".git" {
+            border = true;
+            if listing.kind(index) == Kind::Dir {
+                lists.extend(exclude(fd).map(|rules| (RuleKind::EXCLUDE, rules)));
+            }
+        } else if listing.kind(index) == Kind::File
+            && let Some(place) = names.iter().position(|wanted| wanted.as_bytes() == name)
+        {
+            let rules = read(fd, name);
+            lists.extend(rules.map(|rules| (RuleKind::file(place), rules)));
+        }
+    }
+    stack.enter(directory.strip_suffix(b"/").unwrap_or(directory), lists, border)
+}
+
+/// The rules above the start of a walk, and where the paths they see begin in
+/// absolute paths. `real` is the absolute path of the start, with a final slash.
+///
+/// Ignore files are honoured up to the root that the start lies in; above a
+/// whole file system only up to the repository. Where the start itself is
+/// ignored, somebody asked for it by name: then nothing above counts.
+pub(super) fn above(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usize) {
+    let start = real.strip_suffix(b"/").unwrap_or(real);
+    let mut above = Vec::new();
+    let mut at = start;
+    while at.len() > 1 {
+        at = parent_of(at);
+        let Ok(opened) = roots.open_dir(at) else { break };
+        // A link on the way would lead to the rules of another tree.
+        if opened.real != at {
+            break;
+        }
+        let mut listing = Listing::default();
+        if listing.read(std::os::fd::AsFd::as_fd(&opened.fd)).is_err() {
+            break;
+        }
+        above.push((opened, listing));
+    }
+    if above.last().is_some_and(|(opened, _)| opened.real == b"/") {
+        let repository = above.iter().position(|(_, listing)| {
+            (0..listing.len()).any(|index| listing.name(index) == b".git")
+        });
+        above.truncate(repository.map_or(0, |place| place + 1));
+    }
+    let top = match above.last() {
+        Some((opened, _)) if opened.real.len() > 1 => opened.real.len() + 1,
+        Some(_) => 1,
+        None => real.len(),
+    };
+    let mut stack = Stack::new();
+    if let Some(rules) = global() {
+        stack = stack.enter(b"", vec![(RuleKind::GLOBAL, rules)], false);
+    }
+    let fresh = stack.clone();
+    for (opened, listing) in above.iter().rev() {
+        let directory = opened.real.get(top..).unwrap_or_default();
+        if !directory.is_empty() && stack.ignored(directory, true) {
+            return (fresh, top);
+        }
+        stack = enter(&stack, std::os::fd::AsFd::as_fd(&opened.fd), listing, names, directory);
+    }
+    let itself = start.get(top..).unwrap_or_default();
+    if !itself.is_empty() && stack.ignored(itself, true) {
+        return (fresh, top);
+    }
+    (stack, top)
+}
+
+/// The rules in a file of a directory.
+fn read(dir: BorrowedFd<'_>, name: &[u8]) -> Option<Rules> {
+    let mut terminated = name.to_vec();
+    terminated.push(0);
+    let name = CStr::from_bytes_with_nul(&terminated).ok()?;
+    let cancel = Cancel::new();
+    let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+    let mut bytes = Vec::new();
+    match read_regular(dir, name, MAX_FILE_BYTES as u64, &stop, &mut bytes) {
+        Ok(Content::Read) => Some(Rules::parse(&bytes)),
+        _ => None,
+    }
+}
+
+/// The rules of `.git/info/exclude`.
+fn exclude(dir: BorrowedFd<'_>) -> Option<Rules> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
+    let info = openat(git, c"info", flags, Mode::empty()).ok()?;
+    read(std::os::fd::AsFd::as_fd(&info), b"exclude")
+}
+
+/// The user's own excludes, where git looks for them by default. They lie
+/// outside every root; all that is learnt from them is what not to show.
+fn global() -> Option<Rules> {
+    let from = |name: &str| {
+        std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| {
+            use std::os::unix::ffi::OsStringExt as _;
+            value.into_vec()
+        })
+    };
+    let home = || from("HOME").map(|home| [&home, &b"/.config"[..]].concat());
+    let config: Cow<'_, [u8]> = Cow::Owned(from("XDG_CONFIG_HOME").or_else(home)?);
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let dir = open([&config[..], b"/git"].concat(), flags, Mode::empty()).ok()?;
+    read(std::os::fd::AsFd::as_fd(&dir), b"ignore")
+}

@@ -1,0 +1,253 @@
+//! One thread of a walk.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use filewright_core::ignore::Stack;
+
+use super::open::Opener;
+use super::queue::{Place, Queue, Task, Work};
+use super::{
+    Counters, Directory, FileAt, Ground, IGNORED_BUDGET, Listing, MAX_DEPTH, Next, Stop, Visitor,
+    WalkOptions, rules,
+};
+use crate::stat::Kind;
+
+/// How many files are one piece of work: few enough to share them out, enough
+/// that the sharing costs nothing.
+const CHUNK: usize = 64;
+
+pub(super) struct Worker<'a, V: Visitor> {
+    ground: &'a Ground<'a>,
+    options: &'a WalkOptions,
+    stop: &'a Stop<'a>,
+    visitor: &'a V,
+    queue: &'a Queue,
+    counters: &'a Counters,
+    opener: Opener<'a>,
+    listing: Listing,
+    local: V::Local,
+    /// The absolute path at hand.
+    path: Vec<u8>,
+    wanted: Vec<u32>,
+    made: Vec<Task>,
+}
+
+/// Marks a task as done even if the work panics, so that no thread waits for it.
+struct Done<'q>(&'q Queue, bool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        if self.1 {
+            self.0.done(&mut Vec::new());
+            self.0.stop(b"");
+        }
+    }
+}
+
+impl<'a, V: Visitor> Worker<'a, V> {
+    pub fn new(
+        ground: &'a Ground<'a>,
+        options: &'a WalkOptions,
+        stop: &'a Stop<'a>,
+        visitor: &'a V,
+        queue: &'a Queue,
+        counters: &'a Counters,
+    ) -> Self {
+        Self {
+            ground,
+            options,
+            stop,
+            visitor,
+            queue,
+            counters,
+            opener: Opener::new(ground, stop),
+            listing: Listing::default(),
+            local: visitor.local(),
+            path: Vec::new(),
+            wanted: Vec::new(),
+            made: Vec::new(),
+        }
+    }
+
+    /// Works until nothing is left. `call_help` is called once, when there is
+    /// enough to do for several.
+    pub fn run(&mut self, call_help: impl FnOnce()) {
+        let mut call_help = Some(call_help);
+        while let Some(task) = self.queue.next() {
+            let mut guard = Done(self.queue, true);
+            if self.stop.now() {
+                self.queue.stop(&task.key);
+            } else {
+                match task.work {
+                    Work::List { stack, depth, ignored } => {
+                        self.list(&task.directory, stack, depth, ignored);
+                    }
+                    Work::Files { names } => self.files(&task.directory, &names),
+                }
+            }
+            guard.1 = false;
+            if self.queue.done(&mut self.made) > 1
+                && let Some(call_help) = call_help.take()
+            {
+                call_help();
+            }
+        }
+    }
+
+    pub fn finish(self) -> V::Local {
+        self.local
+    }
+
+    fn list(&mut self, place: &Place, stack: Stack, depth: usize, ignored: bool) {
+        let Self { ground, options, visitor, counters, .. } = *self;
+        let listed = self.opener.open(&place.raw).and_then(|fd| {
+            self.listing.read(fd)?;
+            Ok(fd)
+        });
+        let Ok(fd) = listed else {
+            Counters::add(&counters.unreadable, 1);
+            return;
+        };
+        let listing = &self.listing;
+        let stack = match &options.ignore {
+            Some(names) if !ignored => {
+                let directory = [&ground.real[ground.top..], &place.raw].concat();
+                rules::enter(&stack, fd, listing, names, &directory)
+            }
+            _ => stack,
+        };
+        if ignored {
+            let seen = listing.len() as u64;
+            counters.ignored_seen.fetch_add(seen, Ordering::Relaxed);
+        }
+        self.path.clear();
+        self.path.extend_from_slice(&ground.real);
+        self.path.extend_from_slice(&place.raw);
+        let (start, base) = (ground.real.len(), self.path.len());
+        let denies = ground.roots.rules().denies();
+        let mut hidden_by_rules = 0;
+        self.wanted.clear();
+        for index in 0..listing.len() {
+            let (name, kind) = (listing.name(index), listing.kind(index));
+            if name == b".git" || (!options.hidden && name.first() == Some(&b'.')) {
+                continue;
+            }
+            self.path.truncate(base);
+            self.path.extend_from_slice(name);
+            let relative = &self.path[start..];
+            if denies && ground.roots.rules().denied_entry(&self.path) {
+                continue;
+            }
+            let is_dir = kind == Kind::Dir;
+            let enter = is_dir
+                && options.globs.may_contain(relative)
+                && !options.globs.excluded(relative, true);
+            let wanted = visitor.wants(relative, kind);
+            if !enter && !wanted {
+                continue;
+            }
+            let ignored =
+                ignored || !stack.is_empty() && stack.ignored(&self.path[ground.top..], is_dir);
+            if enter && (!ignored || options.count_ignored) {
+                if depth == MAX_DEPTH {
+                    Counters::add(&counters.unreadable, 1);
+                } else if let Some(place) = below(place, listing, index, &options.from) {
+                    self.made.push(Task {
+                        key: place.shown[..].into(),
+                        directory: place,
+                        work: Work::List { stack: stack.clone(), depth: depth + 1, ignored },
+                    });
+                }
+            }
+            if ignored {
+                hidden_by_rules += u64::from(wanted || !options.count_ignored);
+            } else if wanted {
+                self.wanted.push(index as u32);
+            }
+        }
+        Counters::add(&counters.ignored, hidden_by_rules);
+        if counters.ignored_seen.load(Ordering::Relaxed) > IGNORED_BUDGET {
+            self.made.retain(|task| !matches!(task.work, Work::List { ignored: true, .. }));
+        }
+        if self.wanted.is_empty() {
+            return;
+        }
+        self.wanted.sort_unstable_by(|&a, &b| listing.compare(a as usize, b as usize));
+        if V::OPENS_FILES {
+            share_out(place, listing, &self.wanted, &options.from, &mut self.made);
+        } else {
+            let directory = Directory { prefix: &place.shown, fd, listing, entries: &self.wanted };
+            visitor.directory(&mut self.local, &directory);
+        }
+    }
+
+    fn files(&mut self, place: &Place, names: &[u8]) {
+        let Ok(dir) = self.opener.open(&place.raw) else {
+            Counters::add(&self.counters.unreadable, 1);
+            return;
+        };
+        self.path.clear();
+        self.path.extend_from_slice(&place.shown);
+        for name in names.split_inclusive(|&byte| byte == 0) {
+            let Ok(name) = CStr::from_bytes_with_nul(name) else { continue };
+            self.path.truncate(place.shown.len());
+            push_shown(&mut self.path, name.to_bytes());
+            if self.stop.now() || self.queue.is_stopped() {
+                self.queue.stop(&self.path);
+                return;
+            }
+            let file = FileAt { dir, name, path: &self.path, stop: self.stop };
+            match self.visitor.file(&mut self.local, &file) {
+                Next::Continue => {}
+                Next::Bound(path) => {
+                    self.queue.bound(path);
+                }
+                Next::Interrupted => {
+                    self.queue.stop(&self.path);
+                    return;
+                }
+            }
+            if !self.queue.wants(&self.path) {
+                return;
+            }
+        }
+    }
+}
+
+fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
+    path.extend_from_slice(filewright_core::path::encode_name(name).as_bytes());
+}
+
+/// The place of a directory in another, unless all in it sorts before `from`.
+fn below(place: &Place, listing: &Listing, index: usize, from: &[u8]) -> Option<Place> {
+    let join =
+        |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
+    let shown = join(&place.shown, &listing.shown(index));
+    if *shown < *from && !from.starts_with(&shown) {
+        return None;
+    }
+    let same = listing.is_plain(index) && Arc::ptr_eq(&place.raw, &place.shown);
+    let raw = if same { shown.clone() } else { join(&place.raw, listing.name(index)) };
+    Some(Place { raw, shown })
+}
+
+/// Makes pieces of work of a directory's files.
+fn share_out(place: &Place, listing: &Listing, wanted: &[u32], from: &[u8], made: &mut Vec<Task>) {
+    let key = |index: u32| [&place.shown[..], &listing.shown(index as usize)].concat();
+    let passed =
+        if from.is_empty() { 0 } else { wanted.partition_point(|&index| key(index)[..] < *from) };
+    for chunk in wanted[passed..].chunks(CHUNK) {
+        let mut names = Vec::new();
+        for &index in chunk {
+            names.extend_from_slice(listing.name(index as usize));
+            names.push(0);
+        }
+        made.push(Task {
+            key: key(chunk[0]).into(),
+            directory: place.clone(),
+            work: Work::Files { names },
+        });
+    }
+}

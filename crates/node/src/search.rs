@@ -1,0 +1,178 @@
+//! Globs, ignore rules and search: over bytes, and over the trees of a root set.
+
+use std::sync::Arc;
+
+use filewright_core::glob::Globs;
+use filewright_core::ignore::Stack;
+use filewright_core::options::Options;
+use filewright_core::pack::Packed;
+use filewright_core::path::decode_name;
+use filewright_core::search::{Query, search_packed};
+use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::find::{FindOptions, find};
+use filewright_fs::grep::{GrepOptions, grep};
+use filewright_fs::root::Roots;
+use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
+use napi_derive::napi;
+
+use crate::cancel::Cancel;
+use crate::convert::{PackedResult, guard, to_napi};
+use crate::root::NativeRoots;
+
+/// A compiled query.
+#[napi]
+pub struct SearchQuery {
+    query: Query,
+}
+
+#[napi]
+impl SearchQuery {
+    #[napi(constructor)]
+    pub fn new(options: String) -> napi::Result<Self> {
+        guard(|| Ok(Self { query: Query::from_options(&Options::parse(&options)?)? }))
+    }
+
+    #[napi]
+    pub fn search(&self, content: &[u8], limits: String) -> napi::Result<PackedResult> {
+        guard(|| search_packed(&self.query, content, &limits)).map(PackedResult::from)
+    }
+}
+
+/// A compiled list of globs.
+#[napi]
+pub struct PathGlobs {
+    globs: Globs,
+}
+
+#[napi]
+impl PathGlobs {
+    #[napi(constructor)]
+    pub fn new(options: String) -> napi::Result<Self> {
+        guard(|| Ok(Self { globs: Globs::from_json(&options)? }))
+    }
+
+    #[napi]
+    pub fn matches(&self, path: String, is_dir: bool) -> napi::Result<bool> {
+        guard(|| Ok(self.globs.matches(path.as_bytes(), is_dir)))
+    }
+
+    #[napi]
+    pub fn excluded(&self, path: String, is_dir: bool) -> napi::Result<bool> {
+        guard(|| Ok(self.globs.excluded(path.as_bytes(), is_dir)))
+    }
+
+    #[napi]
+    pub fn may_contain(&self, path: String) -> napi::Result<bool> {
+        guard(|| Ok(self.globs.may_contain(path.as_bytes())))
+    }
+}
+
+/// The ignore rules from the root of a walk down to one directory.
+#[napi]
+pub struct IgnoreStack {
+    stack: Stack,
+}
+
+#[napi]
+impl IgnoreStack {
+    #[allow(clippy::new_without_default)]
+    #[napi(constructor)]
+    pub fn new() -> Self {
+        Self { stack: Stack::new() }
+    }
+
+    /// `places` and `files` belong together: each file's place in the list of
+    /// names of ignore files, and its bytes.
+    #[napi]
+    pub fn enter(
+        &self,
+        directory: String,
+        places: Vec<u32>,
+        files: Vec<Uint8Array>,
+        border: bool,
+    ) -> napi::Result<IgnoreStack> {
+        let files = places.iter().zip(&files).map(|(place, file)| (*place as usize, &file[..]));
+        guard(|| Ok(Self { stack: self.stack.enter_files(directory.as_bytes(), files, border) }))
+    }
+
+    #[napi]
+    pub fn ignored(&self, path: String, is_dir: bool) -> napi::Result<bool> {
+        guard(|| Ok(self.stack.ignored(path.as_bytes(), is_dir)))
+    }
+}
+
+/// What both kinds of search need.
+struct Call {
+    roots: Arc<Roots>,
+    path: String,
+    options: String,
+    cancel: Token,
+}
+
+impl Call {
+    fn new(roots: &NativeRoots, path: String, options: String, cancel: Option<&Cancel>) -> Self {
+        let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
+        Self { roots: roots.roots.clone(), path, options, cancel }
+    }
+}
+
+pub struct GrepTask(Call);
+
+impl Task for GrepTask {
+    type Output = Vec<Packed>;
+    type JsValue = Vec<PackedResult>;
+
+    fn compute(&mut self) -> napi::Result<Vec<Packed>> {
+        let Call { roots, path, options, cancel } = &self.0;
+        GrepOptions::from_json(options)
+            .and_then(|options| grep(roots, &decode_name(path), &options, cancel))
+            .map_err(to_napi)
+    }
+
+    fn resolve(&mut self, _env: napi::Env, results: Vec<Packed>) -> napi::Result<Self::JsValue> {
+        Ok(results.into_iter().map(PackedResult::from).collect())
+    }
+}
+
+pub struct FindTask(Call);
+
+impl Task for FindTask {
+    type Output = Packed;
+    type JsValue = PackedResult;
+
+    fn compute(&mut self) -> napi::Result<Packed> {
+        let Call { roots, path, options, cancel } = &self.0;
+        FindOptions::from_json(options)
+            .and_then(|options| find(roots, &decode_name(path), &options, cancel))
+            .map_err(to_napi)
+    }
+
+    fn resolve(&mut self, _env: napi::Env, result: Packed) -> napi::Result<PackedResult> {
+        Ok(result.into())
+    }
+}
+
+#[napi]
+impl NativeRoots {
+    /// Searches contents below a path.
+    #[napi]
+    pub fn grep(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&Cancel>,
+    ) -> AsyncTask<GrepTask> {
+        AsyncTask::new(GrepTask(Call::new(self, path, options, cancel)))
+    }
+
+    /// Finds entries below a directory by name.
+    #[napi]
+    pub fn find(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&Cancel>,
+    ) -> AsyncTask<FindTask> {
+        AsyncTask::new(FindTask(Call::new(self, path, options, cancel)))
+    }
+}

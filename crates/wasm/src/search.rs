@@ -1,0 +1,89 @@
+//! Globs, ignore rules and search over bytes.
+
+use filewright_core::glob::Globs;
+use filewright_core::ignore::Stack;
+use filewright_core::options::Options;
+use filewright_core::search::{Query, search_packed};
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+
+use crate::convert::{PackedResult, to_js};
+
+/// A compiled query.
+#[wasm_bindgen]
+pub struct SearchQuery {
+    query: Query,
+}
+
+#[wasm_bindgen]
+impl SearchQuery {
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<SearchQuery, JsValue> {
+        let query = Options::parse(options).and_then(|options| Query::from_options(&options));
+        Ok(Self { query: query.map_err(to_js)? })
+    }
+
+    pub fn search(&self, content: &[u8], limits: &str) -> Result<PackedResult, JsValue> {
+        search_packed(&self.query, content, limits).map(PackedResult::from).map_err(to_js)
+    }
+}
+
+/// A compiled list of globs.
+#[wasm_bindgen]
+pub struct PathGlobs {
+    globs: Globs,
+}
+
+#[wasm_bindgen]
+impl PathGlobs {
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<PathGlobs, JsValue> {
+        Ok(Self { globs: Globs::from_json(options).map_err(to_js)? })
+    }
+
+    pub fn matches(&self, path: &str, is_dir: bool) -> bool {
+        self.globs.matches(path.as_bytes(), is_dir)
+    }
+
+    pub fn excluded(&self, path: &str, is_dir: bool) -> bool {
+        self.globs.excluded(path.as_bytes(), is_dir)
+    }
+
+    #[wasm_bindgen(js_name = mayContain)]
+    pub fn may_contain(&self, path: &str) -> bool {
+        self.globs.may_contain(path.as_bytes())
+    }
+}
+
+/// The ignore rules from the root of a walk down to one directory.
+#[wasm_bindgen]
+pub struct IgnoreStack {
+    stack: Stack,
+}
+
+#[wasm_bindgen]
+impl IgnoreStack {
+    #[allow(clippy::new_without_default)]
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self { stack: Stack::new() }
+    }
+
+    /// `places` and `files` belong together: each file's place in the list of
+    /// names of ignore files, and its bytes.
+    pub fn enter(
+        &self,
+        directory: &str,
+        places: Vec<u32>,
+        files: Vec<Uint8Array>,
+        border: bool,
+    ) -> IgnoreStack {
+        let files: Vec<Vec<u8>> = files.iter().map(Uint8Array::to_vec).collect();
+        let files = places.iter().zip(&files).map(|(place, file)| (*place as usize, &file[..]));
+        Self { stack: self.stack.enter_files(directory.as_bytes(), files, border) }
+    }
+
+    pub fn ignored(&self, path: &str, is_dir: bool) -> bool {
+        self.stack.ignored(path.as_bytes(), is_dir)
+    }
+}

@@ -1,0 +1,181 @@
+/**
+ * Globs, ignore rules and queries over bytes: handles that every backend uses.
+ *
+ * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
+ */
+import { fromEngine } from "./errors.ts";
+import type { TextHits, TextLimits, TextMatch, TextQuery } from "./search-types.ts";
+import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+
+export type * from "./search-types.ts";
+
+/** A compiled query. */
+export interface CompiledQuery {
+  /** Searches the content of a file; byte order marks are honoured. */
+  search(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
+  /** The number of matching lines, without making them. */
+  count(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
+}
+
+/** Compiled globs. Paths are relative, `/`-separated. */
+export interface PathGlobs {
+  /** Whether the path is included, and neither it nor a directory above it excluded. */
+  matches(path: string, isDir?: boolean): boolean;
+  /** Whether the path is excluded: a walk need not enter such a directory. */
+  excluded(path: string, isDir?: boolean): boolean;
+  /** Whether anything below the directory can match. */
+  mayContain(directory: string): boolean;
+}
+
+/** How globs are compiled. */
+export interface GlobOptions {
+  readonly exclude?: readonly string[] | undefined;
+  /** Default true. */
+  readonly caseSensitive?: boolean | undefined;
+}
+
+/** The ignore rules from the root of a walk down to one directory. Immutable. */
+export interface IgnoreRules {
+  /**
+   * The rules for a directory below: `files` are the contents of its ignore
+   * files with their places in the list of names, `border` whether it has `.git`.
+   */
+  enter(directory: string, files: readonly IgnoreFile[], border: boolean): IgnoreRules;
+  /** Whether an entry of that directory is ignored; the path is from the root of the walk. */
+  ignored(path: string, isDir: boolean): boolean;
+}
+
+/** An ignore file of a directory. */
+export interface IgnoreFile {
+  readonly place: number;
+  readonly content: Uint8Array;
+}
+
+interface RawIgnore {
+  enter(directory: string, places: readonly number[], files: Uint8Array[], border: boolean): RawIgnore;
+  ignored(path: string, isDir: boolean): boolean;
+}
+
+/** What both bindings export for this area. */
+export interface SearchBinding {
+  readonly SearchQuery: new (options: string) => { search(content: Uint8Array, limits: string): Packed };
+  readonly PathGlobs: new (
+    options: string,
+  ) => {
+    matches(path: string, isDir: boolean): boolean;
+    excluded(path: string, isDir: boolean): boolean;
+    mayContain(path: string): boolean;
+  };
+  readonly IgnoreStack: new () => RawIgnore;
+}
+
+/** The functions of this area. */
+export interface SearchEngine {
+  /**
+   * Compiles globs, by ripgrep's rule: without a slash at any depth.
+   * @throws INVALID_GLOB, LIMIT_EXCEEDED
+   */
+  glob(patterns: string | readonly string[], options?: GlobOptions): PathGlobs;
+  /** Compiles a query. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
+  compileQuery(query: TextQuery): CompiledQuery;
+  /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
+  grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
+  /** No ignore rules yet: the root of a stack of them. */
+  ignoreRules(): IgnoreRules;
+}
+
+/** Wraps a binding. */
+export function searchEngine(binding: SearchBinding): SearchEngine {
+  const compileQuery = (query: TextQuery): CompiledQuery => {
+    const { pattern, regex, case: letters, word, multiline } = query;
+    const options = JSON.stringify({ pattern, regex, case: letters, word, multiline });
+    const raw = translated(() => new binding.SearchQuery(options));
+    const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
+      translated(() => toHits(raw.search(content, JSON.stringify({ ...limits, count }))));
+    return {
+      search: (content, limits = {}) => run(content, limits, false),
+      count: (content, limits = {}) => run(content, limits, true),
+    };
+  };
+  return {
+    glob(patterns, options = {}) {
+      const { exclude, caseSensitive } = options;
+      const json = JSON.stringify({ patterns, exclude, caseSensitive });
+      const raw = translated(() => new binding.PathGlobs(json));
+      return {
+        matches: (path, isDir = false) => raw.matches(path, isDir),
+        excluded: (path, isDir = false) => raw.excluded(path, isDir),
+        mayContain: (directory) => raw.mayContain(directory),
+      };
+    },
+    compileQuery,
+    grepText(text, query) {
+      const content = typeof text === "string" ? new TextEncoder().encode(text) : text;
+      const { before, after, context, maxPerFile, maxLineChars } = query;
+      return compileQuery(query).search(content, { before, after, context, maxPerFile, maxLineChars });
+    },
+    ignoreRules: () => toRules(new binding.IgnoreStack()),
+  };
+}
+
+function translated<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
+
+function toRules(raw: RawIgnore): IgnoreRules {
+  return {
+    enter(directory, files, border) {
+      if (files.length === 0 && !border) return this;
+      const places = files.map((file) => file.place);
+      const contents = files.map((file) => file.content);
+      return toRules(raw.enter(directory, places, contents, border));
+    },
+    ignored: (path, isDir) => raw.ignored(path, isDir),
+  };
+}
+
+/** Reads what `search_packed` of `crates/core/src/search/pack.rs` wrote. */
+function toHits(packed: Packed): TextHits {
+  const from = unpack(packed);
+  const binary = from.flag();
+  const more = from.flag();
+  const total = from.num();
+  const context = from.flag();
+  const matches: TextMatch[] = [];
+  // A count comes without its hits.
+  if (packed.nums.length > 4) {
+    for (let left = total; left > 0; left--) matches.push(readMatch(from, context, {}));
+  }
+  return { matches, total, binary, more };
+}
+
+/** Reads what `pack_hit` of `crates/core/src/search/pack.rs` wrote, into a copy of `base`. */
+export function readMatch<Base extends object>(
+  from: Unpacker,
+  context: boolean,
+  base: Base,
+): Base & TextMatch {
+  const line = from.num();
+  const endLine = from.num();
+  const column = from.num();
+  const cut = from.flag();
+  const match: Record<string, unknown> = { ...base, line, column, text: from.str() };
+  if (cut) match["cut"] = true;
+  if (endLine > line) match["endLine"] = endLine;
+  if (context) {
+    match["before"] = readLines(from);
+    match["after"] = readLines(from);
+  }
+  return match as Base & TextMatch;
+}
+
+/** Reads a number of strings and the strings. */
+export function readLines(from: Unpacker): readonly string[] {
+  const lines: string[] = [];
+  for (let left = from.num(); left > 0; left--) lines.push(from.str());
+  return lines;
+}

@@ -1,0 +1,186 @@
+/**
+ * Searches of a tree on disk, by the native engine: off the event loop, in
+ * parallel, cancellable.
+ */
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { FilewrightError, fromEngine } from "./errors.ts";
+import { fileTypeGlobs } from "./file-types.ts";
+import { readLines, readMatch } from "./search.ts";
+import type {
+  FileCount,
+  FindQuery,
+  FindResult,
+  IncompleteReason,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+} from "./search-types.ts";
+import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+
+/** The part of a native root set that searches. */
+export interface NativeSearch {
+  grep(path: string, options: string, cancel?: CancelToken): Promise<Packed[]>;
+  find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
+}
+
+/** The native engine's cancel token. */
+export interface CancelToken {
+  cancel(): void;
+}
+
+/** Searches of a tree on disk. Paths are absolute. */
+export interface TreeSearch {
+  grep(
+    path: string,
+    query: SearchQuery & { readonly signal?: AbortSignal | undefined },
+  ): Promise<SearchResult>;
+  find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
+}
+
+/** Wraps a native root set, given its engine's class of cancel tokens. */
+export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): TreeSearch {
+  return {
+    async grep(path, { signal, ...query }) {
+      const options = JSON.stringify(grepOptions(query));
+      return readSearch(
+        await cancellable(signal, Cancel, (token) => roots.grep(path, options, token)),
+        query,
+      );
+    },
+    async find(path, { signal, ...query }) {
+      const { options, recentFrom } = findOptions(query);
+      const json = JSON.stringify(options);
+      return readFind(
+        await cancellable(signal, Cancel, (token) => roots.find(path, json, token)),
+        recentFrom,
+      );
+    },
+  };
+}
+
+/** Runs a call that a signal may cancel; its errors become `FilewrightError`s. */
+async function cancellable<T>(
+  signal: AbortSignal | undefined,
+  Cancel: new () => CancelToken,
+  call: (token: CancelToken) => Promise<T>,
+): Promise<T> {
+  if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
+  const token = new Cancel();
+  const onAbort = () => token.cancel();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await call(token);
+  } catch (error) {
+    throw fromEngine(error);
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The engine's form of a search's options. */
+function grepOptions(query: SearchQuery): Record<string, unknown> {
+  const { cursor, fileTypes, ...rest } = query;
+  const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
+  return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
+}
+
+const REASONS: readonly (IncompleteReason | undefined)[] = [
+  undefined,
+  "max_results",
+  "max_per_file",
+  "timeout",
+];
+
+/** Reads what `grep` of `crates/fs/src/grep.rs` wrote. */
+function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult {
+  const head = unpack(packed[0] as Packed);
+  const totalMatches = head.num();
+  const filesWithMatches = head.num();
+  const filesSearched = head.num();
+  const skippedBinary = head.num();
+  const skippedLarge = head.num();
+  const unreadable = head.num();
+  const ignored = head.num();
+  const truncated = head.flag();
+  const incompleteReason = REASONS[head.num()];
+  const nextPath = head.optStr();
+  const nextLine = head.num();
+  const context = head.flag();
+  const content = (query.output ?? "content") === "content";
+  const matches: SearchMatch[] = [];
+  const counts: FileCount[] = [];
+  for (const batch of packed.slice(1)) {
+    const from = unpack(batch);
+    for (let files = from.num(); files > 0; files--) {
+      const path = from.str();
+      const count = from.num();
+      counts.push({ path, count });
+      if (!content) continue;
+      if (context) for (let left = count; left > 0; left--) matches.push(readMatch(from, true, { path }));
+      else for (let left = count; left > 0; left--) matches.push(readPlain(from, path));
+    }
+  }
+  return {
+    matches,
+    counts,
+    totalMatches,
+    filesWithMatches,
+    filesSearched,
+    skippedBinary,
+    skippedLarge,
+    unreadable,
+    ignored,
+    truncated,
+    complete: incompleteReason === undefined,
+    ...(incompleteReason !== undefined && { incompleteReason }),
+    ...(nextPath !== null && { nextCursor: encodeCursor("grep", { path: nextPath, number: nextLine }) }),
+  };
+}
+
+/** {@link readMatch} for the usual hit: a literal, so that a million of them are cheap. */
+function readPlain(from: Unpacker, path: string): SearchMatch {
+  const line = from.num();
+  const endLine = from.num();
+  const column = from.num();
+  if (!from.flag() && endLine === line) return { path, line, column, text: from.str() };
+  const match = { path, line, column, text: from.str() };
+  return endLine > line ? { ...match, endLine } : { ...match, cut: true };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The engine's form of a search for names, and what it takes for lately. */
+function findOptions(query: FindQuery): { options: Record<string, unknown>; recentFrom: number } {
+  const { cursor, caseSensitive, recencyMs, ...rest } = query;
+  const after = cursor === undefined ? undefined : decodeCursor("find", cursor);
+  // All pages of one search agree on what is recent.
+  const recentFrom = after?.since ?? Math.max(0, Date.now() - (recencyMs ?? DAY_MS));
+  const time = after === undefined || after.number < 0 ? undefined : after.number;
+  const options = { ...rest, globCase: caseSensitive, recentFrom, afterPath: after?.path, afterTime: time };
+  return { options, recentFrom };
+}
+
+/** Reads what `find` of `crates/fs/src/find.rs` wrote. */
+function readFind(packed: Packed, recentFrom: number): FindResult {
+  const from = unpack(packed);
+  const total = from.num();
+  const ignored = from.num();
+  const unreadable = from.num();
+  const complete = from.flag();
+  const truncated = from.flag();
+  const lastTime = from.num();
+  const paths = readLines(from);
+  const last = paths.at(-1);
+  return {
+    paths,
+    total,
+    ignored,
+    unreadable,
+    truncated,
+    complete,
+    ...(truncated &&
+      last !== undefined && {
+        nextCursor: encodeCursor("find", { path: last, number: lastTime, since: recentFrom }),
+      }),
+  };
+}
