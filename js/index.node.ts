@@ -1,5 +1,6 @@
 /** Filewright on Node. */
 export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
+export * from "./backends/local.node.ts";
 export * from "./access/index.ts";
 export * from "./workspace/index.ts";

@@ -8,10 +8,19 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Binding } from "./engine.ts";
+import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
 
 /** The addon: the core's binding and what needs an operating system. */
 export interface NativeBinding extends Binding {
-  readonly Cancel: new () => { cancel(): void };
+  readonly Cancel: new () => CancelToken;
+  /** Takes the JSON form of a policy. */
+  readonly NativeRoots: new (
+    policy: string,
+  ) => RootsBinding;
+  /** Takes a directory of state. */
+  readonly NativeLocks: new (
+    stateDir: string,
+  ) => LocksBinding;
 }
 
 const require = createRequire(import.meta.url);

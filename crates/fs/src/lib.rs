@@ -8,8 +8,17 @@
 
 pub mod cancel;
 pub(crate) mod errno;
+pub mod facts;
 pub mod find;
 pub mod grep;
+pub mod list;
+pub mod lock;
+pub mod mutate;
+mod process;
+pub mod read;
 pub mod root;
 pub mod stat;
+pub mod transfer;
+pub mod tree;
 pub mod walk;
+pub mod write;

@@ -1,8 +1,6 @@
 //! Facts about one entry, taken by descriptor or by directory descriptor and
 //! one name; never by path.
 
-#![allow(dead_code)] // until the conditional writes
-
 use std::fmt::Write as _;
 
 use filewright_core::{Code, Error, Result};
@@ -13,7 +11,7 @@ use rustix::io::Errno;
 use crate::errno::os;
 
 /// What stands at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A regular file.
     File,

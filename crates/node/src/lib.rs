@@ -14,6 +14,8 @@ mod convert;
 mod diff;
 mod edit;
 mod hash;
+mod lock;
 mod read;
 mod root;
 mod search;
+mod task;

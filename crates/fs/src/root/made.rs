@@ -17,6 +17,7 @@ pub(crate) struct Made {
     /// another, so that one descriptor is enough for any depth.
     top: Option<OwnedFd>,
     names: Vec<Vec<u8>>,
+    private: bool,
 }
 
 impl Made {
@@ -24,9 +25,15 @@ impl Made {
         Self::default()
     }
 
+    /// Directories that only their owner may enter.
+    pub(crate) fn private() -> Self {
+        Self { top: None, names: Vec::new(), private: true }
+    }
+
     /// Makes a directory. That somebody else just made it is not an error.
     pub(crate) fn make(&mut self, dir: &OwnedFd, name: &[u8]) -> Result<()> {
-        match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o777)) {
+        let mode = if self.private { 0o700 } else { 0o777 };
+        match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(mode)) {
             Ok(()) => {}
             Err(Errno::EXIST) => return Ok(()),
             Err(errno) => return Err(os(errno)),

@@ -15,9 +15,6 @@
 //! path outside is refused in the same words whether or not it exists, and what
 //! lies outside is never touched to find out.
 
-// The operations that change things use the rest.
-#![allow(dead_code)]
-
 mod locate;
 mod made;
 mod open;
@@ -36,9 +33,11 @@ pub use resolver::Resolver;
 
 pub(crate) use locate::{Last, Missing, Place};
 pub(crate) use made::Made;
+pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
 pub(crate) use resolver::directory_flags;
 
 use crate::errno::{os, outside, protected};
+use crate::write::Swept;
 
 /// One allowed place.
 #[derive(Debug)]
@@ -80,6 +79,7 @@ pub struct Roots {
     read_only: bool,
     follow: Follow,
     resolver: Resolver,
+    pub(crate) swept: Swept,
 }
 
 impl Roots {
@@ -123,7 +123,14 @@ impl Roots {
             // A place without rights of its own that links may lead through.
             roots.push(everything.pin(b"/")?);
         }
-        Ok(Self { roots, rules, read_only: policy.read_only, follow: policy.follow, resolver })
+        Ok(Self {
+            roots,
+            rules,
+            read_only: policy.read_only,
+            follow: policy.follow,
+            resolver,
+            swept: Swept::default(),
+        })
     }
 
     /// Roots over everything, with which the roots of a policy are resolved.
@@ -139,7 +146,14 @@ impl Roots {
             write: true,
         };
         let rules = Rules::none();
-        Ok(Self { roots: vec![root], rules, read_only: false, follow: Follow::Inside, resolver })
+        Ok(Self {
+            roots: vec![root],
+            rules,
+            read_only: false,
+            follow: Follow::Inside,
+            resolver,
+            swept: Swept::default(),
+        })
     }
 
     /// Resolves a path and pins the directory at it or deepest above it.
@@ -162,6 +176,11 @@ impl Roots {
     /// The deny globs and protected names.
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// What becomes of symbolic links.
+    pub(crate) fn follow(&self) -> Follow {
+        self.follow
     }
 
     /// Which resolver is in force.
@@ -195,6 +214,13 @@ impl Roots {
             Verdict::Denied => Err(outside_for(intent)),
             Verdict::Protected => Err(protected()),
         }
+    }
+
+    /// Whether a link may be made that leads to this path, as written.
+    pub(crate) fn may_lead(&self, path: &[u8]) -> bool {
+        self.entrance(path).is_some_and(|(_, real)| {
+            self.permits(&real, Intent::Read) || self.permits(&real, Intent::Write)
+        })
     }
 
     fn has_right(&self, real: &[u8], intent: Intent) -> bool {

@@ -1,0 +1,153 @@
+//! The entries of one directory.
+
+use std::collections::BinaryHeap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use filewright_core::Result;
+use rustix::fs::{Dir, FileType};
+
+use crate::cancel::Cancel;
+use crate::errno::os;
+use crate::root::{Roots, push_name};
+use crate::stat::{Kind, Stat};
+use crate::write::is_temp_name;
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, in the bytes of the file system.
+    pub name: Vec<u8>,
+    /// What it is; a link is not followed.
+    pub kind: Kind,
+    /// The facts, where they were asked for.
+    pub stat: Option<Stat>,
+    /// Where a symbolic link points, where facts were asked for.
+    pub target: Option<Vec<u8>>,
+}
+
+/// What to list of a directory.
+#[derive(Clone, Debug, Default)]
+pub struct ListOptions {
+    /// Facts and link targets too, at one more system call per entry given.
+    pub facts: bool,
+    /// At most so many entries; memory is bounded by it.
+    pub limit: Option<usize>,
+    /// Only what comes after this entry in the order of the listing.
+    pub after: Option<Position>,
+}
+
+/// A place in the order of a listing: directories first, then by the bytes of
+/// the names, which for UTF-8 is the order of code points.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Whether the entry is something else than a directory.
+    pub not_dir: bool,
+    /// Its name.
+    pub name: Vec<u8>,
+}
+
+/// Entries of a directory, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// How many there are in all, before `after` and `limit`.
+    pub total: u64,
+    /// Whether there are entries after the last one given.
+    pub more: bool,
+}
+
+impl Roots {
+    /// The entries of a directory. Denied entries and our own temporary files
+    /// are left out.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED`, `CANCELLED` and what
+    /// the system refuses with.
+    pub fn list(&self, path: &[u8], options: &ListOptions, cancel: &Cancel) -> Result<Listing> {
+        let dir = self.open_dir(path)?;
+        let limit = options.limit.unwrap_or(usize::MAX);
+        let mut listing = Listing::default();
+        // The greatest position on top, so that a page needs no more memory
+        // than its entries.
+        let mut kept: BinaryHeap<(Position, Kind)> = BinaryHeap::new();
+        let mut real = dir.real;
+        let base = real.len();
+        for_each_name(&dir.fd, |name, kind| {
+            if listing.total % 256 == 0 {
+                cancel.check()?;
+            }
+            if is_temp_name(name) {
+                return Ok(());
+            }
+            if self.rules().denies() {
+                real.truncate(base);
+                push_name(&mut real, name);
+                if self.rules().denied_entry(&real) {
+                    return Ok(());
+                }
+            }
+            let kind = match kind {
+                Some(kind) => kind,
+                None => match Stat::find(&dir.fd, name)? {
+                    Some(stat) => stat.kind,
+                    None => return Ok(()),
+                },
+            };
+            listing.total += 1;
+            let position = Position { not_dir: kind != Kind::Dir, name: name.to_vec() };
+            if options.after.as_ref().is_some_and(|after| position <= *after) {
+                return Ok(());
+            }
+            kept.push((position, kind));
+            if kept.len() > limit {
+                kept.pop();
+                listing.more = true;
+            }
+            Ok(())
+        })?;
+        for (position, kind) in kept.into_sorted_vec() {
+            cancel.check()?;
+            listing.entries.extend(describe(&dir.fd, position.name, kind, options.facts)?);
+        }
+        Ok(listing)
+    }
+}
+
+/// `None` where the entry has gone meanwhile.
+fn describe(dir: &OwnedFd, name: Vec<u8>, kind: Kind, facts: bool) -> Result<Option<Entry>> {
+    if !facts {
+        return Ok(Some(Entry { name, kind, stat: None, target: None }));
+    }
+    let Some(stat) = Stat::find(dir, &name)? else { return Ok(None) };
+    let target = match stat.kind {
+        Kind::Symlink => {
+            let target = rustix::fs::readlinkat(dir, name.as_slice(), Vec::new());
+            target.ok().map(|target| target.into_bytes())
+        }
+        _ => None,
+    };
+    Ok(Some(Entry { name, kind: stat.kind, stat: Some(stat), target }))
+}
+
+/// Calls `f` with every name of a directory but `.` and `..`, in the order of
+/// the file system, and with its kind where that comes for free.
+pub(crate) fn for_each_name(
+    dir: impl AsFd,
+    mut f: impl FnMut(&[u8], Option<Kind>) -> Result<()>,
+) -> Result<()> {
+    let mut stream = Dir::read_from(dir).map_err(os)?;
+    while let Some(entry) = stream.read() {
+        let entry = entry.map_err(os)?;
+        let name = entry.file_name().to_bytes();
+        if name == b"." || name == b".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => None,
+            kind => Some(kind.into()),
+        };
+        f(name, kind)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,581 @@
+//! Moving and copying: one name to another, files and whole trees.
+//!
+//! A tree is copied to a temporary directory beside its destination and renamed
+//! into place when it is complete, so that a copy that fails, is cancelled or
+//! killed leaves nothing half-made. Links are copied as links, whatever they
+//! lead to; FIFOs, sockets and devices in a tree are passed over.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use filewright_core::access::Intent;
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{Mode, RenameFlags};
+use rustix::io::Errno;
+
+use crate::cancel::Cancel;
+use crate::errno::{not_regular, os, protected, unsettled};
+use crate::root::{
+    ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_entries, open_regular, push_name,
+};
+use crate::stat::{Kind, Stat};
+use crate::tree::{Counts, Cursor, Met, Next, walk_tree};
+use crate::write::{
+    Durability, Original, Source, Temp, WriteOptions, is_temp_name, keep_times, may_write,
+    place_new, same_file, set_mode, sync_directory,
+};
+
+/// How something is moved or copied.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TransferOptions {
+    /// Replace a file or an empty directory that is there; in a copied tree,
+    /// merge directories and replace files.
+    pub overwrite: bool,
+    /// Make missing parent directories of the destination.
+    pub create_dirs: bool,
+    /// How hard the change is pushed to the disk.
+    pub durability: Durability,
+}
+
+impl TransferOptions {
+    fn write(&self, mode: Option<u32>) -> WriteOptions {
+        WriteOptions {
+            if_absent: !self.overwrite,
+            create_dirs: self.create_dirs,
+            mode,
+            durability: self.durability,
+            ..WriteOptions::default()
+        }
+    }
+}
+
+impl Roots {
+    /// Moves an entry: a file, a link itself or a directory with all that is
+    /// in it; across file systems by copying and removing.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, `ALREADY_EXISTS`, `SAME_FILE`, `INVALID_ARGUMENT` for a
+    /// directory into itself, `IS_DIRECTORY`, `NOT_DIRECTORY`, `NOT_EMPTY` for
+    /// a directory onto a full one, `PROTECTED_PATH`, `OUTSIDE_ALLOWED`,
+    /// `CANCELLED` and what the system refuses with.
+    pub fn rename(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        options: &TransferOptions,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            cancel.check()?;
+            let source = self.locate(from, Intent::Write, Last::Keep, Missing::Fail)?;
+            let (name, stat) = self.removable(&source)?;
+            let mut made = Made::new();
+            let missing =
+                if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
+            let target = self.locate(to, Intent::Write, Last::Keep, missing)?;
+            let made_some = made.count() > 0;
+            self.may_replace(&source, &stat, &target, options)?;
+            if stat.kind == Kind::Dir {
+                let Some(top) = open_entries(&source.dir, name)? else { continue };
+                self.check_whole_tree(top, &source.real, Some(&target.real), cancel)?;
+            }
+            let new_name = target.name.as_deref().unwrap_or_default();
+            let placed = match target.found {
+                None => rename_new(&source.dir, name, &target.dir, new_name),
+                Some(_) => rustix::fs::renameat(&source.dir, name, &target.dir, new_name),
+            };
+            match placed {
+                Ok(()) => {
+                    if options.durability == Durability::Durable {
+                        sync_directory(&target, made_some)?;
+                        sync_directory(&source, false)?;
+                    }
+                    self.swept.sweep(&source.dir);
+                    self.swept.sweep(&target.dir);
+                    made.keep();
+                    return Ok(());
+                }
+                Err(Errno::XDEV) => {
+                    self.move_across(from, &source, &stat, to, options, cancel)?;
+                    made.keep();
+                    return Ok(());
+                }
+                // What some file systems say to a directory onto a full one.
+                Err(Errno::EXIST) if target.kind() == Some(Kind::Dir) => {
+                    return Err(os(Errno::NOTEMPTY));
+                }
+                Err(Errno::NOENT | Errno::EXIST) => {}
+                Err(Errno::INVAL) => return Err(into_itself("moved")),
+                Err(errno) => return Err(os(errno)),
+            }
+        }
+        Err(unsettled())
+    }
+
+    /// What stands against putting `source` where `target` is.
+    fn may_replace(
+        &self,
+        source: &Place<'_>,
+        stat: &Stat,
+        target: &Place<'_>,
+        options: &TransferOptions,
+    ) -> Result<()> {
+        if target.found.is_some() && !options.overwrite && !is_respelt(source, stat, target) {
+            return Err(os(Errno::EXIST));
+        }
+        if target.name.is_none() || self.holds_root(&target.real) {
+            return Err(root_replaced());
+        }
+        if self.rules().guarded(&target.real) {
+            return Err(protected());
+        }
+        if target.real == source.real {
+            return Err(same_file());
+        }
+        if stat.kind == Kind::Dir && is_within(&target.real, &source.real) {
+            return Err(into_itself("moved"));
+        }
+        let Some(found) = target.found else {
+            if target.directory && stat.kind != Kind::Dir {
+                return Err(os(Errno::NOTDIR));
+            }
+            return Ok(());
+        };
+        if found.same_file(stat) {
+            return if is_respelt(source, stat, target) { Ok(()) } else { Err(same_file()) };
+        }
+        match (stat.kind == Kind::Dir, found.kind) {
+            // A rename replaces an empty directory and no other.
+            (true, Kind::Dir) => Ok(()),
+            (true, _) => Err(os(Errno::NOTDIR)),
+            (false, Kind::Dir) => Err(os(Errno::ISDIR)),
+            (false, Kind::File) => {
+                may_write(target, target.name.as_deref().unwrap_or_default(), &found)
+            }
+            (false, _) => Ok(()),
+        }
+    }
+
+    /// Copies to another file system, and removes the original when the copy
+    /// is complete.
+    fn move_across(
+        &self,
+        from: &[u8],
+        source: &Place<'_>,
+        stat: &Stat,
+        to: &[u8],
+        options: &TransferOptions,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        match stat.kind {
+            Kind::Other => return Err(not_regular()),
+            Kind::File => {
+                let Some((fd, facts)) = open_regular(source)? else { return Err(unsettled()) };
+                let copy = Original { fd: &fd, facts: &facts, keep_times: true };
+                let written =
+                    self.write_copy(to, copy, &options.write(Some(facts.mode)), cancel)?;
+                let changed = !Stat::of(&fd).map_err(os)?.version().same_facts(&facts);
+                if changed && written.created {
+                    let _ = self.delete(to);
+                }
+                if changed {
+                    return Err(unsettled());
+                }
+            }
+            Kind::Dir | Kind::Symlink => {
+                self.copy_any(from, to, options, Manner::Move, cancel)?;
+            }
+        }
+        self.remove_tree(from, cancel).map(|_| ())
+    }
+
+    /// Copies one regular file with its permission bits, links followed on both
+    /// sides.
+    ///
+    /// # Errors
+    /// Those of reading and of writing, and `SAME_FILE`.
+    pub fn copy_file(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        options: &TransferOptions,
+        cancel: &Cancel,
+    ) -> Result<Counts> {
+        let file = self.open_file(from, Intent::Read)?;
+        let copy = Original { fd: &file.fd, facts: &file.stat, keep_times: false };
+        self.write_copy(to, copy, &options.write(Some(file.stat.mode)), cancel)?;
+        Ok(Counts { files: 1, directories: 0, bytes: file.stat.size })
+    }
+
+    /// Copies an entry: a file, a link itself, or a directory with all that is
+    /// in it. Denied entries are left out.
+    ///
+    /// # Errors
+    /// As [`Roots::rename`], and those of reading and writing. Nothing
+    /// half-made is left.
+    pub fn copy_tree(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        options: &TransferOptions,
+        cancel: &Cancel,
+    ) -> Result<Counts> {
+        self.copy_any(from, to, options, Manner::Copy, cancel)
+    }
+
+    fn copy_any(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        options: &TransferOptions,
+        manner: Manner,
+        cancel: &Cancel,
+    ) -> Result<Counts> {
+        for _ in 0..ATTEMPTS {
+            cancel.check()?;
+            let source = self.locate(from, Intent::Read, Last::Keep, Missing::Fail)?;
+            let stat = source.found.ok_or_else(|| os(Errno::NOENT))?;
+            let name = source.name.as_deref().unwrap_or(b".");
+            match stat.kind {
+                Kind::File => return self.copy_file(from, to, options, cancel),
+                Kind::Other => return Err(not_regular()),
+                Kind::Dir | Kind::Symlink => {}
+            }
+            let mut made = Made::new();
+            let missing =
+                if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
+            let target = self.locate(to, Intent::Write, Last::Keep, missing)?;
+            if target.real == source.real {
+                return Err(same_file());
+            }
+            if target.found.is_some() && !options.overwrite {
+                return Err(os(Errno::EXIST));
+            }
+            if self.rules().guarded(&target.real) {
+                return Err(protected());
+            }
+            let copied = if stat.kind == Kind::Symlink {
+                self.copy_link(&source, name, &target)?
+            } else {
+                if is_within(&target.real, &source.real) {
+                    return Err(into_itself("copied"));
+                }
+                let Some(top) = open_entries(&source.dir, name)? else { continue };
+                let from = source.real.clone();
+                let job = Copying { roots: self, from, to: target.real.clone(), manner, cancel };
+                job.run(top, &stat, &target)?
+            };
+            let Some(counts) = copied else { continue };
+            if options.durability == Durability::Durable {
+                sync_directory(&target, true)?;
+            }
+            made.keep();
+            self.swept.sweep(&target.dir);
+            return Ok(counts);
+        }
+        Err(unsettled())
+    }
+
+    /// `None` where the destination changed meanwhile.
+    fn copy_link(
+        &self,
+        source: &Place<'_>,
+        name: &[u8],
+        target: &Place<'_>,
+    ) -> Result<Option<Counts>> {
+        let Some(new_name) = &target.name else { return Err(os(Errno::ISDIR)) };
+        let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os)?;
+        let temp = Temp::directory(target.dir.as_fd()).map_err(os)?;
+        let Some(stage) = open_entries(&target.dir, &temp.name)? else { return Err(unsettled()) };
+        rustix::fs::symlinkat(text, &stage, c"link").map_err(os)?;
+        let placed = match target.kind() {
+            None => rename_new(&stage, b"link", &target.dir, new_name),
+            Some(Kind::Dir) => return Err(os(Errno::ISDIR)),
+            Some(_) => rustix::fs::renameat(&stage, c"link", &target.dir, new_name.as_slice()),
+        };
+        match placed {
+            Ok(()) => Ok(Some(Counts { files: 1, ..Counts::default() })),
+            Err(Errno::EXIST | Errno::ISDIR) => Ok(None),
+            Err(errno) => Err(os(errno)),
+        }
+    }
+}
+
+/// Why a tree is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// For a copy: what is neither file, link nor directory is passed over.
+    Copy,
+    /// For a move to another file system: times are kept, and what cannot be
+    /// copied is an error, since the original will go.
+    Move,
+}
+
+/// The copying of one tree.
+struct Copying<'c> {
+    roots: &'c Roots,
+    from: Vec<u8>,
+    to: Vec<u8>,
+    manner: Manner,
+    cancel: &'c Cancel,
+}
+
+/// Directories that take no new entries once they have their permission bits,
+/// and get them last: by names below the top, innermost last.
+type Closed = Vec<(Vec<Vec<u8>>, u32)>;
+
+impl Copying<'_> {
+    /// `None` where the destination changed meanwhile.
+    fn run(&self, top: OwnedFd, stat: &Stat, target: &Place<'_>) -> Result<Option<Counts>> {
+        match target.kind() {
+            None | Some(Kind::Dir) => {}
+            Some(_) => return Err(os(Errno::NOTDIR)),
+        }
+        // Beside a new destination; inside one that is there, since we may not
+        // be allowed to write in its parent.
+        let (base, own);
+        match target.open_directory() {
+            Some(opened) => {
+                own = opened.map_err(os)?;
+                base = own.as_fd();
+            }
+            None => base = target.dir.as_fd(),
+        }
+        let temp = Temp::directory(base).map_err(os)?;
+        let Some(stage) = open_entries(base, &temp.name)? else { return Err(unsettled()) };
+        let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os)?;
+        let (counts, closed) = self.fill(top, stage)?;
+        if let (Some(name), None) = (&target.name, target.kind()) {
+            close(kept.as_fd(), &closed)?;
+            match place_new(base, &temp.name, name) {
+                Ok(()) => temp.placed(),
+                Err(Errno::EXIST) => return Ok(None),
+                Err(errno) => return Err(os(errno)),
+            }
+            // Last, since moving a directory takes the right to write in it.
+            set_mode(&kept, stat.mode)?;
+        } else {
+            merge(&kept, base, Purpose::Look, self.cancel)?;
+            merge(&kept, base, Purpose::Move, self.cancel)?;
+            close(base, &closed)?;
+        }
+        Ok(Some(counts))
+    }
+
+    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, Closed)> {
+        let mut counts = Counts { directories: 1, ..Counts::default() };
+        let mut closed = Closed::new();
+        let mut cursor = Cursor::new(stage);
+        let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
+        let (mut from, mut to) = (self.from.clone(), self.to.clone());
+        walk_tree(top, self.cancel, |met, dir, name| {
+            match met {
+                Met::Leave => {
+                    from.truncate(from.len() - name.len() - 1);
+                    to.truncate(to.len() - name.len() - 1);
+                    if let Some((_, mode)) = above.last()
+                        && mode & 0o700 == 0o700
+                    {
+                        set_mode(cursor.here()?, *mode)?;
+                    }
+                    above.pop();
+                    cursor.leave()?;
+                    return Ok(Next::Go);
+                }
+                Met::Enter => {
+                    push_name(&mut from, name);
+                    push_name(&mut to, name);
+                    let stat = Stat::of(dir).map_err(os)?;
+                    counts.add(&stat);
+                    above.push((name.to_vec(), stat.mode));
+                    if stat.mode & 0o700 != 0o700 {
+                        closed.push((
+                            above.iter().map(|(name, _)| name.clone()).collect(),
+                            stat.mode,
+                        ));
+                    }
+                    rustix::fs::mkdirat(cursor.here()?, name, Mode::from_raw_mode(0o700))
+                        .map_err(os)?;
+                    return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
+                }
+                Met::Before | Met::Entry(_) => {}
+            }
+            if is_temp_name(name) || !self.wanted(&mut from, &mut to, name)? {
+                return Ok(Next::Skip);
+            }
+            if met != Met::Before {
+                self.entry(dir, name, cursor.here()?, &mut counts)?;
+            }
+            Ok(Next::Go)
+        })?;
+        Ok((counts, closed))
+    }
+
+    /// Whether an entry is copied; an error where it must not be at its new
+    /// place.
+    fn wanted(&self, from: &mut Vec<u8>, to: &mut Vec<u8>, name: &[u8]) -> Result<bool> {
+        let (from_length, to_length) = (from.len(), to.len());
+        push_name(from, name);
+        push_name(to, name);
+        let denied = self.roots.rules().denied_entry(from);
+        let allowed = if denied { Ok(()) } else { self.roots.check(to, Intent::Write) };
+        let guarded = !denied && self.roots.rules().guards_name(name);
+        from.truncate(from_length);
+        to.truncate(to_length);
+        allowed?;
+        if guarded {
+            return Err(protected());
+        }
+        Ok(!denied)
+    }
+
+    /// Copies a file or link.
+    fn entry(
+        &self,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+        to: BorrowedFd<'_>,
+        counts: &mut Counts,
+    ) -> Result<()> {
+        let Some(stat) = Stat::find(dir, name)? else { return Ok(()) };
+        match stat.kind {
+            Kind::Symlink => {
+                let text = rustix::fs::readlinkat(dir, name, Vec::new()).map_err(os)?;
+                rustix::fs::symlinkat(text, to, name).map_err(os)?;
+            }
+            Kind::File => {
+                let Some((fd, stat)) = open_beside(dir, name)? else { return Ok(()) };
+                let flags = rustix::fs::OFlags::WRONLY
+                    | rustix::fs::OFlags::CREATE
+                    | rustix::fs::OFlags::EXCL
+                    | rustix::fs::OFlags::NOFOLLOW
+                    | rustix::fs::OFlags::CLOEXEC;
+                let new =
+                    rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
+                Source::Extended(&fd, b"").write_to(&new, self.cancel)?;
+                set_mode(&new, stat.mode)?;
+                if self.manner == Manner::Move {
+                    keep_times(&new, &stat);
+                }
+            }
+            Kind::Other if self.manner == Manner::Move => return Err(not_regular()),
+            // A directory that came up meanwhile, or what is not copied at all.
+            Kind::Dir | Kind::Other => return Ok(()),
+        }
+        counts.add(&stat);
+        Ok(())
+    }
+}
+
+/// Opens a regular file of a walk. `None` where it is something else by now.
+fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
+    use rustix::fs::OFlags;
+    let flags =
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+        Ok(fd) => fd,
+        Err(Errno::LOOP | Errno::NXIO | Errno::NOENT | Errno::MLINK) => return Ok(None),
+        Err(errno) => return Err(os(errno)),
+    };
+    let stat = Stat::of(&fd).map_err(os)?;
+    Ok((stat.kind == Kind::File).then_some((fd, stat)))
+}
+
+/// Gives directories of the copy the permission bits that were held back. Those
+/// that were merged into others have none of their own.
+fn close(top: BorrowedFd<'_>, closed: &Closed) -> Result<()> {
+    for (names, mode) in closed.iter().rev() {
+        let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
+        let mut cursor = Cursor::new(own);
+        for name in names {
+            if !cursor.enter(name)? {
+                return Err(unsettled());
+            }
+        }
+        if Stat::of(cursor.here()?).map_err(os)?.mode & 0o777 == 0o700 {
+            set_mode(cursor.here()?, *mode)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a walk over a complete copy is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    /// To find what stands in the way, before anything is changed.
+    Look,
+    /// To move everything into place.
+    Move,
+}
+
+/// Merges a complete copy into a directory: what is there of other names stays.
+fn merge(stage: &OwnedFd, target: BorrowedFd<'_>, purpose: Purpose, cancel: &Cancel) -> Result<()> {
+    let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
+    let Some(own) = open_entries(target, b".")? else { return Err(unsettled()) };
+    let mut cursor = Cursor::new(own);
+    walk_tree(top, cancel, |met, dir, name| {
+        match met {
+            Met::Enter => {
+                return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
+            }
+            Met::Leave => {
+                cursor.leave()?;
+                return Ok(Next::Go);
+            }
+            Met::Before | Met::Entry(_) => {}
+        }
+        let here = cursor.here()?;
+        let found = Stat::find(here, name)?;
+        match (met == Met::Before, found.map(|stat| stat.kind)) {
+            (true, Some(Kind::Dir)) => return Ok(Next::Go),
+            (true, Some(_)) => return Err(os(Errno::NOTDIR)),
+            (false, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),
+            (false, Some(Kind::File)) if found.is_some_and(|stat| stat.mode & 0o222 == 0) => {
+                return Err(Error::new(
+                    Code::PermissionDenied,
+                    "a file in the way is write-protected",
+                ));
+            }
+            _ => {}
+        }
+        if purpose == Purpose::Move {
+            rustix::fs::renameat(dir, name, here, name).map_err(os)?;
+        }
+        Ok(Next::Skip)
+    })
+}
+
+/// Renames unless the new name is taken: `EXIST`.
+fn rename_new(
+    from: impl AsFd,
+    name: &[u8],
+    to: impl AsFd,
+    new_name: &[u8],
+) -> rustix::io::Result<()> {
+    match rustix::fs::renameat_with(&from, name, &to, new_name, RenameFlags::NOREPLACE) {
+        // Old file systems say so to every flag; a directory into itself, to
+        // the plain call as well.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        result => return result,
+    }
+    match Stat::at(&to, new_name) {
+        Ok(_) => Err(Errno::EXIST),
+        Err(Errno::NOENT) => rustix::fs::renameat(&from, name, &to, new_name),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Whether the two places are one entry under another spelling of its name, as
+/// on volumes that ignore letter case.
+fn is_respelt(source: &Place<'_>, stat: &Stat, target: &Place<'_>) -> bool {
+    let one_entry = target.found.is_some_and(|found| found.same_file(stat))
+        && (stat.kind == Kind::Dir || stat.nlink == 1);
+    one_entry && target.real != source.real
+}
+
+fn into_itself(what: &str) -> Error {
+    Error::new(Code::InvalidArgument, format!("a directory cannot be {what} into itself"))
+}
+
+fn root_replaced() -> Error {
+    Error::new(Code::ProtectedPath, "a root cannot be moved, replaced or deleted")
+}

@@ -1,0 +1,98 @@
+//! Writing a file in place: only where it cannot be replaced without losing
+//! its owner, or where its directory takes no new names (a file mounted into a
+//! container, a file in a directory of somebody else).
+//!
+//! The old content is held in memory until the new one is complete and put back
+//! if anything fails. A process killed in between can leave a mixture, which is
+//! why this is the last resort.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::source::Source;
+use crate::cancel::Cancel;
+use crate::errno::{os, unsettled};
+use crate::read::read_at;
+use crate::stat::Stat;
+
+/// The largest content that is held to be put back. Bytes.
+const MAX_BACKUP: u64 = 64 << 20;
+
+/// Overwrites the file `name`, which was `old` a moment ago.
+pub(crate) fn write_in_place(
+    dir: impl AsFd,
+    name: &[u8],
+    old: &Stat,
+    source: &Source<'_>,
+    cancel: &Cancel,
+) -> Result<OwnedFd> {
+    if old.size > MAX_BACKUP {
+        return Err(Error::new(
+            Code::PermissionDenied,
+            "the directory does not allow the file to be replaced, and it is too large to be rewritten in place",
+        ));
+    }
+    let flags =
+        OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = rustix::fs::openat(dir, name, flags, Mode::empty()).map_err(os)?;
+    let now = Stat::of(&fd).map_err(os)?;
+    if !old.version().same_facts(&now) {
+        return Err(unsettled());
+    }
+    let mut backup = Vec::with_capacity(now.size as usize);
+    while (backup.len() as u64) < now.size {
+        let done = backup.len() as u64;
+        if read_at(&fd, &mut backup, done)? == 0 {
+            break;
+        }
+    }
+    reserve(&fd, source)?;
+    cancel.check()?;
+    // From here on nothing is cancelled: a half is worse than a whole.
+    let whole = Cancel::new();
+    let written = source.write_to(&fd, &whole).and_then(|length| {
+        rustix::fs::ftruncate(&fd, length).map_err(os)?;
+        Ok(())
+    });
+    if let Err(error) = written {
+        put_back(&fd, &backup)?;
+        return Err(error);
+    }
+    Ok(fd)
+}
+
+/// Takes the disk space first, where the file system can, so that a full disk
+/// is found before anything is overwritten.
+fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
+    // Without support the write itself will tell.
+    #[cfg(target_os = "linux")]
+    if let Source::Bytes(bytes) = source
+        && !bytes.is_empty()
+    {
+        let keep = rustix::fs::FallocateFlags::KEEP_SIZE;
+        if let Err(errno @ (Errno::NOSPC | Errno::DQUOT)) =
+            rustix::fs::fallocate(fd, keep, 0, bytes.len() as u64)
+        {
+            return Err(os(errno));
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (fd, source);
+    Ok(())
+}
+
+fn put_back(fd: &OwnedFd, backup: &[u8]) -> Result<()> {
+    let mut done = 0;
+    while done < backup.len() {
+        match rustix::io::pwrite(fd, &backup[done..], done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(os(errno)),
+        }
+    }
+    rustix::fs::ftruncate(fd, backup.len() as u64).map_err(os)
+}

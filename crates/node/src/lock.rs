@@ -1,0 +1,39 @@
+//! Locks between processes.
+
+use filewright_core::path::decode_name;
+use filewright_fs::lock::{Lock, Locks};
+use napi_derive::napi;
+
+use crate::convert::guard;
+
+/// A directory of lock files.
+#[napi]
+pub struct NativeLocks(Locks);
+
+/// A held lock; released by `release`, or when it is collected.
+#[napi]
+pub struct NativeLock(Option<Lock>);
+
+#[napi]
+impl NativeLocks {
+    #[napi(constructor)]
+    pub fn new(state_dir: String) -> napi::Result<Self> {
+        guard(|| Locks::open(&decode_name(&state_dir))).map(Self)
+    }
+
+    /// The lock of a real path, or null while another holder has it. Never
+    /// waits: a thread of the pool that waited could be the one its holder needs.
+    #[napi]
+    pub fn try_lock(&self, real: String) -> napi::Result<Option<NativeLock>> {
+        guard(|| self.0.try_lock(&decode_name(&real)))
+            .map(|lock| lock.map(|lock| NativeLock(Some(lock))))
+    }
+}
+
+#[napi]
+impl NativeLock {
+    #[napi]
+    pub fn release(&mut self) {
+        self.0 = None;
+    }
+}

@@ -1,0 +1,68 @@
+/** Takes apart what `crates/node/src/root.rs` packs. */
+import { type Packed, type Unpacker, unpack } from "../engine/unpack.ts";
+import type { EntryType, FsEntry, FsStat } from "./backend.ts";
+import { childOf, normalise } from "./paths.ts";
+
+const TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
+
+/** The facts about a path, frozen; `target` follows them where `withTarget`. */
+export function statOf(packed: Unpacker, path: string, withTarget = false): FsStat {
+  const type = TYPES[packed.num()] as EntryType;
+  const size = packed.num();
+  const mode = packed.num() & 0o777;
+  const nlink = packed.num();
+  const mtime = packed.num();
+  const ctime = packed.num();
+  const atime = packed.num();
+  const birthtime = packed.num();
+  const version = packed.str();
+  const target = withTarget ? packed.optStr() : null;
+  return Object.freeze({
+    path: normalise(path).path,
+    type,
+    size,
+    isDir: type === "dir",
+    isFile: type === "file",
+    mtime,
+    ctime,
+    atime,
+    ...(Number.isNaN(birthtime) ? {} : { birthtime }),
+    mode,
+    nlink,
+    ...(target === null ? {} : { target }),
+    version,
+  });
+}
+
+/** The entries of a directory, frozen, and what is known of those not given. */
+export interface Listing {
+  readonly entries: readonly FsEntry[];
+  readonly total: number;
+  readonly more: boolean;
+}
+
+/** The entries of the directory `path`. */
+export function listingOf(packed: Packed, path: string): Listing {
+  const reader = unpack(packed);
+  const total = reader.num();
+  const more = reader.flag();
+  const count = reader.num();
+  const entries = new Array<FsEntry>(count);
+  for (let i = 0; i < count; i++) {
+    const type = TYPES[reader.num()] as EntryType;
+    const size = reader.opt();
+    const mtime = reader.num();
+    const name = reader.str();
+    const target = reader.optStr();
+    entries[i] = Object.freeze({
+      name,
+      path: childOf(path, name),
+      type,
+      isDir: type === "dir",
+      isFile: type === "file",
+      ...(size === null ? {} : { size, mtime }),
+      ...(target === null ? {} : { target }),
+    });
+  }
+  return { entries: Object.freeze(entries), total, more };
+}

@@ -1,0 +1,438 @@
+/**
+ * The local disk, through the native addon.
+ *
+ * Every path is resolved beneath descriptors of the allowed roots by native
+ * code; nothing is checked here and opened there. Without a policy the one root
+ * is `/`. Contents cross without being copied, facts packed.
+ */
+import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { loadNative, type NativeBinding } from "../engine/native.node.ts";
+import {
+  type CancelToken,
+  DURABILITY,
+  type RootsBinding,
+  TRANSFER_FLAGS,
+  WRITE_FLAGS,
+} from "../engine/roots.ts";
+import { type Packed, unpack } from "../engine/unpack.ts";
+import type {
+  ByteRange,
+  Durability,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  LockHandle,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "./backend.ts";
+import { checkSignal, failure } from "./failure.ts";
+import { walkTree } from "./fallback-tree.ts";
+import { compileGlobs } from "./globs.ts";
+import { listingOf, statOf } from "./local-unpack.ts";
+import { lockPath } from "./lock.node.ts";
+import { checkPath, normalise, relativeTo } from "./paths.ts";
+import type { SandboxPolicy } from "./policy.ts";
+import { decodeText, encodeText } from "./text.ts";
+
+/** How a local backend is made. */
+export interface LocalOptions {
+  /** Who may touch what; default: everything. Enforced natively. */
+  readonly policy?: SandboxPolicy | undefined;
+  /** Where lock files are kept; default: the user's state directory. Share it between processes. */
+  readonly stateDir?: string | undefined;
+  /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
+  readonly durability?: Durability | undefined;
+  /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
+  readonly resolver?: "auto" | "walk" | undefined;
+}
+
+/** What protects the files of a {@link LocalBackend}. */
+export interface LocalCapabilities {
+  /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
+  readonly resolver: "openat2" | "nofollow_any" | "walk";
+  /** Why the kernel's resolution is not in use. */
+  readonly reason?: string;
+}
+
+interface Signalled {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How something is moved or copied. */
+export interface LocalTransferOptions extends Signalled {
+  readonly overwrite?: boolean | undefined;
+  /** Make missing parent directories of the destination; removed again if the call fails. */
+  readonly createDirs?: boolean | undefined;
+  readonly durability?: Durability | undefined;
+}
+
+/** Conditions and manner of a write, and whether it adds to the end. */
+export interface LocalWriteOptions extends WriteOptions {
+  /** Keep what is there and add to its end. Default false. */
+  readonly append?: boolean | undefined;
+}
+
+/**
+ * The local disk.
+ *
+ * @example
+ * const disk = new LocalBackend();
+ * await disk.writeText("/tmp/a.txt", "one\n");
+ * const { version } = await disk.stat("/tmp/a.txt");
+ * await disk.writeText("/tmp/a.txt", "two\n", { ifVersion: version }); // CONFLICT if changed meanwhile
+ */
+export class LocalBackend implements FsBackend {
+  readonly #native: NativeBinding;
+  readonly #roots: RootsBinding;
+  readonly #options: LocalOptions;
+
+  /** A twin that enforces a policy natively. A confined backend is not confined again. */
+  declare readonly confine?: (policy: SandboxPolicy) => LocalBackend;
+
+  /** @throws UNSUPPORTED_PLATFORM where the native addon does not load; what the policy is refused with */
+  constructor(options: LocalOptions = {}) {
+    const loaded = loadNative();
+    if (!("binding" in loaded)) {
+      throw new FilewrightError(
+        "UNSUPPORTED_PLATFORM",
+        `the local disk needs the native addon: ${loaded.reason}`,
+        {
+          hint: "run: npm run build",
+        },
+      );
+    }
+    this.#native = loaded.binding;
+    this.#options = Object.freeze({ ...options });
+    this.#roots = rootsOf(loaded.binding, options);
+    if (options.policy === undefined) {
+      this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
+    }
+  }
+
+  /** What protects the files. */
+  capabilities(): LocalCapabilities {
+    return Object.freeze(JSON.parse(this.#roots.capabilities()) as LocalCapabilities);
+  }
+
+  existsSync(path: string): boolean {
+    return isPath(path) && guard(path, () => this.#roots.existsSync(path));
+  }
+  statSync(path: string): FsStat {
+    checkPath(path);
+    return statOf(unpack(guard(path, () => this.#roots.statSync(path, true))), path);
+  }
+  lstatSync(path: string): FsStat {
+    checkPath(path);
+    return statOf(unpack(guard(path, () => this.#roots.statSync(path, false))), path, true);
+  }
+  readBytesSync(path: string): Uint8Array {
+    checkPath(path);
+    return guard(path, () => this.#roots.readBytesSync(path));
+  }
+  readTextSync(path: string, options: { readonly encoding?: string } = {}): string {
+    return decodeText(this.readBytesSync(path), options.encoding, path);
+  }
+  writeBytesSync(path: string, content: Uint8Array, options: LocalWriteOptions = {}): WriteResult {
+    checkPath(path);
+    checkSignal(options.signal, path);
+    const { ifVersion, flags, mode, durability } = this.#manner(path, options);
+    return written(
+      guard(path, () => this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability)),
+      path,
+    );
+  }
+  writeTextSync(
+    path: string,
+    content: string,
+    options: LocalWriteOptions & { readonly encoding?: string } = {},
+  ): WriteResult {
+    return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
+  }
+  deleteSync(path: string): void {
+    checkPath(path);
+    guard(path, () => this.#roots.deleteSync(path));
+  }
+  mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
+    checkPath(path);
+    guard(path, () => this.#roots.mkdirSync(path, options.parents ?? true, options.existOk ?? true));
+  }
+  listDirSync(path: string): readonly FsEntry[] {
+    checkPath(path);
+    return listingOf(
+      guard(path, () => this.#roots.listDirSync(path, true)),
+      normalise(path).path,
+    ).entries;
+  }
+
+  /** False also for what may not be looked at. */
+  async exists(path: string): Promise<boolean> {
+    return isPath(path) && this.#roots.exists(path);
+  }
+  async stat(path: string): Promise<FsStat> {
+    checkPath(path);
+    return statOf(unpack(await settle(path, this.#roots.stat(path, true))), path);
+  }
+  async lstat(path: string): Promise<FsStat> {
+    checkPath(path);
+    return statOf(unpack(await settle(path, this.#roots.stat(path, false))), path, true);
+  }
+  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
+    return decodeText(await this.readBytes(path), options.encoding, path);
+  }
+  readBytes(path: string): Promise<Uint8Array> {
+    try {
+      checkPath(path);
+      return settle(path, this.#roots.readBytes(path));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+  async read(
+    path: string,
+    options: {
+      readonly range?: ByteRange;
+      readonly ifNoneMatch?: string;
+      readonly maxBytes?: number;
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<VersionedBytes | null> {
+    checkPath(path);
+    const { range, ifNoneMatch, maxBytes = -1, signal } = options;
+    if (range !== undefined && !(range.start >= 0 && range.end >= range.start)) {
+      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    }
+    const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
+    const content = await this.#cancellable(path, signal, (cancel) =>
+      this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
+    );
+    if (content.bytes === undefined || content.bytes === null) return null;
+    const stat = statOf(unpack(content), path);
+    return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
+  }
+  /** The SHA-256 of a file, `sha256:` and 64 digits, and the version it belongs to; in flat memory. */
+  async hash(
+    path: string,
+    options: Signalled = {},
+  ): Promise<{ readonly hash: string; readonly version: string }> {
+    checkPath(path);
+    const packed = await this.#cancellable(path, options.signal, (cancel) =>
+      this.#roots.hashFile(path, cancel),
+    );
+    const reader = unpack(packed);
+    const { version } = statOf(reader, path);
+    return Object.freeze({ hash: reader.str(), version: version as string });
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options: LocalWriteOptions & { readonly encoding?: string } = {},
+  ): Promise<WriteResult> {
+    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+  }
+  async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
+    checkPath(path);
+    const { ifVersion, flags, mode, durability } = this.#manner(path, options);
+    const packed = await this.#cancellable(path, options.signal, (cancel) =>
+      this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, cancel),
+    );
+    return written(packed, path);
+  }
+  async delete(path: string): Promise<void> {
+    checkPath(path);
+    await settle(path, this.#roots.delete(path));
+  }
+  async mkdir(
+    path: string,
+    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
+  ): Promise<void> {
+    checkPath(path);
+    await settle(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
+  }
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    checkPath(path);
+    const packed = await settle(path, this.#roots.listDir(path, true, -1, undefined, false, undefined));
+    return listingOf(packed, normalise(path).path).entries;
+  }
+  async listPage(
+    path: string,
+    options: { readonly cursor?: string | undefined; readonly limit: number },
+  ): Promise<{ readonly entries: readonly FsEntry[]; readonly next?: string; readonly total: number }> {
+    checkPath(path);
+    const { cursor, limit } = options;
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      throw failure("INVALID_ARGUMENT", path, "limit must be at least 1");
+    if (cursor !== undefined && !/^[df]./su.test(cursor)) {
+      throw failure("INVALID_ARGUMENT", path, "cursor is not one that was given out");
+    }
+    const packed = await settle(
+      path,
+      this.#roots.listDir(path, true, limit, cursor?.slice(1), cursor?.startsWith("d") ?? false, undefined),
+    );
+    const { entries, total, more } = listingOf(packed, normalise(path).path);
+    const last = entries.at(-1);
+    const next = more && last !== undefined ? { next: `${last.isDir ? "d" : "f"}${last.name}` } : {};
+    return Object.freeze({ entries, total, ...next });
+  }
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    for await (const entry of walkTree(this, root)) if (entry.type === "file") yield entry.path;
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? this.#options.policy?.cwd ?? "/").path;
+    const matcher = compileGlobs([pattern]);
+    const found: string[] = [];
+    for await (const path of this.iterFiles(root)) {
+      if (matcher.matches(relativeTo(path, root) ?? path)) found.push(path);
+    }
+    return Object.freeze(found);
+  }
+
+  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
+    checkPath(from);
+    checkPath(to);
+    await this.#cancellable(from, options.signal, (cancel) =>
+      this.#roots.rename(from, to, transferFlags(options), this.#durability(options), cancel),
+    );
+  }
+  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
+    checkPath(from);
+    checkPath(to);
+    await this.#cancellable(from, options.signal, (cancel) =>
+      this.#roots.copyFile(from, to, transferFlags(options), this.#durability(options), cancel),
+    );
+  }
+  async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
+    checkPath(from);
+    checkPath(to);
+    return countsOf(
+      await this.#cancellable(from, options.signal, (cancel) =>
+        this.#roots.copyTree(from, to, transferFlags(options), this.#durability(options), cancel),
+      ),
+    );
+  }
+  async removeTree(path: string, options: Signalled = {}): Promise<TreeCounts> {
+    checkPath(path);
+    return countsOf(
+      await this.#cancellable(path, options.signal, (cancel) => this.#roots.removeTree(path, cancel)),
+    );
+  }
+  async readLink(path: string): Promise<string> {
+    checkPath(path);
+    return settle(path, this.#roots.readLink(path));
+  }
+  async symlink(target: string, path: string): Promise<void> {
+    checkPath(target);
+    checkPath(path);
+    await settle(path, this.#roots.symlink(target, path));
+  }
+  async realpath(path: string): Promise<string> {
+    checkPath(path);
+    return settle(path, this.#roots.realpath(path));
+  }
+  async chmod(path: string, mode: number): Promise<void> {
+    checkPath(path);
+    if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777) {
+      throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+    }
+    await settle(path, this.#roots.chmod(path, mode));
+  }
+  /** Keeps other processes with the same state directory from locking the path. */
+  async lock(
+    path: string,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<LockHandle> {
+    return lockPath(this.#native, this.#options.stateDir, await this.realpath(path), path, options);
+  }
+
+  #durability(options: { readonly durability?: Durability | undefined }): number {
+    return DURABILITY[options.durability ?? this.#options.durability ?? "atomic"];
+  }
+
+  #manner(path: string, options: LocalWriteOptions) {
+    const { ifVersion, ifAbsent, createDirs, append, mode = -1 } = options;
+    if (mode !== -1 && (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777)) {
+      throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+    }
+    const flags =
+      (ifAbsent === true ? WRITE_FLAGS.ifAbsent : 0) |
+      (createDirs === true ? WRITE_FLAGS.createDirs : 0) |
+      (append === true ? WRITE_FLAGS.append : 0);
+    return { ifVersion, flags, mode, durability: this.#durability(options) };
+  }
+
+  /** Runs work that a signal cancels. */
+  async #cancellable<T>(
+    path: string,
+    signal: AbortSignal | undefined,
+    run: (cancel: CancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    if (signal === undefined) return settle(path, run(undefined));
+    checkSignal(signal, path);
+    const token = new this.#native.Cancel();
+    const cancel = (): void => token.cancel();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await settle(path, run(token));
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+}
+
+const EVERYTHING = { cwd: "/", read: null, write: null };
+
+function rootsOf(native: NativeBinding, options: LocalOptions): RootsBinding {
+  const policy = JSON.stringify({ ...(options.policy ?? EVERYTHING), resolver: options.resolver ?? "auto" });
+  try {
+    return new native.NativeRoots(policy);
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
+
+function isPath(path: string): boolean {
+  try {
+    checkPath(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An engine's failure, at the path that was asked for. */
+function at(path: string, thrown: unknown): FilewrightError {
+  const { code, message, hint, details, cause } = fromEngine(thrown);
+  return makeError(code, message, { path, hint, details, cause });
+}
+
+function guard<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw at(path, error);
+  }
+}
+
+function settle<T>(path: string, promise: Promise<T>): Promise<T> {
+  return promise.catch((error: unknown) => {
+    throw at(path, error);
+  });
+}
+
+function written(packed: Packed, path: string): WriteResult {
+  const { version } = statOf(unpack(packed), path);
+  return Object.freeze({ version: version as string });
+}
+
+function transferFlags(options: LocalTransferOptions): number {
+  return (
+    (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
+    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0)
+  );
+}
+
+function countsOf(packed: Packed): TreeCounts {
+  const [files = 0, directories = 0, bytes = 0] = packed.nums;
+  return Object.freeze({ files, directories, bytes });
+}

@@ -1,0 +1,88 @@
+/**
+ * The lock between processes, waited for on the event loop: a thread of the
+ * pool that waited could be the one its holder needs to finish.
+ */
+import { homedir, tmpdir, userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { fromEngine, makeError } from "../engine/errors.ts";
+import type { NativeBinding } from "../engine/native.node.ts";
+import type { LocksBinding, NativeLock } from "../engine/roots.ts";
+import type { LockHandle } from "./backend.ts";
+import { checkSignal, failure } from "./failure.ts";
+
+/** The longest pause between two tries, in milliseconds. */
+const LONGEST_PAUSE = 20;
+
+const opened = new Map<string, LocksBinding>();
+
+/** Where private files are kept when nobody says: the user's state directory. */
+export function defaultStateDir(): string {
+  const state = process.env["XDG_STATE_HOME"];
+  if (state !== undefined && isAbsolute(state)) return join(state, "filewright");
+  const home = homedir();
+  if (isAbsolute(home) && home !== "/") return join(home, ".local", "state", "filewright");
+  return join(tmpdir(), `filewright-${userInfo().uid}`);
+}
+
+/**
+ * Takes the lock of a real path.
+ * @throws LOCK_TIMEOUT, CANCELLED
+ */
+export async function lockPath(
+  native: NativeBinding,
+  stateDir: string | undefined,
+  real: string,
+  path: string,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<LockHandle> {
+  const { timeoutMs, signal } = options;
+  const locks = locksIn(native, stateDir ?? defaultStateDir(), path);
+  const deadline = performance.now() + timeoutMs;
+  for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    checkSignal(signal, path);
+    const lock = attempt(() => locks.tryLock(real), path);
+    if (lock !== null) return handleOf(lock);
+    const left = deadline - performance.now();
+    if (left <= 0) {
+      throw failure("LOCK_TIMEOUT", path, "another process holds the lock", {
+        hint: "try again when it has finished",
+        details: { timeout_ms: timeoutMs },
+      });
+    }
+    await wait(Math.min(pause, left), signal);
+  }
+}
+
+function locksIn(native: NativeBinding, stateDir: string, path: string): LocksBinding {
+  const known = opened.get(stateDir);
+  if (known !== undefined) return known;
+  const locks = attempt(() => new native.NativeLocks(stateDir), path);
+  opened.set(stateDir, locks);
+  return locks;
+}
+
+function attempt<T>(run: () => T, path: string): T {
+  try {
+    return run();
+  } catch (error) {
+    const { code, message, hint, details } = fromEngine(error);
+    throw makeError(code, message, { path, hint, details });
+  }
+}
+
+function handleOf(lock: NativeLock): LockHandle {
+  return Object.freeze({ release: () => lock.release() });
+}
+
+/** Waits, or less when the signal fires. */
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,132 @@
+/**
+ * What the native addon offers over the disk: sets of roots and locks. There is
+ * no WebAssembly counterpart.
+ *
+ * Paths are absolute, in the form of `crates/core/src/path.rs`; a negative
+ * number stands for "not given". Failures are those of `errors.ts`.
+ */
+import type { Packed } from "./unpack.ts";
+
+/** A token with which work of the addon is cancelled. */
+export interface CancelToken {
+  cancel(): void;
+}
+
+/** Content with packed facts; `bytes` is absent where the version is unchanged. */
+export interface PackedContent extends Packed {
+  readonly bytes?: Uint8Array | null;
+}
+
+/** Bits of the flags of a write. */
+export const WRITE_FLAGS: Readonly<Record<"ifAbsent" | "createDirs" | "append", number>> = Object.freeze({
+  ifAbsent: 1,
+  createDirs: 2,
+  append: 4,
+});
+
+/** Bits of the flags of a move or copy. */
+export const TRANSFER_FLAGS: Readonly<Record<"overwrite" | "createDirs", number>> = Object.freeze({
+  overwrite: 1,
+  createDirs: 2,
+});
+
+/** The numbers under which durability crosses. */
+export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>> = Object.freeze({
+  none: 0,
+  atomic: 1,
+  durable: 2,
+});
+
+/** A set of roots, as `crates/node/src/root.rs` exports it. */
+export interface RootsBinding {
+  capabilities(): string;
+  exists(path: string): Promise<boolean>;
+  existsSync(path: string): boolean;
+  /** Facts, then the target of a link. */
+  stat(path: string, follow: boolean): Promise<Packed>;
+  statSync(path: string, follow: boolean): Packed;
+  readBytes(path: string): Promise<Uint8Array>;
+  readBytesSync(path: string): Uint8Array;
+  read(
+    path: string,
+    start: number,
+    end: number,
+    maxBytes: number,
+    ifNoneMatch: string | undefined,
+    cancel: CancelToken | undefined,
+  ): Promise<PackedContent>;
+  /** Facts, then the hash. */
+  hashFile(path: string, cancel: CancelToken | undefined): Promise<Packed>;
+  /** Facts, then `created`, `otherNames`, `inPlace`. */
+  writeBytes(
+    path: string,
+    bytes: Uint8Array,
+    ifVersion: string | undefined,
+    flags: number,
+    mode: number,
+    durability: number,
+    cancel: CancelToken | undefined,
+  ): Promise<Packed>;
+  writeBytesSync(
+    path: string,
+    bytes: Uint8Array,
+    ifVersion: string | undefined,
+    flags: number,
+    mode: number,
+    durability: number,
+  ): Packed;
+  /** `total`, `more`, the number of entries, then each entry. */
+  listDir(
+    path: string,
+    facts: boolean,
+    limit: number,
+    after: string | undefined,
+    afterDir: boolean,
+    cancel: CancelToken | undefined,
+  ): Promise<Packed>;
+  listDirSync(path: string, facts: boolean): Packed;
+  mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>;
+  mkdirSync(path: string, parents: boolean, existOk: boolean): boolean;
+  delete(path: string): Promise<void>;
+  deleteSync(path: string): void;
+  /** `files`, `directories`, `bytes`. */
+  removeTree(path: string, cancel: CancelToken | undefined): Promise<Packed>;
+  rename(
+    from: string,
+    to: string,
+    flags: number,
+    durability: number,
+    cancel: CancelToken | undefined,
+  ): Promise<void>;
+  /** `files`, `directories`, `bytes`. */
+  copyFile(
+    from: string,
+    to: string,
+    flags: number,
+    durability: number,
+    cancel: CancelToken | undefined,
+  ): Promise<Packed>;
+  /** `files`, `directories`, `bytes`. */
+  copyTree(
+    from: string,
+    to: string,
+    flags: number,
+    durability: number,
+    cancel: CancelToken | undefined,
+  ): Promise<Packed>;
+  chmod(path: string, mode: number): Promise<void>;
+  symlink(target: string, path: string): Promise<void>;
+  readLink(path: string): Promise<string>;
+  realpath(path: string): Promise<string>;
+}
+
+/** A held lock. */
+export interface NativeLock {
+  release(): void;
+}
+
+/** A directory of lock files. */
+export interface LocksBinding {
+  /** The lock of a real path, or null while another holder has it. */
+  tryLock(real: string): NativeLock | null;
+}
