@@ -15,9 +15,14 @@
 //! legacy encoding is decoded before it comes here.
 
 mod compute;
+mod histogram;
+mod intern;
 mod lines;
+mod marks;
+mod myers;
 mod name;
 mod pack;
+mod slide;
 pub mod unified;
 
 use std::ops::Range;

@@ -1,0 +1,190 @@
+//! The histogram algorithm: pair up the stretch of equal lines around the
+//! rarest line, then do the same before it and after it.
+//!
+//! Among the stretches that both sides share, the one whose rarest line occurs
+//! least often in the old text wins, then the longest, then the first. Lines
+//! that occur more than [`MAX_OCCURRENCES`] times are no anchors; a region where
+//! every shared line is that frequent, and whatever is left when the budget is
+//! spent, is handed back for Myers.
+
+use imara_diff::Token;
+
+use super::marks::{Marks, Region};
+
+/// Lines that occur more often in the old text are not looked at as anchors.
+const MAX_OCCURRENCES: u32 = 64;
+/// Lines and candidates looked at: per line of input, and in any case. Real
+/// texts need a tenth; a text that offers many equal anchors would need a
+/// number quadratic in its length.
+const STEPS_PER_LINE: usize = 24;
+const STEPS: usize = 8_000_000;
+
+/// Marks the changed lines of a region; what it returns is still to be compared.
+pub(super) fn histogram(
+    before: &[Token],
+    after: &[Token],
+    tokens: usize,
+    region: Region,
+    marks: &mut Marks,
+) -> Vec<Region> {
+    let mut index = Index::new(tokens, before.len());
+    let mut left = STEPS + STEPS_PER_LINE * region.len();
+    let mut open = vec![region];
+    let mut refused = Vec::new();
+    while let Some(region) = open.pop() {
+        if region.before.is_empty() || region.after.is_empty() {
+            marks.replace(&region);
+            continue;
+        }
+        if left == 0 {
+            refused.push(region);
+            continue;
+        }
+        match index.best(before, after, &region, &mut left) {
+            Best::Nothing => marks.replace(&region),
+            Best::Frequent => refused.push(region),
+            Best::Stretch { x, y, len } => {
+                open.push(Region {
+                    before: x + len..region.before.end,
+                    after: y + len..region.after.end,
+                });
+                open.push(Region { before: region.before.start..x, after: region.after.start..y });
+            }
+        }
+    }
+    refused
+}
+
+enum Best {
+    /// No line is on both sides.
+    Nothing,
+    /// Every shared line is too frequent.
+    Frequent,
+    /// `len` equal lines from `x` in the old text and `y` in the new.
+    Stretch { x: usize, y: usize, len: usize },
+}
+
+/// Where each line occurs in the region of the old text.
+struct Index {
+    /// By token.
+    entries: Vec<Entry>,
+    /// By line of the old text: the next line with the same token.
+    next: Vec<u32>,
+    round: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The round in which this entry was made; older ones are void.
+    round: u32,
+    count: u32,
+    first: u32,
+    last: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Index {
+    fn new(tokens: usize, lines: usize) -> Self {
+        let void = Entry { round: 0, count: 0, first: NONE, last: NONE };
+        Self { entries: vec![void; tokens], next: vec![NONE; lines], round: 0 }
+    }
+
+    fn count(&self, token: Token) -> u32 {
+        let entry = &self.entries[token.0 as usize];
+        if entry.round == self.round { entry.count } else { 0 }
+    }
+
+    fn fill(&mut self, before: &[Token], region: &Region) {
+        self.round += 1;
+        for at in region.before.clone() {
+            self.next[at] = NONE;
+            let entry = &mut self.entries[before[at].0 as usize];
+            if entry.round != self.round {
+                *entry = Entry { round: self.round, count: 1, first: at as u32, last: at as u32 };
+            } else {
+                self.next[entry.last as usize] = at as u32;
+                entry.last = at as u32;
+                entry.count += 1;
+            }
+        }
+    }
+
+    /// The stretch to pair up in a region.
+    fn best(
+        &mut self,
+        before: &[Token],
+        after: &[Token],
+        region: &Region,
+        left: &mut usize,
+    ) -> Best {
+        self.fill(before, region);
+        let mut best = (0, 0, 0);
+        let mut rarest = MAX_OCCURRENCES + 1;
+        let mut shared = false;
+        let mut steps = region.len();
+        let mut y = region.after.start;
+        while y < region.after.end {
+            let count = self.count(after[y]);
+            shared |= count > 0;
+            if count == 0 || count > rarest {
+                y += 1;
+                continue;
+            }
+            let mut reached = y + 1;
+            let mut x = self.entries[after[y].0 as usize].first;
+            while x != NONE {
+                let stretch = self.extend(before, after, region, (x as usize, y));
+                steps += stretch.len;
+                reached = reached.max(stretch.y + stretch.len);
+                if stretch.len > best.2 || stretch.rarest < rarest {
+                    best = (stretch.x, stretch.y, stretch.len);
+                    rarest = stretch.rarest;
+                }
+                let end = (stretch.x + stretch.len) as u32;
+                while x != NONE && x < end {
+                    x = self.next[x as usize];
+                }
+            }
+            y = reached;
+        }
+        *left = left.saturating_sub(steps);
+        match best {
+            _ if shared && rarest > MAX_OCCURRENCES => Best::Frequent,
+            (_, _, 0) => Best::Nothing,
+            (x, y, len) => Best::Stretch { x, y, len },
+        }
+    }
+
+    /// All equal lines around a pair of equal lines.
+    fn extend(
+        &self,
+        before: &[Token],
+        after: &[Token],
+        region: &Region,
+        (x, y): (usize, usize),
+    ) -> Stretch {
+        let (mut from, mut to) = ((x, y), (x + 1, y + 1));
+        let mut rarest = self.count(before[x]);
+        while from.0 > region.before.start
+            && from.1 > region.after.start
+            && before[from.0 - 1] == after[from.1 - 1]
+        {
+            from = (from.0 - 1, from.1 - 1);
+            rarest = rarest.min(self.count(before[from.0]));
+        }
+        while to.0 < region.before.end && to.1 < region.after.end && before[to.0] == after[to.1] {
+            rarest = rarest.min(self.count(before[to.0]));
+            to = (to.0 + 1, to.1 + 1);
+        }
+        Stretch { x: from.0, y: from.1, len: to.0 - from.0, rarest }
+    }
+}
+
+struct Stretch {
+    x: usize,
+    y: usize,
+    len: usize,
+    /// Occurrences of its rarest line.
+    rarest: u32,
+}

@@ -1,0 +1,202 @@
+//! Lines as small numbers: equal lines get equal tokens.
+//!
+//! Most of a comparison's time goes here, so there are two shortcuts. A line of
+//! the new text that equals the line after the last match in the old text takes
+//! its token without being hashed. And the hash is a plain multiply-and-fold;
+//! should someone craft lines that collide, the table gives up and the standard
+//! library's keyed hash does the work.
+
+use std::collections::HashMap;
+
+use imara_diff::Token;
+
+/// Two texts as tokens.
+pub(super) struct Tokens<'a> {
+    /// The old text.
+    pub before: Vec<Token>,
+    /// The new text.
+    pub after: Vec<Token>,
+    /// The line behind each token.
+    pub lines: Vec<&'a [u8]>,
+}
+
+impl<'a> Tokens<'a> {
+    /// Numbers the lines of both texts.
+    pub(super) fn new(before: &[&'a [u8]], after: &[&'a [u8]]) -> Self {
+        let mut table = Table::new(before.len() + after.len());
+        let old: Vec<Token> = before.iter().map(|line| table.token(line)).collect();
+        // The first place of each token in the old text, to resume from.
+        let known = table.lines.len();
+        let mut place = vec![0u32; known];
+        for (at, token) in old.iter().enumerate().rev() {
+            place[token.0 as usize] = at as u32;
+        }
+        let mut next = 0;
+        let new: Vec<Token> = after
+            .iter()
+            .map(|line| {
+                if before.get(next).is_some_and(|expected| expected == line) {
+                    next += 1;
+                    return old[next - 1];
+                }
+                let token = table.token(line);
+                if let Some(&at) = place.get(token.0 as usize) {
+                    next = at as usize + 1;
+                }
+                token
+            })
+            .collect();
+        Self { before: old, after: new, lines: table.lines }
+    }
+}
+
+const EMPTY: u32 = u32::MAX;
+
+/// A hash table from lines to tokens.
+struct Table<'a> {
+    /// Tokens, at the place their hash says or after it.
+    slots: Vec<u32>,
+    hashes: Vec<u64>,
+    lines: Vec<&'a [u8]>,
+    /// Steps that collisions may still cost.
+    patience: usize,
+    /// Takes over when patience has run out.
+    keyed: Option<HashMap<&'a [u8], u32>>,
+}
+
+impl<'a> Table<'a> {
+    fn new(lines: usize) -> Self {
+        Self {
+            slots: vec![EMPTY; lines.next_power_of_two().max(16)],
+            hashes: Vec::with_capacity(lines / 2),
+            lines: Vec::with_capacity(lines / 2),
+            patience: 16 * lines + 1024,
+            keyed: None,
+        }
+    }
+
+    fn token(&mut self, line: &'a [u8]) -> Token {
+        if self.keyed.is_some() || self.patience == 0 {
+            return self.keyed_token(line);
+        }
+        if self.lines.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        let hash = hash(line);
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let token = self.slots[at];
+            if token == EMPTY {
+                let token = self.lines.len() as u32;
+                self.slots[at] = token;
+                self.hashes.push(hash);
+                self.lines.push(line);
+                return Token(token);
+            }
+            if self.hashes[token as usize] == hash && self.lines[token as usize] == line {
+                return Token(token);
+            }
+            at = (at + 1) & mask;
+            self.patience = self.patience.saturating_sub(1);
+            if self.patience == 0 {
+                return self.keyed_token(line);
+            }
+        }
+    }
+
+    fn grow(&mut self) {
+        let size = self.slots.len() * 2;
+        self.slots.clear();
+        self.slots.resize(size, EMPTY);
+        for (token, hash) in self.hashes.iter().enumerate() {
+            let mut at = *hash as usize & (size - 1);
+            while self.slots[at] != EMPTY && self.patience > 0 {
+                at = (at + 1) & (size - 1);
+                self.patience -= 1;
+            }
+            self.slots[at] = token as u32;
+        }
+    }
+
+    fn keyed_token(&mut self, line: &'a [u8]) -> Token {
+        let lines = &mut self.lines;
+        let keyed = self.keyed.get_or_insert_with(|| {
+            lines.iter().enumerate().map(|(token, &line)| (line, token as u32)).collect()
+        });
+        let token = *keyed.entry(line).or_insert_with(|| {
+            lines.push(line);
+            lines.len() as u32 - 1
+        });
+        Token(token)
+    }
+}
+
+/// A hash of a line, for one comparison only.
+fn hash(line: &[u8]) -> u64 {
+    const A: u64 = 0x9e37_79b9_7f4a_7c15;
+    const B: u64 = 0xd6e8_feb8_6659_fd93;
+    let fold = |x: u64, y: u64| {
+        let product = u128::from(x) * u128::from(y);
+        (product as u64) ^ ((product >> 64) as u64)
+    };
+    let pair = |pair: &[u8; 16]| {
+        let pair = u128::from_le_bytes(*pair);
+        (pair as u64, (pair >> 64) as u64)
+    };
+    let mut hash = line.len() as u64 ^ A;
+    let mut rest = line;
+    while let Some((block, more)) = rest.split_first_chunk::<16>() {
+        let (x, y) = pair(block);
+        hash = fold(x ^ hash, y ^ B);
+        rest = more;
+    }
+    let (x, y) = match line.last_chunk::<16>() {
+        // The last bytes once more, instead of a copy of the remainder.
+        Some(block) => pair(block),
+        None => {
+            let mut block = [0; 16];
+            block[..line.len()].copy_from_slice(line);
+            pair(&block)
+        }
+    };
+    fold(fold(x ^ hash, y ^ B), A)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, Tokens};
+    use proptest::prelude::*;
+
+    fn equal_lines_have_equal_tokens(before: &[&[u8]], after: &[&[u8]]) {
+        let tokens = Tokens::new(before, after);
+        let back = |side: &[imara_diff::Token]| {
+            side.iter().map(|token| tokens.lines[token.0 as usize]).collect::<Vec<_>>()
+        };
+        assert_eq!((back(&tokens.before), back(&tokens.after)), (before.to_vec(), after.to_vec()));
+        let mut distinct = tokens.lines.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), tokens.lines.len());
+    }
+
+    #[test]
+    fn the_keyed_table_takes_over_in_the_middle() {
+        let mut table = Table::new(4);
+        let first = table.token(b"a");
+        table.patience = 0;
+        assert_eq!((table.token(b"a"), table.token(b"b").0, table.token(b"b").0), (first, 1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_stand_for_lines(
+            before in proptest::collection::vec("[ab]{0,3}", 0..40),
+            after in proptest::collection::vec("[ab]{0,20}", 0..40),
+        ) {
+            let before: Vec<&[u8]> = before.iter().map(String::as_bytes).collect();
+            let after: Vec<&[u8]> = after.iter().map(String::as_bytes).collect();
+            equal_lines_have_equal_tokens(&before, &after);
+        }
+    }
+}

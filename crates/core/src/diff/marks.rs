@@ -1,0 +1,83 @@
+//! Which lines are changed, on both sides, while that is being found out.
+
+use std::ops::Range;
+
+use super::Change;
+
+/// A line is marked where it has no counterpart on the other side; unmarked
+/// lines pair up in order.
+pub(super) struct Marks {
+    /// Lines of the old text.
+    pub removed: Vec<bool>,
+    /// Lines of the new text.
+    pub added: Vec<bool>,
+}
+
+impl Marks {
+    pub(super) fn new(before: usize, after: usize) -> Self {
+        Self { removed: vec![false; before], added: vec![false; after] }
+    }
+
+    /// Marks everything in a region as changed.
+    pub(super) fn replace(&mut self, region: &Region) {
+        self.removed[region.before.clone()].fill(true);
+        self.added[region.after.clone()].fill(true);
+    }
+
+    /// The changed regions, in order.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let (mut x, mut y) = (0, 0);
+        while x < self.removed.len() || y < self.added.len() {
+            let same = unmarked(&self.removed[x..]).min(unmarked(&self.added[y..]));
+            (x, y) = (x + same, y + same);
+            let (gone, new) = (marked(&self.removed[x..]), marked(&self.added[y..]));
+            if gone + new > 0 {
+                changes.push(Change {
+                    before: x as u32..(x + gone) as u32,
+                    after: y as u32..(y + new) as u32,
+                });
+            }
+            (x, y) = (x + gone, y + new);
+        }
+        changes
+    }
+}
+
+/// How many lines from the first on are marked.
+pub(super) fn marked(marks: &[bool]) -> usize {
+    marks.iter().take_while(|&&mark| mark).count()
+}
+
+/// How many lines from the first on are not marked.
+pub(super) fn unmarked(marks: &[bool]) -> usize {
+    const BLOCK: usize = 32;
+    let blocks = marks.chunks_exact(BLOCK);
+    let whole = blocks.take_while(|block| !block.iter().fold(false, |any, &mark| any | mark));
+    let whole = whole.count() * BLOCK;
+    whole + marks[whole..].iter().take_while(|&&mark| !mark).count()
+}
+
+/// A part of the old text to be compared with a part of the new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Region {
+    pub before: Range<usize>,
+    pub after: Range<usize>,
+}
+
+impl Region {
+    /// Lines on both sides.
+    pub(super) fn len(&self) -> usize {
+        self.before.len() + self.after.len()
+    }
+
+    /// Leaves out what both sides begin and end with.
+    pub(super) fn strip<T: PartialEq>(&mut self, before: &[T], after: &[T]) {
+        let (x, y) = (&before[self.before.clone()], &after[self.after.clone()]);
+        let prefix = x.iter().zip(y).take_while(|(a, b)| a == b).count();
+        let (x, y) = (&x[prefix..], &y[prefix..]);
+        let suffix = x.iter().rev().zip(y.iter().rev()).take_while(|(a, b)| a == b).count();
+        self.before = self.before.start + prefix..self.before.end - suffix;
+        self.after = self.after.start + prefix..self.after.end - suffix;
+    }
+}

@@ -1,0 +1,230 @@
+//! Myers' algorithm in linear space: the fewest changed lines.
+//!
+//! From both corners of a region, paths are driven on along equal lines; where
+//! the two meet, the region is split. When that takes long, and the fewest lines
+//! are not insisted on, the split is made at the point that got farthest. All
+//! work counts against a budget; what is left when it is spent counts as
+//! replaced.
+
+use std::ops::RangeInclusive;
+
+use imara_diff::Token;
+
+use super::marks::{Marks, Region};
+
+/// Diagonals and equal lines looked at, for all regions of a comparison.
+const STEPS: u64 = 60_000_000;
+/// A search is cut short after this many rounds, or the square root of the
+/// number of lines where that is more.
+const ROUNDS: usize = 256;
+
+/// Marks the changed lines of regions.
+pub(super) fn myers(
+    before: &[Token],
+    after: &[Token],
+    tokens: usize,
+    regions: Vec<Region>,
+    minimal: bool,
+    marks: &mut Marks,
+) {
+    let mut search = Search::new(minimal);
+    for mut region in regions {
+        region.strip(before, after);
+        if region.before.is_empty() || region.after.is_empty() {
+            marks.replace(&region);
+            continue;
+        }
+        // Lines that the other side does not have cannot pair up: leave them out.
+        let shared = Shared::new(before, after, tokens, &region);
+        let pairs = search.run(&shared.before, &shared.after);
+        marks.replace(&region);
+        for (x, y) in pairs {
+            marks.removed[shared.before_at[x]] = false;
+            marks.added[shared.after_at[y]] = false;
+        }
+    }
+}
+
+/// The lines of a region that occur on both sides, and where they stand.
+struct Shared {
+    before: Vec<Token>,
+    after: Vec<Token>,
+    before_at: Vec<usize>,
+    after_at: Vec<usize>,
+}
+
+impl Shared {
+    fn new(before: &[Token], after: &[Token], tokens: usize, region: &Region) -> Self {
+        let mut seen = vec![0u8; tokens];
+        for at in region.before.clone() {
+            seen[before[at].0 as usize] |= 1;
+        }
+        for at in region.after.clone() {
+            seen[after[at].0 as usize] |= 2;
+        }
+        let both = |lines: &[Token], range: std::ops::Range<usize>| -> (Vec<Token>, Vec<usize>) {
+            range.filter(|&at| seen[lines[at].0 as usize] == 3).map(|at| (lines[at], at)).unzip()
+        };
+        let (old, before_at) = both(before, region.before.clone());
+        let (new, after_at) = both(after, region.after.clone());
+        Self { before: old, after: new, before_at, after_at }
+    }
+}
+
+struct Search {
+    minimal: bool,
+    left: u64,
+    /// By diagonal: how far paths from the start have got, as the old line.
+    forward: Vec<i32>,
+    /// By diagonal: how far paths from the end have got.
+    backward: Vec<i32>,
+}
+
+/// No path has come to this diagonal from the start.
+const NOT_AHEAD: i32 = i32::MIN;
+/// No path has come to this diagonal from the end.
+const NOT_BEHIND: i32 = i32::MAX;
+
+impl Search {
+    fn new(minimal: bool) -> Self {
+        Self { minimal, left: STEPS, forward: Vec::new(), backward: Vec::new() }
+    }
+
+    /// The pairs of lines that stay.
+    fn run(&mut self, before: &[Token], after: &[Token]) -> Vec<(usize, usize)> {
+        let diagonals = before.len() + after.len() + 3;
+        self.forward.resize(self.forward.len().max(diagonals), 0);
+        self.backward.resize(self.backward.len().max(diagonals), 0);
+        let mut pairs = Vec::new();
+        let mut open = vec![Region { before: 0..before.len(), after: 0..after.len() }];
+        while let Some(whole) = open.pop() {
+            let mut region = whole.clone();
+            region.strip(before, after);
+            let (old, new) = (region.before.clone(), region.after.clone());
+            pairs.extend((whole.before.start..old.start).zip(whole.after.start..new.start));
+            pairs.extend((old.end..whole.before.end).zip(new.end..whole.after.end));
+            if old.is_empty() || new.is_empty() {
+                continue;
+            }
+            if let Some((x, y)) = self.split(before, after, &region) {
+                open.push(Region { before: x..old.end, after: y..new.end });
+                open.push(Region { before: old.start..x, after: new.start..y });
+            }
+        }
+        pairs
+    }
+
+    /// Counts work. Where the fewest lines cost too much, few will do; after
+    /// that it is over.
+    fn spend(&mut self, steps: u64) -> bool {
+        if self.left >= steps {
+            self.left -= steps;
+        } else if self.minimal {
+            self.minimal = false;
+            self.left = STEPS;
+        } else {
+            self.left = 0;
+        }
+        self.left > 0
+    }
+
+    /// A point on a good path through a region that begins and ends with lines
+    /// that differ; `None` once the budget is spent.
+    fn split(
+        &mut self,
+        before: &[Token],
+        after: &[Token],
+        region: &Region,
+    ) -> Option<(usize, usize)> {
+        let (x0, x1) = (region.before.start as i32, region.before.end as i32);
+        let (y0, y1) = (region.after.start as i32, region.after.end as i32);
+        // Diagonal x - y; the lowest that any region can have comes first.
+        let slot = |diagonal: i32| (diagonal + after.len() as i32 + 1) as usize;
+        let limits = (x0 - y1, x1 - y0);
+        let (start, goal) = (x0 - y0, x1 - y1);
+        let odd = (start - goal) % 2 != 0;
+        let (mut ahead, mut behind) = (start..=start, goal..=goal);
+        self.forward[slot(start)] = x0;
+        self.backward[slot(goal)] = x1;
+        let patience = ROUNDS.max(region.len().isqrt());
+
+        for round in 1.. {
+            ahead = widened(&ahead, limits);
+            self.forward[slot(ahead.start() - 1)] = NOT_AHEAD;
+            self.forward[slot(ahead.end() + 1)] = NOT_AHEAD;
+            let mut steps = 0;
+            for diagonal in ahead.clone().rev().step_by(2) {
+                let right = self.forward[slot(diagonal - 1)];
+                let right = if right < x1 && right != NOT_AHEAD { right + 1 } else { NOT_AHEAD };
+                let down = self.forward[slot(diagonal + 1)];
+                let down =
+                    if down != NOT_AHEAD && down - diagonal <= y1 { down } else { NOT_AHEAD };
+                let mut x = right.max(down);
+                if x != NOT_AHEAD {
+                    let from = x;
+                    while x < x1
+                        && x - diagonal < y1
+                        && before[x as usize] == after[(x - diagonal) as usize]
+                    {
+                        x += 1;
+                    }
+                    steps += (x - from) as u64;
+                    if odd && behind.contains(&diagonal) && self.backward[slot(diagonal)] <= x {
+                        return Some((x as usize, (x - diagonal) as usize));
+                    }
+                }
+                self.forward[slot(diagonal)] = x;
+                steps += 1;
+            }
+
+            behind = widened(&behind, limits);
+            self.backward[slot(behind.start() - 1)] = NOT_BEHIND;
+            self.backward[slot(behind.end() + 1)] = NOT_BEHIND;
+            for diagonal in behind.clone().rev().step_by(2) {
+                let left = self.backward[slot(diagonal + 1)];
+                let left = if left > x0 && left != NOT_BEHIND { left - 1 } else { NOT_BEHIND };
+                let up = self.backward[slot(diagonal - 1)];
+                let up = if up != NOT_BEHIND && up - diagonal >= y0 { up } else { NOT_BEHIND };
+                let mut x = left.min(up);
+                if x != NOT_BEHIND {
+                    let from = x;
+                    while x > x0
+                        && x - diagonal > y0
+                        && before[x as usize - 1] == after[(x - diagonal) as usize - 1]
+                    {
+                        x -= 1;
+                    }
+                    steps += (from - x) as u64;
+                    if !odd && ahead.contains(&diagonal) && x <= self.forward[slot(diagonal)] {
+                        return Some((x as usize, (x - diagonal) as usize));
+                    }
+                }
+                self.backward[slot(diagonal)] = x;
+                steps += 1;
+            }
+
+            if !self.spend(steps) {
+                return None;
+            }
+            if round >= patience && !self.minimal {
+                let far = ahead.step_by(2).map(|d| (self.forward[slot(d)], d));
+                let far = far.filter(|&(x, _)| x != NOT_AHEAD).max_by_key(|&(x, d)| 2 * x - d)?;
+                let near = behind.step_by(2).map(|d| (self.backward[slot(d)], d));
+                let near =
+                    near.filter(|&(x, _)| x != NOT_BEHIND).min_by_key(|&(x, d)| 2 * x - d)?;
+                let gained = 2 * far.0 - far.1 - x0 - y0;
+                let (x, d) = if gained >= x1 + y1 - 2 * near.0 + near.1 { far } else { near };
+                return Some((x as usize, (x - d) as usize));
+            }
+        }
+        None
+    }
+}
+
+/// The diagonals of the next round: one more on each side, within the limits.
+fn widened(range: &RangeInclusive<i32>, limits: (i32, i32)) -> RangeInclusive<i32> {
+    let (low, high) = (*range.start(), *range.end());
+    let low = if low > limits.0 { low - 1 } else { low + 1 };
+    let high = if high < limits.1 { high + 1 } else { high - 1 };
+    low..=high
+}

@@ -1,0 +1,132 @@
+//! Moving changes to where people expect them.
+//!
+//! An added or removed block can often be moved up or down without changing
+//! what the diff says: `}` before a function or `}` after it. Blocks that meet
+//! while moving become one; a block that can stand beside a change of the other
+//! side does so; any other goes where the indentation around it says that
+//! something begins or ends. That judgement is git's, by imara-diff.
+
+use std::ops::Range;
+
+use imara_diff::{IndentHeuristic, IndentLevel, SliderHeuristic, Token};
+
+use super::intern::Tokens;
+use super::marks::{Marks, marked, unmarked};
+
+/// Moves the changes of both sides to their best places.
+pub(super) fn slide(tokens: &Tokens<'_>, marks: &mut Marks) {
+    let level = |token: Token| {
+        IndentLevel::for_ascii_line(tokens.lines[token.0 as usize].iter().copied(), 8)
+    };
+    let Marks { removed, added } = marks;
+    Slider { lines: &tokens.before, own: removed, other: added, place: level }.run();
+    Slider { lines: &tokens.after, own: added, other: removed, place: level }.run();
+}
+
+struct Slider<'a, F> {
+    /// The side whose blocks are moved.
+    lines: &'a [Token],
+    own: &'a mut [bool],
+    other: &'a mut [bool],
+    /// How far a line is indented.
+    place: F,
+}
+
+/// A block of changed lines, and the one on the other side that stands between
+/// the same unchanged lines (it may be empty).
+#[derive(Clone)]
+struct Block {
+    own: Range<usize>,
+    other: Range<usize>,
+}
+
+impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
+    fn run(&mut self) {
+        let mut block = Block { own: 0..marked(self.own), other: 0..marked(self.other) };
+        loop {
+            if !block.own.is_empty() {
+                self.settle(&mut block);
+            }
+            if block.own.end >= self.lines.len() {
+                return;
+            }
+            block = self.next(&block);
+        }
+    }
+
+    /// The block after this one: past an unchanged line, and past all that
+    /// follow without a change on either side.
+    fn next(&self, block: &Block) -> Block {
+        let (own, other) = (&self.own[block.own.end..], &self.other[block.other.end..]);
+        let same = unmarked(own).min(unmarked(other));
+        let after = |marks: &[bool], end: usize| {
+            let start = (end + same).min(marks.len());
+            start..start + marked(&marks[start..])
+        };
+        Block { own: after(self.own, block.own.end), other: after(self.other, block.other.end) }
+    }
+
+    fn settle(&mut self, block: &mut Block) {
+        let (highest, beside) = loop {
+            let size = block.own.len();
+            while self.up(block) {}
+            let highest = block.own.end;
+            let mut beside = (!block.other.is_empty()).then_some(block.own.end);
+            while self.down(block) {
+                if !block.other.is_empty() {
+                    beside = Some(block.own.end);
+                }
+            }
+            // A block that grew by meeting another may have new places above.
+            if block.own.len() == size {
+                break (highest, beside);
+            }
+        };
+        if block.own.end == highest {
+            return;
+        }
+        let goal = match beside {
+            Some(end) => end,
+            None => {
+                let range = block.own.start as u32..block.own.end as u32;
+                let mut heuristic = IndentHeuristic::new(&self.place);
+                heuristic.best_slider_end(self.lines, range, highest as u32) as usize
+            }
+        };
+        while block.own.end > goal && self.up(block) {}
+    }
+
+    /// Moves the block one line up, joining it to one that it meets.
+    fn up(&mut self, block: &mut Block) -> bool {
+        let Range { start, end } = block.own;
+        if start == 0 || self.lines[start - 1] != self.lines[end - 1] {
+            return false;
+        }
+        self.own[start - 1] = true;
+        self.own[end - 1] = false;
+        block.own = run_start(self.own, start - 1)..end - 1;
+        // One unchanged line passed from above the block to below it.
+        let other_end = block.other.start - 1;
+        block.other = run_start(self.other, other_end)..other_end;
+        true
+    }
+
+    /// Moves the block one line down, joining it to one that it meets.
+    fn down(&mut self, block: &mut Block) -> bool {
+        let Range { start, end } = block.own;
+        if end >= self.lines.len() || self.lines[start] != self.lines[end] {
+            return false;
+        }
+        self.own[start] = false;
+        self.own[end] = true;
+        block.own = start + 1..end + 1 + marked(&self.own[end + 1..]);
+        let other_start = block.other.end + 1;
+        block.other = other_start..other_start + marked(&self.other[other_start..]);
+        true
+    }
+}
+
+/// Where the run of marked lines that ends before `to` begins.
+fn run_start(marks: &[bool], to: usize) -> usize {
+    to - marks[..to].iter().rev().take_while(|&&mark| mark).count()
+}
