@@ -284,6 +284,28 @@ export function toPage(from: Unpacker): Page {
   };
 }
 
+/** What the addon's set of roots offers for this area. Paths are in the engine's form. */
+export interface ReadRoots {
+  readPage(path: string, request: string, cancel?: { cancel(): void }): Promise<Packed>;
+  inspect(path: string): Promise<Packed>;
+}
+
+/** Reads what `NativeRoots.readPage` wrote: a page, with its file's version, time and mode. */
+export function toFilePage(packed: Packed): Page {
+  const from = unpack(packed);
+  const page = toPage(from);
+  return { ...page, version: from.str(), mtime: from.num(), mode: from.num() };
+}
+
+/** Reads what `NativeRoots.inspect` wrote: an inspection, with the file's size and version. */
+export function toFileInspection(
+  packed: Packed,
+): Inspection & { readonly size: number; readonly version: string } {
+  const from = unpack(packed);
+  const found = toInspection(from);
+  return { ...found, size: from.num(), version: from.str() };
+}
+
 function list<T>(from: Unpacker, item: () => T): T[] {
   return Array.from({ length: from.num() }, item);
 }

@@ -14,6 +14,7 @@ pub mod grep;
 pub mod list;
 pub mod lock;
 pub mod mutate;
+pub mod page;
 mod process;
 pub mod read;
 pub mod root;

@@ -1,13 +1,21 @@
 //! Reading text: kinds of files, encodings, pages.
 
+use std::sync::Arc;
+
 use filewright_core::encoding::{decode_text as decode, encode_text as encode};
 use filewright_core::pack::Packed;
 use filewright_core::page::{PageRequest, page};
+use filewright_core::path::decode_name;
 use filewright_core::sniff;
+use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::page::{FilePage, inspect as inspect_file, read_page as read_file_page};
+use filewright_fs::root::Roots;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array, Utf16String};
 use napi_derive::napi;
 
+use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard, to_napi, utf8};
+use crate::root::NativeRoots;
 
 #[napi]
 pub fn inspect(bytes: &[u8], name: String, complete: bool) -> napi::Result<PackedResult> {
@@ -78,4 +86,78 @@ pub fn encode_text(text: Utf16String, label: String, bom: bool) -> napi::Result<
 #[napi]
 pub fn line_anchors(text: Utf16String) -> napi::Result<String> {
     guard(|| Ok(filewright_core::anchor::anchors(&String::from_utf8_lossy(&utf8(&text)))))
+}
+
+pub struct FilePageTask {
+    roots: Arc<Roots>,
+    path: String,
+    request: String,
+    cancel: Token,
+}
+
+impl Task for FilePageTask {
+    type Output = Packed;
+    type JsValue = PackedResult;
+
+    fn compute(&mut self) -> napi::Result<Packed> {
+        let request = PageRequest::from_json(&self.request).map_err(to_napi)?;
+        let path = decode_name(&self.path);
+        let FilePage { page, stat, version } =
+            read_file_page(&self.roots, &path, &request, &self.cancel).map_err(to_napi)?;
+        let mut packed = Packed::new();
+        page.pack(&mut packed);
+        packed.str(&version);
+        packed.float(stat.mtime as f64 / 1e6);
+        packed.num(stat.mode.into());
+        Ok(packed)
+    }
+
+    fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
+        Ok(packed.into())
+    }
+}
+
+pub struct InspectTask {
+    roots: Arc<Roots>,
+    path: String,
+}
+
+impl Task for InspectTask {
+    type Output = Packed;
+    type JsValue = PackedResult;
+
+    fn compute(&mut self) -> napi::Result<Packed> {
+        let path = decode_name(&self.path);
+        let (found, stat) = inspect_file(&self.roots, &path).map_err(to_napi)?;
+        let mut packed = Packed::new();
+        found.pack(&mut packed);
+        packed.num(stat.size);
+        packed.str(&stat.version().to_string());
+        Ok(packed)
+    }
+
+    fn resolve(&mut self, _env: napi::Env, packed: Packed) -> napi::Result<PackedResult> {
+        Ok(packed.into())
+    }
+}
+
+#[napi]
+impl NativeRoots {
+    /// A page of a file: `Page::pack`, then version, mtime (ms) and mode.
+    #[napi]
+    pub fn read_page(
+        &self,
+        path: String,
+        request: String,
+        cancel: Option<&Cancel>,
+    ) -> AsyncTask<FilePageTask> {
+        let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
+        AsyncTask::new(FilePageTask { roots: Arc::clone(&self.roots), path, request, cancel })
+    }
+
+    /// What a file is, by its beginning: `Inspection::pack`, then size and version.
+    #[napi]
+    pub fn inspect(&self, path: String) -> AsyncTask<InspectTask> {
+        AsyncTask::new(InspectTask { roots: Arc::clone(&self.roots), path })
+    }
 }

@@ -170,6 +170,16 @@ struct Raw<'a> {
     whole: bool,
 }
 
+/// The beginning of a line longer than one piece.
+struct Skimmed {
+    prefix: Vec<u8>,
+    /// The offset behind it.
+    behind: u64,
+    end: &'static str,
+    /// Whether its end was not found.
+    given_up: bool,
+}
+
 struct Builder<'a> {
     encoding: Encoding,
     request: &'a PageRequest,
@@ -218,10 +228,12 @@ impl Builder<'_> {
                     (at + length as u64, self.push(&raw, true))
                 }
                 Length::Beyond => {
-                    let (prefix, behind, end) = self.skim(source, at)?;
+                    let Skimmed { prefix, behind, end, given_up } = self.skim(source, at)?;
                     let whole = behind == at + (prefix.len() + end.len() * unit.len()) as u64;
                     let raw = Raw { at, bytes: &prefix, end, whole };
-                    (behind, self.push(&raw, true))
+                    let pushed = self.push(&raw, true);
+                    // Where the next line begins is not known.
+                    (behind, if given_up { Pushed::End } else { pushed })
                 }
             };
             if !matches!(pushed, Pushed::In) {
@@ -233,15 +245,16 @@ impl Builder<'_> {
 
     /// The beginning of a line that is longer than a piece of the source, and
     /// where it ends or was given up.
-    fn skim(&self, source: &mut impl Source, at: u64) -> Result<(Vec<u8>, u64, &'static str)> {
+    fn skim(&self, source: &mut impl Source, at: u64) -> Result<Skimmed> {
         let unit = self.encoding.unit();
         let bound = self.held() * self.encoding.max_char_len() + 16;
         let mut prefix = Vec::new();
         let mut behind = at;
         loop {
             let chunk = source.chunk(behind, PIECE)?;
-            if chunk.is_empty() {
-                return Ok((prefix, behind, ""));
+            let given_up = behind - at > SKIP + bound as u64;
+            if chunk.is_empty() || given_up {
+                return Ok(Skimmed { prefix, behind, end: "", given_up });
             }
             let end = line_ends(chunk, unit).next();
             let piece = &chunk[..end.unwrap_or(chunk.len())];
@@ -252,10 +265,7 @@ impl Builder<'_> {
                 let (_, end) = split_end(&tail[..tail.len().min(4)], unit);
                 let text = behind - at - (end.len() * unit.len()) as u64;
                 prefix.truncate(usize::try_from(text).unwrap_or(usize::MAX));
-                return Ok((prefix, behind, end));
-            }
-            if behind - at > SKIP + bound as u64 {
-                return Ok((prefix, behind, ""));
+                return Ok(Skimmed { prefix, behind, end, given_up: false });
             }
         }
     }
