@@ -14,6 +14,8 @@ import {
   TRANSFER_FLAGS,
   WRITE_FLAGS,
 } from "../engine/roots.ts";
+import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import { type TreeSearch, treeSearch } from "../engine/tree-search.ts";
 import { type Packed, unpack } from "../engine/unpack.ts";
 import type {
   ByteRange,
@@ -29,10 +31,9 @@ import type {
 } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { walkTree } from "./fallback-tree.ts";
-import { compileGlobs } from "./globs.ts";
 import { listingOf, statOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
-import { checkPath, normalise, relativeTo } from "./paths.ts";
+import { checkPath, childOf, normalise } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
 
@@ -86,6 +87,7 @@ export interface LocalWriteOptions extends WriteOptions {
 export class LocalBackend implements FsBackend {
   readonly #native: NativeBinding;
   readonly #roots: RootsBinding;
+  readonly #search: TreeSearch;
   readonly #options: LocalOptions;
 
   /** A twin that enforces a policy natively. A confined backend is not confined again. */
@@ -106,6 +108,7 @@ export class LocalBackend implements FsBackend {
     this.#native = loaded.binding;
     this.#options = Object.freeze({ ...options });
     this.#roots = rootsOf(loaded.binding, options);
+    this.#search = treeSearch(this.#roots, loaded.binding.Cancel);
     if (options.policy === undefined) {
       this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
     }
@@ -251,9 +254,7 @@ export class LocalBackend implements FsBackend {
     await settle(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
   }
   async listDir(path: string): Promise<readonly FsEntry[]> {
-    checkPath(path);
-    const packed = await settle(path, this.#roots.listDir(path, true, -1, undefined, false, undefined));
-    return listingOf(packed, normalise(path).path).entries;
+    return this.#list(path, true);
   }
   async listPage(
     path: string,
@@ -276,16 +277,24 @@ export class LocalBackend implements FsBackend {
     return Object.freeze({ entries, total, ...next });
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
-    for await (const entry of walkTree(this, root)) if (entry.type === "file") yield entry.path;
+    const names = { listDir: (path: string) => this.#list(path, false) };
+    for await (const entry of walkTree(names, root)) if (entry.type === "file") yield entry.path;
   }
+  /** `root` defaults to the policy's working directory. */
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? this.#options.policy?.cwd ?? "/").path;
-    const matcher = compileGlobs([pattern]);
-    const found: string[] = [];
-    for await (const path of this.iterFiles(root)) {
-      if (matcher.matches(relativeTo(path, root) ?? path)) found.push(path);
-    }
-    return Object.freeze(found);
+    const { paths } = await this.find(root, { pattern, type: "file", hidden: true, respectIgnore: false });
+    return Object.freeze(paths.map((path) => childOf(root, path)));
+  }
+  /** Searches contents below a directory, or in a file. Paths in results are relative to it. */
+  async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
+    checkPath(root);
+    return settle(root, this.#search.grep(root, query));
+  }
+  /** Finds entries below a directory by name. Paths in results are relative to it. */
+  async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
+    checkPath(root);
+    return settle(root, this.#search.find(root, query));
   }
 
   async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
@@ -343,6 +352,12 @@ export class LocalBackend implements FsBackend {
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
   ): Promise<LockHandle> {
     return lockPath(this.#native, this.#options.stateDir, await this.realpath(path), path, options);
+  }
+
+  async #list(path: string, facts: boolean): Promise<readonly FsEntry[]> {
+    checkPath(path);
+    const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
+    return listingOf(packed, normalise(path).path).entries;
   }
 
   #durability(options: { readonly durability?: Durability | undefined }): number {

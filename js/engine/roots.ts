@@ -5,12 +5,10 @@
  * Paths are absolute, in the form of `crates/core/src/path.rs`; a negative
  * number stands for "not given". Failures are those of `errors.ts`.
  */
+import type { CancelToken, NativeSearch } from "./tree-search.ts";
 import type { Packed } from "./unpack.ts";
 
-/** A token with which work of the addon is cancelled. */
-export interface CancelToken {
-  cancel(): void;
-}
+export type { CancelToken };
 
 /** Content with packed facts; `bytes` is absent where the version is unchanged. */
 export interface PackedContent extends Packed {
@@ -38,7 +36,7 @@ export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>>
 });
 
 /** A set of roots, as `crates/node/src/root.rs` exports it. */
-export interface RootsBinding {
+export interface RootsBinding extends NativeSearch {
   capabilities(): string;
   exists(path: string): Promise<boolean>;
   existsSync(path: string): boolean;

@@ -9,6 +9,7 @@ use filewright_core::path::encode_name;
 use rustix::fs::{AtFlags, FileType};
 
 use crate::stat::Kind;
+use crate::write::is_temp_name;
 
 /// A directory's entries, without `.` and `..`.
 #[derive(Default)]
@@ -71,7 +72,7 @@ impl Listing {
 
     fn push(&mut self, fd: BorrowedFd<'_>, name: &CStr, kind: FileType) {
         let bytes = name.to_bytes();
-        if matches!(bytes, b"." | b"..") {
+        if matches!(bytes, b"." | b"..") || is_temp_name(bytes) {
             return;
         }
         let kind = match kind {
