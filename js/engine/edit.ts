@@ -38,6 +38,11 @@ export interface EditOptions {
   readonly onMultiple?: "error" | "first" | undefined;
   /** The path for messages and for the diff. Default `file`. */
   readonly path?: string | undefined;
+  /**
+   * How the bytes are encoded. Default `utf-8`. In another encoding only the
+   * bytes of what an edit names change, whatever the rest of the file holds.
+   */
+  readonly encoding?: string | undefined;
   /** Cuts of the diff for display, in code points of a line and bytes of the text. Default: none. */
   readonly limits?: { readonly line?: number; readonly bytes?: number } | undefined;
 }
@@ -118,7 +123,7 @@ export function editEngine(binding: EditBinding): EditEngine {
       if (/\p{Surrogate}/u.test(text)) {
         return refused(new FilewrightError("INVALID_ARGUMENT", "the text has an unpaired surrogate"));
       }
-      const plan = planEditsBytes(encoder.encode(text), edits, options);
+      const plan = planEditsBytes(encoder.encode(text), edits, { ...options, encoding: undefined });
       if (!plan.ok) return plan;
       const { bytes, ...facts } = plan;
       return { ...facts, text: decoder.decode(bytes) };
@@ -151,6 +156,7 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
     match: options.match,
     onMultiple: options.onMultiple,
     label: options.path,
+    encoding: options.encoding,
     lineLimit: options.limits?.line,
     byteLimit: options.limits?.bytes,
   });

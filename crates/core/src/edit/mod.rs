@@ -14,6 +14,7 @@
 //! [`plan`] runs a list of edits in order, each on the result of those before,
 //! all or none. It is pure: the caller writes the bytes.
 
+mod content;
 mod exact;
 mod indent;
 mod lines;
@@ -23,13 +24,14 @@ mod pack;
 mod refusal;
 mod whitespace;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::diff::unified::{Format, Header, Limits, LineEndings};
 use crate::diff::{self, Unified};
+use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
+use content::Content;
 use refusal::Refusal;
 
 pub use pack::{Planned, plan_packed};
@@ -72,7 +74,7 @@ pub enum OnMultiple {
 }
 
 /// How a list of edits is applied.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// The loosest way of matching allowed.
     pub strictness: Strictness,
@@ -80,8 +82,22 @@ pub struct Options {
     pub on_multiple: OnMultiple,
     /// The path as shown in messages and in the diff.
     pub label: String,
+    /// The file's encoding. Edits are UTF-8 in any case.
+    pub encoding: Encoding,
     /// Cuts of the diff for display.
     pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            strictness: Strictness::default(),
+            on_multiple: OnMultiple::default(),
+            label: String::new(),
+            encoding: Encoding::UTF_8,
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// How an edit was matched.
@@ -146,28 +162,33 @@ struct Found {
     tier: Tier,
 }
 
-/// Applies edits to a text in UTF-8 (bytes that are not are left alone).
+/// Applies edits to the bytes of a file (bytes that do not decode are left
+/// alone).
 ///
 /// # Errors
-/// `MATCH_NOT_FOUND`, `MATCH_NOT_UNIQUE`, `MATCH_COUNT_MISMATCH`, `NO_CHANGE`
-/// or `INVALID_ARGUMENT`, each with `edit_index` (0-based) among the details.
-pub fn plan(text: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
-    let mut running = Cow::Borrowed(text);
+/// `MATCH_NOT_FOUND`, `MATCH_NOT_UNIQUE`, `MATCH_COUNT_MISMATCH`, `NO_CHANGE`,
+/// `ENCODING_ERROR` or `INVALID_ARGUMENT`, each with `edit_index` (0-based)
+/// among the details.
+pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
+    let mut content = Content::new(bytes, options.encoding);
+    let original = content.snapshot();
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
     for (index, edit) in edits.iter().enumerate() {
-        let found = find(&running, edit, options)
-            .map_err(|refusal| refusal.into_error(&running, edit, options, index, edits.len()))?;
-        let facts = facts(&running, &found);
+        let text = content.text();
+        let found = find(text, edit, options)
+            .map_err(|refusal| refusal.into_error(text, edit, options, index, edits.len()))?;
+        let facts = facts(text, &found);
         replacements += facts.matches;
         applied.push(facts);
-        running = Cow::Owned(splice(&running, &found.splices));
+        content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
     }
     let last = edits.len().checked_sub(1).ok_or_else(|| {
         Error::new(Code::InvalidArgument, "edits is empty").hint("give at least one edit")
     })?;
-    if *running == *text {
-        return Err(Refusal::Unchanged.into_error(text, &edits[last], options, last, edits.len()));
+    if *content.text() == *original {
+        let refusal = Refusal::Unchanged;
+        return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
     }
     let name = crate::path::decode_name(&options.label);
     let format = Format {
@@ -176,8 +197,9 @@ pub fn plan(text: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
         line_ends: LineEndings::Shown,
         limits: options.limits,
     };
-    let diff = diff::unified::diff(Some(text), Some(&running), &diff::Options::default(), &format);
-    Ok(Plan { bytes: running.into_owned(), replacements, edits: applied, diff })
+    let options = diff::Options::default();
+    let diff = diff::unified::diff(Some(&original), Some(content.text()), &options, &format);
+    Ok(Plan { bytes: content.into_bytes(), replacements, edits: applied, diff })
 }
 
 fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
@@ -239,20 +261,6 @@ fn facts(text: &[u8], found: &Found) -> Applied {
         start_line,
         end_line: start_line + count_lf(&text[start..last]),
     }
-}
-
-fn splice(text: &[u8], splices: &[Splice]) -> Vec<u8> {
-    let removed: usize = splices.iter().map(|splice| splice.range.len()).sum();
-    let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
-    let mut bytes = Vec::with_capacity(text.len() - removed + added);
-    let mut next = 0;
-    for splice in splices {
-        bytes.extend_from_slice(&text[next..splice.range.start]);
-        bytes.extend_from_slice(&splice.with);
-        next = splice.range.end;
-    }
-    bytes.extend_from_slice(&text[next..]);
-    bytes
 }
 
 #[cfg(test)]

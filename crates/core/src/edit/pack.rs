@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Edit, OnMultiple, Options, Strictness, plan};
 use crate::diff::{Limits, append};
+use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 
@@ -20,7 +21,8 @@ pub struct Planned {
 }
 
 /// Plans edits given as JSON (`{edits: [{old, new, replaceAll?, expected?,
-/// nearLine?}], match?, onMultiple?, label?, lineLimit?, byteLimit?}`). Gives
+/// nearLine?}], match?, onMultiple?, label?, encoding?,
+/// lineLimit?, byteLimit?}`). Gives
 /// the new text and, packed: replacements, the number of edits, for each its
 /// matches, tier (0 exact, 1 white space, 2 fuzzy), start line and end line,
 /// then the diff.
@@ -67,7 +69,11 @@ fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {
     let limit = |key| Ok::<_, Error>(number(&call, key)?.unwrap_or(0) as usize);
     let limits = Limits { line: limit("lineLimit")?, bytes: limit("byteLimit")? };
     let label = string(&call, "label")?.unwrap_or_else(|| "file".to_owned());
-    Ok((edits, Options { strictness, on_multiple, label, limits }))
+    let encoding = match string(&call, "encoding")? {
+        Some(label) => Encoding::for_label(&label)?,
+        None => Encoding::UTF_8,
+    };
+    Ok((edits, Options { strictness, on_multiple, label, encoding, limits }))
 }
 
 fn edit(value: &Value) -> Result<Edit> {

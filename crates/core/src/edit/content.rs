@@ -1,0 +1,156 @@
+//! What is being edited: the text that edits see, and the bytes of the file.
+//!
+//! In UTF-8 the two are one. In another encoding edits see the decoded text,
+//! and each place they change is found again in the bytes: only there are bytes
+//! written, so what does not decode, or would encode differently, stays.
+
+use std::borrow::Cow;
+
+use super::Splice;
+use crate::encoding::Encoding;
+use crate::error::{Code, Error, Result};
+use crate::text::count_chars;
+
+/// A file between two edits.
+pub(super) struct Content<'a> {
+    /// What edits see: UTF-8, or for a file in UTF-8 its very bytes.
+    text: Cow<'a, [u8]>,
+    /// The file, where it is not in UTF-8.
+    foreign: Option<Foreign<'a>>,
+}
+
+struct Foreign<'a> {
+    encoding: Encoding,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a> Content<'a> {
+    /// A file as it was read.
+    pub(super) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
+        if encoding == Encoding::UTF_8 {
+            return Self { text: Cow::Borrowed(bytes), foreign: None };
+        }
+        let body = bytes.strip_prefix(encoding.mark()).unwrap_or(bytes);
+        let text = encoding.decode(body).text.into_owned().into_bytes();
+        let foreign = Foreign { encoding, bytes: Cow::Borrowed(bytes) };
+        Self { text: Cow::Owned(text), foreign: Some(foreign) }
+    }
+
+    /// The text that edits see.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The text as it is now, to compare with later; free for a file in UTF-8
+    /// that was not edited yet.
+    pub(super) fn snapshot(&self) -> Cow<'a, [u8]> {
+        self.text.clone()
+    }
+
+    /// The bytes of the file.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.foreign.map_or(self.text, |foreign| foreign.bytes).into_owned()
+    }
+
+    /// Replaces ranges of the text.
+    ///
+    /// # Errors
+    /// `ENCODING_ERROR` where the file's encoding cannot hold what is written.
+    pub(super) fn splice(&mut self, splices: &[Splice]) -> Result<()> {
+        let text = spliced(&self.text, splices);
+        if let Some(foreign) = &mut self.foreign {
+            foreign.splice(&self.text, splices, &text)?;
+        }
+        self.text = Cow::Owned(text);
+        Ok(())
+    }
+}
+
+impl Foreign<'_> {
+    fn splice(&mut self, text: &[u8], splices: &[Splice], result: &[u8]) -> Result<()> {
+        let (mut at, mut raw) = (0, self.mark());
+        let mut places = Vec::with_capacity(splices.len());
+        for splice in splices {
+            let mut forward = |to: usize| {
+                let chars = count_chars(&String::from_utf8_lossy(&text[at..to]));
+                raw += self.encoding.prefix_len(&self.bytes[raw..], chars);
+                at = to;
+                raw
+            };
+            let range = forward(splice.range.start)..forward(splice.range.end);
+            let with = self.encoding.encode(&String::from_utf8_lossy(&splice.with))?;
+            places.push(Splice { range, with });
+        }
+        let bytes = spliced(&self.bytes, &places);
+        // Shift states and odd sequences may not survive a cut: look, do not trust.
+        let body = &bytes[self.mark()..];
+        if self.encoding.decode(body).text.as_bytes() != result {
+            let name = self.encoding.name();
+            return Err(Error::new(
+                Code::EncodingError,
+                format!("the place cannot be changed in the encoding {name} without touching its surroundings"),
+            )
+            .hint("replace whole lines, or write the whole file")
+            .detail("encoding", &*name));
+        }
+        self.bytes = Cow::Owned(bytes);
+        Ok(())
+    }
+
+    /// The length of the byte order mark, if the file has one.
+    fn mark(&self) -> usize {
+        let mark = self.encoding.mark();
+        if self.bytes.starts_with(mark) { mark.len() } else { 0 }
+    }
+}
+
+fn spliced(text: &[u8], splices: &[Splice]) -> Vec<u8> {
+    let removed: usize = splices.iter().map(|splice| splice.range.len()).sum();
+    let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
+    let mut bytes = Vec::with_capacity(text.len() - removed + added);
+    let mut next = 0;
+    for splice in splices {
+        bytes.extend_from_slice(&text[next..splice.range.start]);
+        bytes.extend_from_slice(&splice.with);
+        next = splice.range.end;
+    }
+    bytes.extend_from_slice(&text[next..]);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{Edit, Options, plan};
+    use crate::encoding::Encoding;
+    use crate::error::Code;
+
+    fn run(bytes: &[u8], encoding: &str, old: &str, new: &str) -> Result<Vec<u8>, Code> {
+        let encoding = Encoding::for_label(encoding).unwrap();
+        let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
+        let options = Options { encoding, label: "f".into(), ..Options::default() };
+        plan(bytes, &[edit], &options).map(|plan| plan.bytes).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn only_the_named_bytes_change() {
+        let utf16 = |text: &str| {
+            [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+        };
+        let before: Vec<u8> = utf16("a\r\nb\r\n");
+        assert_eq!(run(&before, "utf-16le", "b\n", "é😀\n"), Ok(utf16("a\r\né😀\r\n")));
+        assert_eq!(
+            run(b"caf\xe9 \x81\n", "latin1", "caf\u{e9}", "th\u{e9}"),
+            Ok(b"th\xe9 \x81\n".to_vec())
+        );
+        assert_eq!(run(b"caf\xe9\n", "latin1", "caf\u{e9}", "\u{6f22}"), Err(Code::EncodingError));
+    }
+
+    #[cfg(feature = "legacy")]
+    #[test]
+    fn half_a_character_is_no_match() {
+        // 0x95 0x5c is one character; its second byte alone would be a backslash.
+        let file = b"\x95\x5c a\x5cb \xff\n";
+        assert_eq!(run(file, "shift_jis", "\\", "/"), Ok(b"\x95\x5c a/b \xff\n".to_vec()));
+        assert_eq!(run(file, "shift_jis", "a", "\u{1f600}"), Err(Code::EncodingError));
+    }
+}
