@@ -1,0 +1,17 @@
+/** Base64 of bytes, on whatever the runtime has for it. */
+
+/** How much is made a string at once; a multiple of 3, so that pieces join without padding. */
+const PIECE = 3 * 8192;
+
+/** The base64 form, with padding. */
+export function base64(bytes: Uint8Array): string {
+  const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
+  if (Buffer !== undefined) {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  }
+  let text = "";
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE)));
+  }
+  return text;
+}

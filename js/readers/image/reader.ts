@@ -1,0 +1,90 @@
+/**
+ * Images as blocks for vision models. What a file is, its bytes say, never its
+ * name; its size in pixels comes from the header, before anything is decoded.
+ */
+import { engine } from "../../engine/current.ts";
+import type { Inspection } from "../../engine/read.ts";
+import { makeError } from "../../engine/errors.ts";
+import { base64 } from "../base64.ts";
+import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import { checkSignal, tooLarge } from "../refuse.ts";
+import { MODEL_BYTES, MODEL_SIDE, type Scaled, scaleDown } from "./scale.ts";
+
+/** Enough for the header of every format; a JPEG may carry more before its frame. */
+const HEAD = 64 * 1024;
+/** Decoded, this many pixels are 400 MB. */
+const MOST_PIXELS = 100_000_000;
+/** PNG, JPEG, GIF, WebP and BMP. */
+export const imageReader: Reader = Object.freeze({
+  mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
+  async read({ source, path, mime, limits, signal }: ReaderInput): Promise<Rendered> {
+    const { size } = source;
+    if (size > limits.imageBytes) {
+      throw tooLarge(size, limits.imageBytes, "make a smaller copy of the image", { mime });
+    }
+    const head = await source.read(0, Math.min(size, HEAD));
+    let facts = engine().inspect(head, { name: path, partial: size > head.length });
+    refuseBomb(facts);
+    const bytes = size > head.length ? await source.read() : head;
+    if (facts.width === null && size > head.length) {
+      facts = engine().inspect(bytes, { name: path });
+      refuseBomb(facts);
+    }
+    checkSignal(signal);
+    const { width, height } = facts;
+    const warnings: string[] = [];
+    const large = Math.max(width ?? 0, height ?? 0) > MODEL_SIDE || size > MODEL_BYTES;
+    let scaled: Scaled | undefined;
+    if (large) {
+      const tried = await scaleDown(bytes, mime, MOST_PIXELS);
+      checkSignal(signal);
+      const was = `The image is large (${describe(facts, size)})`;
+      if (typeof tried === "string") warnings.push(`${was} and sent as it is: ${tried}.`);
+      else {
+        scaled = tried;
+        warnings.push(`${was}: scaled down for the model to ${describe(scaled, scaled.bytes.length)}.`);
+      }
+    } else if (width === null || width === 0 || height === 0) {
+      warnings.push("Its header does not tell its width and height: the image may be damaged.");
+    }
+    if (mime === "image/bmp") warnings.push("Many models take no BMP; a PNG is safer.");
+    const sent = scaled?.mime ?? mime;
+    const measure = width === null ? "" : `, ${width}x${height} pixels`;
+    return {
+      text: `[image: ${path}, ${mime}${measure}, ${size} bytes]`,
+      content: [
+        {
+          type: "image",
+          source: { type: "base64", media_type: sent, data: base64(scaled?.bytes ?? bytes) },
+          file_path: path,
+          size_bytes: size,
+        },
+      ],
+      data: {
+        mime,
+        size,
+        ...(width === null ? {} : { width, height }),
+        ...(scaled === undefined
+          ? {}
+          : { sent: { mime: sent, size: scaled.bytes.length, width: scaled.width, height: scaled.height } }),
+      },
+      warning: warnings.length === 0 ? undefined : warnings.join(" "),
+    };
+  },
+});
+
+function refuseBomb({ width, height, mime }: Inspection): void {
+  if (width === null || height === null || width * height <= MOST_PIXELS) return;
+  throw makeError("TOO_LARGE", `${width}x${height} pixels, and the limit is ${MOST_PIXELS}`, {
+    hint: `its header declares ${width}x${height} pixels, and the limit is ${MOST_PIXELS}`,
+    details: { mime, width, height, limit_pixels: MOST_PIXELS },
+  });
+}
+
+function describe(
+  of: { readonly width: number | null; readonly height: number | null },
+  bytes: number,
+): string {
+  const measure = of.width === null ? "" : `${of.width}x${of.height} pixels, `;
+  return `${measure}${bytes < 100_000 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`}`;
+}

@@ -1,0 +1,59 @@
+/** Scaling images down to what models look at, through the optional package `sharp`. */
+
+/** What models look at: more is scaled down on their side, or refused. Pixels. */
+export const MODEL_SIDE = 1568;
+/** Larger images are refused by many models. Bytes. */
+export const MODEL_BYTES: number = 5 * 1024 * 1024;
+
+/** An image made smaller. */
+export interface Scaled {
+  readonly bytes: Uint8Array;
+  readonly mime: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Models count the base64 form, which is a third longer. */
+const TARGET_BYTES = Math.floor(MODEL_BYTES * 0.75);
+
+/** Smaller and plainer, one after another, until the bytes fit. */
+const TRIES: readonly { readonly side: number; readonly jpeg?: number }[] = [
+  { side: MODEL_SIDE },
+  { side: MODEL_SIDE, jpeg: 80 },
+  { side: 1024, jpeg: 70 },
+];
+
+/** The image scaled down, or a clause that says why it cannot be. */
+export async function scaleDown(
+  bytes: Uint8Array,
+  mime: string,
+  mostPixels: number,
+): Promise<Scaled | string> {
+  const sharp = await import("sharp").then(
+    (module) => module.default,
+    () => undefined,
+  );
+  if (sharp === undefined) return "to have it scaled down, npm install sharp";
+  try {
+    for (const { side, jpeg } of TRIES) {
+      const image = sharp(bytes, { limitInputPixels: mostPixels, failOn: "truncated" })
+        .rotate() // as its EXIF says: the copy has none
+        .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });
+      const format =
+        jpeg !== undefined ? "jpeg" : mime === "image/jpeg" || mime === "image/webp" ? mime.slice(6) : "png";
+      const shaped =
+        format === "jpeg"
+          ? image.flatten({ background: "#ffffff" }).jpeg({ quality: jpeg ?? 85 })
+          : format === "webp"
+            ? image.webp({ quality: 85 })
+            : image.png();
+      const { data, info } = await shaped.toBuffer({ resolveWithObject: true });
+      if (data.length > TARGET_BYTES) continue;
+      return { bytes: data, mime: `image/${format}`, width: info.width, height: info.height };
+    }
+    return "it is too detailed to be made small";
+  } catch {
+    // Whatever sharp cannot decode: BMP, a damaged file.
+    return "it could not be scaled down";
+  }
+}
