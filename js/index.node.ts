@@ -3,4 +3,5 @@ export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
 export * from "./backends/local.node.ts";
 export * from "./access/index.ts";
+export * from "./readers/index.ts";
 export * from "./workspace/index.ts";

@@ -5,4 +5,6 @@
  */
 export * from "./reader.ts";
 export { readersFor, registerReader, type ReadFunction, type Readers } from "./registry.ts";
-export { sourceFrom, sourceOf } from "./source.ts";
+export { type FileSource, sourceFrom, sourceOf } from "./source.ts";
+export { formatOf, locatePointer, type StructuredFormat } from "./structured/locate.ts";
+export type { Located } from "./structured/pointer.ts";

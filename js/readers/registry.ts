@@ -5,7 +5,8 @@
 import type { MaybePromise } from "../backends/backend.ts";
 import { builtIn } from "./built-in.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
-import { unsupported } from "./refuse.ts";
+import { badArgument, unsupported } from "./refuse.ts";
+import { readValue } from "./structured/reader.ts";
 
 /** Renders one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
@@ -55,7 +56,14 @@ export function readersFor(options: { readonly readers?: readonly Reader[] | und
       if (options.nonText === "error" && !isText(mime) && options.pages === undefined) {
         throw unsupported(mime, "only text is read here", { reason: "text_only", hint: textOnlyHint(mime) });
       }
+      if (options.jsonPointer !== undefined) return readValue(input);
       const reader = find(mime);
+      if (reader === undefined && options.pages !== undefined && isText(mime)) {
+        throw badArgument(
+          "pages",
+          `The argument pages is for documents; this file is ${mime}: use start_line.`,
+        );
+      }
       if (reader === undefined) {
         throw unsupported(mime, "no reader renders it", { reason: "no_reader", hint: unknownHint(mime) });
       }

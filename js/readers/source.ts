@@ -9,16 +9,35 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
   return { size: bytes.length, read: (start = 0, end = bytes.length) => bytes.subarray(start, end) };
 }
 
+/** A file as a source, and what became known of it. */
+export interface FileSource extends ByteSource {
+  /** The version that was read; undefined before, and where the backend has none. */
+  readonly version: string | undefined;
+  /** All bytes, where they were read at once. */
+  readonly whole: Uint8Array | undefined;
+}
+
 /**
  * A file of a backend. Every piece must be of the version of the first one, so
  * that a file replaced meanwhile is noticed; a backend that cannot read ranges
  * is asked for the whole once.
  */
-export function sourceFrom(fs: FsBackend, path: string, size: number, signal?: AbortSignal): ByteSource {
+export function sourceFrom(
+  fs: FsBackend,
+  path: string,
+  size: number,
+  signal?: AbortSignal | undefined,
+): FileSource {
   let version: string | undefined;
   let whole: Uint8Array | undefined;
   return {
     size,
+    get version() {
+      return version;
+    },
+    get whole() {
+      return whole;
+    },
     async read(start = 0, end = size) {
       checkSignal(signal);
       if (fs.read === undefined) {
@@ -33,6 +52,7 @@ export function sourceFrom(fs: FsBackend, path: string, size: number, signal?: A
         throw makeError("CONFLICT", "changed while it was read", { path, hint: "read it again" });
       }
       version = found.version;
+      if (start === 0 && end >= size) whole = found.bytes;
       return found.bytes;
     },
   };

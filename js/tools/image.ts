@@ -1,8 +1,6 @@
-/** Images: handed to the model as they are, within a limit. */
+/** Images: handed to the model as the reader of their kind gives them. */
 import type { Location } from "../access/index.ts";
-import { engine } from "../engine/current.ts";
-import { toBase64 } from "./base64.ts";
-import { readWhole } from "./contents.ts";
+import { renderFile } from "./rendered.ts";
 import { escapeControls } from "./text.ts";
 import { type Call, type ImageBlock, refuse } from "./tool.ts";
 
@@ -10,42 +8,42 @@ import { type Call, type ImageBlock, refuse } from "./tool.ts";
 export interface ImageFacts {
   readonly width?: number;
   readonly height?: number;
+  /** What was given instead of the file's own bytes: a copy scaled down for models. */
+  readonly sent?: SentImage;
 }
 
-/** Several model providers refuse larger images. */
-const PROVIDERS_LIMIT = 5 * 1024 * 1024;
+/** A copy made for the model. `size` in bytes. */
+export interface SentImage {
+  readonly mime: string;
+  readonly size: number;
+  readonly width: number;
+  readonly height: number;
+}
 
 /** An image read for a model. */
 export interface ReadImage {
   readonly block: ImageBlock;
   readonly facts: ImageFacts;
-  readonly hash: string;
-  readonly version: string;
+  readonly hash: string | null;
+  readonly version: string | undefined;
   readonly warning: string | undefined;
 }
 
-/** Reads an image. @throws TOO_LARGE with size and limit */
+/** Reads an image. @throws TOO_LARGE with size and limit, UNSUPPORTED_FORMAT for kinds that models do not take */
 export async function readImage(call: Call, at: Location, mime: string, size: number): Promise<ReadImage> {
-  const limit = call.limits.imageBytes;
-  if (size > limit) {
-    throw refuse("TOO_LARGE", at, { details: { size, limit }, hint: "make a smaller copy of the image" });
-  }
-  const { bytes, version } = await readWhole(call, at, limit);
-  const { width, height } = engine().inspect(bytes, { name: at.path });
+  const { content, data, hash, version, warning } = await renderFile(call, at, { mime, size }, {});
+  const block = content?.[0];
+  if (block === undefined) throw refuse("UNSUPPORTED_FORMAT", at, { details: { mime, size } });
+  return { block, facts: imageFacts(data), hash, version, warning };
+}
+
+/** What of a reader's facts concerns an image. */
+export function imageFacts(facts: Readonly<Record<string, unknown>> = {}): ImageFacts {
+  const { width, height, sent } = facts as ImageFacts;
   return {
-    block: {
-      type: "image",
-      source: { type: "base64", media_type: mime, data: toBase64(bytes) },
-      file_path: call.display(at.path),
-      size_bytes: bytes.length,
-    },
-    facts: { ...(width === null ? {} : { width }), ...(height === null ? {} : { height }) },
-    hash: engine().sha256(bytes),
-    version,
-    warning:
-      bytes.length > PROVIDERS_LIMIT
-        ? `the image has ${bytes.length} bytes; some models refuse more than 5 MB`
-        : undefined,
+    ...(width === undefined ? {} : { width }),
+    ...(height === undefined ? {} : { height }),
+    ...(sent === undefined ? {} : { sent }),
   };
 }
 

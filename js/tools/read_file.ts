@@ -1,13 +1,15 @@
-/** `read_file`: a page of a text file with line numbers, or an image. */
+/** `read_file`: a page of a text file with line numbers; an image; the text of a document; one value of structured data. */
 import type { Location } from "../access/index.ts";
+import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { LineNumbers, Page, PageRequest } from "../engine/read.ts";
 import { readPage, wantFile } from "./contents.ts";
-import { type ImageFacts, imageText, readImage } from "./image.ts";
+import { type ImageFacts, imageFacts, imageText } from "./image.ts";
 import { renderPage } from "./render/page.ts";
+import { type KnownFile, renderFile } from "./rendered.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls, utf8 } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 
 /** The arguments of `read_file`. */
@@ -22,6 +24,8 @@ export interface ReadFileArgs {
   readonly anchors?: boolean;
   readonly force_text?: boolean;
   readonly start_byte?: number;
+  readonly pages?: string;
+  readonly json_pointer?: string;
 }
 
 /** What `read_file` read. Lines are 1-based, sizes bytes. */
@@ -52,12 +56,17 @@ export interface ReadFileData {
   readonly cut_lines?: readonly number[];
   /** With `anchors`: two characters for each line. */
   readonly anchors?: string;
+  /** Whether the content was made from the file and is no part of its text. */
+  readonly rendered?: true;
+  /** What a reader knows of the file beside its text: pages, entries, the place of a value. */
+  readonly facts?: Readonly<Record<string, unknown>>;
   /** Of an image: its size in pixels, where its header tells. */
   readonly image?: ImageFacts;
   readonly warning?: string;
 }
 
-type Args = Required<Omit<ReadFileArgs, "start_byte">> & Pick<ReadFileArgs, "start_byte">;
+type Optional = "start_byte" | "pages" | "json_pointer";
+type Args = Required<Omit<ReadFileArgs, Optional>> & Pick<ReadFileArgs, Optional>;
 
 const inputSchema = object(
   {
@@ -90,6 +99,12 @@ const inputSchema = object(
     start_byte: integer("Begin at this byte instead of a line, to go on inside a very long line.", {
       minimum: 0,
     }),
+    pages: text(
+      'Of a PDF, workbook or presentation: which pages, sheets or slides: "3", "1-5", "-1" (the last).',
+    ),
+    json_pointer: text(
+      'Only this value of a JSON, YAML, TOML or CSV file, such as "/scripts/test" or "/items/0", with the lines it is on.',
+    ),
   },
   ["path"],
 );
@@ -127,10 +142,19 @@ const outputSchema = object(
       description: "Lines that are cut in content too.",
     },
     anchors: text("Two characters for each line."),
+    rendered: {
+      type: "boolean",
+      description: "Whether the content was made from the file: no lines to edit.",
+    },
+    facts: { type: "object", description: "What else is known of the file.", additionalProperties: true },
     image: {
       type: "object",
-      description: "Of an image: its size in pixels.",
-      properties: { width: integer("Pixels."), height: integer("Pixels.") },
+      description: "Of an image: its size in pixels, and what was sent where it was scaled down.",
+      properties: {
+        width: integer("Pixels."),
+        height: integer("Pixels."),
+        sent: { type: "object", description: "The copy that was sent.", additionalProperties: true },
+      },
       required: [],
       additionalProperties: false,
     },
@@ -160,7 +184,7 @@ export const readFile: ReadingTool<Args, ReadFileData> = {
   name: "read_file",
   title: "Read file",
   description: `Reads a text file with line numbers (number, tab, line), 2000 lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
-The encoding is recognised, byte order marks are hidden, images are returned as images, other binary files are refused. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
+The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF, Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML or TOML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -168,8 +192,12 @@ The encoding is recognised, byte order marks are hidden, images are returned as 
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
   render(data, args) {
-    if (data.image !== undefined) return imageText(args.path, data.mime, data.size, data.image);
-    return renderPage(
+    const note =
+      (data.rendered === true || data.facts !== undefined) && data.warning !== undefined
+        ? `\n[note: ${data.warning}]`
+        : "";
+    if (data.image !== undefined) return imageText(args.path, data.mime, data.size, data.image) + note;
+    const shown = renderPage(
       {
         content: data.content,
         startLine: data.start_line,
@@ -184,27 +212,42 @@ The encoding is recognised, byte order marks are hidden, images are returned as 
         anchors: data.anchors ?? null,
       },
       {
-        lineNumbers: args.line_numbers,
+        // Numbers are for edits, and this text cannot be edited.
+        lineNumbers: data.rendered === true ? "none" : args.line_numbers,
         maxLineChars: args.max_line_chars,
         anchors: args.anchors,
         path: escapeControls(args.path),
       },
     );
+    return shown + note;
   },
 };
 
 async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
   if (at.directory) await wantFile(call.fs, at);
+  const asked = args.json_pointer !== undefined || args.pages !== undefined;
   let page: Page;
   try {
-    page = await readPage(call, at, requestOf(args, call));
+    const request = requestOf(args, call);
+    page = await readPage(call, at, asked ? { ...request, startLine: 1, maxLines: 1 } : request);
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "BINARY_FILE") throw error;
     return notText(error, args, at, call);
   }
+  const { mime, size, encoding } = page;
+  const plain = args.force_text || args.start_byte !== undefined;
+  if (asked || (!plain && call.readers.find(mime) !== undefined)) {
+    return rendered(args, call, at, { mime, size, encoding });
+  }
+  if (mime === SVG && size > call.limits.svgBytes && !plain) {
+    const details = { size, limit: call.limits.svgBytes, mime };
+    throw refuse("TOO_LARGE", at, { details, hint: "force_text: true shows pages of it all the same" });
+  }
   return { data: dataOf(page, call.display(at.path)) };
 }
+
+const SVG = "image/svg+xml";
 
 function requestOf(args: Args, call: Call): PageRequest {
   return {
@@ -269,32 +312,67 @@ async function notText(
     readonly mime: string;
     readonly size: number;
   };
-  if (kind === "image" && args.non_text === "block") {
-    const { block, hash, version, facts, warning } = await readImage(call, at, mime, size);
-    const data: ReadFileData = {
-      path: call.display(at.path),
-      content: "",
-      start_line: 1,
-      end_line: 0,
-      lines_read: 0,
-      total_lines: 0,
-      size: block.size_bytes,
-      encoding: "binary",
-      eol: null,
-      bom: false,
-      truncated: false,
-      long_lines: 0,
-      hash,
-      version,
-      mime,
-      image: facts,
-      ...(warning === undefined ? {} : { warning }),
-    };
-    return { data, content: [block] };
+  if (call.readers.find(mime) !== undefined) {
+    try {
+      return await rendered(args, call, at, { mime, size });
+    } catch (refused) {
+      // A file that only looks like an archive, or any in text-only mode, is as binary as others.
+      const reason = refused instanceof FilewrightError && refused.details?.["reason"];
+      if (KNOWN_MEDIA.has(kind) || (reason !== "damaged" && reason !== "text_only")) throw refused;
+    }
   }
   if (!KNOWN_MEDIA.has(kind)) throw refuse("BINARY_FILE", at, { details: error.details });
-  throw refuse("UNSUPPORTED_FORMAT", at, {
-    details: error.details,
-    ...(kind === "image" ? { hint: 'read it with non_text: "block"' } : {}),
+  throw refuse("UNSUPPORTED_FORMAT", at, { details: error.details });
+}
+
+/** What the reader of the kind makes of the file, paged like any text. */
+async function rendered(
+  args: Args,
+  call: Call,
+  at: Location,
+  file: KnownFile,
+): Promise<Answer<ReadFileData>> {
+  const options = { pages: args.pages, jsonPointer: args.json_pointer, nonText: args.non_text };
+  const made = await renderFile(call, at, file, options);
+  const image = made.content !== undefined && file.mime.startsWith("image/");
+  const page = pageOf(image ? "" : made.text, made.firstLine ?? 1, args, call);
+  const { content, warning, data: facts, hash, version, firstLine } = made;
+  const data: ReadFileData = {
+    ...dataOf(page, call.display(at.path)),
+    size: file.size,
+    encoding: file.encoding ?? "binary",
+    eol: firstLine === undefined ? null : page.eol,
+    hash,
+    mime: file.mime,
+    ...(version === undefined ? {} : { version }),
+    ...(firstLine === undefined ? { rendered: true } : {}),
+    ...(image ? { image: imageFacts(facts) } : facts === undefined ? {} : { facts }),
+    ...(warning === undefined ? {} : { warning }),
+  };
+  return content === undefined ? { data } : { data, content };
+}
+
+/** A page of a text in memory whose first line is line `first`. */
+function pageOf(content: string, first: number, args: Args, call: Call): Page {
+  const { start_line: start } = args;
+  const request = requestOf(args, call);
+  const page = engine().readPage(utf8(content), {
+    ...request,
+    startLine: start < 0 ? start : Math.max(1, start - first + 1),
+    startByte: undefined,
+    encoding: "utf-8",
+    forceText: true,
+    wholeFileBytes: Number.MAX_SAFE_INTEGER,
   });
+  const shift = first - 1;
+  if (shift === 0) return page;
+  return {
+    ...page,
+    startLine: page.startLine + shift,
+    endLine: page.endLine + shift,
+    totalLines: page.totalLines === null ? null : page.totalLines + shift,
+    atLeastLines: page.atLeastLines + shift,
+    nextStartLine: page.nextStartLine === null ? null : page.nextStartLine + shift,
+    cutLines: page.cutLines.map((line) => line + shift),
+  };
 }

@@ -11,6 +11,7 @@
 import type { Intent, Location } from "../access/index.ts";
 import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
+import type { ImageBlock, Readers } from "../readers/index.ts";
 import type { Limits } from "./limits.ts";
 import type { ObjectSchema } from "./schema.ts";
 
@@ -54,6 +55,8 @@ export interface Call {
   /** A path as data carries it: relative to the cwd when inside it. Text escapes it first. */
   display(path: string): string;
   readonly access: AccessSummary;
+  /** Renders files that are not plain text. */
+  readonly readers: Readers;
   /** Tells the caller how far a long call is. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
@@ -64,14 +67,6 @@ export interface Progress {
   readonly done: number;
   readonly total?: number;
   readonly message?: string;
-}
-
-/** A block beside the text. Keys are those that vision models take. */
-export interface ImageBlock {
-  readonly type: "image";
-  readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
-  readonly file_path: string;
-  readonly size_bytes: number;
 }
 
 /** What a reading tool, or an applied change, gives. */
@@ -115,6 +110,8 @@ export interface Annotations {
   readonly idempotentHint: boolean;
   readonly openWorldHint: false;
 }
+
+export type { ImageBlock } from "../readers/index.ts";
 
 interface ToolBase<Args, Data> {
   /** `snake_case`. */

@@ -109,6 +109,7 @@ function makeCall(session: Session, locations: readonly Location[], options: Cal
     locate: session.resolver.resolve,
     display: session.resolver.display,
     access: session.access,
+    readers: session.readers,
     onProgress: options.onProgress,
   };
 }

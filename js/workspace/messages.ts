@@ -165,7 +165,7 @@ const WORDS: Partial<Record<Code, Words>> = {
   },
   UNSUPPORTED_FORMAT: ({ error, path }) =>
     sentence(
-      `${path} is ${String(error.details?.["mime"] ?? "of a kind")} and cannot be shown as text`,
+      `${path} is ${String(error.details?.["mime"] ?? "of a kind")} and ${error.message || "cannot be shown as text"}`,
       error.hint,
     ),
   TOO_LARGE: ({ error, path }) => {

@@ -7,6 +7,7 @@ import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
 import { makeApprovals } from "./confirm.ts";
 import { localHost, lockerOf } from "./host.ts";
@@ -52,6 +53,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     confirm: given.confirm,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
+    readers: readersFor({ readers: given.readers }),
   });
   return makeWorkspace(session, {
     engine: engine().info,

@@ -2,6 +2,7 @@
 import type { FollowSymlinks } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Hook } from "../hooks/hook.ts";
+import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { Confirm } from "./confirm.ts";
 import type { Rule } from "./rules.ts";
@@ -47,6 +48,8 @@ export interface WorkspaceOptions {
   /** Ask before every change that no rule allows; without `confirm` such changes are refused. */
   readonly requireApproval?: boolean | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  /** Render further kinds of files, or known ones otherwise; the first that knows a kind wins over ours. */
+  readonly readers?: readonly Reader[] | undefined;
   /** How hard writes are pushed to the disk. Default `atomic`. */
   readonly durability?: Durability | undefined;
   /** Whether the kernel confines the threads that touch files. Default `prefer`. */

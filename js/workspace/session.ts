@@ -2,6 +2,7 @@
 import type { Resolver } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Hook } from "../hooks/hook.ts";
+import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { AccessSummary } from "../tools/tool.ts";
 import type { Approvals, Confirm } from "./confirm.ts";
@@ -25,4 +26,6 @@ export interface Session {
   readonly confirm: Confirm | undefined;
   readonly approvals: Approvals;
   readonly locker: Locker;
+  /** Render files that are not plain text. */
+  readonly readers: Readers;
 }

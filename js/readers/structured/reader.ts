@@ -1,0 +1,81 @@
+/**
+ * One value of a structured file, as it is written there, with its lines. JSON
+ * of any size is searched in pieces and only the value is read.
+ */
+import { engine } from "../../engine/current.ts";
+import type { ReaderInput, Rendered } from "../reader.ts";
+import { badArgument, tooLarge } from "../refuse.ts";
+import { chunks, readAll } from "../source.ts";
+import { searchJson } from "./json.ts";
+import { formatOf, locatePointer, type StructuredFormat } from "./locate.ts";
+import { type Located, parsePointer } from "./pointer.ts";
+
+/** Renders the value at `options.jsonPointer`. @throws INVALID_ARGUMENT, UNSUPPORTED_FORMAT, TOO_LARGE */
+export async function readValue(input: ReaderInput): Promise<Rendered> {
+  const { source, mime, limits, options } = input;
+  const pointer = options.jsonPointer ?? "";
+  const format = formatOf(mime) ?? (await formatOfText(input));
+  if (format === undefined) {
+    throw badArgument(
+      "json_pointer",
+      `The argument json_pointer reaches into JSON, YAML, TOML and CSV; this file is ${mime}.`,
+      { mime },
+    );
+  }
+  const encoding = input.encoding ?? "utf-8";
+  const whole = format === "jsonl" && parsePointer(pointer).length === 0;
+  if ((format === "json" || format === "jsonl") && encoding === "utf-8" && !whole)
+    return fromPieces(input, pointer, format);
+  const bytes = await readAll(source, limits.wholeFileBytes, "read it in pages, or make a JSON of it");
+  const { text } = engine().decodeText(bytes, encoding);
+  const found = await locatePointer(text, pointer, format);
+  return render(text.slice(found.start, found.end), found, pointer, format, {});
+}
+
+/** Files named otherwise that are JSON by their first character, such as a lock file. */
+async function formatOfText({ source, mime }: ReaderInput): Promise<StructuredFormat | undefined> {
+  if (mime !== "text/plain" && mime !== "application/octet-stream") return undefined;
+  const head = new TextDecoder().decode(await source.read(0, Math.min(source.size, 1024)));
+  return /^\s*[[{]/.test(head) ? "json" : undefined;
+}
+
+async function fromPieces(
+  { source, mime, limits, signal }: ReaderInput,
+  pointer: string,
+  format: "json" | "jsonl",
+): Promise<Rendered> {
+  const tokens = parsePointer(pointer);
+  const head = await source.read(0, Math.min(source.size, 3));
+  const skip = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
+  const search = searchJson(tokens, { lines: format === "jsonl", mime });
+  for await (const chunk of chunks(source, signal, skip)) {
+    search.push(chunk);
+    if (search.settled) break;
+  }
+  const found = search.finish();
+  const [start, end] = [found.start + skip, found.end + skip];
+  const size = end - start;
+  if (size > limits.wholeFileBytes) {
+    throw tooLarge(size, limits.wholeFileBytes, "point at something inside this value");
+  }
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await source.read(start, end));
+  return render(text, found, pointer, format, { start_byte: start, end_byte: end });
+}
+
+function render(text: string, found: Located, pointer: string, format: string, bytes: object): Rendered {
+  const { startLine, endLine, type, children, warnings } = found;
+  return {
+    text,
+    firstLine: startLine,
+    data: {
+      json_pointer: pointer,
+      format,
+      type,
+      ...(children === undefined ? {} : { children }),
+      start_line: startLine,
+      end_line: endLine,
+      ...bytes,
+    },
+    warning: warnings.length === 0 ? undefined : warnings.join(" "),
+  };
+}
