@@ -7,6 +7,7 @@
  */
 import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
+import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
 import {
   type CancelToken,
   DURABILITY,
@@ -226,6 +227,15 @@ export class LocalBackend implements FsBackend {
     const reader = unpack(packed);
     const { version } = statOf(reader, path);
     return Object.freeze({ hash: reader.str(), version: version as string });
+  }
+  /** A page of a text file of any size, in flat memory. */
+  async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
+    checkPath(path);
+    const { signal, ...wanted } = request;
+    const packed = await this.#cancellable(path, signal, (cancel) =>
+      this.#roots.readPage(path, JSON.stringify(wanted), cancel),
+    );
+    return Object.freeze(toFilePage(packed));
   }
   async writeText(
     path: string,

@@ -286,7 +286,7 @@ export function toPage(from: Unpacker): Page {
 
 /** What the addon's set of roots offers for this area. Paths are in the engine's form. */
 export interface ReadRoots {
-  readPage(path: string, request: string, cancel?: { cancel(): void }): Promise<Packed>;
+  readPage(path: string, request: string, cancel?: { cancel(): void } | undefined): Promise<Packed>;
   inspect(path: string): Promise<Packed>;
 }
 

@@ -5,6 +5,7 @@
  * Paths are absolute, in the form of `crates/core/src/path.rs`; a negative
  * number stands for "not given". Failures are those of `errors.ts`.
  */
+import type { ReadRoots } from "./read.ts";
 import type { CancelToken, NativeSearch } from "./tree-search.ts";
 import type { Packed } from "./unpack.ts";
 
@@ -36,7 +37,7 @@ export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>>
 });
 
 /** A set of roots, as `crates/node/src/root.rs` exports it. */
-export interface RootsBinding extends NativeSearch {
+export interface RootsBinding extends NativeSearch, ReadRoots {
   capabilities(): string;
   exists(path: string): Promise<boolean>;
   existsSync(path: string): boolean;

@@ -254,28 +254,7 @@ async function replaced(before: Uint8Array, args: Args, call: Call): Promise<Byt
   if (!isTextKind(kind)) {
     throw refuse("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
-  const decoded = encoding === null || encoding === "utf-8" ? null : foreign(before, encoding);
-  if (decoded === null) return engine().planEditsBytesAsync(before, edits, options);
-  const planned = engine().planEdits(decoded.text, edits, options);
-  if (!planned.ok) return planned;
-  const bytes = engine().encodeText(planned.text, decoded.encoding, { bom: decoded.bom });
-  return { ...planned, bytes };
-}
-
-/** A file in another encoding as text; null where the way back would not give the same bytes. */
-function foreign(
-  bytes: Uint8Array,
-  encoding: string,
-): { readonly text: string; readonly encoding: string; readonly bom: boolean } | null {
-  const decoded = engine().decodeText(bytes, encoding);
-  const again = decoded.lossy
-    ? null
-    : engine().encodeText(decoded.text, decoded.encoding, { bom: decoded.bom });
-  return again !== null &&
-    again.length === bytes.length &&
-    again.every((byte, index) => byte === bytes[index])
-    ? decoded
-    : null;
+  return engine().planEditsBytesAsync(before, edits, { ...options, encoding: encoding ?? "utf-8" });
 }
 
 async function apply(

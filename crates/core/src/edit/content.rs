@@ -7,9 +7,8 @@
 use std::borrow::Cow;
 
 use super::Splice;
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, trim};
 use crate::error::{Code, Error, Result};
-use crate::text::count_chars;
 
 /// A file between two edits.
 pub(super) struct Content<'a> {
@@ -68,33 +67,44 @@ impl<'a> Content<'a> {
 
 impl Foreign<'_> {
     fn splice(&mut self, text: &[u8], splices: &[Splice], result: &[u8]) -> Result<()> {
-        let (mut at, mut raw) = (0, self.mark());
-        let mut places = Vec::with_capacity(splices.len());
-        for splice in splices {
-            let mut forward = |to: usize| {
-                let chars = count_chars(&String::from_utf8_lossy(&text[at..to]));
-                raw += self.encoding.prefix_len(&self.bytes[raw..], chars);
-                at = to;
-                raw
-            };
-            let range = forward(splice.range.start)..forward(splice.range.end);
-            let with = self.encoding.encode(&String::from_utf8_lossy(&splice.with))?;
-            places.push(Splice { range, with });
+        let (mark, body) = self.bytes.split_at(self.mark());
+        let bytes = match std::str::from_utf8(result) {
+            // A place may lie between two escape sequences.
+            Ok(result) if self.encoding.is_stateful() && self.encoding.is_exact(body) => {
+                self.encoding.encode(result)?
+            }
+            _ => spliced(body, &self.places(body, text, splices)?),
+        };
+        // Odd sequences may not survive a cut: look, do not trust.
+        if self.encoding.decode(&bytes).text.as_bytes() != result {
+            return Err(self.entangled());
         }
-        let bytes = spliced(&self.bytes, &places);
-        // Shift states and odd sequences may not survive a cut: look, do not trust.
-        let body = &bytes[self.mark()..];
-        if self.encoding.decode(body).text.as_bytes() != result {
-            let name = self.encoding.name();
-            return Err(Error::new(
-                Code::EncodingError,
-                format!("the place cannot be changed in the encoding {name} without touching its surroundings"),
-            )
-            .hint("replace whole lines, or write the whole file")
-            .detail("encoding", &*name));
-        }
-        self.bytes = Cow::Owned(bytes);
+        self.bytes = Cow::Owned([mark, &bytes].concat());
         Ok(())
+    }
+
+    /// The splices of the text as splices of the bytes, of what differs only.
+    fn places(&self, body: &[u8], text: &[u8], splices: &[Splice]) -> Result<Vec<Splice>> {
+        let text = std::str::from_utf8(text).map_err(|_| self.entangled())?;
+        let changes = || splices.iter().map(|s| trim(text.as_bytes(), s.range.clone(), &s.with));
+        let cuts: Vec<usize> = changes().flat_map(|(range, _)| [range.start, range.end]).collect();
+        let offsets = self.encoding.byte_offsets(body, text, &cuts);
+        let offsets = offsets.ok_or_else(|| self.entangled())?;
+        let places = changes().zip(offsets.chunks_exact(2)).map(|((_, with), range)| {
+            let with = self.encoding.encode(&String::from_utf8_lossy(with))?;
+            Ok(Splice { range: range[0]..range[1], with })
+        });
+        places.collect()
+    }
+
+    fn entangled(&self) -> Error {
+        let name = self.encoding.name();
+        Error::new(
+            Code::EncodingError,
+            format!("the place cannot be changed in the encoding {name} without touching its surroundings"),
+        )
+        .hint("replace whole lines, or write the whole file")
+        .detail("encoding", &*name)
     }
 
     /// The length of the byte order mark, if the file has one.
@@ -143,6 +153,27 @@ mod tests {
             Ok(b"th\xe9 \x81\n".to_vec())
         );
         assert_eq!(run(b"caf\xe9\n", "latin1", "caf\u{e9}", "\u{6f22}"), Err(Code::EncodingError));
+    }
+
+    #[cfg(feature = "legacy")]
+    #[test]
+    fn bytes_that_would_encode_differently_stay() {
+        // 0x87 0x90 and 0x81 0xE0 are both U+2252, which is written as the second.
+        let file = b"a = \x87\x90 b\nc = \x81\xe0 \xff\n";
+        let line = run(file, "shift_jis", "a = \u{2252} b", "a = \u{2252} \u{6f22}");
+        assert_eq!(line, Ok(b"a = \x87\x90 \x8a\xbf\nc = \x81\xe0 \xff\n".to_vec()));
+        // Shown as U+FFFD, and given back as it was shown.
+        let shown = run(file, "shift_jis", "c = \u{2252} \u{fffd}", "d = \u{2252} \u{fffd}");
+        assert_eq!(shown, Ok(b"a = \x87\x90 b\nd = \x81\xe0 \xff\n".to_vec()));
+    }
+
+    #[cfg(feature = "legacy")]
+    #[test]
+    fn text_between_escape_sequences_is_edited() {
+        let jp = Encoding::for_label("iso-2022-jp").unwrap();
+        let file = jp.encode("\u{6f22}\u{5b57}\nab\n").unwrap();
+        let edited = run(&file, "iso-2022-jp", "\u{5b57}", "x").unwrap();
+        assert_eq!(jp.decode(&edited).text, "\u{6f22}x\nab\n");
     }
 
     #[cfg(feature = "legacy")]

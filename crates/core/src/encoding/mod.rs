@@ -10,6 +10,7 @@
 //! which do not decode, or would encode differently, stay as they are.
 
 mod detect;
+mod places;
 mod utf16;
 mod windows1252;
 
@@ -17,6 +18,7 @@ use std::borrow::Cow;
 
 pub use detect::{Detection, bom, detect};
 pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control};
+pub(crate) use places::trim;
 pub use utf16::Endian;
 
 use crate::error::{Code, Error, Result};
@@ -437,7 +439,33 @@ fn encode_legacy(
     }
 }
 
-/// One byte at a time: a character is complete when the decoder lets go of it.
+/// The lengths of what each step of decoding takes and gives, in bytes of the
+/// file and of UTF-8. One byte at a time: a character is complete when the
+/// decoder lets go of it.
+#[cfg(feature = "legacy")]
+fn legacy_spans(
+    table: &'static encoding_rs::Encoding,
+    bytes: &[u8],
+) -> impl Iterator<Item = (usize, usize)> {
+    let mut decoder = table.new_decoder_without_bom_handling();
+    let mut fed = 0;
+    let mut taken = 0;
+    std::iter::from_fn(move || {
+        let mut out = [0; 32];
+        while taken < bytes.len() {
+            let (input, last) = (bytes.get(fed..fed + 1).unwrap_or_default(), fed >= bytes.len());
+            let (_, _, written, _) = decoder.decode_to_utf8(input, &mut out, last);
+            fed += input.len();
+            if written > 0 || last {
+                let span = (fed - taken, written);
+                taken = fed;
+                return Some(span);
+            }
+        }
+        None
+    })
+}
+
 #[cfg(feature = "legacy")]
 fn legacy_prefix_len(table: &'static encoding_rs::Encoding, bytes: &[u8], chars: usize) -> usize {
     let mut decoder = table.new_decoder_without_bom_handling();
