@@ -1,53 +1,15 @@
 //! Paths and links, under both resolvers.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
+mod common;
+
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use common::{World, both};
 use filewright_core::Code;
 use filewright_core::access::Intent;
-use filewright_fs::root::{Choice, Follow, Policy, Roots};
-
-/// W (allowed), O (outside), P (a sibling whose name begins with W's name).
-struct World {
-    dir: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["w", "o", "w-evil"] {
-            fs::create_dir(dir.path().join(name)).unwrap();
-        }
-        let world = Self { dir };
-        fs::create_dir_all(world.at("w/a/b")).unwrap();
-        fs::write(world.at("w/f"), "inside").unwrap();
-        fs::write(world.at("w/a/f"), "inside a").unwrap();
-        fs::write(world.at("w/a/b/f"), "inside b").unwrap();
-        fs::write(world.at("o/s"), "SECRET").unwrap();
-        fs::write(world.at("w-evil/f"), "SECRET").unwrap();
-        world
-    }
-
-    fn at(&self, path: &str) -> String {
-        let base = fs::canonicalize(self.dir.path()).unwrap();
-        format!("{}/{path}", base.to_str().unwrap())
-    }
-
-    fn policy(&self) -> Policy {
-        Policy::workspace(self.at("w"))
-    }
-
-    fn link(&self, target: &str, path: &str) {
-        symlink(target.replace("$", self.at("").trim_end_matches('/')), self.at(path)).unwrap();
-    }
-}
-
-fn both(policy: &Policy) -> [Roots; 2] {
-    [Choice::Auto, Choice::Walk]
-        .map(|resolver| Roots::new(&Policy { resolver, ..policy.clone() }).unwrap())
-}
+use filewright_fs::root::{Follow, Policy, Roots};
 
 fn read(roots: &Roots, path: &str) -> Result<String, Code> {
     let file = roots.open_file(path.as_bytes(), Intent::Read).map_err(|error| error.code)?;
@@ -314,14 +276,7 @@ fn rules_hold_on_the_real_path() {
 fn special_files_are_refused_by_what_they_are() {
     let world = World::new();
     let fifo = world.at("w/p");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        fifo.as_str(),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::from_raw_mode(0o600),
-        0,
-    )
-    .unwrap();
+    world.fifo("w/p");
     let _socket = std::os::unix::net::UnixListener::bind(world.at("w/s")).unwrap();
     for roots in both(&world.policy()) {
         assert_eq!(read(&roots, &fifo), Err(Code::NotRegularFile));

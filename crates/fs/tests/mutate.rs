@@ -1,0 +1,446 @@
+//! Making, removing, moving and copying.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use common::{World, both};
+use filewright_core::{Code, Error};
+use filewright_fs::cancel::Cancel;
+use filewright_fs::list::ListOptions;
+use filewright_fs::mutate::MkdirOptions;
+use filewright_fs::root::{Follow, Policy, Roots};
+use filewright_fs::transfer::TransferOptions;
+use filewright_fs::tree::Counts;
+
+const PLAIN: TransferOptions = TransferOptions {
+    overwrite: false,
+    create_dirs: false,
+    durability: filewright_fs::write::Durability::Atomic,
+};
+const OVERWRITE: TransferOptions = TransferOptions { overwrite: true, ..PLAIN };
+const CREATE_DIRS: TransferOptions = TransferOptions { create_dirs: true, ..PLAIN };
+
+fn code<T>(result: Result<T, Error>) -> Code {
+    result.err().map_or(Code::Internal, |error| error.code)
+}
+
+struct At<'a>(&'a World, &'a Roots);
+
+impl At<'_> {
+    fn rename(&self, from: &str, to: &str, options: &TransferOptions) -> Result<(), Error> {
+        self.1.rename(self.0.at(from).as_bytes(), self.0.at(to).as_bytes(), options, &Cancel::new())
+    }
+
+    fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Counts, Error> {
+        self.1.copy_tree(
+            self.0.at(from).as_bytes(),
+            self.0.at(to).as_bytes(),
+            options,
+            &Cancel::new(),
+        )
+    }
+
+    fn delete(&self, path: &str) -> Result<(), Error> {
+        self.1.delete(self.0.at(path).as_bytes())
+    }
+
+    fn remove(&self, path: &str) -> Result<Counts, Error> {
+        self.1.remove_tree(self.0.at(path).as_bytes(), &Cancel::new())
+    }
+
+    fn mkdir(&self, path: &str, options: &MkdirOptions) -> Result<bool, Error> {
+        self.1.mkdir(self.0.at(path).as_bytes(), options)
+    }
+}
+
+/// Runs a case under both resolvers, each in a world of its own.
+fn each(policy: impl Fn(&World) -> Policy, case: impl Fn(&World, &At<'_>)) {
+    for index in 0..2 {
+        let world = World::new();
+        let roots = &both(&policy(&world))[index];
+        case(&world, &At(&world, roots));
+    }
+}
+
+#[test]
+fn mkdir() {
+    let strict = MkdirOptions { parents: false, exist_ok: false };
+    each(World::policy, |world, at| {
+        world.link("a", "w/l");
+        world.link("f", "w/lf");
+        world.link("$/o", "w/out");
+        let made = MkdirOptions::default();
+        assert_eq!(at.mkdir("w/x/y/z", &made), Ok(true));
+        assert_eq!(at.mkdir("w/x/y/z", &made), Ok(false));
+        assert_eq!(at.mkdir("w/x/y/z/", &made), Ok(false));
+        assert_eq!(at.mkdir("w/l", &made), Ok(false));
+        assert_eq!(at.mkdir("w/l/", &made), Ok(false));
+        assert_eq!(at.mkdir("w", &made), Ok(false));
+        for (path, options, expected) in [
+            ("w/x", &strict, Code::AlreadyExists),
+            ("w/l", &strict, Code::AlreadyExists),
+            ("w/n/m", &strict, Code::NotFound),
+            ("w/f", &made, Code::AlreadyExists),
+            ("w/lf", &made, Code::AlreadyExists),
+            ("w/f/x", &made, Code::NotDirectory),
+            ("w/out", &made, Code::AlreadyExists),
+            ("w/out/n", &made, Code::OutsideAllowed),
+            ("o/n", &made, Code::OutsideAllowed),
+        ] {
+            assert_eq!(code(at.mkdir(path, options)), expected, "{path}");
+        }
+        assert_eq!(world.tree("o"), ["s: SECRET"]);
+        assert!(!fs::exists(world.at("w/n")).unwrap());
+    });
+}
+
+#[test]
+fn delete() {
+    each(World::policy, |world, at| {
+        world.link("$/o/s", "w/out");
+        world.link("a", "w/l");
+        world.fifo("w/p");
+        fs::create_dir(world.at("w/empty")).unwrap();
+        for (path, expected) in [
+            ("w/absent", Code::NotFound),
+            ("w/a", Code::NotEmpty),
+            ("w/l/", Code::NotDirectory),
+            ("w/f/", Code::NotDirectory),
+            ("w", Code::ProtectedPath),
+            ("o/s", Code::OutsideAllowed),
+            ("o", Code::OutsideAllowed),
+        ] {
+            assert_eq!(code(at.delete(path)), expected, "{path}");
+        }
+        for path in ["w/out", "w/l", "w/p", "w/empty", "w/f"] {
+            assert_eq!(at.delete(path), Ok(()), "{path}");
+        }
+        assert_eq!(world.tree("w"), ["a/", "a/b/", "a/b/f: inside b", "a/f: inside a"]);
+        assert_eq!(world.tree("o"), ["s: SECRET"]);
+    });
+}
+
+#[test]
+fn remove_tree() {
+    each(World::policy, |world, at| {
+        world.link("$/o", "w/a/out");
+        world.link("..", "w/a/b/up");
+        world.fifo("w/a/p");
+        assert_eq!(at.remove("w/a"), Ok(Counts { files: 5, directories: 2, bytes: 16 }));
+        assert_eq!(at.remove("w/f"), Ok(Counts { files: 1, directories: 0, bytes: 6 }));
+        assert_eq!(code(at.remove("w/f")), Code::NotFound);
+        assert_eq!(code(at.remove("w")), Code::ProtectedPath);
+        assert_eq!((world.tree("w").len(), world.tree("o").len()), (0, 1));
+    });
+}
+
+#[test]
+fn trees_of_any_depth_are_removed_and_copied() {
+    let world = World::new();
+    let mode = rustix::fs::Mode::from_raw_mode(0o755);
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
+    fs::create_dir(world.at("w/deep")).unwrap();
+    let mut dir: std::os::fd::OwnedFd = fs::File::open(world.at("w/deep")).unwrap().into();
+    const DEPTH: u64 = 1000;
+    for _ in 0..DEPTH {
+        rustix::fs::mkdirat(&dir, "d", mode).unwrap();
+        dir = rustix::fs::openat(&dir, "d", flags, rustix::fs::Mode::empty()).unwrap();
+    }
+    rustix::fs::openat(&dir, "f", rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY, mode)
+        .unwrap();
+    let counts = Counts { files: 1, directories: DEPTH + 1, bytes: 0 };
+    for roots in both(&world.policy()) {
+        let at = At(&world, &roots);
+        assert_eq!(at.copy("w/deep", "w/copy", &PLAIN), Ok(counts));
+        assert_eq!(at.remove("w/copy"), Ok(counts));
+    }
+    let roots = Roots::new(&Policy { protect: true, ..world.policy() }).unwrap();
+    assert_eq!(At(&world, &roots).remove("w/deep"), Ok(counts));
+}
+
+#[test]
+fn what_holds_something_denied_or_protected_is_not_taken_away() {
+    let policy = |world: &World| Policy {
+        deny: vec!["*.key".into()],
+        protect: true,
+        write: Some(vec![world.at("w").into(), world.at("w/inner/root").into()]),
+        ..world.policy()
+    };
+    each(policy, |world, at| {
+        for dir in ["w/sec/deep", "w/repo/.git/hooks", "w/sub", "w/inner/root"] {
+            fs::create_dir_all(world.at(dir)).unwrap();
+        }
+        fs::write(world.at("w/sec/deep/x.key"), "K").unwrap();
+        fs::write(world.at("w/sub/.gitmodules"), "m").unwrap();
+        let before = world.tree("w");
+        for (path, expected) in [
+            ("w/sec", Code::OutsideAllowed),
+            ("w/sec/deep", Code::OutsideAllowed),
+            ("w/sec/deep/x.key", Code::OutsideAllowed),
+            ("w/repo", Code::ProtectedPath),
+            ("w/repo/.git", Code::ProtectedPath),
+            ("w/repo/.git/hooks", Code::ProtectedPath),
+            ("w/sub", Code::ProtectedPath),
+            ("w/inner", Code::ProtectedPath),
+            ("w/inner/root", Code::ProtectedPath),
+        ] {
+            assert_eq!(code(at.remove(path)), expected, "remove {path}");
+            assert_eq!(code(at.rename(path, "w/elsewhere", &PLAIN)), expected, "rename {path}");
+            assert_eq!(world.tree("w"), before, "{path}");
+        }
+        // Nor does anything come to a protected place.
+        fs::create_dir_all(world.at("w/neutral/hooks")).unwrap();
+        for (from, to) in [
+            ("w/neutral", "w/.git"),
+            ("w/neutral/hooks", "w/repo/.git/hooks"),
+            ("w/neutral/hooks", "w/.git/hooks"),
+            ("w/f", "w/.gitmodules"),
+            ("w/f", "w/repo/.git"),
+        ] {
+            let make = TransferOptions { create_dirs: true, ..OVERWRITE };
+            assert_eq!(code(at.rename(from, to, &make)), Code::ProtectedPath, "{from} -> {to}");
+            assert_eq!(code(at.copy(from, to, &make)), Code::ProtectedPath, "{from} -> {to}");
+        }
+        let into_git = at.1.symlink(b"a", world.at("w/.git").as_bytes());
+        assert_eq!(code(into_git), Code::ProtectedPath);
+        fs::remove_dir_all(world.at("w/neutral")).unwrap();
+        assert_eq!(world.tree("w"), before);
+        // Copies leave denied entries out, and do not make protected ones.
+        assert_eq!(at.copy("w/sec", "w/copy", &PLAIN).unwrap().files, 0);
+        assert_eq!(code(at.copy("w/repo", "w/repo2", &PLAIN)), Code::ProtectedPath);
+        fs::remove_dir_all(world.at("w/copy")).unwrap();
+        assert_eq!(world.tree("w"), before);
+        let listed =
+            at.1.list(world.at("w/sec/deep").as_bytes(), &ListOptions::default(), &Cancel::new());
+        assert_eq!(listed.unwrap().total, 0);
+    });
+}
+
+#[test]
+fn rename() {
+    each(World::policy, |world, at| {
+        world.link("$/o/s", "w/out");
+        fs::create_dir(world.at("w/empty")).unwrap();
+        at.rename("w/f", "w/n/m/g", &CREATE_DIRS).unwrap();
+        at.rename("w/n/m/g", "w/f", &PLAIN).unwrap();
+        at.rename("w/out", "w/n/out", &PLAIN).unwrap();
+        at.rename("w/a", "w/n/a/", &PLAIN).unwrap();
+        at.rename("w/n/a", "w/a", &PLAIN).unwrap();
+        at.rename("w/a", "w/empty", &OVERWRITE).unwrap();
+        at.rename("w/empty", "w/a", &PLAIN).unwrap();
+        for (from, to, options, expected) in [
+            ("w/absent", "w/x", &PLAIN, Code::NotFound),
+            ("w/f", "w/absent/x", &PLAIN, Code::NotFound),
+            ("w/f", "w/a/f", &PLAIN, Code::AlreadyExists),
+            ("w/f", "w/a", &PLAIN, Code::AlreadyExists),
+            ("w/f", "w/a", &OVERWRITE, Code::IsDirectory),
+            ("w/a", "w/f", &OVERWRITE, Code::NotDirectory),
+            ("w/a/b", "w/n", &OVERWRITE, Code::NotEmpty),
+            ("w/a", "w/a/b/in", &PLAIN, Code::InvalidArgument),
+            ("w/a", "w/a/b/in", &CREATE_DIRS, Code::InvalidArgument),
+            ("w/f", "w/f", &OVERWRITE, Code::SameFile),
+            ("w/f", "w/new/", &PLAIN, Code::NotDirectory),
+            ("w", "w/x", &PLAIN, Code::ProtectedPath),
+            ("w/a", "w", &OVERWRITE, Code::ProtectedPath),
+            ("w/f", "o/f", &PLAIN, Code::OutsideAllowed),
+            ("w/f", "o/x/f", &CREATE_DIRS, Code::OutsideAllowed),
+            ("o/s", "w/s", &PLAIN, Code::OutsideAllowed),
+            ("o/absent", "w/s", &PLAIN, Code::OutsideAllowed),
+        ] {
+            assert_eq!(code(at.rename(from, to, options)), expected, "{from} -> {to}");
+        }
+        fs::hard_link(world.at("w/f"), world.at("w/h")).unwrap();
+        assert_eq!(code(at.rename("w/f", "w/h", &OVERWRITE)), Code::SameFile);
+        fs::remove_file(world.at("w/h")).unwrap();
+        at.rename("w/f", "w/F", &PLAIN).unwrap();
+        at.rename("w/F", "w/a/f", &OVERWRITE).unwrap();
+        assert_eq!(
+            world.tree("w"),
+            [
+                "a/",
+                "a/b/",
+                "a/b/f: inside b",
+                "a/f: inside",
+                "n/",
+                "n/m/",
+                &format!("n/out -> {}", world.at("o/s"))
+            ]
+        );
+        assert_eq!(world.tree("o"), ["s: SECRET"]);
+    });
+}
+
+#[test]
+fn copy() {
+    each(World::policy, |world, at| {
+        world.link("f", "w/a/in");
+        world.link("$/o/s", "w/a/out");
+        world.fifo("w/a/p");
+        world.chmod("w/a/f", 0o750);
+        fs::create_dir(world.at("w/a/closed")).unwrap();
+        fs::write(world.at("w/a/closed/x"), "x").unwrap();
+        world.chmod("w/a/closed", 0o555);
+        world.chmod("w/a/b", 0o711);
+        let counts = at.copy("w/a", "w/new/copy", &CREATE_DIRS).unwrap();
+        assert_eq!(counts, Counts { files: 5, directories: 3, bytes: 17 });
+        let out = format!("out -> {}", world.at("o/s"));
+        let copied =
+            ["b/", "b/f: inside b", "closed/", "closed/x: x", "f: inside a", "in -> f", &out];
+        assert_eq!(world.tree("w/new/copy"), copied);
+        for path in ["f", "closed", "b"] {
+            assert_eq!(
+                world.mode(&format!("w/new/copy/{path}")),
+                world.mode(&format!("w/a/{path}"))
+            );
+        }
+        assert_eq!(world.mode("w/new/copy"), world.mode("w/a"));
+        // Merged: what is there of other names stays.
+        fs::write(world.at("w/new/copy/mine"), "mine").unwrap();
+        fs::write(world.at("w/new/copy/f"), "old").unwrap();
+        fs::remove_dir_all(world.at("w/new/copy/b")).unwrap();
+        at.copy("w/a", "w/new/copy", &OVERWRITE).unwrap();
+        assert_eq!(world.text("w/new/copy/f"), "inside a");
+        assert_eq!(world.text("w/new/copy/mine"), "mine");
+        assert_eq!(world.text("w/new/copy/b/f"), "inside b");
+        // A link itself, a single file.
+        at.copy("w/a/out", "w/l", &PLAIN).unwrap();
+        assert!(fs::symlink_metadata(world.at("w/l")).unwrap().is_symlink());
+        assert_eq!(
+            at.copy("w/f", "w/g", &PLAIN),
+            Ok(Counts { files: 1, directories: 0, bytes: 6 })
+        );
+        let before = world.tree("w");
+        for (from, to, options, expected) in [
+            ("w/a", "w/a/b/in", &PLAIN, Code::InvalidArgument),
+            ("w/a", "w/a/b/x/in", &CREATE_DIRS, Code::InvalidArgument),
+            ("w", "w/in", &PLAIN, Code::InvalidArgument),
+            ("w/a", "w/a", &OVERWRITE, Code::SameFile),
+            ("w/f", "w/f", &OVERWRITE, Code::SameFile),
+            ("w/f", "w/g", &PLAIN, Code::AlreadyExists),
+            ("w/a", "w/new", &PLAIN, Code::AlreadyExists),
+            ("w/a", "w/f", &OVERWRITE, Code::NotDirectory),
+            ("w/f", "w/a", &OVERWRITE, Code::IsDirectory),
+            ("w/a/p", "w/p2", &PLAIN, Code::NotRegularFile),
+            ("w/absent", "w/x", &PLAIN, Code::NotFound),
+            ("w/a", "w/x/y", &PLAIN, Code::NotFound),
+            ("w/a", "o/a", &PLAIN, Code::OutsideAllowed),
+            ("o/s", "w/s", &PLAIN, Code::OutsideAllowed),
+        ] {
+            assert_eq!(code(at.copy(from, to, options)), expected, "{from} -> {to}");
+            assert_eq!(world.tree("w"), before, "{from} -> {to}");
+        }
+        let from_link = at.1.copy_file(
+            world.at("w/a/out").as_bytes(),
+            world.at("w/stolen").as_bytes(),
+            &PLAIN,
+            &Cancel::new(),
+        );
+        assert_eq!(code(from_link), Code::OutsideAllowed);
+        // What stands in the way is found before anything is moved.
+        fs::create_dir_all(world.at("w/clash/f")).unwrap();
+        let before = world.tree("w");
+        assert_eq!(code(at.copy("w/a", "w/clash", &OVERWRITE)), Code::IsDirectory);
+        assert_eq!(world.tree("w"), before);
+        world.chmod("w/a/closed", 0o755);
+        world.chmod("w/new/copy/closed", 0o755);
+    });
+}
+
+#[test]
+fn cancelled_copies_leave_nothing() {
+    let world = World::new();
+    for n in 0..300 {
+        fs::write(world.at(&format!("w/a/{n}")), "x".repeat(5000)).unwrap();
+    }
+    let before = world.tree("w").len();
+    for roots in both(&world.policy()) {
+        let cancel = Cancel::new();
+        std::thread::scope(|scope| {
+            let copying = scope.spawn(|| {
+                roots.copy_tree(
+                    world.at("w/a").as_bytes(),
+                    world.at("w/x/y").as_bytes(),
+                    &CREATE_DIRS,
+                    &cancel,
+                )
+            });
+            cancel.cancel();
+            assert_eq!(code(copying.join().unwrap()), Code::Cancelled);
+        });
+        assert_eq!(world.tree("w").len(), before);
+    }
+}
+
+#[test]
+fn chmod_and_links() {
+    each(World::policy, |world, at| {
+        world.link("f", "w/l");
+        world.link("$/o/s", "w/out");
+        let chmod = |path: &str, mode| at.1.chmod(world.at(path).as_bytes(), mode);
+        world.chmod("w/f", 0o000);
+        chmod("w/f", 0o640).unwrap();
+        assert_eq!(world.mode("w/f"), 0o640);
+        chmod("w/l", 0o4755).unwrap();
+        assert_eq!(world.mode("w/f"), 0o755);
+        chmod("w/a", 0o700).unwrap();
+        assert_eq!(world.mode("w/a"), 0o700);
+        let outside = world.mode("o/s");
+        assert_eq!(code(chmod("w/out", 0o777)), Code::OutsideAllowed);
+        assert_eq!(code(chmod("w/absent", 0o777)), Code::NotFound);
+        assert_eq!(world.mode("o/s"), outside);
+        let link = |target: &str, path: &str| {
+            let target = target.replace("$", world.at("").trim_end_matches('/'));
+            at.1.symlink(target.as_bytes(), world.at(path).as_bytes())
+        };
+        link("a/f", "w/n1").unwrap();
+        link("$/w/absent", "w/n2").unwrap();
+        link("../f", "w/a/n3").unwrap();
+        assert_eq!(at.1.read_link(world.at("w/n1").as_bytes()).unwrap(), b"a/f");
+        for (target, path, expected) in [
+            ("f", "w/f", Code::AlreadyExists),
+            ("f", "w/n1", Code::AlreadyExists),
+            ("", "w/n4", Code::InvalidArgument),
+            ("f", "w/no/n", Code::NotFound),
+            ("$/o/s", "w/n4", Code::OutsideAllowed),
+            ("../o", "w/n4", Code::OutsideAllowed),
+            ("../../../../..", "w/n4", Code::OutsideAllowed),
+            ("/etc/passwd", "w/n4", Code::OutsideAllowed),
+            ("f", "o/n", Code::OutsideAllowed),
+        ] {
+            assert_eq!(code(link(target, path)), expected, "{path} -> {target}");
+        }
+        assert_eq!(code(at.1.read_link(world.at("w/f").as_bytes())), Code::InvalidArgument);
+    });
+    each(
+        |world| Policy { follow: Follow::Any, ..world.policy() },
+        |world, at| {
+            at.1.symlink(b"/etc", world.at("w/etc").as_bytes()).unwrap();
+        },
+    );
+}
+
+#[test]
+fn facts_and_real_paths() {
+    each(World::policy, |world, at| {
+        world.link("a", "w/l");
+        world.link("$/o/s", "w/out");
+        let real = |path: &str| {
+            at.1.realpath(world.at(path).as_bytes()).map(|real| String::from_utf8(real).unwrap())
+        };
+        assert_eq!(real("w/l/f").unwrap(), world.at("w/a/f"));
+        assert_eq!(real("w/l/no/such/f").unwrap(), world.at("w/a/no/such/f"));
+        assert_eq!(code(real("w/out")), Code::OutsideAllowed);
+        let stat = |path: &str| at.1.stat(world.at(path).as_bytes()).map(|facts| facts.stat);
+        assert_eq!(stat("w/l/f").unwrap().ino, fs::metadata(world.at("w/a/f")).unwrap().ino());
+        assert!(stat("w/f").unwrap().birth.is_some() || cfg!(not(target_os = "linux")));
+        let link = at.1.lstat(world.at("w/out").as_bytes()).unwrap();
+        assert_eq!(link.target.unwrap(), world.at("o/s").into_bytes());
+        assert!(at.1.exists(world.at("w/l").as_bytes()));
+        assert!(!at.1.exists(world.at("w/out").as_bytes()));
+        assert_eq!(code(stat("o/s")), Code::OutsideAllowed);
+        assert_eq!(code(stat("o/absent")), Code::OutsideAllowed);
+    });
+}
