@@ -33,6 +33,8 @@ export function buildWasm({ force = false } = {}) {
     });
     const tool = await bindgen();
     run(tool, [".cache/wasm/wasm32-unknown-unknown/wasm/filewright_wasm.wasm", out]);
+    // An export may bear the name of a function that the generated script has.
+    run(process.execPath, ["--check", `${out}/filewright.js`]);
     // No feature flags: wasm-opt reads them from the module, and allowing all
     // of them makes one that Node 20 refuses.
     run(bin("wasm-opt"), ["-Os", "--strip-debug", "--strip-producers", module, "-o", module]);

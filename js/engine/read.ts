@@ -162,7 +162,7 @@ export interface ReadBinding {
   readPage(bytes: Uint8Array, name: string, request: string): Packed;
   /** Off the event loop; only where there are threads. */
   readPageAsync?(bytes: Uint8Array, name: string, request: string): Promise<Packed>;
-  decodeText(bytes: Uint8Array, label: string): Packed;
+  decodeBytes(bytes: Uint8Array, label: string): Packed;
   encodeText(text: string, label: string, bom: boolean): Uint8Array;
   lineAnchors(text: string): string;
 }
@@ -217,7 +217,7 @@ export function readEngine(binding: ReadBinding): ReadEngine {
     },
     decodeText: (bytes, encoding = "auto") =>
       called(() => {
-        const from = unpack(binding.decodeText(bytes, encoding));
+        const from = unpack(binding.decodeBytes(bytes, encoding));
         return { text: from.str(), encoding: from.str(), bom: from.flag(), lossy: from.flag() };
       }),
     encodeText: (text, encoding = "utf-8", options = {}) => {

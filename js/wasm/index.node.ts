@@ -23,24 +23,36 @@ export async function ready(): Promise<EngineInfo> {
   return engine().info;
 }
 
-/** `sha256:` and 64 hexadecimal digits of the bytes. */
-export const sha256: Engine["sha256"] = (bytes) => engine().sha256(bytes);
-
-/** Compares two texts, line by line. */
+// As in filewright/engine, name by name; a test holds both lists equal.
+/** See `sha256` of `filewright/engine`. */
+export const sha256: Engine["sha256"] = (...args) => engine().sha256(...args);
+/** See `diff` of `filewright/engine`. */
 export const diff: Engine["diff"] = (...args) => engine().diff(...args);
-
-/** The same as a promise. */
+/** See `diffAsync` of `filewright/engine`. */
 export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
-
-/** Applies edits to a text: all of them, or a refusal that says which one and why. */
+/** See `planEdits` of `filewright/engine`. */
 export const planEdits: Engine["planEdits"] = (...args) => engine().planEdits(...args);
-
-/** Applies edits to the bytes of a text. */
+/** See `planEditsBytes` of `filewright/engine`. */
 export const planEditsBytes: Engine["planEditsBytes"] = (...args) => engine().planEditsBytes(...args);
-
-/** The same as a promise. */
+/** See `planEditsBytesAsync` of `filewright/engine`. */
 export const planEditsBytesAsync: Engine["planEditsBytesAsync"] = (...args) =>
   engine().planEditsBytesAsync(...args);
+/** See `inspect` of `filewright/engine`. */
+export const inspect: Engine["inspect"] = (...args) => engine().inspect(...args);
+/** See `readPage` of `filewright/engine`. */
+export const readPage: Engine["readPage"] = (...args) => engine().readPage(...args);
+/** See `readPageAsync` of `filewright/engine`. */
+export const readPageAsync: Engine["readPageAsync"] = (...args) => engine().readPageAsync(...args);
+/** See `decodeText` of `filewright/engine`. */
+export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText(...args);
+/** See `encodeText` of `filewright/engine`. */
+export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
+/** See `lineAnchors` of `filewright/engine`. */
+export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
+/** See `glob` of `filewright/engine`. */
+export const glob: Engine["glob"] = (...args) => engine().glob(...args);
+/** See `grepText` of `filewright/engine`. */
+export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
 
 export * from "../engine/errors.ts";
 export * from "../engine/types.ts";

@@ -65,7 +65,7 @@ pub fn read_page_async(bytes: Uint8Array, name: String, request: String) -> Asyn
 }
 
 #[napi]
-pub fn decode_text(bytes: &[u8], label: String) -> napi::Result<PackedResult> {
+pub fn decode_bytes(bytes: &[u8], label: String) -> napi::Result<PackedResult> {
     guard(|| {
         let text = decode(bytes, &label)?;
         let mut packed = Packed::new();

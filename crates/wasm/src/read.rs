@@ -23,8 +23,9 @@ pub fn read_page(bytes: &[u8], name: &str, request: &str) -> Result<PackedResult
     Ok(packed.into())
 }
 
-#[wasm_bindgen(js_name = decodeText)]
-pub fn decode_text(bytes: &[u8], label: &str) -> Result<PackedResult, JsValue> {
+// Not `decodeText`: the generated JavaScript has a function of that name.
+#[wasm_bindgen(js_name = decodeBytes)]
+pub fn decode_bytes(bytes: &[u8], label: &str) -> Result<PackedResult, JsValue> {
     let text = decode(bytes, label).map_err(to_js)?;
     let mut packed = Packed::new();
     packed.str(&text.text);
