@@ -1,7 +1,14 @@
 /** The readers that come with the package. Heavy libraries are loaded by the reader that needs them, at its first file. */
 import { gzipReader, tarReader, zipReader } from "./archive/reader.ts";
 import { imageReader } from "./image/reader.ts";
+import { notebookReader } from "./notebook/reader.ts";
 import type { Reader } from "./reader.ts";
 
 /** Ours, the first that knows a kind wins. */
-export const builtIn: readonly Reader[] = Object.freeze([imageReader, zipReader, tarReader, gzipReader]);
+export const builtIn: readonly Reader[] = Object.freeze([
+  imageReader,
+  notebookReader,
+  zipReader,
+  tarReader,
+  gzipReader,
+]);

@@ -129,19 +129,11 @@ export function searchJson(
       }
       depth += 1;
       if (what === "way") enter(kind);
+      watch();
     },
     end(at, line) {
-      depth -= 1;
-      if (measuring >= 0) {
-        if (depth + 1 !== measuring) return;
-        measuring = -1;
-        if (found !== undefined) {
-          found.end = at;
-          found.endLine = line;
-        }
-        return;
-      }
-      if (frames.length === depth + 1) leave();
+      close(at, line);
+      watch();
     },
     key(raw, _at, line) {
       const frame = frames.at(-1);
@@ -155,6 +147,23 @@ export function searchJson(
       scalar(text === "null" ? "null" : /^[tf]/.test(text) ? "boolean" : "number", from, to, line),
   };
 
+  const close = (at: number, line: number): void => {
+    depth -= 1;
+    if (measuring < 0) {
+      if (frames.length === depth + 1) leave();
+    } else if (depth + 1 === measuring && found !== undefined) {
+      measuring = -1;
+      found.end = at;
+      found.endLine = line;
+    }
+  };
+
+  /** Keys are kept only where they can be meant. */
+  const watch = (): void => {
+    const wanted = measuring < 0 && depth === frames.length && frames.at(-1)?.kind === "object";
+    scan.keep = wanted ? keyLength : 0;
+  };
+
   const leave = (): void => {
     const frame = frames.pop();
     if (frame === undefined || found !== undefined || dead.depth > frames.length) return;
@@ -163,8 +172,8 @@ export function searchJson(
   };
 
   const scan: Scan = scanJson(listener, { lines });
-  // Strings are not looked at; keys are, and no longer ones can be meant.
-  scan.keep = Math.max(128, 6 * Math.max(0, ...tokens.map((token) => token.length)));
+  // No longer key can be meant; a character may be written in six.
+  const keyLength = Math.max(128, 6 * Math.max(0, ...tokens.map((token) => token.length)));
   if (lines && tokens.length > 0) {
     depth = 1;
     enter("array");

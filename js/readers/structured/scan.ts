@@ -50,18 +50,25 @@ const DEEPEST = 100_000;
 const LONGEST_LITERAL = 100_000;
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** What may come next. */
-type Place = "value" | "value or end" | "key or end" | "key" | "colon" | "comma or end" | "done";
+/** What may come next. Numbers, as this is looked at for every token. */
+type Place = 0 | 1 | 2 | 3 | 4 | 5;
+const VALUE = 0;
+const VALUE_OR_END = 1;
+const KEY_OR_END = 2;
+const COLON = 3;
+const COMMA_OR_END = 4;
+const DONE = 5;
+
 /** What the scanner is in the middle of. */
-type Inside =
-  | "nothing"
-  | "string"
-  | "escape"
-  | "literal"
-  | "slash"
-  | "line comment"
-  | "block comment"
-  | "star";
+type Inside = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
+const NOTHING = 0;
+const STRING = 1;
+const ESCAPE = 2;
+const WORD = 3;
+const SLASH = 4;
+const LINE_COMMENT = 5;
+const BLOCK_COMMENT = 6;
+const STAR = 7;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -71,8 +78,8 @@ const LF = 0x0a;
 export function scanJson(listener: Listener, options: { readonly lines?: boolean } = {}): Scan {
   const many = options.lines === true;
   const kinds: ("object" | "array")[] = [];
-  let place: Place = "value";
-  let inside: Inside = "nothing";
+  let place: Place = VALUE;
+  let inside: Inside = NOTHING;
   let asKey = false;
   /** Units before this chunk. */
   let base = 0;
@@ -82,20 +89,22 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   let fromLine = 1;
   let kept = "";
   let length = 0;
-  let decoder: TextDecoder | undefined;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** Whether the decoder waits for the rest of a character. */
+  let waiting = false;
 
   const fail = (message: string, at: number): never => {
     throw new ScanError(message, at, line);
   };
 
   const afterValue = (): void => {
-    place = kinds.length > 0 ? "comma or end" : many ? "value" : "done";
+    place = kinds.length > 0 ? COMMA_OR_END : many ? VALUE : DONE;
   };
 
   const keep = (units: Uint8Array | Uint16Array, start: number, end: number, last: boolean): void => {
     const room = Math.max(0, scan.keep - length);
     length += end - start;
-    if (room > 0 || last)
+    if (room > 0 || waiting)
       kept += textOf(units, start, Math.min(end, start + room), last && length <= scan.keep);
   };
 
@@ -107,21 +116,19 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       }
       return text;
     }
-    if (last && decoder === undefined && end - start < 24) {
+    if (last && !waiting && end - start < 24) {
       // Most keys and literals: short, and ASCII.
       let text = "";
       for (let at = start; at < end; at++) {
         const byte = units[at] as number;
-        if (byte > 0x7f) return new TextDecoder().decode(units.subarray(start, end));
+        if (byte > 0x7f) return decoder.decode(units.subarray(start, end));
         text += String.fromCharCode(byte);
       }
       return text;
     }
-    // A character may lie across two chunks: one decoder for the whole string.
-    decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
-    const text = decoder.decode(units.subarray(start, end), { stream: !last });
-    if (last) decoder = undefined;
-    return text;
+    // A character may lie across two chunks.
+    waiting = !last;
+    return decoder.decode(units.subarray(start, end), { stream: !last });
   };
 
   const start = (what: Inside, at: number): void => {
@@ -130,13 +137,14 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
     fromLine = line;
     kept = "";
     length = 0;
-    decoder = undefined;
+    if (waiting) decoder.decode();
+    waiting = false;
   };
 
   const endString = (at: number): void => {
-    inside = "nothing";
+    inside = NOTHING;
     if (asKey) {
-      place = "colon";
+      place = COLON;
       listener.key(length > scan.keep ? null : kept, from, fromLine);
     } else {
       afterValue();
@@ -145,7 +153,7 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   };
 
   const endLiteral = (at: number): void => {
-    inside = "nothing";
+    inside = NOTHING;
     if (!LITERAL.test(kept)) {
       const shown = kept.length > 20 ? `${kept.slice(0, 20)}…` : kept;
       line = fromLine;
@@ -158,13 +166,13 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   const open = (kind: "object" | "array", at: number): void => {
     if (kinds.length === DEEPEST) fail(`nested deeper than ${DEEPEST}`, at);
     kinds.push(kind);
-    place = kind === "object" ? "key or end" : "value or end";
+    place = kind === "object" ? KEY_OR_END : VALUE_OR_END;
     listener.begin(kind, at, line);
   };
 
   const close = (kind: "object" | "array", at: number): void => {
     // A comma may stand before the bracket: that leaves "key or end" or "value or end".
-    const may = place === "comma or end" || place === "key or end" || place === "value or end";
+    const may = place === COMMA_OR_END || place === KEY_OR_END || place === VALUE_OR_END;
     if (!may || kinds.at(-1) !== kind) fail(`unexpected '${kind === "object" ? "}" : "]"}'`, at);
     kinds.pop();
     afterValue();
@@ -175,13 +183,13 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
   const token = (unit: number, at: number): boolean => {
     switch (unit) {
       case QUOTE:
-        asKey = place === "key or end" || place === "key";
-        if (!asKey && !place.startsWith("value")) fail("unexpected string", at);
-        start("string", at);
+        asKey = place === KEY_OR_END;
+        if (!asKey && place > VALUE_OR_END) fail("unexpected string", at);
+        start(STRING, at);
         break;
       case 0x7b: // {
       case 0x5b: // [
-        if (!place.startsWith("value")) fail(`unexpected '${String.fromCharCode(unit)}'`, at);
+        if (place > VALUE_OR_END) fail(`unexpected '${String.fromCharCode(unit)}'`, at);
         open(unit === 0x7b ? "object" : "array", at);
         break;
       case 0x7d:
@@ -191,18 +199,18 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
         close("array", at);
         break;
       case 0x2c: // ,
-        if (place !== "comma or end") fail("unexpected ','", at);
-        place = kinds.at(-1) === "object" ? "key or end" : "value or end";
+        if (place !== COMMA_OR_END) fail("unexpected ','", at);
+        place = kinds.at(-1) === "object" ? KEY_OR_END : VALUE_OR_END;
         break;
       case 0x3a: // :
-        if (place !== "colon") fail("unexpected ':'", at);
-        place = "value";
+        if (place !== COLON) fail("unexpected ':'", at);
+        place = VALUE;
         break;
       default:
-        if (unit === 0x2f) inside = "slash";
+        if (unit === 0x2f) inside = SLASH;
         else {
-          if (!place.startsWith("value")) fail(`unexpected ${shown(unit)}`, at);
-          start("literal", at);
+          if (place > VALUE_OR_END) fail(`unexpected ${shown(unit)}`, at);
+          start(WORD, at);
           return false;
         }
     }
@@ -216,31 +224,29 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       for (let at = 0; at < size; ) {
         const unit = units[at] as number;
         switch (inside) {
-          case "string": {
+          case STRING: {
             let to = at;
-            while (to < size && units[to] !== QUOTE && units[to] !== BACKSLASH) {
-              if ((units[to] as number) < 0x20) {
-                if (units[to] === LF) fail("a string is not closed on its line", base + to);
-                // Other control characters are not JSON either, but harmless: shown as they are.
-              }
-              to += 1;
-            }
+            let next = unit;
+            // Control characters other than LF are not JSON either, but harmless: kept as they are.
+            while (next !== QUOTE && next !== BACKSLASH && next !== LF && ++to < size)
+              next = units[to] as number;
+            if (to < size && next === LF) fail("a string is not closed on its line", base + to);
             const ends = to < size && units[to] === QUOTE;
             keep(units, at, to, ends);
             at = to + 1;
             if (ends) endString(base + at);
             else if (to < size) {
-              inside = "escape";
+              inside = ESCAPE;
               keep(units, to, to + 1, false);
             }
             break;
           }
-          case "escape":
+          case ESCAPE:
             keep(units, at, at + 1, false);
-            inside = "string";
+            inside = STRING;
             at += 1;
             break;
-          case "literal": {
+          case WORD: {
             let to = at;
             while (to < size && !endsLiteral(units[to] as number)) to += 1;
             kept += textOf(units, at, to, true);
@@ -249,23 +255,23 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
             if (to < size) endLiteral(base + to);
             break;
           }
-          case "slash":
+          case SLASH:
             if (unit !== 0x2f && unit !== 0x2a) fail("unexpected '/'", base + at);
-            inside = unit === 0x2f ? "line comment" : "block comment";
+            inside = unit === 0x2f ? LINE_COMMENT : BLOCK_COMMENT;
             at += 1;
             break;
-          case "line comment":
+          case LINE_COMMENT:
             if (unit === LF) {
-              inside = "nothing";
+              inside = NOTHING;
               line += 1;
             }
             at += 1;
             break;
-          case "block comment":
-          case "star":
+          case BLOCK_COMMENT:
+          case STAR:
             if (unit === LF) line += 1;
-            if (inside === "star" && unit === 0x2f) inside = "nothing";
-            else inside = unit === 0x2a ? "star" : "block comment";
+            if (inside === STAR && unit === 0x2f) inside = NOTHING;
+            else inside = unit === 0x2a ? STAR : BLOCK_COMMENT;
             at += 1;
             break;
           default:
@@ -277,14 +283,14 @@ export function scanJson(listener: Listener, options: { readonly lines?: boolean
       base += size;
     },
     finish() {
-      if (inside === "literal") endLiteral(base);
-      if (inside === "string" || inside === "escape") {
+      if (inside === WORD) endLiteral(base);
+      if (inside === STRING || inside === ESCAPE) {
         line = fromLine;
         fail("a string is never closed", from);
       }
-      if (inside === "block comment" || inside === "star") fail("a comment is never closed", base);
+      if (inside === BLOCK_COMMENT || inside === STAR) fail("a comment is never closed", base);
       if (kinds.length > 0) fail(`the end is missing: ${kinds.length} still open`, base);
-      if (place !== "done" && !many) fail("there is no value", base);
+      if (place !== DONE && !many) fail("there is no value", base);
     },
   };
   return scan;

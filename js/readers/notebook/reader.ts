@@ -1,0 +1,170 @@
+/**
+ * Notebooks (`.ipynb`) as cells in order: source, then outputs within caps,
+ * pictures as blocks. A file that is no notebook is shown as the text it is.
+ */
+import { engine } from "../../engine/current.ts";
+import { escapeControls } from "../../backends/paths.ts";
+import type { ImageBlock, Reader, ReaderInput, Rendered } from "../reader.ts";
+import { tooLarge } from "../refuse.ts";
+import {
+  type CappedText,
+  type Notebook,
+  type NotebookCell,
+  type NotebookOutput,
+  parseNotebook,
+} from "./parse.ts";
+
+/** Bytes of one output's text, and of one cell's source. */
+const OUTPUT = 10_000;
+const SOURCE = 200_000;
+/** Bytes of the outputs of all cells together. */
+const OUTPUTS = 200_000;
+const MOST_IMAGES = 10;
+/** Bytes of one picture, decoded; models take no larger ones. */
+const IMAGE_BYTES = 5 * 1024 * 1024;
+const MOST_PIXELS = 100_000_000;
+/** Cells in `data`; the text has them all. */
+const DATA_CELLS = 1000;
+
+/** Jupyter notebooks. */
+export const notebookReader: Reader = Object.freeze({
+  mimes: ["application/x-ipynb+json"],
+  async read(input: ReaderInput): Promise<Rendered> {
+    const { source, limits, signal, encoding = "utf-8" } = input;
+    const caps = {
+      output: OUTPUT,
+      source: SOURCE,
+      image: Math.ceil((IMAGE_BYTES * 4) / 3) + 4,
+      images: Math.ceil((limits.imageBytes * 4) / 3) + 4,
+    };
+    const notebook = encoding === "utf-8" ? await parseNotebook(source, caps, signal) : null;
+    return notebook === null ? asText(input, encoding) : render(notebook, input);
+  },
+});
+
+async function asText({ source, limits }: ReaderInput, encoding: string): Promise<Rendered> {
+  if (source.size > limits.wholeFileBytes) {
+    throw tooLarge(source.size, limits.wholeFileBytes, "force_text: true shows pages of it as text");
+  }
+  const { text } = engine().decodeText(await source.read(), encoding);
+  return { text, firstLine: 1, warning: "This is no valid notebook: shown is its text." };
+}
+
+function render(notebook: Notebook, { path, limits, options }: ReaderInput): Rendered {
+  const images: ImageBlock[] = [];
+  let budget = Math.min(OUTPUTS, limits.outputBytes);
+  let imageBudget = limits.imageBytes;
+  let left = 0;
+
+  const picture = (mime: string, data: string): string => {
+    const size = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
+    if (options.nonText === "error") return `[${mime}, ${size} bytes]`;
+    if (data === "" || images.length === MOST_IMAGES || size > imageBudget || !fits(data)) {
+      left += 1;
+      return `[${mime}, ${size} bytes: left out]`;
+    }
+    imageBudget -= size;
+    images.push({
+      type: "image",
+      source: { type: "base64", media_type: mime, data },
+      file_path: path,
+      size_bytes: size,
+    });
+    return `[${mime}, ${size} bytes: image ${images.length}]`;
+  };
+
+  const outputText = (output: NotebookOutput): string => {
+    const shown = textOf(output);
+    const pictures = output.images.map(({ mime, data }) => picture(mime, data));
+    const others = [...output.data.keys()].filter((mime) => mime !== shown?.mime && mime !== "text/plain");
+    const parts = [...pictures];
+    if (shown !== undefined && (pictures.length === 0 || shown.mime === "")) {
+      const text = stripAnsi(shown.text.text).trimEnd();
+      if (text.length > budget) {
+        parts.push(`[output left out: ${text.length + shown.text.dropped} bytes]`);
+        left += 1;
+      } else {
+        budget -= text.length;
+        if (text !== "") parts.push(text);
+        if (shown.text.dropped > 0) parts.push(`[output cut: ${shown.text.dropped} more bytes]`);
+      }
+    } else if (shown === undefined && others.length > 0 && pictures.length === 0) {
+      parts.push(`[${others.map(escapeControls).join(", ")}]`);
+    }
+    return parts.join("\n");
+  };
+
+  const blocks = notebook.cells.map((cell, index) => {
+    const head = [`cell ${index + 1}`, ...(cell.id === "" ? [] : [`id=${escapeControls(cell.id)}`])];
+    head.push(escapeControls(cell.type) || "unknown");
+    if (cell.count !== "") head.push(`[${cell.count}]`);
+    const lines = [`--- ${head.join(" ")} ---`];
+    if (cell.source.text !== "") lines.push(cell.source.text.replace(/\n$/, ""));
+    if (cell.source.dropped > 0) lines.push(`[source cut: ${cell.source.dropped} more bytes]`);
+    for (const output of cell.outputs) {
+      const text = outputText(output);
+      if (text !== "") lines.push(`--- output${labelOf(output)} ---`, text);
+    }
+    if (cell.moreOutputs > 0) lines.push(`[${cell.moreOutputs} more outputs]`);
+    return lines.join("\n");
+  });
+
+  const count = notebook.cells.length + notebook.moreCells;
+  const about = [notebook.kernel || notebook.language].filter((word) => word !== "").map(escapeControls);
+  const summary = `[notebook: ${[`${count} ${count === 1 ? "cell" : "cells"}`, ...about].join(", ")}]`;
+  const more = notebook.moreCells > 0 ? [`[${notebook.moreCells} more cells]`] : [];
+  return {
+    text: [summary, ...blocks, ...more].join("\n"),
+    ...(images.length === 0 ? {} : { content: images }),
+    data: {
+      format: "notebook",
+      cell_count: count,
+      kernel: notebook.kernel || null,
+      language: notebook.language || null,
+      cells: notebook.cells.slice(0, DATA_CELLS).map(factsOf),
+    },
+    warning:
+      left === 0
+        ? undefined
+        : `${left} outputs are left out; json_pointer shows one, as in "/cells/0/outputs/0".`,
+  };
+}
+
+function factsOf(cell: NotebookCell): object {
+  return { id: cell.id || null, type: cell.type, outputs: cell.outputs.length + cell.moreOutputs };
+}
+
+/** The text that stands for an output: the plainest there is. */
+function textOf({
+  text,
+  data,
+}: NotebookOutput): { readonly mime: string; readonly text: CappedText } | undefined {
+  if (text.text !== "") return { mime: "", text };
+  for (const mime of ["text/markdown", "text/plain", "application/json", "text/latex", "text/html"]) {
+    const found = data.get(mime);
+    if (found !== undefined) return { mime, text: found };
+  }
+  return undefined;
+}
+
+function labelOf({ type, name }: NotebookOutput): string {
+  if (type === "error") return ` error ${escapeControls(name)}`.trimEnd();
+  return name === "" || name === "stdout" ? "" : ` ${escapeControls(name)}`;
+}
+
+/** Whether the picture is one, and of bearable size. */
+function fits(data: string): boolean {
+  try {
+    const head = Uint8Array.from(atob(data.slice(0, 4096)), (c) => c.charCodeAt(0));
+    const { kind, width, height } = engine().inspect(head, { partial: true });
+    return kind === "image" && (width ?? 0) * (height ?? 0) <= MOST_PIXELS;
+  } catch {
+    return false; // Not base64.
+  }
+}
+
+/** Without the colours of a terminal. */
+function stripAnsi(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what an escape sequence begins with
+  return text.replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
+}
