@@ -4,4 +4,6 @@ export * from "./backends/index.ts";
 export * from "./backends/local.node.ts";
 export * from "./access/index.ts";
 export * from "./readers/index.ts";
+import "./workspace/local.node.ts";
+
 export * from "./workspace/index.ts";

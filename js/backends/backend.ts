@@ -9,6 +9,7 @@
  */
 
 import type { Page, PageRequest } from "../engine/read.ts";
+import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** A value now or later. */
@@ -107,6 +108,14 @@ export interface TreeCounts {
   readonly bytes: number;
 }
 
+/** How a lock is waited for. */
+export interface LockOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The path has no links left to follow: the caller resolved it, or means the link itself. Default false. */
+  readonly resolved?: boolean | undefined;
+}
+
 /** A held lock. */
 export interface LockHandle {
   release(): void;
@@ -154,6 +163,21 @@ export interface FsBackend {
     path: string,
     request: PageRequest & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<Page>;
+  /** The `sha256:` hash of a file's content and the version it belongs to, in flat memory. */
+  hash?(
+    path: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<{ readonly hash: string; readonly version: string }>;
+  /** Searches contents below a directory, or in a file. Paths in results are relative to `root`. */
+  grep?(
+    root: string,
+    query: SearchQuery & { readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<SearchResult>;
+  /** Finds entries below a directory by name. Paths in results are relative to `root`. */
+  find?(
+    root: string,
+    query: FindQuery & { readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<FindResult>;
   /** A directory in pages. */
   listPage?(
     path: string,
@@ -187,10 +211,7 @@ export interface FsBackend {
   /** A twin that enforces the policy itself, without a gap between check and use. */
   confine?(policy: SandboxPolicy): FsBackend;
   /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
-  lock?(
-    path: string,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
-  ): Promise<LockHandle>;
+  lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
 
 const METHODS = [
@@ -216,6 +237,9 @@ export type Capability = {
 const ALL: Record<Capability, true> = {
   read: true,
   readLines: true,
+  hash: true,
+  grep: true,
+  find: true,
   listPage: true,
   rename: true,
   copyFile: true,

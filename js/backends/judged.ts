@@ -136,7 +136,8 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       });
   }
   if (lock !== undefined) {
-    backend.lock = (path, options) => at(path, "write", "follow", (real) => lock.call(inner, real, options));
+    backend.lock = (path, options) =>
+      at(path, "write", options.resolved ? "keep" : "follow", (real) => lock.call(inner, real, options));
   }
   if (inner.chmod !== undefined) {
     backend.chmod = (path, mode) => at(path, "write", "follow", (real) => chmodVia(inner, real, mode));

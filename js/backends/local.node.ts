@@ -7,7 +7,6 @@
  */
 import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
-import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
 import {
   type CancelToken,
   DURABILITY,
@@ -17,6 +16,7 @@ import {
 } from "../engine/roots.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { type TreeSearch, treeSearch } from "../engine/tree-search.ts";
+import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
 import { type Packed, unpack } from "../engine/unpack.ts";
 import type {
   ByteRange,
@@ -25,6 +25,7 @@ import type {
   FsEntry,
   FsStat,
   LockHandle,
+  LockOptions,
   TreeCounts,
   VersionedBytes,
   WriteOptions,
@@ -357,11 +358,10 @@ export class LocalBackend implements FsBackend {
     await settle(path, this.#roots.chmod(path, mode));
   }
   /** Keeps other processes with the same state directory from locking the path. */
-  async lock(
-    path: string,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
-  ): Promise<LockHandle> {
-    return lockPath(this.#native, this.#options.stateDir, await this.realpath(path), path, options);
+  async lock(path: string, options: LockOptions): Promise<LockHandle> {
+    checkPath(path);
+    const real = options.resolved ? path : await this.realpath(path);
+    return lockPath(this.#native, this.#options.stateDir, real, path, options);
   }
 
   async #list(path: string, facts: boolean): Promise<readonly FsEntry[]> {

@@ -13,6 +13,7 @@ import { colourDiff, print, printError, styled } from "./output.ts";
 
 /** Lines shown of each answer. */
 const SHOWN_LINES = 8;
+const SHOWN_DIFF_LINES = 16;
 const SHOWN_CHARS = 140;
 
 /** Plays the session on a directory; gives the exit status. */
@@ -58,8 +59,8 @@ async function session(play: Play, scratch: string): Promise<boolean> {
     pattern: "**/*.{ts,js,mjs,rs,py,go,java,c,h,md}",
     limit: 1000,
   });
-  const hits = await play("Where is it unfinished, or documented?", "grep", {
-    pattern: "\\b(TODO|FIXME|README|export function)\\b",
+  const hits = await play("Where are things defined?", "grep", {
+    pattern: "^(export (async )?function|pub fn|def|class|func) \\w+",
     max_results: 20,
   });
   const path = firstPath(hits, "matches") ?? firstPath(found, "matches");
@@ -115,7 +116,7 @@ function shorten(tool: string, result: ToolResult): string {
   if (!result.ok) return styled("bad", result.text);
   const lines = result.text.split("\n");
   const shown = lines
-    .slice(0, SHOWN_LINES)
+    .slice(0, tool === "edit_file" ? SHOWN_DIFF_LINES : SHOWN_LINES)
     .map((line) => (line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line));
   const rest = lines.length - shown.length;
   const text = shown.join("\n");

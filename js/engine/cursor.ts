@@ -7,7 +7,7 @@
 import { FilewrightError } from "./errors.ts";
 
 /** The kinds of results that have cursors. */
-export type CursorKind = "grep" | "find";
+export type CursorKind = "grep" | "find" | "list";
 
 /** A place in a result. */
 export interface CursorPlace {

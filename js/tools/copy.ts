@@ -40,7 +40,7 @@ export const copy: ChangingTool<Required<TransferArgs>, CopyData, TransferTodo> 
   kind: "change",
   name: "copy",
   title: "Copy",
-  description: `Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links stay links, and links that lead out of the workspace are left out.
+  description: `Copies a file, or a directory with everything in it, to the exact path given as destination. Contents and modes are kept; symbolic links inside it are copied as links, never followed.
 An existing destination is ALREADY_EXISTS unless overwrite is true: then a file is replaced and directories are merged.`,
   inputSchema,
   outputSchema,

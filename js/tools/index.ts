@@ -7,10 +7,13 @@ import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
 import { diff, type DiffArgs, type DiffData } from "./diff.ts";
 import { editFile, type EditFileArgs, type EditFileData } from "./edit_file.ts";
+import { glob, type GlobArgs, type GlobData } from "./glob.ts";
+import { grep, type GrepArgs, type GrepData } from "./grep.ts";
 import { listDirectory, type ListDirectoryArgs, type ListDirectoryData } from "./list_directory.ts";
 import { mkdir, type MkdirArgs, type MkdirData } from "./mkdir.ts";
 import { move, type MoveData } from "./move.ts";
 import { readFile, type ReadFileArgs, type ReadFileData } from "./read_file.ts";
+import { readManyFiles, type ReadManyFilesArgs, type ReadManyFilesData } from "./read_many_files.ts";
 import { stat, type StatArgs, type StatData } from "./stat.ts";
 import type { Tool } from "./tool.ts";
 import type { TransferArgs } from "./transfer.ts";
@@ -19,10 +22,13 @@ import { writeFile, type WriteFileArgs, type WriteFileData } from "./write_file.
 /** The arguments of each tool. */
 export interface ToolArgs {
   read_file: ReadFileArgs;
+  read_many_files: ReadManyFilesArgs;
   write_file: WriteFileArgs;
   edit_file: EditFileArgs;
   diff: DiffArgs;
   list_directory: ListDirectoryArgs;
+  glob: GlobArgs;
+  grep: GrepArgs;
   stat: StatArgs;
   copy: TransferArgs;
   move: TransferArgs;
@@ -34,10 +40,13 @@ export interface ToolArgs {
 /** The data of each tool's result. */
 export interface ToolData {
   read_file: ReadFileData;
+  read_many_files: ReadManyFilesData;
   write_file: WriteFileData;
   edit_file: EditFileData;
   diff: DiffData;
   list_directory: ListDirectoryData;
+  glob: GlobData;
+  grep: GrepData;
   stat: StatData;
   copy: CopyData;
   move: MoveData;
@@ -52,10 +61,13 @@ export type ToolName = keyof ToolArgs;
 /** Every tool, in the order models are shown. */
 export const TOOLS: readonly Tool[] = Object.freeze([
   readFile,
+  readManyFiles,
   writeFile,
   editFile,
   diff,
   listDirectory,
+  glob,
+  grep,
   stat,
   copy,
   move,
@@ -74,6 +86,10 @@ export type {
   DiffData,
   EditFileArgs,
   EditFileData,
+  GlobArgs,
+  GlobData,
+  GrepArgs,
+  GrepData,
   ListDirectoryArgs,
   ListDirectoryData,
   MkdirArgs,
@@ -81,11 +97,14 @@ export type {
   MoveData,
   ReadFileArgs,
   ReadFileData,
+  ReadManyFilesArgs,
+  ReadManyFilesData,
   StatArgs,
   StatData,
   TransferArgs,
   WriteFileArgs,
   WriteFileData,
 };
+export { DEFAULT_EXCLUDES } from "./read_many_files.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export type { ImageBlock, Progress, Tool } from "./tool.ts";

@@ -2,12 +2,14 @@
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia, readLinkVia } from "../backends/fallback.ts";
 import { compareCodePoints, relativeTo } from "../backends/paths.ts";
-import { compileGlobs } from "../backends/globs.ts";
+import { engine } from "../engine/current.ts";
+import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts } from "./shared.ts";
 import { escapeControls, isoTime } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
+import { keptPaths } from "./walks.ts";
 
 /** The arguments of `list_directory`. */
 export interface ListDirectoryArgs {
@@ -152,14 +154,14 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
 }
 
 function cursorAfter(shownPath: string, entries: number): string {
-  return `${entries}:${shownPath}`;
+  return encodeCursor("list", { path: shownPath, number: entries });
 }
 
 /** How many entries came before this page. @throws FilewrightError INVALID_ARGUMENT */
 function offsetOf({ cursor }: Args, shownPath: string): number {
   if (cursor === undefined) return 0;
-  const [number = "", ...of] = cursor.split(":");
-  if (of.join(":") === shownPath && /^\d{1,12}$/u.test(number)) return Number(number);
+  const { path: of, number } = decodeCursor("list", cursor);
+  if (of === shownPath && number >= 0) return number;
   throw new FilewrightError(
     "INVALID_ARGUMENT",
     "Invalid argument 'cursor': it is another directory's; leave it out to begin anew.",
@@ -169,7 +171,8 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
 
 /** Every entry wanted, each directory followed by its content. */
 async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
-  const ignored = args.ignore.length === 0 ? undefined : compileGlobs(args.ignore);
+  const ignored = args.ignore.length === 0 ? undefined : engine().glob([], { exclude: args.ignore });
+  const kept = args.respect_ignore ? await keptPaths(call, root) : undefined;
   const compare = order(args);
   const found: FsEntry[] = [];
   const visit = async (directory: string, level: number): Promise<void> => {
@@ -177,7 +180,9 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
     let entries = await listLevel(directory, level, call);
     entries = entries.filter((entry) => {
       if (!args.hidden && entry.name.startsWith(".")) return false;
-      return ignored === undefined || !ignored.matches(relativeTo(entry.path, root) as string);
+      // A search gives no special files, which no ignore file is about either.
+      if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
+      return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
     });
     if (args.sort === "size" || args.sort === "mtime") entries = await withFacts(entries, call);
     for (const entry of [...entries].sort(compare)) {

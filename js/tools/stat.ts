@@ -124,20 +124,22 @@ async function contentFacts(
   hash: boolean,
   call: Call,
 ): Promise<Pick<StatData, "mime" | "hash">> {
-  if (hash) {
-    const whole = await call.fs.readBytes(path);
-    return { mime: mimeOf(whole, path, whole.length), hash: engine().sha256(whole) };
-  }
-  if (facts.size > HEAD_BYTES && call.fs.read === undefined) return {};
+  const digest = hash ? { hash: await hashOf(path, call) } : {};
+  if (facts.size > HEAD_BYTES && call.fs.read === undefined) return digest;
   try {
     const head = await readVersioned(call.fs, path, {
       range: { start: 0, end: HEAD_BYTES },
       signal: call.signal,
     });
-    return head === null ? {} : { mime: mimeOf(head.bytes, path, facts.size) };
+    return head === null ? digest : { ...digest, mime: mimeOf(head.bytes, path, facts.size) };
   } catch {
-    return {}; // Not readable: its facts are known all the same.
+    return digest; // Not readable: its facts are known all the same.
   }
+}
+
+async function hashOf(path: string, { fs, signal }: Call): Promise<string> {
+  if (fs.hash !== undefined) return (await fs.hash(path, { signal })).hash;
+  return engine().sha256(await fs.readBytes(path));
 }
 
 function mimeOf(bytes: Uint8Array, path: string, size: number): string {

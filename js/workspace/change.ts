@@ -157,7 +157,7 @@ export async function lockAll(
     if (call.fs.lock !== undefined) {
       for (const { path, write } of keys) {
         if (!write) continue; // What is only read is kept whole by those who write it.
-        const handle = await call.fs.lock(path, wait);
+        const handle = await call.fs.lock(path, { ...wait, resolved: true });
         held.push(() => handle.release());
       }
     }

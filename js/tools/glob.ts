@@ -1,0 +1,130 @@
+/** `glob`: finds files and directories by name. */
+import { compile, object } from "./schema.ts";
+import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
+import { findPaths } from "./walks.ts";
+
+/** The arguments of `glob`. */
+export interface GlobArgs {
+  readonly pattern: string | readonly string[];
+  readonly path?: string;
+  readonly exclude?: readonly string[];
+  readonly type?: "file" | "dir" | "any";
+  readonly case_sensitive?: boolean;
+  readonly hidden?: boolean;
+  readonly respect_ignore?: boolean;
+  readonly sort?: "path" | "recent" | "mtime";
+  readonly recency_ms?: number;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** What `glob` found. */
+export interface GlobData {
+  /** Relative to the workspace. */
+  readonly matches: readonly string[];
+  /** All of them, also those beyond the limit. */
+  readonly total: number;
+  readonly truncated: boolean;
+  readonly next_cursor?: string;
+  /** Files that match and are left out because of ignore files. */
+  readonly ignored: number;
+}
+
+type Args = Required<Omit<GlobArgs, "cursor">> & Pick<GlobArgs, "cursor">;
+
+const inputSchema = object(
+  {
+    pattern: textOrTexts(
+      "Glob, or several: * within a directory, ** across them, {a,b}, [a-z]. Without a slash it matches names at any depth.",
+    ),
+    path: path("The directory to look in", { default: "." }),
+    exclude: texts("Globs of what to leave out.", { default: [] }),
+    type: choice("What to find.", ["file", "dir", "any"], "file"),
+    case_sensitive: flag("Whether letter case counts.", true),
+    hidden: flag("Find names that begin with a dot too; .git is never searched.", true),
+    respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
+    sort: choice(
+      "path; recent: what changed within recency_ms first, newest first, then the others by path; mtime: newest first.",
+      ["path", "recent", "mtime"],
+      "path",
+    ),
+    recency_ms: integer("What `recent` means, in milliseconds.", { default: 86_400_000, minimum: 0 }),
+    limit: integer("The most paths given.", { default: 1000, minimum: 1, maximum: 100_000 }),
+    cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
+  },
+  ["pattern"],
+);
+
+const outputSchema = object(
+  {
+    matches: { type: "array", items: { type: "string" }, description: "Paths relative to the workspace." },
+    total: integer("All matches, also those beyond the limit."),
+    truncated: { type: "boolean", description: "Whether there are more." },
+    next_cursor: text("Pass as cursor to go on."),
+    ignored: integer("Matching files that ignore files leave out."),
+  },
+  ["matches", "total", "truncated", "ignored"],
+);
+
+/** Finds files and directories by name. */
+export const glob: ReadingTool<Args, GlobData> = {
+  kind: "read",
+  name: "glob",
+  title: "Find files",
+  description: `Finds files by name pattern, such as **/*.ts or src/*.{js,jsx}, anywhere below a directory; one path a line. A pattern without a slash (*.ts) matches at any depth. Use it when you know something of the name; to search contents use grep, to look around list_directory.
+Ignored files and .git are left out, symbolic links are not followed. At most limit paths are given; the total is always told.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("glob", inputSchema, PATH_ALIASES),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  run,
+  render(data, args) {
+    if (data.matches.length === 0) return `No files match ${patternsOf(args).map(escapeControls).join(", ")}`;
+    const lines = data.matches.map(escapeControls);
+    if (data.truncated)
+      lines.push(`[${lines.length} of ${data.total} matches; continue with cursor="${data.next_cursor}"]`);
+    return lines.join("\n");
+  },
+  // Asked again for fewer, so that the cursor is the search's own.
+  shrink: async (data, args, lines, call) =>
+    (await run({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
+};
+
+function patternsOf(args: Pick<GlobArgs, "pattern">): readonly string[] {
+  return typeof args.pattern === "string" ? [args.pattern] : args.pattern;
+}
+
+async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
+  const at = call.locations[0]!;
+  if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
+  const found = await findPaths(call, at.path, {
+    pattern: patternsOf(args).map((pattern) => below(pattern, at.path)),
+    exclude: args.exclude,
+    type: args.type,
+    caseSensitive: args.case_sensitive,
+    hidden: args.hidden,
+    respectIgnore: args.respect_ignore,
+    sort: args.sort,
+    recencyMs: args.recency_ms,
+    limit: args.limit,
+    cursor: args.cursor,
+  });
+  return {
+    data: {
+      matches: found.paths.map(call.display),
+      total: found.total,
+      truncated: found.truncated,
+      ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
+      ignored: found.ignored,
+    },
+  };
+}
+
+/** An absolute pattern below the directory means the same as the relative one. */
+function below(pattern: string, directory: string): string {
+  const start = directory === "/" ? "/" : `${directory}/`;
+  return pattern.startsWith(start) ? pattern.slice(start.length - 1) : pattern;
+}

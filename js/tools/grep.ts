@@ -1,0 +1,339 @@
+/** `grep`: searches the contents of files. */
+import { FilewrightError } from "../engine/errors.ts";
+import { childOf, relativeTo } from "../backends/paths.ts";
+import { encodeCursor } from "../engine/cursor.ts";
+import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
+import { compile, object } from "./schema.ts";
+import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import type { Answer, Call, ReadingTool } from "./tool.ts";
+
+/** The arguments of `grep`. */
+export interface GrepArgs {
+  readonly pattern: string;
+  readonly path?: string;
+  readonly glob?: string | readonly string[];
+  readonly exclude?: readonly string[];
+  readonly file_types?: readonly string[];
+  readonly regex?: boolean;
+  readonly case?: "sensitive" | "insensitive" | "smart";
+  readonly word?: boolean;
+  readonly multiline?: boolean;
+  readonly before?: number;
+  readonly after?: number;
+  readonly context?: number;
+  readonly output?: "content" | "files" | "count";
+  readonly max_results?: number;
+  readonly max_per_file?: number;
+  readonly max_line_chars?: number;
+  readonly hidden?: boolean;
+  readonly respect_ignore?: boolean;
+  readonly cursor?: string;
+  readonly timeout_ms?: number;
+}
+
+/** One line that matches. Lines and columns count from 1, columns in code points. */
+export interface GrepMatch {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  /** The line without its end, cut around the match where it is too long. */
+  readonly text: string;
+  /** The last line of a match that spans several. */
+  readonly end_line?: number;
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}
+
+/** What `grep` found. */
+export interface GrepData {
+  /** With `output: "content"`. */
+  readonly matches?: readonly GrepMatch[];
+  /** With `output: "files"`. */
+  readonly files?: readonly string[];
+  /** With `output: "count"`: matching lines of each file. */
+  readonly counts?: readonly { readonly path: string; readonly count: number }[];
+  /** Matching lines; a lower bound unless `complete`. */
+  readonly total_matches: number;
+  readonly files_with_matches: number;
+  readonly files_searched: number;
+  readonly skipped_binary: number;
+  /** Files too large to be searched. */
+  readonly skipped_large: number;
+  readonly unreadable: number;
+  readonly truncated: boolean;
+  /** Whether everything was searched to its end. */
+  readonly complete: boolean;
+  readonly incomplete_reason?: string;
+  readonly next_cursor?: string;
+}
+
+type Optional = "glob" | "max_per_file" | "cursor" | "before" | "after";
+type Args = Required<Omit<GrepArgs, Optional>> & Pick<GrepArgs, Optional>;
+
+const inputSchema = object(
+  {
+    pattern: text(
+      "Regular expression (Rust syntax: no look-around, no back-references), or plain text with regex: false.",
+      { minLength: 1 },
+    ),
+    path: path("The directory to search, or one file", { default: "." }),
+    glob: textOrTexts("Only files whose path matches: *.ts at any depth, src/** below a directory."),
+    exclude: texts("Globs of files to leave out.", { default: [] }),
+    file_types: texts("Only files of these types or extensions: ts, rust, .py.", { default: [] }),
+    regex: flag("False: the pattern is plain text.", true),
+    case: choice(
+      "Whether letter case counts; smart: only where the pattern has a capital.",
+      ["sensitive", "insensitive", "smart"],
+      "sensitive",
+    ),
+    word: flag("Match whole words only.", false),
+    multiline: flag("Let a match span lines.", false),
+    before: integer("Lines shown before each match.", { minimum: 0, maximum: 50 }),
+    after: integer("Lines shown after each match.", { minimum: 0, maximum: 50 }),
+    context: integer("Lines shown before and after each match.", { default: 0, minimum: 0, maximum: 50 }),
+    output: choice(
+      "The matching lines, only the paths of files that match, or the number of matching lines of each.",
+      ["content", "files", "count"],
+      "content",
+    ),
+    max_results: integer("The most lines (or files) given.", {
+      default: 200,
+      minimum: 1,
+      maximum: 1_000_000,
+    }),
+    max_per_file: integer("The most lines given of one file.", { minimum: 1 }),
+    max_line_chars: integer("Longer lines are cut around the match. 0: never.", { default: 500, minimum: 0 }),
+    hidden: flag("Search names that begin with a dot too; .git is never searched.", true),
+    respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
+    cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
+    timeout_ms: integer("After this time what was found so far is given.", { default: 30_000, minimum: 1 }),
+  },
+  ["pattern"],
+);
+
+const outputSchema = object(
+  {
+    matches: {
+      type: "array",
+      description: "Matching lines, by path and line.",
+      items: object(
+        {
+          path: text("Relative to the workspace."),
+          line: integer("From 1."),
+          column: integer("Of the first match, in characters from 1."),
+          text: text("The line."),
+          end_line: integer("Last line of a match that spans several."),
+          before: { type: "array", items: { type: "string" }, description: "Lines before." },
+          after: { type: "array", items: { type: "string" }, description: "Lines after." },
+        },
+        ["path", "line", "column", "text"],
+      ),
+    },
+    files: { type: "array", items: { type: "string" }, description: "With output files." },
+    counts: {
+      type: "array",
+      description: "With output count.",
+      items: object({ path: text("Relative to the workspace."), count: integer("Matching lines.") }, [
+        "path",
+        "count",
+      ]),
+    },
+    total_matches: integer("Matching lines; a lower bound unless complete."),
+    files_with_matches: integer("Files that match."),
+    files_searched: integer("Files searched."),
+    skipped_binary: integer("Binary files passed over."),
+    skipped_large: integer("Files too large to be searched."),
+    unreadable: integer("Entries that could not be read."),
+    truncated: { type: "boolean", description: "Whether there is more." },
+    complete: { type: "boolean", description: "Whether everything was searched." },
+    incomplete_reason: text("max_results, max_per_file or timeout."),
+    next_cursor: text("Pass as cursor to go on."),
+  },
+  ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],
+);
+
+/** Searches the contents of files. */
+export const grep: ReadingTool<Args, GrepData> = {
+  kind: "read",
+  name: "grep",
+  title: "Search contents",
+  description: `Searches the contents of files for a regular expression or plain text, below a directory or in one file; gives path:line:text, by path and line. Use it to find where something is defined or used; to find files by name use glob. Narrow it with glob or file_types; output files or count gives an overview first.
+Ignored files, binary files and .git are left out. Nothing found is a success. At most max_results lines are given; the last line then says that there is more, and next_cursor goes on.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("grep", inputSchema, PATH_ALIASES),
+  paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  run,
+  render(data, args) {
+    const lines = linesOf(data).flat();
+    if (lines.length === 0) return nothing(data, args);
+    if (data.truncated || !data.complete) lines.push(closing(data, args));
+    return lines.join("\n");
+  },
+  shrink(data, _args, lines, call) {
+    let used = 0;
+    const kept = linesOf(data).filter((group) => {
+      used += group.length;
+      return used <= lines;
+    }).length;
+    return firstOf(data, Math.max(1, kept), call);
+  },
+};
+
+async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
+  const root = call.locations[0]!.path;
+  const query: SearchQuery = {
+    pattern: args.pattern,
+    regex: args.regex,
+    case: args.case,
+    word: args.word,
+    multiline: args.multiline,
+    before: args.before,
+    after: args.after,
+    context: args.context,
+    glob: args.glob,
+    exclude: args.exclude,
+    fileTypes: args.file_types,
+    output: args.output,
+    maxResults: args.max_results,
+    maxPerFile: args.max_per_file,
+    maxLineChars: args.max_line_chars,
+    maxFileBytes: call.limits.grepFileBytes,
+    hidden: args.hidden,
+    respectIgnore: args.respect_ignore,
+    cursor: args.cursor,
+    timeoutMs: args.timeout_ms,
+  };
+  const asked = { ...query, signal: call.signal };
+  if (call.fs.grep === undefined)
+    throw new FilewrightError("UNSUPPORTED_OPERATION", "this storage cannot be searched");
+  const found = await call.fs.grep(root, asked);
+  return { data: dataOf(found, args, (path) => call.display(path === "" ? root : childOf(root, path))) };
+}
+
+function dataOf(found: SearchResult, args: Args, shown: (path: string) => string): GrepData {
+  const results =
+    args.output === "content"
+      ? { matches: matchesOf(found, shown) }
+      : args.output === "files"
+        ? { files: found.counts.map(({ path: where }) => shown(where)) }
+        : { counts: found.counts.map(({ path: where, count }) => ({ path: shown(where), count })) };
+  return {
+    ...results,
+    total_matches: found.totalMatches,
+    files_with_matches: found.filesWithMatches,
+    files_searched: found.filesSearched,
+    skipped_binary: found.skippedBinary,
+    skipped_large: found.skippedLarge,
+    unreadable: found.unreadable,
+    truncated: found.truncated,
+    complete: found.complete,
+    ...(found.incompleteReason === undefined ? {} : { incomplete_reason: found.incompleteReason }),
+    ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
+  };
+}
+
+function matchesOf(found: SearchResult, shown: (path: string) => string): readonly GrepMatch[] {
+  let last = "";
+  let path = shown("");
+  return found.matches.map((match) => {
+    if (match.path !== last) {
+      last = match.path;
+      path = shown(last);
+    }
+    const { line, column, text: content, endLine, before, after } = match;
+    return {
+      path,
+      line,
+      column,
+      text: content,
+      ...(endLine === undefined ? {} : { end_line: endLine }),
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    };
+  });
+}
+
+/** The lines of the text that each result makes. Context that two results share is shown once. */
+function linesOf(data: GrepData): string[][] {
+  if (data.files !== undefined) return data.files.map((file) => [escapeControls(file)]);
+  if (data.counts !== undefined)
+    return data.counts.map(({ path: where, count }) => [`${escapeControls(where)}:${count}`]);
+  const matches = data.matches ?? [];
+  let [file, name, shown] = ["", "", 0];
+  return matches.map((match, index) => {
+    if (match.path !== file || index === 0) [file, name, shown] = [match.path, escapeControls(match.path), 0];
+    const { line, text: content, before = [], after = [] } = match;
+    const group: string[] = [];
+    const context = (at: number, content_: string): void => {
+      if (at <= shown) return;
+      shown = at;
+      group.push(`${name}-${at}-${content_}`);
+    };
+    before.forEach((content_, at) => {
+      context(line - before.length + at, content_);
+    });
+    group.push(`${name}:${line}:${content}`);
+    shown = Math.max(shown, match.end_line ?? line);
+    const next = matches[index + 1];
+    const end = next?.path === file ? next.line : Number.POSITIVE_INFINITY;
+    after.forEach((content_, at) => {
+      const number = (match.end_line ?? line) + 1 + at;
+      if (number < end) context(number, content_);
+    });
+    return group;
+  });
+}
+
+function nothing(data: GrepData, args: Args): string {
+  const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
+  const searched = `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`;
+  const skipped = [
+    data.skipped_binary > 0 ? `${data.skipped_binary} binary` : "",
+    data.skipped_large > 0 ? `${data.skipped_large} too large` : "",
+    data.unreadable > 0 ? `${data.unreadable} unreadable` : "",
+  ].filter(Boolean);
+  const passed = skipped.length === 0 ? "" : ` (passed over: ${skipped.join(", ")})`;
+  return data.complete ? searched + passed : `${searched}${passed}\n${closing(data, args)}`;
+}
+
+/** The last line of an answer that is not everything. */
+function closing(data: GrepData, args: Args): string {
+  const shown = data.matches?.length ?? data.files?.length ?? data.counts?.length ?? 0;
+  const what = args.output === "content" ? "matches" : "files";
+  const onward = data.next_cursor === undefined ? "" : `; continue with cursor="${data.next_cursor}"`;
+  if (data.incomplete_reason === "timeout")
+    return `[truncated: stopped after ${args.timeout_ms} ms with ${shown} ${what}${onward}]`;
+  if (data.incomplete_reason === "max_per_file" && !data.truncated)
+    return `[there is more: at most ${args.max_per_file} matches a file are shown]`;
+  if (data.incomplete_reason === "max_results")
+    return `[limit of ${args.max_results} ${what} reached, there is more${onward}]`;
+  return `[truncated: the first ${shown} of ${data.total_matches} ${what}${onward}]`;
+}
+
+/** The data cut to its first results, with the cursor behind the last of them. */
+function firstOf(data: GrepData, kept: number, call: Call): GrepData {
+  const root = call.locations[0]!.path;
+  const relative = (shown: string): string => {
+    const path_ = shown.startsWith("/") ? shown : childOf(call.access.cwd, shown);
+    return path_ === root ? "" : (relativeTo(path_, root) as string);
+  };
+  const matches = data.matches?.slice(0, kept);
+  const files = data.files?.slice(0, kept);
+  const counts = data.counts?.slice(0, kept);
+  const last = matches?.at(-1);
+  const place =
+    last === undefined
+      ? { path: relative(files?.at(-1) ?? (counts?.at(-1)?.path as string)), number: Number.MAX_SAFE_INTEGER }
+      : { path: relative(last.path), number: last.line };
+  return {
+    ...data,
+    ...(matches === undefined ? {} : { matches }),
+    ...(files === undefined ? {} : { files }),
+    ...(counts === undefined ? {} : { counts }),
+    truncated: true,
+    next_cursor: encodeCursor("grep", place),
+  };
+}

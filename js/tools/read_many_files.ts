@@ -1,0 +1,361 @@
+/** `read_many_files`: the contents of several files, one after the other. */
+import type { Location } from "../access/index.ts";
+import { compareCodePoints } from "../backends/paths.ts";
+import { FilewrightError, fromEngine } from "../engine/errors.ts";
+import { readPage } from "./contents.ts";
+import { imageText, readImage } from "./image.ts";
+import { renderPage } from "./render/page.ts";
+import { compile, object } from "./schema.ts";
+import { choice, flag, integer, text, texts } from "./shared.ts";
+import { escapeControls, utf8Length } from "./text.ts";
+import { type Answer, type Call, type ImageBlock, type ReadingTool, refuse } from "./tool.ts";
+import { findPaths, hasGlob, splitGlob } from "./walks.ts";
+
+/**
+ * What a glob or a directory leaves out unless `use_default_excludes` is false.
+ * A file named exactly is always read.
+ */
+export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
+  ...["node_modules", ".git", ".vscode", ".idea", "dist", "build", "coverage", "__pycache__"].map(
+    (name) => `**/${name}/**`,
+  ),
+  ...[
+    "pyc",
+    "pyo",
+    "bin",
+    "exe",
+    "dll",
+    "so",
+    "dylib",
+    "class",
+    "jar",
+    "war",
+    "zip",
+    "tar",
+    "gz",
+    "bz2",
+    "rar",
+    "7z",
+    "doc",
+    "docx",
+    "xls",
+    "xlsx",
+    "ppt",
+    "pptx",
+    "odt",
+    "ods",
+    "odp",
+  ].map((extension) => `**/*.${extension}`),
+  "**/.DS_Store",
+  "**/.env",
+]);
+
+/** The arguments of `read_many_files`. */
+export interface ReadManyFilesArgs {
+  readonly paths: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly use_default_excludes?: boolean;
+  readonly respect_ignore?: boolean;
+  readonly max_files?: number;
+  readonly max_total_bytes?: number;
+  readonly separator?: string;
+  readonly non_text?: "block" | "error";
+}
+
+/** One file that was read. */
+export interface ReadOne {
+  readonly path: string;
+  readonly content: string;
+  readonly lines_read: number;
+  readonly total_lines: number | null;
+  /** Bytes of the file. */
+  readonly size: number;
+  /** Whether only its beginning is given. */
+  readonly truncated: boolean;
+  readonly mime: string;
+}
+
+/** One path that was not read, and why. */
+export interface SkippedOne {
+  readonly path: string;
+  readonly reason: string;
+  readonly code: string;
+}
+
+/** What `read_many_files` read. */
+export interface ReadManyFilesData {
+  readonly files: readonly ReadOne[];
+  readonly skipped: readonly SkippedOne[];
+  /** Whether a limit left something out. */
+  readonly truncated: boolean;
+}
+
+type Args = Required<ReadManyFilesArgs>;
+
+const inputSchema = object(
+  {
+    paths: texts(
+      "Files, directories and globs, such as src/**/*.ts. An existing file of exactly that name wins over the glob.",
+      { minItems: 1 },
+    ),
+    include: texts("Further globs.", { default: [] }),
+    exclude: texts("Globs of what to leave out.", { default: [] }),
+    use_default_excludes: flag(
+      "Leave out node_modules, .git, build output, archives, office documents and .env, except where named exactly.",
+      true,
+    ),
+    respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
+    max_files: integer("The most files read.", { default: 200, minimum: 1, maximum: 10_000 }),
+    max_total_bytes: integer("The most content given, in bytes.", { default: 1024 * 1024, minimum: 1 }),
+    separator: text("The line before each file; {filePath} stands for its path.", {
+      default: "--- {filePath} ---",
+    }),
+    non_text: choice(
+      "Images asked for by name or extension are given as image blocks, or skipped.",
+      ["block", "error"],
+      "block",
+    ),
+  },
+  ["paths"],
+);
+
+const outputSchema = object(
+  {
+    files: {
+      type: "array",
+      description: "The files, in path order.",
+      items: object(
+        {
+          path: text("Relative to the workspace."),
+          content: text("What is in it."),
+          lines_read: integer("Lines given."),
+          total_lines: { type: ["integer", "null"], description: "Lines of the file." },
+          size: integer("Bytes of the file."),
+          truncated: { type: "boolean", description: "Whether only its beginning is given." },
+          mime: text("Media type."),
+        },
+        ["path", "content", "lines_read", "total_lines", "size", "truncated", "mime"],
+      ),
+    },
+    skipped: {
+      type: "array",
+      description: "What was not read, and why.",
+      items: object({ path: text("As asked for."), reason: text("Why."), code: text("An error code.") }, [
+        "path",
+        "reason",
+        "code",
+      ]),
+    },
+    truncated: { type: "boolean", description: "Whether a limit left something out." },
+  },
+  ["files", "skipped", "truncated"],
+);
+
+/** How many skipped paths the text names. */
+const SHOWN_SKIPS = 5;
+/** Files read at once. */
+const AT_ONCE = 8;
+
+/** The contents of several files. */
+export const readManyFiles: ReadingTool<Args, ReadManyFilesData> = {
+  kind: "read",
+  name: "read_many_files",
+  title: "Read many files",
+  description: `Reads several files at once: exact paths, whole directories, and globs, one after the other in path order, each behind a line with its path. Use it to take in a small module or a set of configuration files; for one file, for line numbers or for long files use read_file.
+A file that cannot be read never fails the call: it is listed as skipped with the reason. Binary files, ignored files and the usual build and dependency directories are left out. At most max_files files and max_total_bytes of content are given.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  parse: compile("read_many_files", inputSchema),
+  // Every path is judged on its own: one that is out of bounds is skipped, with its reason.
+  paths: () => [],
+  run,
+  render(data, args) {
+    const sections = data.files.map(({ path, content }) => {
+      const head = args.separator.replaceAll("{filePath}", escapeControls(path));
+      return `${head}\n\n${content.replace(/\r\n/gu, "\n").replace(/\n$/u, "")}\n`;
+    });
+    if (data.files.length === 0) sections.push("No files were read.");
+    if (data.skipped.length > 0) sections.push(skipList(data.skipped));
+    return sections.join("\n");
+  },
+};
+
+/** Something to read, and whether it was asked for by name. */
+interface Wanted {
+  readonly at: Location;
+  /** Named exactly, or by a glob that tells its extension: images are meant. */
+  readonly byName: boolean;
+}
+
+async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
+  const skipped: SkippedOne[] = [];
+  const wanted = await expand(args, call, skipped);
+  const files: ReadOne[] = [];
+  const content: ImageBlock[] = [];
+  let left = args.max_total_bytes;
+  let truncated = false;
+  for (let from = 0; from < wanted.length; from += AT_ONCE) {
+    const batch = wanted.slice(from, from + AT_ONCE);
+    const read = await Promise.all(batch.map((one) => readOne(one, args, call)));
+    for (const [index, { at }] of batch.entries()) {
+      const path = call.display(at.path);
+      const got = read[index] as ReadResult;
+      const over =
+        files.length >= args.max_files
+          ? `the limit of ${args.max_files} files is reached`
+          : overBudget(got, left, args, files.length);
+      if (got instanceof FilewrightError) skipped.push({ path, reason: reasonOf(got), code: got.code });
+      else if (over !== undefined) {
+        truncated = true;
+        skipped.push({ path, reason: over, code: "LIMIT_EXCEEDED" });
+      } else {
+        files.push(got.file);
+        left -= utf8Length(got.file.content);
+        truncated ||= got.file.truncated;
+        if (got.block !== undefined) content.push(got.block);
+      }
+    }
+    call.onProgress?.({ done: Math.min(from + AT_ONCE, wanted.length), total: wanted.length });
+  }
+  const data = { files, skipped, truncated };
+  return content.length === 0 ? { data } : { data, content };
+}
+
+type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ImageBlock };
+
+/** A file that does not fit is left out, except as the first: then its beginning is better than nothing. */
+function overBudget(got: ReadResult, left: number, args: Args, read: number): string | undefined {
+  if (got instanceof FilewrightError || read === 0) return undefined;
+  if (!got.file.truncated && utf8Length(got.file.content) <= left) return undefined;
+  return `max_total_bytes (${args.max_total_bytes}) would be exceeded; read it alone`;
+}
+
+async function readOne({ at, byName }: Wanted, args: Args, call: Call): Promise<ReadResult> {
+  try {
+    const page = await readPage(call, at, {
+      maxLines: Number.MAX_SAFE_INTEGER,
+      maxLineChars: 0,
+      contentBytes: args.max_total_bytes,
+    });
+    const { linesRead, totalLines, size, truncated, mime } = page;
+    const file: ReadOne = {
+      path: call.display(at.path),
+      content:
+        linesRead === 0 ? "" : renderPage(page, { lineNumbers: "none", maxLineChars: 0, closing: false }),
+      lines_read: linesRead,
+      total_lines: totalLines,
+      size,
+      truncated,
+      mime,
+    };
+    return { file };
+  } catch (thrown) {
+    const error = fromEngine(thrown);
+    if (error.code === "CANCELLED") throw error;
+    const { kind, mime, size } = (error.details ?? {}) as {
+      readonly kind?: string;
+      readonly mime?: string;
+      readonly size?: number;
+    };
+    if (error.code !== "BINARY_FILE" || kind !== "image" || !byName || args.non_text === "error")
+      return error;
+    return readPicture(at, mime as string, size as number, call);
+  }
+}
+
+async function readPicture(at: Location, mime: string, size: number, call: Call): Promise<ReadResult> {
+  try {
+    const { block, facts } = await readImage(call, at, mime, size);
+    const path = call.display(at.path);
+    const content = imageText(path, mime, size, facts);
+    return { file: { path, content, lines_read: 0, total_lines: 0, size, truncated: false, mime }, block };
+  } catch (error) {
+    return fromEngine(error);
+  }
+}
+
+/** Everything that is asked for, once each, in path order. */
+async function expand(args: Args, call: Call, skipped: SkippedOne[]): Promise<readonly Wanted[]> {
+  const found = new Map<string, Wanted>();
+  const add = (at: Location, byName: boolean): void => {
+    if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
+  };
+  for (const typed of [...args.paths, ...args.include]) {
+    try {
+      await expandOne(typed, args, call, add);
+    } catch (thrown) {
+      const error = fromEngine(thrown);
+      if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
+      skipped.push({ path: typed, reason: reasonOf(error), code: error.code });
+    }
+  }
+  return [...found.values()].sort((a, b) =>
+    compareCodePoints(call.display(a.at.path), call.display(b.at.path)),
+  );
+}
+
+async function expandOne(
+  typed: string,
+  args: Args,
+  call: Call,
+  add: (at: Location, byName: boolean) => void,
+): Promise<void> {
+  const at = call.locate(typed, "read");
+  if (await call.fs.exists(at.path)) {
+    const { isDir } = await call.fs.stat(at.path);
+    if (isDir) await addFound(at, "**/*", args, call, add);
+    else if (at.directory) throw refuse("NOT_DIRECTORY", at);
+    else add(at, true);
+    return;
+  }
+  if (!hasGlob(typed)) {
+    await call.fs.stat(at.path); // Says why: missing, or not allowed.
+    throw refuse("NOT_FOUND", at);
+  }
+  const { base, pattern } = splitGlob(typed);
+  await addFound(call.locate(base, "read"), pattern, args, call, add);
+}
+
+async function addFound(
+  root: Location,
+  pattern: string,
+  args: Args,
+  call: Call,
+  add: (at: Location, byName: boolean) => void,
+): Promise<void> {
+  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDES] : args.exclude;
+  const { paths } = await findPaths(call, root.path, {
+    pattern: [pattern],
+    exclude,
+    respectIgnore: args.respect_ignore,
+  });
+  const byName = /\.\w+\}?$/u.test(pattern);
+  for (const path of paths) add(call.locate(path, "read"), byName);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  NOT_FOUND: "does not exist",
+  OUTSIDE_ALLOWED: "outside the allowed roots",
+  BINARY_FILE: "binary file",
+  IS_DIRECTORY: "is a directory",
+  NOT_DIRECTORY: "is not a directory",
+  NOT_REGULAR_FILE: "a FIFO, socket or device",
+  PERMISSION_DENIED: "permission denied",
+};
+
+function reasonOf(error: FilewrightError): string {
+  const mime = error.details?.["mime"];
+  const reason = REASONS[error.code] ?? (error.message.split("\n")[0] || error.code);
+  return typeof mime === "string" ? `${reason} (${mime})` : reason;
+}
+
+function skipList(skipped: readonly SkippedOne[]): string {
+  const lines = skipped
+    .slice(0, SHOWN_SKIPS)
+    .map(({ path, reason }) => `- ${escapeControls(path)}: ${escapeControls(reason)}`);
+  const more = skipped.length - lines.length;
+  if (more > 0) lines.push(`… and ${more} more`);
+  return `Skipped ${skipped.length}:\n${lines.join("\n")}`;
+}

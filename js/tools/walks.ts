@@ -1,0 +1,37 @@
+/** Finding paths, on any backend: its own search where it has one, else the generic one. */
+import type { FindQuery, FindResult } from "../engine/search-types.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { childOf } from "../backends/paths.ts";
+import type { Call } from "./tool.ts";
+
+/** Finds entries below a directory; the paths are absolute. */
+export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
+  const asked = { ...query, signal: call.signal };
+  if (call.fs.find === undefined)
+    throw new FilewrightError("UNSUPPORTED_OPERATION", "this storage cannot be searched");
+  const result = await call.fs.find(root, asked);
+  return { ...result, paths: result.paths.map((path) => childOf(root, path)) };
+}
+
+/** Every path below a directory that ignore files leave. */
+export async function keptPaths(call: Call, root: string): Promise<ReadonlySet<string>> {
+  const { paths } = await findPaths(call, root, { pattern: ["**"], type: "any", respectIgnore: true });
+  return new Set(paths);
+}
+
+const GLOB_CHARACTERS = /[*?[{]/u;
+
+/** Whether a path can be read as a glob. */
+export function hasGlob(path: string): boolean {
+  return GLOB_CHARACTERS.test(path);
+}
+
+/** A glob as the directory it starts in, which holds no glob characters, and the rest. */
+export function splitGlob(path: string): { readonly base: string; readonly pattern: string } {
+  const names = path.split("/");
+  const first = names.findIndex(hasGlob);
+  const base = names.slice(0, first).join("/");
+  // A leading slash keeps the rest where the base is: without one a bare name would match at any depth.
+  const pattern = `/${names.slice(first).join("/")}`;
+  return { base: base === "" ? (path.startsWith("/") ? "/" : ".") : base, pattern };
+}

@@ -1,0 +1,114 @@
+/** Workspaces over every kind of storage, seeded alike: what tools do must not depend on where bytes are kept. */
+import { mkdir, mkdtemp, readFile, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach } from "vitest";
+import { MemoryBackend, openWorkspace, type Workspace, type WorkspaceOptions } from "../../js/index.node.ts";
+
+/** Paths relative to the workspace: content, `null` for a directory, `{ link }` for a symbolic link. */
+export type Seed = Readonly<Record<string, string | Uint8Array | null | { readonly link: string }>>;
+
+/** A seeded workspace and a way to look at its files beside the tools. */
+export interface Place {
+  readonly ws: Workspace;
+  /** The root, absolute. */
+  readonly root: string;
+  /** A directory beside the root, out of bounds. */
+  readonly outside: string;
+  /** The bytes of a file as text; undefined where there is none. */
+  text(path: string): Promise<string | undefined>;
+  bytes(path: string): Promise<Uint8Array | undefined>;
+  /** Where a link points; undefined where there is none. */
+  target(path: string): Promise<string | undefined>;
+  /** Writes behind the workspace's back. */
+  foreign(path: string, content: string): Promise<void>;
+}
+
+/** Kinds of storage. */
+export type Kind = "memory" | "local";
+export const KINDS: readonly Kind[] = ["memory", "local"];
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** Opens a workspace on a kind of storage. A seed path that begins with `../out/` lies outside. */
+export async function place(
+  kind: Kind,
+  seed: Seed = {},
+  options: Omit<WorkspaceOptions, "root" | "backend"> = {},
+): Promise<Place> {
+  return kind === "memory" ? inMemory(seed, options) : onDisk(seed, options);
+}
+
+async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Place> {
+  const [root, outside] = ["/base/ws", "/base/out"];
+  const at = (path: string): string =>
+    path.startsWith("../out/") ? `${outside}/${path.slice(7)}` : `${root}/${path}`;
+  const backend = new MemoryBackend({ [root]: { type: "dir" }, [outside]: { type: "dir" } });
+  for (const [path, value] of Object.entries(seed)) {
+    if (value === null) backend.mkdirSync(at(path));
+    else if (typeof value === "object" && "link" in value) {
+      backend.mkdirSync(dirname(at(path)));
+      await backend.symlink(value.link.replace("$O", outside).replace("$W", root), at(path));
+    } else backend.writeBytesSync(at(path), toBytes(value), { createDirs: true });
+  }
+  const ws = await openWorkspace({ ...options, root, backend });
+  cleanups.push(() => ws.close());
+  const bytes = async (path: string): Promise<Uint8Array | undefined> =>
+    backend.existsSync(at(path)) ? backend.readBytesSync(at(path)) : undefined;
+  return {
+    ws,
+    root,
+    outside,
+    bytes,
+    text: async (path) => toText(await bytes(path)),
+    target: async (path) => backend.readLink(at(path)).catch(() => undefined),
+    foreign: async (path, content) => {
+      backend.writeTextSync(at(path), content);
+    },
+  };
+}
+
+async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Place> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-test-")));
+  const [root, outside, stateDir] = [join(base, "ws"), join(base, "out"), join(base, "state")];
+  cleanups.push(() => rm(base, { recursive: true, force: true }));
+  for (const directory of [root, outside, stateDir]) await mkdir(directory);
+  const at = (path: string): string => join(root, path);
+  for (const [path, value] of Object.entries(seed)) {
+    if (value === null) {
+      await mkdir(at(path), { recursive: true });
+      continue;
+    }
+    await mkdir(dirname(at(path)), { recursive: true });
+    if (typeof value === "object" && "link" in value) {
+      await symlink(value.link.replace("$O", outside).replace("$W", root), at(path));
+    } else await writeFile(at(path), toBytes(value));
+  }
+  const ws = await openWorkspace({ ...options, root, stateDir });
+  cleanups.push(() => ws.close());
+  const bytes = async (path: string): Promise<Uint8Array | undefined> =>
+    readFile(at(path)).then(
+      (content) => new Uint8Array(content),
+      () => undefined,
+    );
+  return {
+    ws,
+    root,
+    outside,
+    bytes,
+    text: async (path) => toText(await bytes(path)),
+    target: async (path) => readlink(at(path)).catch(() => undefined),
+    foreign: (path, content) => writeFile(at(path), content),
+  };
+}
+
+function toBytes(content: string | Uint8Array): Uint8Array {
+  return typeof content === "string" ? new TextEncoder().encode(content) : content;
+}
+
+function toText(bytes: Uint8Array | undefined): string | undefined {
+  return bytes === undefined ? undefined : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
