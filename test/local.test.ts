@@ -14,8 +14,7 @@ import {
   SandboxPolicy,
 } from "../js/index.node.ts";
 import { backendContract } from "../js/testing/index.ts";
-
-const ADDONS = join(import.meta.dirname, "../dist/native");
+import { ADDON } from "./addon.ts";
 
 let base: string;
 beforeEach(() => {
@@ -168,11 +167,8 @@ describe("locks between processes", () => {
     const stateDir = join(base, "state");
     const path = join(base, "f");
     const disk = new LocalBackend({ stateDir });
-    const [addon] = fs
-      .readdirSync(ADDONS)
-      .filter((name) => name.startsWith(`filewright.${process.platform}`));
     const script = `
-      const { NativeLocks } = require(${JSON.stringify(join(ADDONS, addon as string))});
+      const { NativeLocks } = require(${JSON.stringify(ADDON)});
       globalThis.held = new NativeLocks(${JSON.stringify(stateDir)}).tryLock(${JSON.stringify(path)});
       console.log(globalThis.held !== null);
       setInterval(() => {}, 1000);`;

@@ -65,12 +65,20 @@ impl Roots {
     }
 
     /// The path with every link resolved. Missing last names are kept as they
-    /// are.
+    /// are. What may only be written has a real path too.
     ///
     /// # Errors
     /// `OUTSIDE_ALLOWED`, `LOOP` and what the system refuses with.
     pub fn realpath(&self, path: &[u8]) -> Result<Vec<u8>> {
-        let place = self.locate(path, Intent::Read, Last::Follow, Missing::Stop)?;
-        Ok(place.real_with_missing())
+        let resolve = |intent| -> Result<Vec<u8>> {
+            let place = self.locate(path, intent, Last::Follow, Missing::Stop)?;
+            Ok(place.real_with_missing())
+        };
+        match resolve(Intent::Read) {
+            Err(error) if error.code == Code::OutsideAllowed => {
+                resolve(Intent::Write).map_err(|_| error)
+            }
+            result => result,
+        }
     }
 }

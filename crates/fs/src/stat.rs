@@ -237,8 +237,9 @@ impl Version {
         fields.next().is_none().then_some(version)
     }
 
-    /// Whether the facts are those of this version.
-    pub(crate) fn same_facts(&self, stat: &Stat) -> bool {
+    /// Whether the facts are those of this version. If not, its content may
+    /// still be the same.
+    pub fn same_facts(&self, stat: &Stat) -> bool {
         let now = stat.version();
         (self.dev, self.ino, self.size, self.mtime, self.ctime)
             == (now.dev, now.ino, now.size, now.mtime, now.ctime)

@@ -143,9 +143,9 @@ impl NativeRoots {
         };
         let cancel = token(cancel);
         let work = move |roots: &Roots, path: &[u8]| {
-            if let Some(version) = &if_none_match
+            if let Some(Ok(version)) = if_none_match.as_deref().map(Version::parse)
                 && let Ok(facts) = roots.stat(path)
-                && facts.stat.version().to_string() == *version
+                && version.same_facts(&facts.stat)
             {
                 return Ok((None, pack_stat(&facts.stat)));
             }
