@@ -2,12 +2,14 @@
 import { gzipReader, tarReader, zipReader } from "./archive/reader.ts";
 import { imageReader } from "./image/reader.ts";
 import { notebookReader } from "./notebook/reader.ts";
+import { pdfReader } from "./pdf.ts";
 import type { Reader } from "./reader.ts";
 
 /** Ours, the first that knows a kind wins. */
 export const builtIn: readonly Reader[] = Object.freeze([
   imageReader,
   notebookReader,
+  pdfReader,
   zipReader,
   tarReader,
   gzipReader,

@@ -110,3 +110,51 @@ export function tar(members: readonly TarMember[]): Uint8Array {
   }
   return new Uint8Array(Buffer.concat([...parts, Buffer.alloc(1024)]));
 }
+
+/** A PDF of some pages: a text each, null for an empty page, "image" in brackets for a picture. */
+export function pdf(
+  pages: readonly (string | null)[],
+  more: { readonly encrypted?: boolean; readonly title?: string } = {},
+): Uint8Array {
+  const objects: string[] = [];
+  const add = (body: string): number => objects.push(body);
+  const stream = (text: string, keys = ""): string =>
+    `<< ${keys} /Length ${text.length} >>\nstream\n${text}\nendstream`;
+  const font = add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>");
+  const image = add(
+    stream(
+      "\x7f",
+      "/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8",
+    ),
+  );
+  const tree = objects.length + 2 * pages.length + 1;
+  const kids = pages.map((text) => {
+    const lines = (text ?? "")
+      .split("\n")
+      .map((line) => `(${line.replaceAll(/[\\()]/g, "\\$&")}) Tj 0 -14 Td`);
+    const drawn =
+      text === "[image]" ? "q 100 0 0 100 0 0 cm /I Do Q" : `BT /F 12 Tf 20 700 Td ${lines.join(" ")} ET`;
+    const content = add(stream(text === null ? "" : drawn));
+    const resources = `<< /Font << /F ${font} 0 R >> /XObject << /I ${image} 0 R >> >>`;
+    return add(
+      `<< /Type /Page /Parent ${tree} 0 R /MediaBox [0 0 612 792] /Contents ${content} 0 R /Resources ${resources} >>`,
+    );
+  });
+  add(`<< /Type /Pages /Count ${kids.length} /Kids [${kids.map((kid) => `${kid} 0 R`).join(" ")}] >>`);
+  const root = add(`<< /Type /Catalog /Pages ${tree} 0 R >>`);
+  const info = add(`<< /Title (${more.title ?? ""}) >>`);
+  const key = "00".repeat(32);
+  const guard = add(`<< /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -1 >>`);
+  let text = "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n";
+  const offsets = objects.map((body, index) => {
+    const at = text.length;
+    text += `${index + 1} 0 obj\n${body}\nendobj\n`;
+    return at;
+  });
+  const start = text.length;
+  const rows = offsets.map((at) => `${String(at).padStart(10, "0")} 00000 n \n`);
+  const encrypt = more.encrypted ? `/Encrypt ${guard} 0 R /ID [<00> <00>]` : "";
+  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows.join("")}`;
+  text += `trailer\n<< /Size ${objects.length + 1} /Root ${root} 0 R /Info ${info} 0 R ${encrypt} >>\nstartxref\n${start}\n%%EOF\n`;
+  return new Uint8Array(Buffer.from(text, "latin1"));
+}

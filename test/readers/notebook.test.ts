@@ -87,7 +87,7 @@ ValueError: no
   });
 
   it("fifty megabytes of output are capped, and no cell is lost", async () => {
-    const lines = Array.from({ length: 500_000 }, () => "x".repeat(49) + "\n");
+    const lines = Array.from({ length: 500_000 }, () => `${"x".repeat(49)}\n`);
     const long = "y".repeat(25_000_000);
     const many = [
       { cell_type: "code", id: "many-lines", source: "1", outputs: [{ text: lines, name: "stderr" }] },

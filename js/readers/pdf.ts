@@ -1,0 +1,164 @@
+/**
+ * PDF as the text of its pages, through the optional package `unpdf`. Where
+ * there is no text, the reason is told: encrypted, damaged, scanned, empty.
+ */
+import type { FilewrightError } from "../engine/errors.ts";
+import { choosePages, type PageChoice, rangesOf } from "./pages.ts";
+import type { Reader, ReaderInput, Rendered } from "./reader.ts";
+import { checkSignal, optionalPackage, unsupported } from "./refuse.ts";
+import { readAll } from "./source.ts";
+
+const MIME = "application/pdf";
+/** Pages of one read: unasked, and asked for. */
+const MOST_PAGES = 20;
+const MOST_ASKED = 100;
+/** A picture inside a page that is larger is not decoded. Pixels. */
+const MOST_PIXELS = 50_000_000;
+
+type Unpdf = typeof import("unpdf");
+type Document = Awaited<ReturnType<Unpdf["getDocumentProxy"]>>;
+
+/** PDF. */
+export const pdfReader: Reader = Object.freeze({
+  mimes: [MIME],
+  async read({ source, limits, options, signal }: ReaderInput): Promise<Rendered> {
+    const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
+    const unpdf = await optionalPackage("unpdf", MIME, () => import("unpdf"));
+    const document = await open(unpdf, bytes);
+    try {
+      const count = document.numPages;
+      if (count === 0) throw noText("has no pages", "empty", 0);
+      const choice = choosePages(options.pages, count, options.pages === undefined ? MOST_PAGES : MOST_ASKED);
+      const pages = await textOfPages(document, choice, limits.outputBytes, signal);
+      if (options.pages === undefined && pages.texts.every((text) => text === "")) {
+        const scanned = await hasPictures(unpdf, document, choice.numbers[0] ?? 1);
+        throw scanned
+          ? noText("has no text: its pages are pictures", "scanned", count)
+          : noText("has no text", "empty", count);
+      }
+      return render(pages, count, await titleOf(document));
+    } finally {
+      await document.destroy();
+    }
+  },
+});
+
+async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
+  try {
+    // A copy: the package may take the bytes for itself.
+    return await unpdf.getDocumentProxy(bytes.slice(), { verbosity: 0, maxImageSize: MOST_PIXELS });
+  } catch (cause) {
+    const name = cause instanceof Error ? cause.name : "";
+    throw name === "PasswordException"
+      ? unsupported(MIME, "is encrypted with a password", {
+          reason: "encrypted",
+          hint: "decrypt it first, for example with qpdf",
+          cause,
+        })
+      : unsupported(MIME, "is damaged or cut short", { reason: "damaged", cause });
+  }
+}
+
+function noText(clause: string, reason: string, pageCount: number): FilewrightError {
+  return unsupported(MIME, clause, {
+    reason,
+    hint: "make images of its pages and read those",
+    details: { page_count: pageCount },
+  });
+}
+
+interface PageTexts {
+  readonly numbers: readonly number[];
+  readonly texts: readonly string[];
+  readonly damaged: readonly number[];
+  readonly next: string | undefined;
+}
+
+async function textOfPages(
+  document: Document,
+  { numbers, next }: PageChoice,
+  budget: number,
+  signal: AbortSignal | undefined,
+): Promise<PageTexts> {
+  const texts: string[] = [];
+  const damaged: number[] = [];
+  let left = budget;
+  for (const number of numbers) {
+    checkSignal(signal);
+    let text = "";
+    try {
+      text = await textOf(document, number);
+    } catch {
+      damaged.push(number); // One bad page does not take the others away.
+    }
+    // The first page is always given: the page of lines cuts it.
+    if (text.length > left && texts.length > 0) break;
+    left -= text.length;
+    texts.push(text);
+  }
+  const rest = numbers.slice(texts.length);
+  const later = [...(rest.length > 0 ? [rangesOf(rest)] : []), ...(next === undefined ? [] : [next])];
+  return {
+    numbers: numbers.slice(0, texts.length),
+    texts,
+    damaged,
+    next: later.length === 0 ? undefined : later.join(","),
+  };
+}
+
+async function textOf(document: Document, number: number): Promise<string> {
+  const page = await document.getPage(number);
+  try {
+    const { items } = await page.getTextContent();
+    let text = "";
+    for (const item of items) {
+      if ("str" in item) text += item.hasEOL ? `${item.str}\n` : item.str;
+    }
+    return text.replaceAll("\0", "").trimEnd();
+  } finally {
+    page.cleanup();
+  }
+}
+
+async function hasPictures(unpdf: Unpdf, document: Document, number: number): Promise<boolean> {
+  try {
+    const { OPS } = await unpdf.getResolvedPDFJS();
+    const { fnArray } = await (await document.getPage(number)).getOperatorList();
+    const pictures = new Set([OPS.paintImageXObject, OPS.paintInlineImageXObject, OPS.paintImageMaskXObject]);
+    return fnArray.some((operation: number) => pictures.has(operation));
+  } catch {
+    return false;
+  }
+}
+
+async function titleOf(document: Document): Promise<string | null> {
+  try {
+    const { info } = await document.getMetadata();
+    const title = (info as { readonly Title?: unknown }).Title;
+    return typeof title === "string" && title.trim() !== "" ? title.trim().slice(0, 200) : null;
+  } catch {
+    return null;
+  }
+}
+
+function render({ numbers, texts, damaged, next }: PageTexts, count: number, title: string | null): Rendered {
+  const blocks = numbers.map((number, index) => {
+    const text =
+      texts[index] || (damaged.includes(number) ? "[the page is damaged]" : "[no text on this page]");
+    return `--- page ${number} ---\n${text}`;
+  });
+  const summary = `[PDF: ${count} ${count === 1 ? "page" : "pages"}]`;
+  const closing =
+    next === undefined ? [] : [`[pages ${rangesOf(numbers)} of ${count}; continue with pages="${next}"]`];
+  return {
+    text: [summary, ...blocks, ...closing].join("\n"),
+    data: {
+      format: "pdf",
+      page_count: count,
+      pages: numbers,
+      title,
+      ...(next === undefined ? {} : { next_pages: next }),
+    },
+    warning: damaged.length === 0 ? undefined : `Pages ${rangesOf(damaged)} are damaged.`,
+  };
+}
