@@ -64,3 +64,15 @@ export const glob: Engine["glob"] = (...args) => engine().glob(...args);
  * @example grepText("a\nbc\n", { pattern: "c" }).matches; // [{ line: 2, column: 2, text: "bc" }]
  */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
+
+/** Compiles a query once, to search many texts. */
+export const compileQuery: Engine["compileQuery"] = (...args) => engine().compileQuery(...args);
+
+/**
+ * Ignore rules with git's semantics, for walks of one's own.
+ *
+ * @example
+ * const content = new TextEncoder().encode("*.log\n");
+ * ignoreRules().enter("", [{ place: 0, content }], false).ignored("a.log", false); // true
+ */
+export const ignoreRules: Engine["ignoreRules"] = () => engine().ignoreRules();

@@ -53,6 +53,10 @@ export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnch
 export const glob: Engine["glob"] = (...args) => engine().glob(...args);
 /** See `grepText` of `filewright/engine`. */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
+/** See `compileQuery` of `filewright/engine`. */
+export const compileQuery: Engine["compileQuery"] = (...args) => engine().compileQuery(...args);
+/** See `ignoreRules` of `filewright/engine`. */
+export const ignoreRules: Engine["ignoreRules"] = () => engine().ignoreRules();
 
 export * from "../engine/errors.ts";
 export * from "../engine/types.ts";

@@ -1,0 +1,210 @@
+/**
+ * The walk of a search over a backend that cannot search itself, with the
+ * answers of the native walk (`crates/fs/src/walk`): ignore files are found in
+ * listings, `.git` is never entered, links are not followed, and paths come in
+ * the order of their code points.
+ */
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../engine/search.ts";
+import type { FsBackend, FsEntry } from "./backend.ts";
+import { childOf, compareCodePoints, isWithin, parentOf } from "./paths.ts";
+
+/** The names of ignore files, lowest precedence first. */
+const IGNORE_FILES: readonly string[] = [".gitignore", ".ignore", ".agentignore"];
+/** Longer ignore files are passed over (bytes). */
+const MAX_IGNORE_BYTES = 1 << 20;
+/** How deep below the start a walk goes, in directories. */
+const MAX_DEPTH = 2048;
+/** How many entries are looked at inside ignored directories, to count what is hidden there. */
+const IGNORED_BUDGET = 200_000;
+/** How long a search may hold the event loop in one go, in milliseconds. */
+const SLICE_MS = 10;
+
+/** What a walk is told. */
+export interface WalkRequest {
+  readonly query: WalkQuery & { readonly signal?: AbortSignal | undefined };
+  readonly globs: PathGlobs;
+  /** Whether an entry is wanted, by its path relative to the start. */
+  readonly wants: (path: string, entry: FsEntry) => boolean;
+  /** Whether ignored directories are entered to count what is hidden there. */
+  readonly countIgnored: boolean;
+  /** Paths that sort before this one are passed over. */
+  readonly from: string;
+}
+
+/** What a walk counts. */
+export interface WalkCounts {
+  unreadable: number;
+  ignored: number;
+  ignoredSeen: number;
+}
+
+/** An entry that is wanted. */
+export interface WalkEntry {
+  /** Relative to the start. */
+  readonly path: string;
+  readonly entry: FsEntry;
+}
+
+/** Lets others have the event loop now and then, and hears signals and deadlines. */
+export class Pace {
+  readonly #signal: AbortSignal | undefined;
+  readonly #end: number;
+  #yielded = performance.now();
+
+  constructor(query: { readonly signal?: AbortSignal | undefined; readonly timeoutMs?: number | undefined }) {
+    this.#signal = query.signal;
+    this.#end = performance.now() + (query.timeoutMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether the time is up. @throws CANCELLED */
+  async isOver(): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.#yielded >= SLICE_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      this.#yielded = performance.now();
+    }
+    if (this.#signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
+    return now >= this.#end;
+  }
+}
+
+interface Level {
+  /** The directory relative to the start, with a final slash; empty for the start. */
+  readonly prefix: string;
+  readonly rules: IgnoreRules;
+  readonly ignored: boolean;
+  readonly items: readonly Item[];
+  at: number;
+}
+
+/** What is to be done about one entry: give it, or enter it. */
+interface Item {
+  readonly key: string;
+  readonly entry: FsEntry;
+  readonly enter: boolean;
+  readonly ignored: boolean;
+}
+
+/** Goes through the wanted entries below a directory. */
+export class SearchWalk {
+  readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
+  readonly #backend: FsBackend;
+  readonly #root: string;
+  readonly #request: WalkRequest;
+  readonly #names: readonly string[] | null;
+
+  constructor(backend: FsBackend, root: string, request: WalkRequest) {
+    this.#backend = backend;
+    this.#root = root;
+    this.#request = request;
+    const { respectIgnore, ignoreFiles } = request.query;
+    this.#names = respectIgnore === false ? null : (ignoreFiles ?? IGNORE_FILES);
+  }
+
+  /** The wanted entries in path order. `top`: ignore files count from this directory on. */
+  async *entries(top?: string): AsyncGenerator<WalkEntry> {
+    const above = await this.#above(top);
+    const levels = [await this.#open("", above.rules, above.prefix, false)];
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      const item = level.items[level.at++];
+      if (item === undefined) {
+        levels.pop();
+        continue;
+      }
+      const path = level.prefix + item.entry.name;
+      if (!item.enter) yield { path, entry: item.entry };
+      else if (levels.length > MAX_DEPTH) this.counts.unreadable++;
+      else if (!(item.ignored && this.counts.ignoredSeen > IGNORED_BUDGET)) {
+        try {
+          levels.push(await this.#open(`${path}/`, level.rules, above.prefix, item.ignored));
+        } catch (error) {
+          if (error instanceof FilewrightError && error.code === "CANCELLED") throw error;
+          this.counts.unreadable++;
+        }
+      }
+    }
+  }
+
+  /** Lists a directory and decides about its entries. */
+  async #open(prefix: string, outer: IgnoreRules, above: string, ignored: boolean): Promise<Level> {
+    const { query, globs, wants, countIgnored, from } = this.#request;
+    const directory = prefix === "" ? this.#root : childOf(this.#root, prefix.slice(0, -1));
+    const entries = await this.#backend.listDir(directory);
+    if (ignored) this.counts.ignoredSeen += entries.length;
+    const rules = ignored ? outer : await this.#enter(outer, entries, above + prefix);
+    const items: Item[] = [];
+    for (const entry of entries) {
+      if (entry.name === ".git" || (query.hidden === false && entry.name.startsWith("."))) continue;
+      const path = prefix + entry.name;
+      const isDir = entry.type === "dir";
+      const enter = isDir && globs.mayContain(path) && !globs.excluded(path, true);
+      const wanted = wants(path, entry);
+      if (!enter && !wanted) continue;
+      const hidden = ignored || (this.#names !== null && rules.ignored(above + path, isDir));
+      const passed = compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
+      if (enter && !passed && (!hidden || countIgnored)) {
+        items.push({ key: `${entry.name}/`, entry, enter: true, ignored: hidden });
+      }
+      if (hidden) this.counts.ignored += wanted || !countIgnored ? 1 : 0;
+      else if (wanted && compareCodePoints(path, from) >= 0) {
+        items.push({ key: entry.name, entry, enter: false, ignored: false });
+      }
+    }
+    items.sort((a, b) => compareCodePoints(a.key, b.key));
+    return { prefix, rules, ignored, items, at: 0 };
+  }
+
+  /** The rules of a listed directory, given its path as rules see paths, with a final slash. */
+  async #enter(outer: IgnoreRules, entries: readonly FsEntry[], directory: string): Promise<IgnoreRules> {
+    const names = this.#names;
+    if (names === null) return outer;
+    const border = entries.some((entry) => entry.name === ".git");
+    const files: IgnoreFile[] = [];
+    for (const entry of entries) {
+      const place = entry.type === "file" ? names.indexOf(entry.name) : -1;
+      if (place < 0) continue;
+      try {
+        const content = await this.#backend.readBytes(entry.path);
+        if (content.length <= MAX_IGNORE_BYTES) files.push({ place, content });
+      } catch {
+        // An ignore file that cannot be read hides nothing.
+      }
+    }
+    return outer.enter(directory.replace(/\/$/, ""), files, border);
+  }
+
+  /** The rules of the directories above the start, and the start's path as they see it. */
+  async #above(top: string | undefined): Promise<{ rules: IgnoreRules; prefix: string }> {
+    const none = { rules: engine().ignoreRules(), prefix: "" };
+    if (this.#names === null) return none;
+    const above: { readonly path: string; readonly entries: readonly FsEntry[] }[] = [];
+    for (let at = this.#root; at !== "/" && (top === undefined || at !== top); ) {
+      at = parentOf(at);
+      if (top !== undefined && !isWithin(at, top)) break;
+      try {
+        above.push({ path: at, entries: await this.#backend.listDir(at) });
+      } catch {
+        break;
+      }
+    }
+    if (top === undefined && above.at(-1)?.path === "/") {
+      // Above a whole file system only what the repository says counts.
+      const repository = above.findIndex(({ entries }) => entries.some(({ name }) => name === ".git"));
+      above.length = repository + 1;
+    }
+    const base = above.at(-1)?.path;
+    if (base === undefined) return none;
+    const relative = (path: string) => (path === base ? "" : path.slice(base === "/" ? 1 : base.length + 1));
+    const prefix = `${relative(this.#root)}/`;
+    let { rules } = none;
+    for (const { path, entries } of above.reverse()) {
+      // What lies in an ignored directory was asked for by name.
+      if (path !== base && rules.ignored(relative(path), true)) return { rules: none.rules, prefix };
+      rules = await this.#enter(rules, entries, relative(path));
+    }
+    if (rules.ignored(relative(this.#root), true)) return { rules: none.rules, prefix };
+    return { rules, prefix };
+  }
+}
