@@ -1,6 +1,7 @@
 // Ratios against other tools, one command: `npm run bench`.
 //
 //   --full         large corpora: the Linux source tree, many npm packages
+//   --dev          the development build of the addon: quick to make, slower to run
 //   --only a,b     some groups: diff, grep, glob, page, reads, call
 //
 // Every row first checks that both sides give the same answer, then times them
@@ -10,17 +11,16 @@ import { pathToFileURL } from "node:url";
 import { main, root } from "../scripts/lib/run.mjs";
 import { printHead, printRow, writeResults } from "./lib/report.mjs";
 import { prepare } from "./lib/setup.mjs";
+import { Skip } from "./lib/skip.mjs";
 
-/** What makes a row or a group impossible here, as opposed to wrong. */
-export class Skip extends Error {}
-
-const groups = ["diff"];
+const groups = ["diff", "grep", "glob", "page", "reads", "call"];
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
 const full = process.argv.includes("--full");
+const dev = process.argv.includes("--dev");
 const only = process.argv.includes("--only") ? option("--only").split(",") : groups;
 
 await main(async () => {
-  await prepare();
+  await prepare({ dev });
   const load = (file) => import(pathToFileURL(join(root, "dist", file)).href);
   const results = [];
   for (const group of groups.filter((name) => only.includes(name))) {
@@ -38,5 +38,5 @@ await main(async () => {
       if (row.failed) process.exitCode = 1;
     }
   }
-  console.log(`\n${writeResults(join(root, "bench/results"), results, { full, only })}`);
+  console.log(`\n${writeResults(join(root, "bench/results"), results, { full, dev, only })}`);
 });

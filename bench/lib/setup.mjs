@@ -2,21 +2,15 @@
 // TypeScript, and the peers, which live in bench/node_modules so that nobody
 // who only works on Filewright installs them.
 import { join } from "node:path";
-import { buildTypeScript } from "../../scripts/build.mjs";
+import { buildNative, buildTypeScript } from "../../scripts/build.mjs";
 import { platform } from "../../scripts/lib/platform.mjs";
 import { bin, root, run } from "../../scripts/lib/run.mjs";
 import { whenStale } from "../../scripts/lib/stale.mjs";
 
-/** Builds and installs what is missing or stale, and points the loader at the published build. */
-export async function prepare() {
-  const folder = ".cache/release";
-  const addon = `${folder}/filewright.${platform()}.node`;
-  const inputs = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/node"];
-  await whenStale({ stamp: `${folder}/.stamp`, outputs: [addon], inputs }, () => {
-    console.error("building the addon as it is published; this takes minutes once");
-    const napi = ["build", "--platform", "--release", "--manifest-path", "crates/node/Cargo.toml", "--no-js"];
-    run(bin("napi"), [...napi, "--package-json-path", "package.json", "--output-dir", folder]);
-  });
+/** Builds and installs what is missing or stale, and points the loader at the build to measure. */
+export async function prepare({ dev }) {
+  if (dev) await buildNative();
+  else process.env.FILEWRIGHT_ENGINE = await buildRelease();
   await buildTypeScript();
   const peers = {
     stamp: ".cache/bench/peers.stamp",
@@ -27,7 +21,18 @@ export async function prepare() {
     console.error("installing the peers into bench/node_modules");
     npmInstall("bench");
   });
-  process.env.FILEWRIGHT_ENGINE = join(root, addon);
+}
+
+async function buildRelease() {
+  const folder = ".cache/release";
+  const addon = `${folder}/filewright.${platform()}.node`;
+  const inputs = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/node"];
+  await whenStale({ stamp: `${folder}/.stamp`, outputs: [addon], inputs }, () => {
+    console.error("building the addon as it is published; this takes minutes once");
+    const napi = ["build", "--platform", "--release", "--manifest-path", "crates/node/Cargo.toml", "--no-js"];
+    run(bin("napi"), [...napi, "--package-json-path", "package.json", "--output-dir", folder]);
+  });
+  return join(root, addon);
 }
 
 /** Installs what a folder's package.json names; no install script is run. */

@@ -1,0 +1,37 @@
+// Finding files by name, against ripgrep and fast-glob.
+import fastGlob from "fast-glob";
+import { linuxTree, smallTree } from "../lib/corpora.mjs";
+import { runs, same } from "../lib/measure.mjs";
+import { ripgrep } from "../lib/ripgrep.mjs";
+
+export const title = "glob: paths in order, against `rg --files -g` and fast-glob";
+
+export async function* rows({ load, full }) {
+  const { LocalBackend, SandboxPolicy } = await load("index.node.js");
+  const tree = full ? linuxTree() : smallTree();
+  const backend = new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
+  const patterns = full
+    ? ["**/*.h", "**/ext4*.c", "drivers/usb/**/*.c"]
+    : ["**/*.d.ts", "**/package.json", "rxjs/src/**/*.ts"];
+
+  for (const pattern of patterns) {
+    const ours = async () => (await backend.find(tree, { pattern })).paths;
+    const peer = () => ripgrep(tree, ["--files", `--glob=/${pattern}`]);
+    const found = await ours();
+    same(`paths of ${pattern}`, [...found].sort(), (await peer()).split("\n").filter(Boolean).sort());
+    const name = `${pattern} (${found.length.toLocaleString("en")})`;
+    yield { name, peer: "ripgrep", goal: 1 / 0.8, ...(await runs(ours, peer)) };
+
+    // fast-glob knows no ignore files, so neither side obeys them.
+    const plain = async () => (await backend.find(tree, { pattern, respectIgnore: false })).paths;
+    const settings = { cwd: tree, dot: true, followSymbolicLinks: false, ignore: ["**/.git/**"] };
+    const theirs = () => fastGlob(pattern, settings);
+    same(`paths of ${pattern} without rules`, [...(await plain())].sort(), (await theirs()).sort());
+    yield {
+      name: `${name}, ignoring nothing`,
+      peer: "fast-glob",
+      goal: 2,
+      ...(await runs(plain, theirs, { rounds: 3 })),
+    };
+  }
+}

@@ -1,0 +1,95 @@
+// Searching contents in this process, confined, against a ripgrep process.
+import { calls, runs, same } from "../lib/measure.mjs";
+import { linuxTree, smallTree } from "../lib/corpora.mjs";
+import { ripgrep } from "../lib/ripgrep.mjs";
+
+export const title =
+  "grep: complete results as objects, against a ripgrep 15 process whose output is collected";
+
+const queries = (full) => [
+  ["a rare literal", full ? "pm_runtime_get_if_in_use" : "createSourceFileLikeCache", { regex: false }],
+  ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }],
+  ["an identifier as a word", full ? "ext4_inode_info" : "createProgram", { word: true, regex: false }],
+  ["letters of either case", full ? "PM_Resume" : "TYPESCRIPT", { case: "insensitive", regex: false }],
+  [
+    "alternatives",
+    full ? "EXPORT_SYMBOL_NS|kmem_cache_zalloc|usb_put_intf" : "isAsyncIterable|emitHelper|subMonths",
+  ],
+  [
+    "a regex with a literal",
+    full ? "static\\s+int\\s+\\w+_probe\\(struct usb_" : "function\\s+is\\w+Declaration\\(",
+  ],
+  ["a regex without one", "[0-9]{4}-[0-9]{2}-[0-9]{2}"],
+  ["a class of letters", "[A-Z][a-z]+[A-Z]{3}[a-z]+"],
+  [
+    "lines of one kind of file",
+    full ? "MODULE_LICENSE" : "export declare",
+    { glob: full ? "*.c" : "*.d.ts" },
+  ],
+  ["a common word", "return", { regex: false }],
+];
+
+function flags([, pattern, options = {}]) {
+  return [
+    ...(options.regex === false ? ["--fixed-strings"] : []),
+    ...(options.word ? ["--word-regexp"] : []),
+    ...(options.case === "insensitive" ? ["--ignore-case"] : []),
+    ...(options.glob ? [`--glob=${options.glob}`] : []),
+    "--no-heading",
+    "--with-filename",
+    "--line-number",
+    "-e",
+    pattern,
+    ".",
+  ];
+}
+
+export async function* rows({ load, full }) {
+  const { LocalBackend, SandboxPolicy } = await load("index.node.js");
+  const tree = full ? linuxTree() : smallTree();
+  const backend = new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
+  const grep = (pattern, options) => backend.grep(tree, { pattern, maxLineChars: 0, ...options });
+
+  for (const query of queries(full)) {
+    const [name, pattern, options] = query;
+    const ours = async () => (await grep(pattern, options)).matches;
+    const peer = () => ripgrep(tree, flags(query));
+    const found = await ours();
+    sameLines(name, found, await peer());
+    const rounds = found.length > 100_000 ? 3 : 5;
+    yield {
+      name: `${name} (${found.length.toLocaleString("en")})`,
+      goal: 1 / 1.2,
+      ...(await runs(ours, peer, { rounds })),
+    };
+  }
+  const limited = () => grep("return", { regex: false, maxResults: 100 });
+  same("hits", (await limited()).matches.length, 100);
+  const all = flags(["", "return", { regex: false }]);
+  const complete = await runs(limited, () => ripgrep(tree, all), { rounds: 3 });
+  yield { name: "a common word, limit 100", goal: 50, peer: "ripgrep to its end", ...complete };
+  const killed = await calls(limited, () => ripgrep(tree, all, { lines: 100 }), { rounds: 3 });
+  yield { name: "a common word, limit 100", peer: "ripgrep killed after 100 lines", ...killed };
+}
+
+/** The same lines, whatever their order: ripgrep's differs from run to run. */
+function sameLines(name, matches, output) {
+  const ours = matches.map(({ path, line, text }) => `${path}:${line}:${text}`).sort();
+  const theirs = output
+    .split("\n")
+    .filter((line) => line !== "" && !/: binary file matches|WARNING: stopped searching binary/.test(line))
+    .map((line) => line.replace(/^\.\//, "").replace(/\r$/, ""))
+    .sort();
+  const missing = difference(theirs, ours);
+  const extra = difference(ours, theirs);
+  same(
+    `lines of "${name}"`,
+    { count: ours.length, missing, extra },
+    { count: theirs.length, missing: [], extra: [] },
+  );
+}
+
+function difference(from, other) {
+  const known = new Set(other);
+  return from.filter((line) => !known.has(line)).slice(0, 3);
+}
