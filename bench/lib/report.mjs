@@ -2,15 +2,17 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, platform, release, totalmem } from "node:os";
 
-const figure = (ms) =>
-  ms === undefined ? "" : ms >= 100 ? ms.toFixed(0) : ms >= 1 ? ms.toFixed(1) : ms.toFixed(3);
+const figure = (ms) => {
+  if (ms === undefined) return "";
+  return `${ms >= 100 ? ms.toFixed(0) : ms >= 1 ? ms.toFixed(1) : ms.toFixed(3)} ms`;
+};
 const factor = (x) => (x === undefined ? "" : x >= 100 ? `${x.toFixed(0)}x` : `${x.toFixed(2)}x`);
 
 /** Prints rows as they come. A row is a measured result or `{ skipped: reason }`. */
 export function printRow({ name, peer, ours_ms, peer_ms, faster, goal, note, skipped, failed }) {
   if (skipped || failed)
     return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
-  const times = `${figure(ours_ms).padStart(8)} ms  ${figure(peer_ms).padStart(8)} ms  ${factor(faster).padStart(9)}`;
+  const times = `${figure(ours_ms).padStart(11)}  ${figure(peer_ms).padStart(11)}  ${factor(faster).padStart(9)}`;
   const met =
     goal === undefined || faster === undefined ? "" : `${faster >= goal ? "≥" : "<"} ${factor(goal)}`;
   console.log(

@@ -7,7 +7,7 @@ export const title =
   "grep: complete results as objects, against a ripgrep 15 process whose output is collected";
 
 const queries = (full) => [
-  ["a rare literal", full ? "pm_runtime_get_if_in_use" : "createSourceFileLikeCache", { regex: false }],
+  ["a rare literal", full ? "pm_runtime_get_if_in_use" : "tryGetModuleNameFromFile", { regex: false }],
   ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }],
   ["an identifier as a word", full ? "ext4_inode_info" : "createProgram", { word: true, regex: false }],
   ["letters of either case", full ? "PM_Resume" : "TYPESCRIPT", { case: "insensitive", regex: false }],
