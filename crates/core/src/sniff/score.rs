@@ -7,6 +7,9 @@
 
 use crate::encoding::{self, Unit};
 
+/// Bytes that are enough to tell legacy text from data.
+const ENOUGH: usize = 512;
+
 /// Whether the sample is text. `complete` says that it is the whole file.
 pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     if encoding::bom(sample).is_some() {
@@ -22,8 +25,11 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
             return false;
         }
     }
-    let mut counts = [0u32; 256];
-    match std::str::from_utf8(sample) {
+    let odd = encoding::has_odd_controls(sample);
+    let head = &sample[..sample.len().min(2 * ENOUGH)];
+    let complete = complete && head.len() == sample.len();
+    match std::str::from_utf8(head) {
+        Ok(_) if !odd => return true,
         Ok(_) => {
             let odd = sample.iter().filter(|&&byte| encoding::is_odd_control(byte)).count();
             // Old printer files and dumps of terminals have some; data has many.
@@ -32,6 +38,11 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
         Err(error) if !complete && error.error_len().is_none() => return true,
         Err(_) => {}
     }
+    // The part that tells most: from the line of the first byte beyond ASCII on.
+    let first = sample.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
+    let rest = &sample[crate::text::line_begin(sample, first)..];
+    let sample = &rest[..rest.len().min(ENOUGH)];
+    let mut counts = [0u32; 256];
     for &byte in sample {
         counts[usize::from(byte)] += 1;
     }
@@ -50,70 +61,78 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     if high * 10 <= total * 3 || (blanks * 40 >= total && sum(0x20, 0x7e) * 12 >= total) {
         return true;
     }
-    encoding::is_nearly_utf8(sample) || east_asian(sample)
+    east_asian(sample) || encoding::is_nearly_utf8(sample)
 }
 
-/// The byte pairs of an encoding: the first byte of a pair, the second, and the
-/// first bytes of the characters that make up most of any text.
-struct Pairs {
-    lead: fn(u8) -> bool,
-    trail: fn(u8) -> bool,
-    common: fn(u8, u8) -> bool,
-    /// A lone high byte that is a character of its own.
-    single: fn(u8) -> bool,
-}
-
-const EAST_ASIAN: [Pairs; 4] = [
-    // Shift-JIS: kana, punctuation, level 1 of the ideographs.
-    Pairs {
-        lead: |b| matches!(b, 0x81..=0x9f | 0xe0..=0xfc),
-        trail: |b| matches!(b, 0x40..=0x7e | 0x80..=0xfc),
-        common: |lead, _| matches!(lead, 0x81..=0x83 | 0x88..=0x97),
-        single: |b| matches!(b, 0xa1..=0xdf),
-    },
-    // EUC-JP and EUC-KR: kana or hangul, punctuation, level 1.
-    Pairs {
-        lead: |b| matches!(b, 0x8e | 0xa1..=0xfe),
-        trail: |b| b >= 0xa1,
-        common: |lead, _| matches!(lead, 0xa1 | 0xa3..=0xa5 | 0xb0..=0xcf),
-        single: |_| false,
-    },
-    // GBK and GB18030: punctuation, level 1.
-    Pairs {
-        lead: |b| matches!(b, 0x81..=0xfe),
-        trail: |b| matches!(b, 0x30..=0x39 | 0x40..=0x7e | 0x80..=0xfe),
-        common: |lead, trail| trail >= 0xa1 && matches!(lead, 0xa1 | 0xa3 | 0xb0..=0xd7),
-        single: |b| b == 0x80,
-    },
-    // Big5: punctuation, level 1.
-    Pairs {
-        lead: |b| matches!(b, 0x81..=0xfe),
-        trail: |b| matches!(b, 0x40..=0x7e | 0xa1..=0xfe),
-        common: |lead, _| matches!(lead, 0xa1..=0xc6),
-        single: |_| false,
-    },
-];
-
-/// Whether nearly all pairs are valid, and most are common, in one encoding.
+/// Whether nearly all bytes beyond ASCII make pairs of one East Asian encoding,
+/// most of them among the characters that make up any text.
 fn east_asian(sample: &[u8]) -> bool {
-    EAST_ASIAN.iter().any(|encoding| {
-        let (mut pairs, mut common, mut faults) = (0u32, 0u32, 0u32);
-        let mut at = 0;
-        while let Some(&byte) = sample.get(at) {
-            at += 1;
-            if byte.is_ascii() || (encoding.single)(byte) {
-                continue;
-            }
-            match sample.get(at) {
-                Some(&next) if (encoding.lead)(byte) && (encoding.trail)(next) => {
-                    at += 1;
-                    pairs += 1;
-                    common += u32::from((encoding.common)(byte, next));
-                }
-                Some(_) => faults += 1,
-                None => {}
-            }
+    // Shift-JIS: kana, punctuation, level 1 of the ideographs.
+    pairs(
+        sample,
+        |lead| matches!(lead, 0x81..=0x9f | 0xe0..=0xfc),
+        |trail| matches!(trail, 0x40..=0x7e | 0x80..=0xfc),
+        |lead, _| matches!(lead, 0x81..=0x83 | 0x88..=0x97),
+        |single| matches!(single, 0xa1..=0xdf),
+    )
+    // EUC-JP and EUC-KR: kana or hangul, punctuation, level 1.
+    || pairs(
+        sample,
+        |lead| matches!(lead, 0x8e | 0xa1..=0xfe),
+        |trail| trail >= 0xa1,
+        |lead, _| matches!(lead, 0xa1 | 0xa3..=0xa5 | 0xb0..=0xcf),
+        |_| false,
+    )
+    // GBK and GB18030: punctuation, level 1.
+    || pairs(
+        sample,
+        |lead| matches!(lead, 0x81..=0xfe),
+        |trail| matches!(trail, 0x30..=0x39 | 0x40..=0x7e | 0x80..=0xfe),
+        |lead, trail| trail >= 0xa1 && matches!(lead, 0xa1 | 0xa3 | 0xb0..=0xd7),
+        |single| single == 0x80,
+    )
+    // Big5: punctuation, level 1.
+    || pairs(
+        sample,
+        |lead| matches!(lead, 0x81..=0xfe),
+        |trail| matches!(trail, 0x40..=0x7e | 0xa1..=0xfe),
+        |lead, _| matches!(lead, 0xa1..=0xc6),
+        |_| false,
+    )
+}
+
+/// Whether nearly all pairs are valid, and most are common; or all are valid and
+/// there are lines with the commas and stops of Chinese, as where a text is
+/// written in the rarer characters of another country's encoding.
+fn pairs(
+    sample: &[u8],
+    lead: impl Fn(u8) -> bool,
+    trail: impl Fn(u8) -> bool,
+    is_common: impl Fn(u8, u8) -> bool,
+    single: impl Fn(u8) -> bool,
+) -> bool {
+    let (mut pairs, mut common, mut stops, mut faults) = (0u32, 0u32, 0u32, 0u32);
+    let mut bytes = sample.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        if byte.is_ascii() || single(byte) {
+            continue;
         }
-        pairs > 0 && faults * 50 <= pairs && common * 10 >= pairs * 7
-    })
+        match bytes.peek() {
+            Some(&next) if lead(byte) && trail(next) => {
+                bytes.next();
+                pairs += 1;
+                common += u32::from(is_common(byte, next));
+                stops +=
+                    u32::from(matches!([byte, next], [0xa1, 0xa1..=0xa4] | [0xa3, 0xa1..=0xbf]));
+            }
+            // So many cannot be outweighed any more.
+            Some(_) if faults as usize * 100 > sample.len() => return false,
+            Some(_) => faults += 1,
+            None => {}
+        }
+    }
+    let lines = || memchr::memchr(b'\n', sample).is_some();
+    pairs > 0
+        && faults * 50 <= pairs
+        && (common * 10 >= pairs * 7 || (faults == 0 && stops * 30 >= pairs && lines()))
 }
