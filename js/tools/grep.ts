@@ -1,6 +1,6 @@
 /** `grep`: searches the contents of files. */
-import { FilewrightError } from "../engine/errors.ts";
 import { childOf, relativeTo } from "../backends/paths.ts";
+import { grepBackend } from "../backends/search.ts";
 import { encodeCursor } from "../engine/cursor.ts";
 import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./schema.ts";
@@ -207,9 +207,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     timeoutMs: args.timeout_ms,
   };
   const asked = { ...query, signal: call.signal };
-  if (call.fs.grep === undefined)
-    throw new FilewrightError("UNSUPPORTED_OPERATION", "this storage cannot be searched");
-  const found = await call.fs.grep(root, asked);
+  const found = await grepBackend(call.fs, root, asked);
   return { data: dataOf(found, args, (path) => call.display(path === "" ? root : childOf(root, path))) };
 }
 

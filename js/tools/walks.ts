@@ -1,15 +1,13 @@
 /** Finding paths, on any backend: its own search where it has one, else the generic one. */
 import type { FindQuery, FindResult } from "../engine/search-types.ts";
-import { FilewrightError } from "../engine/errors.ts";
 import { childOf } from "../backends/paths.ts";
+import { findBackend } from "../backends/search.ts";
 import type { Call } from "./tool.ts";
 
 /** Finds entries below a directory; the paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
   const asked = { ...query, signal: call.signal };
-  if (call.fs.find === undefined)
-    throw new FilewrightError("UNSUPPORTED_OPERATION", "this storage cannot be searched");
-  const result = await call.fs.find(root, asked);
+  const result = await findBackend(call.fs, root, asked);
   return { ...result, paths: result.paths.map((path) => childOf(root, path)) };
 }
 

@@ -1,69 +1,35 @@
+/** Globs, ignore rules and searches over bytes give the same on both engines. */
 import { expect, it } from "vitest";
-import type { TextLimits, TextQuery } from "../../js/engine/search-types.ts";
-import { both, describeParity } from "./engines.ts";
+import type { Engine } from "../../js/engine/engine.ts";
+import { describeParity, engines, outcome } from "./engines.ts";
 
-const text = [
-  "fn main() {",
-  '\tprintln!("näh — 日本");\r',
-  "    let FooBar = foo_bar(1);",
-  `${"x".repeat(700)} foo ${"y".repeat(700)}`,
-  "",
-  "foo foo foo\u212A",
-].join("\n");
+const text = new TextEncoder().encode("one\nÉcole hit\r\nhit hit\n\nlast 😀 hit");
 
-const queries: Record<string, TextQuery & TextLimits> = {
-  "a literal": { pattern: "foo", regex: false },
-  "a regular expression": { pattern: "\\bf\\w+\\(" },
-  "letters of either case": { pattern: "foobar", case: "insensitive" },
-  "folds beyond ASCII": { pattern: "k", case: "insensitive" },
-  "smart case": { pattern: "Foo", case: "smart" },
-  words: { pattern: "foo", word: true },
-  "across lines": { pattern: "main.*\\n\\s+println", multiline: true },
-  "classes of Unicode": { pattern: "\\p{Han}+" },
-  context: { pattern: "let", context: 1 },
-  "a cut line": { pattern: "foo", maxLineChars: 40 },
-  "few hits": { pattern: "foo", maxPerFile: 1 },
-  "nothing found": { pattern: "absent" },
-  "a pattern that is none": { pattern: "(" },
-  "a look-around": { pattern: "(?=a)b" },
-  "an empty pattern": { pattern: "" },
+const calls: Record<string, (engine: Engine) => unknown> = {
+  "a literal": (e) => e.grepText(text, { pattern: "hit", regex: false }),
+  insensitive: (e) => e.grepText(text, { pattern: "éCOLE", case: "insensitive" }),
+  "an end of line": (e) => e.grepText(text, { pattern: "hit$", context: 1 }),
+  "a class": (e) => e.grepText(text, { pattern: "\\p{L}+ol\\w", maxLineChars: 6 }),
+  "across lines": (e) => e.grepText(text, { pattern: "hit\\s+last", multiline: true }),
+  "a count": (e) => e.compileQuery({ pattern: "hit" }).count(text, { maxPerFile: 2 }),
+  "binary content": (e) => e.grepText("a\0b", { pattern: "a" }),
+  "a wrong regex": (e) => e.grepText(text, { pattern: "a(b" }),
+  "a large regex": (e) => e.grepText(text, { pattern: "(a{1000}){1000}" }),
+  globs: (e) => ["a/b.ts", "a/b.TS", "é.ts", "x"].map((path) => e.glob(["*.ts", "x/"]).matches(path)),
+  "a wrong glob": (e) => e.glob("../x"),
+  "ignore rules": (e) => {
+    const content = new TextEncoder().encode("*.log\n!a.log\n/build/\n");
+    const rules = e
+      .ignoreRules()
+      .enter("", [{ place: 0, content }], true)
+      .enter("sub", [], false);
+    return ["sub/x.log", "sub/a.log", "build"].map((path) => rules.ignored(path, path === "build"));
+  },
 };
 
-describeParity("texts are searched the same on both engines", () => {
-  it.each(Object.entries(queries))("%s", async (_, query) => {
-    const { native, wasm } = await both((engine) => engine.grepText(text, query));
-    expect(wasm).toEqual(native);
-  });
-});
-
-const paths = ["a.ts", "src/a.ts", "src/deep/b.tsx", "src/.env", "README.md", "näh/日本.ts", "src"];
-const globs: Record<
-  string,
-  readonly [string | readonly string[], { exclude?: string[]; caseSensitive?: boolean }?]
-> = {
-  "no slash": ["*.ts"],
-  "any depth": ["src/**"],
-  alternatives: ["**/*.{ts,tsx}"],
-  several: [["*.md", "!*.ts"]],
-  classes: ["src/[a-z]*/[!a]*"],
-  excluded: ["**", { exclude: ["deep/", "*.md"] }],
-  "either case": ["readme.MD", { caseSensitive: false }],
-  "letters beyond ASCII": ["n?h/**"],
-  "a glob that is none": ["a{b"],
-  nothing: [""],
-};
-
-describeParity("globs match the same on both engines", () => {
-  it.each(Object.entries(globs))("%s", async (_, [patterns, options]) => {
-    const { native, wasm } = await both((engine) => {
-      const compiled = engine.glob(patterns, options);
-      return paths.map((path) => [
-        path,
-        compiled.matches(path),
-        compiled.excluded(path),
-        compiled.mayContain(path),
-      ]);
-    });
-    expect(wasm).toEqual(native);
+describeParity("search", () => {
+  it.each(Object.entries(calls))("%s", async (_, call) => {
+    const { native, wasm } = engines!;
+    expect(await outcome(() => call(wasm))).toEqual(await outcome(() => call(native)));
   });
 });
