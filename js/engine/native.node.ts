@@ -33,7 +33,10 @@ function places(): readonly string[] {
   const names = (ABIS[process.platform] ?? [""]).map((abi) => `${process.platform}-${process.arch}${abi}`);
   // The same from js/engine while developing and from dist/engine once built.
   const local = (name: string) => new URL(`../../dist/native/filewright.${name}.node`, import.meta.url);
-  return [...names.map((name) => fileURLToPath(local(name))), ...names.map((name) => `@filewright/${name}`)];
+  return [
+    ...names.map((name) => fileURLToPath(local(name))),
+    ...names.map((name) => `@filewright/native-${name}`),
+  ];
 }
 
 /** The addon, or the reasons why it cannot be loaded. */

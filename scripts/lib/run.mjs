@@ -5,10 +5,14 @@ import { fileURLToPath } from "node:url";
 /** The checkout's root, whatever the current directory is. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
+// Debian's plain rustc is older than ours has to be; its rustc-web is not.
+const rust =
+  "install Rust 1.88 or later: https://rustup.rs, or on Debian: apt-get install rustc-web cargo-web";
+
 /** How to get each tool that a build cannot do without. */
 const remedies = {
-  cargo: "install Rust: https://rustup.rs, or on Debian and Ubuntu: apt-get install cargo rustc",
-  rustc: "install Rust: https://rustup.rs, or on Debian and Ubuntu: apt-get install cargo rustc",
+  cargo: rust,
+  rustc: rust,
   "wasm-opt": "run: npm install",
   tsc: "run: npm install",
   napi: "run: npm install",
