@@ -57,6 +57,7 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
       roots: roots[intent],
       links: policy.followSymlinks,
       last,
+      creates: intent === "write",
       refuse: () => outside(path, intent),
     });
     const verdict = rules.judge(resolved);
@@ -75,7 +76,7 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
   };
   const leads = async (link: string, target: string): Promise<void> => {
     const refuse = (): FilewrightError => outside(target, "read");
-    const how: Following = { roots: roots.read, links: "inside", last: "follow", refuse };
+    const how: Following = { roots: roots.read, links: "inside", last: "follow", creates: false, refuse };
     try {
       const led = await follow(inner, joinPath(parentOf(link), target), how);
       if (rules.judge(led).denied) throw refuse();
@@ -99,6 +100,8 @@ interface Following {
   readonly roots: readonly string[];
   readonly links: SandboxPolicy["followSymlinks"];
   readonly last: LastLink;
+  /** Names that are missing may be made. */
+  readonly creates: boolean;
   refuse(): FilewrightError;
 }
 
@@ -114,7 +117,11 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
   const bounds = how.links === "any" ? ["/"] : how.roots;
   let real = "/";
   const pending = names(path);
+  /** How many of the pending names are the caller's; a link's are on top of them. */
+  let own = pending.length;
   for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
+    const typed = pending.length < own;
+    if (typed) own = pending.length;
     if (name === "..") {
       real = normalise(`${real}/..`).path;
       continue;
@@ -136,6 +143,8 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
     if (stat?.type !== "symlink") {
       real = at;
       if (stat?.type === "dir") continue;
+      // As for mkdir(2), a link that dangles is no place to make a directory.
+      if (how.creates && !typed && pending.length > 0) throw failure("NOT_FOUND", path);
       // Missing, or not a directory: no link can follow, and the rest is text.
       real = normalise([at, ...pending.reverse()].join("/")).path;
       break;

@@ -144,7 +144,7 @@ export class MemoryStore {
     const { path: at } = normal(path);
     const found = walk(this.root, at, false);
     if (found.node !== undefined) {
-      if (existOk && walk(this.root, at, true).node?.type === "dir") return;
+      if (existOk && this.#isDirectory(at)) return;
       throw failure("ALREADY_EXISTS", path);
     }
     const now = this.#now();
@@ -203,6 +203,7 @@ export class MemoryStore {
     if (target.dirs.includes(source.node as DirNode)) {
       throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
     }
+    if (source.dirs.includes(target.node as DirNode)) throw failure("NOT_EMPTY", to);
     this.#checkReplace(source.node, target.node, to);
     const now = this.#now();
     unlink(holder(source), source.name, now);
@@ -255,6 +256,14 @@ export class MemoryStore {
     return found as Walk & { readonly node: Node };
   }
 
+  #isDirectory(at: string): boolean {
+    try {
+      return walk(this.root, at, true).node?.type === "dir";
+    } catch {
+      return false; // A link that leads nowhere, or in a circle.
+    }
+  }
+
   /** The directory a new name goes into, which must be there. */
   #present(found: Walk, path: string): DirNode {
     if (found.beyond.length > 0) {
@@ -267,7 +276,8 @@ export class MemoryStore {
   #makeDirs(found: Walk, path: string): DirNode {
     if (found.beyond.length === 0) return holder(found);
     const names = [found.name, ...found.beyond.slice(0, -1)];
-    if (found.beyond.includes("..")) throw failure("NOT_FOUND", path);
+    // As for mkdir(2), a link that dangles is no place to make a directory.
+    if (!found.typed) throw failure("NOT_FOUND", path);
     const now = this.#now();
     let dir = holder(found);
     for (const name of names) {

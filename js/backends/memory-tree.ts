@@ -64,6 +64,8 @@ export interface Walk {
   readonly node: Node | undefined;
   /** The names after a missing one: empty when only the last name is missing. */
   readonly beyond: readonly string[];
+  /** The missing name is the caller's own; false where it comes from a link that dangles. */
+  readonly typed: boolean;
 }
 
 /** A new, empty directory. */
@@ -80,9 +82,13 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
   let dirs: DirNode[] = [root];
   let names: string[] = [];
   const pending = split(path);
-  let mustBeDirectory = false;
   let links = 0;
+  /** How many of the pending names are the caller's; a link's are on top of them. */
+  let own = pending.length;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const typed = pending.length < own;
+    if (typed) own = pending.length;
+    if (name === ".") continue;
     if (name === "..") {
       if (dirs.length > 1) {
         dirs.pop();
@@ -96,7 +102,7 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
     const last = pending.length === 0;
     if (node === undefined) {
       for (const rest of pending) if (isLongName(rest)) throw failure("NAME_TOO_LONG", path);
-      return { dirs, real: `/${names.join("/")}`, name, node, beyond: pending.reverse() };
+      return { dirs, real: `/${names.join("/")}`, name, node, beyond: pending.reverse(), typed };
     }
     if (node.type === "symlink" && (!last || follow)) {
       if (++links > MAX_LINKS) throw failure("LOOP", path);
@@ -104,13 +110,11 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
         dirs = [root];
         names = [];
       }
-      if (last && /(?:^|\/)\.{0,2}$/.test(node.target)) mustBeDirectory = true;
       for (const part of split(node.target)) pending.push(part);
       continue;
     }
     if (last) {
-      if (mustBeDirectory && node.type !== "dir") throw failure("NOT_DIRECTORY", path);
-      return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
+      return { dirs, real: `/${names.join("/")}`, name, node, beyond: [], typed: true };
     }
     if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
     dirs.push(node);
@@ -120,16 +124,20 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
   const node = dirs[dirs.length - 1] as DirNode;
   const name = names.pop() ?? "";
   if (dirs.length > 1) dirs.pop();
-  return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
+  return { dirs, real: `/${names.join("/")}`, name, node, beyond: [], typed: true };
 }
 
-/** The names of a path, last one first. */
+/**
+ * The names of a path, last one first. A last `.` or `/` stays as `.`: what is
+ * before it must be a directory.
+ */
 function split(path: string): string[] {
   const names: string[] = [];
   const parts = path.split("/");
   for (let i = parts.length - 1; i >= 0; i--) {
     const part = parts[i] as string;
     if (part !== "" && part !== ".") names.push(part);
+    else if (i > 0 && i === parts.length - 1) names.push(".");
   }
   return names;
 }
@@ -144,7 +152,7 @@ export function realPath(found: Walk): string {
   const names = found.real === "/" ? [] : found.real.slice(1).split("/");
   for (const name of [found.name, ...found.beyond]) {
     if (name === "..") names.pop();
-    else if (name !== "") names.push(name);
+    else if (name !== "" && name !== ".") names.push(name);
   }
   return `/${names.join("/")}`;
 }
