@@ -149,7 +149,7 @@ describe("inside", () => {
 
   it("a link that would lead out cannot be made", async () => {
     const { inner, backend } = make();
-    for (const target of ["/out/secret.txt", "../out", "../../../etc", "link-dir/x", "/ws2"]) {
+    for (const target of ["/out/secret.txt", "../out", "../../../etc", "d/../../out", "/ws2"]) {
       expect(await codeOf(() => backend.symlink?.(target, "/ws/new")), target).toBe("OUTSIDE_ALLOWED");
     }
     expect(inner.existsSync("/ws/new")).toBe(false);

@@ -6,7 +6,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, TreeCounts } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
-import { isWithin, sortCodePoints } from "./paths.ts";
+import { isWithin, parentOf, sortCodePoints } from "./paths.ts";
 
 /** How an operation on two paths goes about an existing destination. */
 export interface TransferOptions {
@@ -133,8 +133,9 @@ export async function copyTree(
 ): Promise<TreeCounts> {
   const top = await lstatVia(backend, from);
   const target = await lstatOrNull(backend, to);
-  if (from === to) throw failure("SAME_FILE", to);
+  if (from === to && (top.type !== "file" || options.overwrite === true)) throw failure("SAME_FILE", to);
   if (target !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+  if (target === null && !(await backend.stat(parentOf(to))).isDir) throw failure("NOT_DIRECTORY", to);
   if (top.type === "dir" && isWithin(to, from)) {
     throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   }

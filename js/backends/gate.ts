@@ -27,8 +27,8 @@ export interface Gate {
   enter(path: string, intent: Intent, last: LastLink): Promise<string>;
   /** {@link Gate.enter} for what would take the whole entry away: a root is refused too. */
   enterWhole(path: string): Promise<string>;
-  /** Refuses a link at a real path whose target leads where nothing may be read. @throws OUTSIDE_ALLOWED */
-  leads(link: string, target: string): Promise<void>;
+  /** Refuses a link at a real path whose target, as written, lies outside. @throws OUTSIDE_ALLOWED */
+  leads(link: string, target: string): void;
 }
 
 /** Resolves the roots and compiles the rules. */
@@ -53,16 +53,20 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
   const enter = async (path: string, intent: Intent, last: LastLink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
     const named = throughAlias(normalise(path).path, aliases);
+    const check = (at: string): void => {
+      const verdict = rules.judge(at);
+      if (verdict.denied) throw outside(path, intent);
+      if (intent === "write" && verdict.protected) throw protectedPath(path);
+    };
+    // Both as it is written and as it is: a rule on a name holds for the name of a link too.
+    check(named);
     const resolved = await follow(inner, named, {
       roots: roots[intent],
       links: policy.followSymlinks,
       last,
-      creates: intent === "write",
       refuse: () => outside(path, intent),
     });
-    const verdict = rules.judge(resolved);
-    if (verdict.denied) throw outside(path, intent);
-    if (intent === "write" && verdict.protected) throw protectedPath(path);
+    if (resolved !== named) check(resolved);
     return resolved;
   };
   const enterWhole = async (path: string): Promise<string> => {
@@ -74,16 +78,11 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
     if (rules.judge(resolved).guarded) throw protectedPath(path);
     return resolved;
   };
-  const leads = async (link: string, target: string): Promise<void> => {
-    const refuse = (): FilewrightError => outside(target, "read");
-    const how: Following = { roots: roots.read, links: "inside", last: "follow", creates: false, refuse };
-    try {
-      const led = await follow(inner, joinPath(parentOf(link), target), how);
-      if (rules.judge(led).denied) throw refuse();
-    } catch (error) {
-      // A circle leads nowhere, so it does not lead out either.
-      if (!(error instanceof FilewrightError && error.code === "LOOP")) throw error;
-    }
+  const leads = (link: string, target: string): void => {
+    const path = throughAlias(normalise(joinPath(parentOf(link), target)).path, aliases);
+    const everyRoot = [...roots.read, ...roots.write];
+    if (!everyRoot.some((root) => isWithin(path, root)) || rules.judge(path).denied)
+      throw outside(target, "read");
   };
   return { rules, enter, enterWhole, leads };
 }
@@ -100,8 +99,6 @@ interface Following {
   readonly roots: readonly string[];
   readonly links: SandboxPolicy["followSymlinks"];
   readonly last: LastLink;
-  /** Names that are missing may be made. */
-  readonly creates: boolean;
   refuse(): FilewrightError;
 }
 
@@ -117,11 +114,7 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
   const bounds = how.links === "any" ? ["/"] : how.roots;
   let real = "/";
   const pending = names(path);
-  /** How many of the pending names are the caller's; a link's are on top of them. */
-  let own = pending.length;
   for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
-    const typed = pending.length < own;
-    if (typed) own = pending.length;
     if (name === "..") {
       real = normalise(`${real}/..`).path;
       continue;
@@ -143,9 +136,10 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
     if (stat?.type !== "symlink") {
       real = at;
       if (stat?.type === "dir") continue;
-      // As for mkdir(2), a link that dangles is no place to make a directory.
-      if (how.creates && !typed && pending.length > 0) throw failure("NOT_FOUND", path);
-      // Missing, or not a directory: no link can follow, and the rest is text.
+      if (stat !== null && pending.length > 0) throw failure("NOT_DIRECTORY", path);
+      // Missing: no link can follow, and the rest is text. What would climb out of a
+      // missing directory is nowhere yet.
+      if (pending.includes("..")) throw failure("NOT_FOUND", path);
       real = normalise([at, ...pending.reverse()].join("/")).path;
       break;
     }

@@ -6,8 +6,9 @@
  * backend are not offered, because their counts would include what is denied;
  * the generic ones run over this backend instead.
  */
-import { FilewrightError, makeError } from "../engine/errors.ts";
+import { type Code, FilewrightError, makeError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, MaybePromise, WriteOptions } from "./backend.ts";
+import { failure } from "./failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "./fallback.ts";
 import {
   copyFileVia,
@@ -20,7 +21,7 @@ import {
 import { type Gate, type LastLink, makeGate } from "./gate.ts";
 import { compileGlobs } from "./globs.ts";
 import { outside, protectedPath } from "./outside.ts";
-import { childOf, normalise, relativeTo } from "./paths.ts";
+import { childOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
 
 /** Puts a gate in front of a backend. */
@@ -39,16 +40,12 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     const real = await gate.enter(path, intent, last);
     return using(path, () => use(real, gate));
   };
+  // What must be absent is judged by its own name: a link there counts as present.
   const write = <T>(
     path: string,
     options: WriteOptions | undefined,
     use: (real: string) => MaybePromise<T>,
-  ) =>
-    at(path, "write", "follow", async (real, gate) => {
-      // What must be absent is judged by its own name: a link there counts as present.
-      if (options?.ifAbsent === true) return use(await gate.enter(path, "write", "keep"));
-      return use(real);
-    });
+  ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
   const files = (root: string): AsyncGenerator<string> => filesBelow(inner, root, opened);
 
   const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } = {
@@ -73,9 +70,13 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       await using(path, () => inner.delete(real));
     },
     mkdir: (path, options) =>
-      at(path, "write", "follow", async (_, gate) =>
-        inner.mkdir(await gate.enter(path, "write", "keep"), options),
-      ),
+      at(path, "write", "keep", async (real, gate) => {
+        // A link there is no new directory, but one that leads out must not tell what is behind it.
+        const link = (await lstatOrNull(inner, real))?.type === "symlink";
+        if (link)
+          await gate.enter(path, "read", "follow").catch(unless("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
+        return inner.mkdir(real, options);
+      }),
     listDir: (path) => at(path, "read", "follow", (real, gate) => listing(inner, real, path, gate)),
     iterFiles: files,
     glob: async (pattern, options) => {
@@ -106,6 +107,8 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     copyFile: async (from, to, options) => {
       const gate = await opened;
       const source = await gate.enter(from, "read", "follow");
+      const { isDir } = await using(from, () => inner.stat(source));
+      if (isDir) throw failure("IS_DIRECTORY", from);
       await write(to, { ifAbsent: options?.overwrite !== true }, (real) =>
         copyFileVia(inner, source, real, options),
       );
@@ -121,6 +124,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     copyTree: async (from, to, options) => {
       const gate = await opened;
       const source = await gate.enter(from, "read", "keep");
+      await using(from, () => lstatVia(inner, source));
       const target = await gate.enter(to, "write", "keep");
       // Before the first file: half a copy could hold what may not be removed again.
       await using(to, () => checkCopy(inner, source, target, to, gate));
@@ -148,8 +152,10 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   if (inner.symlink !== undefined) {
     backend.symlink = (target, path) =>
       at(path, "write", "keep", async (real, gate) => {
+        if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
+        await inner.stat(parentOf(real));
         // A link that leads out is refused when it is made, not when it is met.
-        if (policy.followSymlinks !== "any") await gate.leads(real, target);
+        if (policy.followSymlinks !== "any") gate.leads(real, target);
         await symlinkVia(inner, target, real);
       });
   }
@@ -191,6 +197,7 @@ async function renameJudged(
 ): Promise<void> {
   const gate = await opened;
   const source = await gate.enterWhole(from);
+  await using(from, () => lstatVia(inner, source));
   const target = await gate.enterWhole(to);
   await using(from, () => checkTree(inner, source, target, from, gate));
   await using(to, () => renameVia(inner, source, target, options));
@@ -259,6 +266,13 @@ async function using<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
   } catch (error) {
     throw renamed(error, path);
   }
+}
+
+/** For a `catch` that lets some codes pass. */
+function unless(...codes: readonly Code[]): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;
+  };
 }
 
 function renamed(error: unknown, path: string): unknown {

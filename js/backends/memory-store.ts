@@ -87,7 +87,9 @@ export class MemoryStore {
   }
 
   realpath(path: string): string {
-    return realPath(this.#find(path, true));
+    const found = this.#find(path, true);
+    if (found.beyond.includes("..")) throw failure("NOT_FOUND", path);
+    return realPath(found);
   }
 
   write(path: string, content: Uint8Array, options: WriteOptions): FileNode {
@@ -199,11 +201,10 @@ export class MemoryStore {
     const target = this.#find(to, false);
     const dir = target.node === undefined ? this.#present(target, to) : holder(target);
     if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
-    if (target.node === source.node) return;
+    if (target.node === source.node) throw failure("SAME_FILE", to);
     if (target.dirs.includes(source.node as DirNode)) {
       throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
     }
-    if (source.dirs.includes(target.node as DirNode)) throw failure("NOT_EMPTY", to);
     this.#checkReplace(source.node, target.node, to);
     const now = this.#now();
     unlink(holder(source), source.name, now);
@@ -228,6 +229,10 @@ export class MemoryStore {
 
   copyTree(from: string, to: string, overwrite: boolean): TreeCounts {
     const source = this.#existing(from, false).node;
+    if (source.type === "file") {
+      this.copyFile(from, to, overwrite);
+      return countTree(source);
+    }
     const target = this.#find(to, false);
     const dir = target.node === undefined ? this.#present(target, to) : holder(target);
     if (target.node === source) throw failure("SAME_FILE", to);
@@ -272,12 +277,10 @@ export class MemoryStore {
     return holder(found);
   }
 
-  /** Makes the missing directories above a new name. */
+  /** Makes the missing directories above a new name; a link that dangles is made good. */
   #makeDirs(found: Walk, path: string): DirNode {
-    if (found.beyond.length === 0) return holder(found);
-    const names = [found.name, ...found.beyond.slice(0, -1)];
-    // As for mkdir(2), a link that dangles is no place to make a directory.
-    if (!found.typed) throw failure("NOT_FOUND", path);
+    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
+    const names = [found.name, ...found.beyond].filter((name) => name !== ".").slice(0, -1);
     const now = this.#now();
     let dir = holder(found);
     for (const name of names) {

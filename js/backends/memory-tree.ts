@@ -64,8 +64,6 @@ export interface Walk {
   readonly node: Node | undefined;
   /** The names after a missing one: empty when only the last name is missing. */
   readonly beyond: readonly string[];
-  /** The missing name is the caller's own; false where it comes from a link that dangles. */
-  readonly typed: boolean;
 }
 
 /** A new, empty directory. */
@@ -83,11 +81,7 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
   let names: string[] = [];
   const pending = split(path);
   let links = 0;
-  /** How many of the pending names are the caller's; a link's are on top of them. */
-  let own = pending.length;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    const typed = pending.length < own;
-    if (typed) own = pending.length;
     if (name === ".") continue;
     if (name === "..") {
       if (dirs.length > 1) {
@@ -102,7 +96,7 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
     const last = pending.length === 0;
     if (node === undefined) {
       for (const rest of pending) if (isLongName(rest)) throw failure("NAME_TOO_LONG", path);
-      return { dirs, real: `/${names.join("/")}`, name, node, beyond: pending.reverse(), typed };
+      return { dirs, real: `/${names.join("/")}`, name, node, beyond: pending.reverse() };
     }
     if (node.type === "symlink" && (!last || follow)) {
       if (++links > MAX_LINKS) throw failure("LOOP", path);
@@ -114,7 +108,7 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
       continue;
     }
     if (last) {
-      return { dirs, real: `/${names.join("/")}`, name, node, beyond: [], typed: true };
+      return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
     }
     if (node.type !== "dir") throw failure("NOT_DIRECTORY", path);
     dirs.push(node);
@@ -124,7 +118,7 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
   const node = dirs[dirs.length - 1] as DirNode;
   const name = names.pop() ?? "";
   if (dirs.length > 1) dirs.pop();
-  return { dirs, real: `/${names.join("/")}`, name, node, beyond: [], typed: true };
+  return { dirs, real: `/${names.join("/")}`, name, node, beyond: [] };
 }
 
 /**
@@ -149,12 +143,8 @@ export function holder(found: Walk): DirNode {
 
 /** The real path of what a walk found, missing names kept. */
 export function realPath(found: Walk): string {
-  const names = found.real === "/" ? [] : found.real.slice(1).split("/");
-  for (const name of [found.name, ...found.beyond]) {
-    if (name === "..") names.pop();
-    else if (name !== "" && name !== ".") names.push(name);
-  }
-  return `/${names.join("/")}`;
+  const names = [found.name, ...found.beyond].filter((name) => name !== "" && name !== ".");
+  return names.reduce(childOf, found.real);
 }
 
 /** Puts a node under a name, replacing what is there. */
