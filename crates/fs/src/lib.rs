@@ -21,5 +21,6 @@ pub mod root;
 pub mod stat;
 pub mod transfer;
 pub mod tree;
+mod version;
 pub mod walk;
 pub mod write;

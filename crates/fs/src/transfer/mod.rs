@@ -5,24 +5,27 @@
 //! killed leaves nothing half-made. Links are copied as links, whatever they
 //! lead to; FIFOs, sockets and devices in a tree are passed over.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+mod copying;
+mod merge;
+
+use std::os::fd::AsFd;
 
 use filewright_core::access::Intent;
 use filewright_core::{Code, Error, Result};
-use rustix::fs::{Mode, RenameFlags};
+use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use crate::cancel::Cancel;
 use crate::errno::{not_regular, os, protected, unsettled};
 use crate::root::{
-    ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_entries, open_regular, push_name,
+    ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_entries, open_regular,
 };
 use crate::stat::{Kind, Stat};
-use crate::tree::{Counts, Cursor, Met, Next, walk_tree};
+use crate::tree::Counts;
 use crate::write::{
-    Durability, Original, Source, Temp, WriteOptions, is_temp_name, keep_times, may_write,
-    place_new, same_file, set_mode, sync_directory,
+    Durability, Original, Temp, WriteOptions, may_write, same_file, sync_directory,
 };
+use copying::{Copying, Manner};
 
 /// How something is moved or copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -298,250 +301,6 @@ impl Roots {
             Err(errno) => Err(os(errno)),
         }
     }
-}
-
-/// Why a tree is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
-    /// For a copy: what is neither file, link nor directory is passed over.
-    Copy,
-    /// For a move to another file system: times are kept, and what cannot be
-    /// copied is an error, since the original will go.
-    Move,
-}
-
-/// The copying of one tree.
-struct Copying<'c> {
-    roots: &'c Roots,
-    from: Vec<u8>,
-    to: Vec<u8>,
-    manner: Manner,
-    cancel: &'c Cancel,
-}
-
-/// Directories that take no new entries once they have their permission bits,
-/// and get them last: by names below the top, innermost last.
-type Closed = Vec<(Vec<Vec<u8>>, u32)>;
-
-impl Copying<'_> {
-    /// `None` where the destination changed meanwhile.
-    fn run(&self, top: OwnedFd, stat: &Stat, target: &Place<'_>) -> Result<Option<Counts>> {
-        match target.kind() {
-            None | Some(Kind::Dir) => {}
-            Some(_) => return Err(os(Errno::NOTDIR)),
-        }
-        // Beside a new destination; inside one that is there, since we may not
-        // be allowed to write in its parent.
-        let (base, own);
-        match target.open_directory() {
-            Some(opened) => {
-                own = opened.map_err(os)?;
-                base = own.as_fd();
-            }
-            None => base = target.dir.as_fd(),
-        }
-        let temp = Temp::directory(base).map_err(os)?;
-        let Some(stage) = open_entries(base, &temp.name)? else { return Err(unsettled()) };
-        let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os)?;
-        let (counts, closed) = self.fill(top, stage)?;
-        if let (Some(name), None) = (&target.name, target.kind()) {
-            close(kept.as_fd(), &closed)?;
-            match place_new(base, &temp.name, name) {
-                Ok(()) => temp.placed(),
-                Err(Errno::EXIST) => return Ok(None),
-                Err(errno) => return Err(os(errno)),
-            }
-            // Last, since moving a directory takes the right to write in it.
-            set_mode(&kept, stat.mode)?;
-        } else {
-            merge(&kept, base, Purpose::Look, self.cancel)?;
-            merge(&kept, base, Purpose::Move, self.cancel)?;
-            close(base, &closed)?;
-        }
-        Ok(Some(counts))
-    }
-
-    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, Closed)> {
-        let mut counts = Counts { directories: 1, ..Counts::default() };
-        let mut closed = Closed::new();
-        let mut cursor = Cursor::new(stage);
-        let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
-        let (mut from, mut to) = (self.from.clone(), self.to.clone());
-        walk_tree(top, self.cancel, |met, dir, name| {
-            match met {
-                Met::Leave => {
-                    from.truncate(from.len() - name.len() - 1);
-                    to.truncate(to.len() - name.len() - 1);
-                    if let Some((_, mode)) = above.last()
-                        && mode & 0o700 == 0o700
-                    {
-                        set_mode(cursor.here()?, *mode)?;
-                    }
-                    above.pop();
-                    cursor.leave()?;
-                    return Ok(Next::Go);
-                }
-                Met::Enter => {
-                    push_name(&mut from, name);
-                    push_name(&mut to, name);
-                    let stat = Stat::of(dir).map_err(os)?;
-                    counts.add(&stat);
-                    above.push((name.to_vec(), stat.mode));
-                    if stat.mode & 0o700 != 0o700 {
-                        closed.push((
-                            above.iter().map(|(name, _)| name.clone()).collect(),
-                            stat.mode,
-                        ));
-                    }
-                    rustix::fs::mkdirat(cursor.here()?, name, Mode::from_raw_mode(0o700))
-                        .map_err(os)?;
-                    return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
-                }
-                Met::Before | Met::Entry(_) => {}
-            }
-            if is_temp_name(name) || !self.wanted(&mut from, &mut to, name)? {
-                return Ok(Next::Skip);
-            }
-            if met != Met::Before {
-                self.entry(dir, name, cursor.here()?, &mut counts)?;
-            }
-            Ok(Next::Go)
-        })?;
-        Ok((counts, closed))
-    }
-
-    /// Whether an entry is copied; an error where it must not be at its new
-    /// place.
-    fn wanted(&self, from: &mut Vec<u8>, to: &mut Vec<u8>, name: &[u8]) -> Result<bool> {
-        let (from_length, to_length) = (from.len(), to.len());
-        push_name(from, name);
-        push_name(to, name);
-        let denied = self.roots.rules().denied_entry(from);
-        let allowed = if denied { Ok(()) } else { self.roots.check(to, Intent::Write) };
-        let guarded = !denied && self.roots.rules().guards_name(name);
-        from.truncate(from_length);
-        to.truncate(to_length);
-        allowed?;
-        if guarded {
-            return Err(protected());
-        }
-        Ok(!denied)
-    }
-
-    /// Copies a file or link.
-    fn entry(
-        &self,
-        dir: BorrowedFd<'_>,
-        name: &[u8],
-        to: BorrowedFd<'_>,
-        counts: &mut Counts,
-    ) -> Result<()> {
-        let Some(stat) = Stat::find(dir, name)? else { return Ok(()) };
-        match stat.kind {
-            Kind::Symlink => {
-                let text = rustix::fs::readlinkat(dir, name, Vec::new()).map_err(os)?;
-                rustix::fs::symlinkat(text, to, name).map_err(os)?;
-            }
-            Kind::File => {
-                let Some((fd, stat)) = open_beside(dir, name)? else { return Ok(()) };
-                let flags = rustix::fs::OFlags::WRONLY
-                    | rustix::fs::OFlags::CREATE
-                    | rustix::fs::OFlags::EXCL
-                    | rustix::fs::OFlags::NOFOLLOW
-                    | rustix::fs::OFlags::CLOEXEC;
-                let new =
-                    rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
-                Source::Extended(&fd, b"").write_to(&new, self.cancel)?;
-                set_mode(&new, stat.mode)?;
-                if self.manner == Manner::Move {
-                    keep_times(&new, &stat);
-                }
-            }
-            Kind::Other if self.manner == Manner::Move => return Err(not_regular()),
-            // A directory that came up meanwhile, or what is not copied at all.
-            Kind::Dir | Kind::Other => return Ok(()),
-        }
-        counts.add(&stat);
-        Ok(())
-    }
-}
-
-/// Opens a regular file of a walk. `None` where it is something else by now.
-fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
-    use rustix::fs::OFlags;
-    let flags =
-        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
-        Ok(fd) => fd,
-        Err(Errno::LOOP | Errno::NXIO | Errno::NOENT | Errno::MLINK) => return Ok(None),
-        Err(errno) => return Err(os(errno)),
-    };
-    let stat = Stat::of(&fd).map_err(os)?;
-    Ok((stat.kind == Kind::File).then_some((fd, stat)))
-}
-
-/// Gives directories of the copy the permission bits that were held back. Those
-/// that were merged into others have none of their own.
-fn close(top: BorrowedFd<'_>, closed: &Closed) -> Result<()> {
-    for (names, mode) in closed.iter().rev() {
-        let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
-        let mut cursor = Cursor::new(own);
-        for name in names {
-            if !cursor.enter(name)? {
-                return Err(unsettled());
-            }
-        }
-        if Stat::of(cursor.here()?).map_err(os)?.mode & 0o777 == 0o700 {
-            set_mode(cursor.here()?, *mode)?;
-        }
-    }
-    Ok(())
-}
-
-/// What a walk over a complete copy is for.
-#[derive(Clone, Copy, PartialEq)]
-enum Purpose {
-    /// To find what stands in the way, before anything is changed.
-    Look,
-    /// To move everything into place.
-    Move,
-}
-
-/// Merges a complete copy into a directory: what is there of other names stays.
-fn merge(stage: &OwnedFd, target: BorrowedFd<'_>, purpose: Purpose, cancel: &Cancel) -> Result<()> {
-    let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
-    let Some(own) = open_entries(target, b".")? else { return Err(unsettled()) };
-    let mut cursor = Cursor::new(own);
-    walk_tree(top, cancel, |met, dir, name| {
-        match met {
-            Met::Enter => {
-                return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
-            }
-            Met::Leave => {
-                cursor.leave()?;
-                return Ok(Next::Go);
-            }
-            Met::Before | Met::Entry(_) => {}
-        }
-        let here = cursor.here()?;
-        let found = Stat::find(here, name)?;
-        match (met == Met::Before, found.map(|stat| stat.kind)) {
-            (true, Some(Kind::Dir)) => return Ok(Next::Go),
-            (true, Some(_)) => return Err(os(Errno::NOTDIR)),
-            (false, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),
-            (false, Some(Kind::File)) if found.is_some_and(|stat| stat.mode & 0o222 == 0) => {
-                return Err(Error::new(
-                    Code::PermissionDenied,
-                    "a file in the way is write-protected",
-                ));
-            }
-            _ => {}
-        }
-        if purpose == Purpose::Move {
-            rustix::fs::renameat(dir, name, here, name).map_err(os)?;
-        }
-        Ok(Next::Skip)
-    })
 }
 
 /// Renames unless the new name is taken: `EXIST`.

@@ -1,0 +1,213 @@
+//! The copying of one tree: aside, then into place.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use filewright_core::Result;
+use filewright_core::access::Intent;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::merge::{Purpose, merge};
+use crate::cancel::Cancel;
+use crate::errno::{not_regular, os, protected, unsettled};
+use crate::root::{Place, Roots, open_entries, push_name};
+use crate::stat::{Kind, Stat};
+use crate::tree::{Counts, Cursor, Met, Next, walk_tree};
+use crate::write::{Source, Temp, is_temp_name, keep_times, place_new, set_mode};
+
+/// Why a tree is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// For a copy: what is neither file, link nor directory is passed over.
+    Copy,
+    /// For a move to another file system: times are kept, and what cannot be
+    /// copied is an error, since the original will go.
+    Move,
+}
+
+/// The copying of one tree.
+pub(super) struct Copying<'c> {
+    pub roots: &'c Roots,
+    pub from: Vec<u8>,
+    pub to: Vec<u8>,
+    pub manner: Manner,
+    pub cancel: &'c Cancel,
+}
+
+/// Directories that take no new entries once they have their permission bits,
+/// and get them last: by names below the top, innermost last.
+type Closed = Vec<(Vec<Vec<u8>>, u32)>;
+
+impl Copying<'_> {
+    /// `None` where the destination changed meanwhile.
+    pub fn run(&self, top: OwnedFd, stat: &Stat, target: &Place<'_>) -> Result<Option<Counts>> {
+        match target.kind() {
+            None | Some(Kind::Dir) => {}
+            Some(_) => return Err(os(Errno::NOTDIR)),
+        }
+        // Beside a new destination; inside one that is there, since we may not
+        // be allowed to write in its parent.
+        let (base, own);
+        match target.open_directory() {
+            Some(opened) => {
+                own = opened.map_err(os)?;
+                base = own.as_fd();
+            }
+            None => base = target.dir.as_fd(),
+        }
+        let temp = Temp::directory(base).map_err(os)?;
+        let Some(stage) = open_entries(base, &temp.name)? else { return Err(unsettled()) };
+        let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os)?;
+        let (counts, closed) = self.fill(top, stage)?;
+        if let (Some(name), None) = (&target.name, target.kind()) {
+            close(kept.as_fd(), &closed)?;
+            match place_new(base, &temp.name, name) {
+                Ok(()) => temp.placed(),
+                Err(Errno::EXIST) => return Ok(None),
+                Err(errno) => return Err(os(errno)),
+            }
+            // Last, since moving a directory takes the right to write in it.
+            set_mode(&kept, stat.mode)?;
+        } else {
+            merge(&kept, base, Purpose::Look, self.cancel)?;
+            merge(&kept, base, Purpose::Move, self.cancel)?;
+            close(base, &closed)?;
+        }
+        Ok(Some(counts))
+    }
+
+    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, Closed)> {
+        let mut counts = Counts { directories: 1, ..Counts::default() };
+        let mut closed = Closed::new();
+        let mut cursor = Cursor::new(stage);
+        let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
+        let (mut from, mut to) = (self.from.clone(), self.to.clone());
+        walk_tree(top, self.cancel, |met, dir, name| {
+            match met {
+                Met::Leave => {
+                    from.truncate(from.len() - name.len() - 1);
+                    to.truncate(to.len() - name.len() - 1);
+                    if let Some((_, mode)) = above.last()
+                        && mode & 0o700 == 0o700
+                    {
+                        set_mode(cursor.here()?, *mode)?;
+                    }
+                    above.pop();
+                    cursor.leave()?;
+                    return Ok(Next::Go);
+                }
+                Met::Enter => {
+                    push_name(&mut from, name);
+                    push_name(&mut to, name);
+                    let stat = Stat::of(dir).map_err(os)?;
+                    counts.add(&stat);
+                    above.push((name.to_vec(), stat.mode));
+                    if stat.mode & 0o700 != 0o700 {
+                        closed.push((
+                            above.iter().map(|(name, _)| name.clone()).collect(),
+                            stat.mode,
+                        ));
+                    }
+                    rustix::fs::mkdirat(cursor.here()?, name, Mode::from_raw_mode(0o700))
+                        .map_err(os)?;
+                    return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
+                }
+                Met::Before | Met::Entry(_) => {}
+            }
+            if is_temp_name(name) || !self.wanted(&mut from, &mut to, name)? {
+                return Ok(Next::Skip);
+            }
+            if met != Met::Before {
+                self.entry(dir, name, cursor.here()?, &mut counts)?;
+            }
+            Ok(Next::Go)
+        })?;
+        Ok((counts, closed))
+    }
+
+    /// Whether an entry is copied; an error where it must not be at its new
+    /// place.
+    fn wanted(&self, from: &mut Vec<u8>, to: &mut Vec<u8>, name: &[u8]) -> Result<bool> {
+        let (from_length, to_length) = (from.len(), to.len());
+        push_name(from, name);
+        push_name(to, name);
+        let denied = self.roots.rules().denied_entry(from);
+        let allowed = if denied { Ok(()) } else { self.roots.check(to, Intent::Write) };
+        let guarded = !denied && self.roots.rules().guards_name(name);
+        from.truncate(from_length);
+        to.truncate(to_length);
+        allowed?;
+        if guarded {
+            return Err(protected());
+        }
+        Ok(!denied)
+    }
+
+    /// Copies a file or link.
+    fn entry(
+        &self,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+        to: BorrowedFd<'_>,
+        counts: &mut Counts,
+    ) -> Result<()> {
+        let Some(stat) = Stat::find(dir, name)? else { return Ok(()) };
+        match stat.kind {
+            Kind::Symlink => {
+                let text = rustix::fs::readlinkat(dir, name, Vec::new()).map_err(os)?;
+                rustix::fs::symlinkat(text, to, name).map_err(os)?;
+            }
+            Kind::File => {
+                let Some((fd, stat)) = open_beside(dir, name)? else { return Ok(()) };
+                let flags = OFlags::WRONLY
+                    | OFlags::CREATE
+                    | OFlags::EXCL
+                    | OFlags::NOFOLLOW
+                    | OFlags::CLOEXEC;
+                let new =
+                    rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
+                Source::Extended(&fd, b"").write_to(&new, self.cancel)?;
+                set_mode(&new, stat.mode)?;
+                if self.manner == Manner::Move {
+                    keep_times(&new, &stat);
+                }
+            }
+            Kind::Other if self.manner == Manner::Move => return Err(not_regular()),
+            // A directory that came up meanwhile, or what is not copied at all.
+            Kind::Dir | Kind::Other => return Ok(()),
+        }
+        counts.add(&stat);
+        Ok(())
+    }
+}
+
+/// Opens a regular file of a walk. `None` where it is something else by now.
+fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
+    let flags =
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+        Ok(fd) => fd,
+        Err(Errno::LOOP | Errno::NXIO | Errno::NOENT | Errno::MLINK) => return Ok(None),
+        Err(errno) => return Err(os(errno)),
+    };
+    let stat = Stat::of(&fd).map_err(os)?;
+    Ok((stat.kind == Kind::File).then_some((fd, stat)))
+}
+
+/// Gives directories of the copy the permission bits that were held back. Those
+/// that were merged into others have none of their own.
+fn close(top: BorrowedFd<'_>, closed: &Closed) -> Result<()> {
+    for (names, mode) in closed.iter().rev() {
+        let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
+        let mut cursor = Cursor::new(own);
+        for name in names {
+            if !cursor.enter(name)? {
+                return Err(unsettled());
+            }
+        }
+        if Stat::of(cursor.here()?).map_err(os)?.mode & 0o777 == 0o700 {
+            set_mode(cursor.here()?, *mode)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Merging a complete copy into a directory that is there.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use filewright_core::{Code, Error, Result};
+use rustix::io::Errno;
+
+use crate::cancel::Cancel;
+use crate::errno::{os, unsettled};
+use crate::root::open_entries;
+use crate::stat::{Kind, Stat};
+use crate::tree::{Cursor, Met, Next, walk_tree};
+
+/// What a walk over a complete copy is for.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Purpose {
+    /// To find what stands in the way, before anything is changed.
+    Look,
+    /// To move everything into place.
+    Move,
+}
+
+/// Merges a complete copy into a directory: what is there of other names stays.
+pub(super) fn merge(
+    stage: &OwnedFd,
+    target: BorrowedFd<'_>,
+    purpose: Purpose,
+    cancel: &Cancel,
+) -> Result<()> {
+    let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
+    let Some(own) = open_entries(target, b".")? else { return Err(unsettled()) };
+    let mut cursor = Cursor::new(own);
+    walk_tree(top, cancel, |met, dir, name| {
+        match met {
+            Met::Enter => {
+                return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
+            }
+            Met::Leave => {
+                cursor.leave()?;
+                return Ok(Next::Go);
+            }
+            Met::Before | Met::Entry(_) => {}
+        }
+        let here = cursor.here()?;
+        let found = Stat::find(here, name)?;
+        match (met == Met::Before, found.map(|stat| stat.kind)) {
+            (true, Some(Kind::Dir)) => return Ok(Next::Go),
+            (true, Some(_)) => return Err(os(Errno::NOTDIR)),
+            (false, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),
+            (false, Some(Kind::File)) if found.is_some_and(|stat| stat.mode & 0o222 == 0) => {
+                return Err(Error::new(
+                    Code::PermissionDenied,
+                    "a file in the way is write-protected",
+                ));
+            }
+            _ => {}
+        }
+        if purpose == Purpose::Move {
+            rustix::fs::renameat(dir, name, here, name).map_err(os)?;
+        }
+        Ok(Next::Skip)
+    })
+}

@@ -1,0 +1,128 @@
+//! One replacement: the temporary file filled, given what the old file had, and
+//! put in place.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::in_place::write_in_place;
+use super::keep::{Owner, keep_attributes, keep_owner, keep_times, set_mode};
+use super::put::Placed;
+use super::{Durability, Source, Temp, WriteOptions, Written};
+use crate::cancel::Cancel;
+use crate::errno::os;
+use crate::root::Place;
+use crate::stat::Stat;
+
+/// How one attempt ended.
+pub(super) enum Attempt {
+    Done(Written),
+    /// The path changed meanwhile: look again.
+    Again,
+}
+
+/// The replacement of one file.
+pub(super) struct Job<'j> {
+    pub place: &'j Place<'j>,
+    pub name: &'j [u8],
+    pub old: Option<&'j Stat>,
+    pub source: Source<'j>,
+    /// Whether the old file must still be `old` when it goes.
+    pub compare: bool,
+    /// Whose times the new file gets.
+    pub times: Option<&'j Stat>,
+    pub options: &'j WriteOptions,
+    pub cancel: &'j Cancel,
+}
+
+impl Job<'_> {
+    pub fn run(&self) -> Result<Attempt> {
+        // New files get the bits that the umask (or the directory's access
+        // list) leaves: the kernel applies it, nothing has to be read or set.
+        let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
+        let (temp, fd) = match Temp::file(self.place.dir.as_fd(), mode) {
+            Ok(made) => made,
+            Err(Errno::NOENT) => return Ok(Attempt::Again),
+            Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
+            Err(errno) => return Err(os(errno)),
+        };
+        let length = self.source.write_to(&fd, self.cancel)?;
+        if Stat::of(&fd).map_err(os)?.size != length {
+            return Err(Error::new(
+                Code::IoError,
+                "the file system stored another number of bytes",
+            ));
+        }
+        if let Some(old) = self.old {
+            if keep_owner(&fd, old)? == Owner::Foreign {
+                drop(temp);
+                return self.in_place();
+            }
+            if let Some(opened) = self.open_old() {
+                keep_attributes(&fd, &opened);
+            }
+        }
+        if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
+            set_mode(&fd, mode)?;
+        }
+        if let Some(stat) = self.times {
+            keep_times(&fd, stat);
+        }
+        if self.options.durability == Durability::Durable || tells_late(&fd) {
+            rustix::fs::fsync(&fd).map_err(os)?;
+        }
+        self.cancel.check()?;
+        match self.put(temp, &fd)? {
+            Placed::Again => Ok(Attempt::Again),
+            Placed::InPlace => self.in_place(),
+            Placed::Done => self.done(&fd, false).map(Attempt::Done),
+        }
+    }
+
+    fn done(&self, fd: &OwnedFd, in_place: bool) -> Result<Written> {
+        let other_names =
+            self.old.filter(|_| !in_place).map_or(0, |old| old.nlink.saturating_sub(1));
+        let stat = Stat::of(fd).map_err(os)?;
+        Ok(Written { stat, created: self.old.is_none(), other_names, in_place })
+    }
+
+    fn in_place(&self) -> Result<Attempt> {
+        let Some(old) = self.old else { return Err(os(Errno::ACCESS)) };
+        let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;
+        if let Some(mode) = self.options.mode {
+            set_mode(&fd, mode)?;
+        }
+        if self.options.durability == Durability::Durable {
+            rustix::fs::fsync(&fd).map_err(os)?;
+        }
+        self.done(&fd, true).map(Attempt::Done)
+    }
+
+    fn open_old(&self) -> Option<OwnedFd> {
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.place.dir, self.name, flags, Mode::empty()).ok()
+    }
+}
+
+/// Whether the file system may accept bytes now and refuse them when the file is
+/// closed, as network file systems do on a full disk.
+fn tells_late(fd: &OwnedFd) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const NFS: i64 = 0x6969;
+        const SMB: [i64; 3] = [0x517b, 0xff53_4d42, 0xfe53_4d42];
+        rustix::fs::fstatfs(fd).is_ok_and(|stat| {
+            #[allow(clippy::useless_conversion)] // its type depends on the architecture
+            let kind = i64::from(stat.f_type) & 0xffff_ffff;
+            kind == NFS || SMB.contains(&kind)
+        })
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = fd;
+        false
+    }
+}
