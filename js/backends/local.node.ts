@@ -5,22 +5,15 @@
  * code; nothing is checked here and opened there. Without a policy the one root
  * is `/`. Contents cross without being copied, facts packed.
  */
-import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
-import {
-  type CancelToken,
-  DURABILITY,
-  type RootsBinding,
-  TRANSFER_FLAGS,
-  WRITE_FLAGS,
-} from "../engine/roots.ts";
+import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
+import type { CancelToken, RootsBinding } from "../engine/roots.ts";
 import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { type TreeSearch, treeSearch } from "../engine/tree-search.ts";
-import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
-import { type Packed, unpack } from "../engine/unpack.ts";
+import { unpack } from "../engine/unpack.ts";
 import type {
   ByteRange,
-  Durability,
   FsBackend,
   FsEntry,
   FsStat,
@@ -28,54 +21,35 @@ import type {
   LockOptions,
   TreeCounts,
   VersionedBytes,
-  WriteOptions,
   WriteResult,
 } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { walkTree } from "./fallback-tree.ts";
+import {
+  checkMode,
+  countsOf,
+  durabilityOf,
+  guard,
+  isPath,
+  mannerOf,
+  settle,
+  transferFlags,
+  written,
+} from "./local-calls.ts";
+import type {
+  LocalCapabilities,
+  LocalOptions,
+  LocalTransferOptions,
+  LocalWriteOptions,
+  Signalled,
+} from "./local-options.ts";
 import { listingOf, statOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { checkPath, childOf, normalise } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-/** How a local backend is made. */
-export interface LocalOptions {
-  /** Who may touch what; default: everything. Enforced natively. */
-  readonly policy?: SandboxPolicy | undefined;
-  /** Where lock files are kept; default: the user's state directory. Share it between processes. */
-  readonly stateDir?: string | undefined;
-  /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
-  readonly durability?: Durability | undefined;
-  /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
-  readonly resolver?: "auto" | "walk" | undefined;
-}
-
-/** What protects the files of a {@link LocalBackend}. */
-export interface LocalCapabilities {
-  /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
-  readonly resolver: "openat2" | "nofollow_any" | "walk";
-  /** Why the kernel's resolution is not in use. */
-  readonly reason?: string;
-}
-
-interface Signalled {
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** How something is moved or copied. */
-export interface LocalTransferOptions extends Signalled {
-  readonly overwrite?: boolean | undefined;
-  /** Make missing parent directories of the destination; removed again if the call fails. */
-  readonly createDirs?: boolean | undefined;
-  readonly durability?: Durability | undefined;
-}
-
-/** Conditions and manner of a write, and whether it adds to the end. */
-export interface LocalWriteOptions extends WriteOptions {
-  /** Keep what is there and add to its end. Default false. */
-  readonly append?: boolean | undefined;
-}
+export type { LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 
 /**
  * The local disk.
@@ -142,7 +116,7 @@ export class LocalBackend implements FsBackend {
   writeBytesSync(path: string, content: Uint8Array, options: LocalWriteOptions = {}): WriteResult {
     checkPath(path);
     checkSignal(options.signal, path);
-    const { ifVersion, flags, mode, durability } = this.#manner(path, options);
+    const { ifVersion, flags, mode, durability } = mannerOf(path, options, this.#options);
     return written(
       guard(path, () => this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability)),
       path,
@@ -247,7 +221,7 @@ export class LocalBackend implements FsBackend {
   }
   async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
     checkPath(path);
-    const { ifVersion, flags, mode, durability } = this.#manner(path, options);
+    const { ifVersion, flags, mode, durability } = mannerOf(path, options, this.#options);
     const packed = await this.#cancellable(path, options.signal, (cancel) =>
       this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, cancel),
     );
@@ -312,14 +286,14 @@ export class LocalBackend implements FsBackend {
     checkPath(from);
     checkPath(to);
     await this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.rename(from, to, transferFlags(options), this.#durability(options), cancel),
+      this.#roots.rename(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
     );
   }
   async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
     checkPath(from);
     checkPath(to);
     await this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.copyFile(from, to, transferFlags(options), this.#durability(options), cancel),
+      this.#roots.copyFile(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
     );
   }
   async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
@@ -327,7 +301,7 @@ export class LocalBackend implements FsBackend {
     checkPath(to);
     return countsOf(
       await this.#cancellable(from, options.signal, (cancel) =>
-        this.#roots.copyTree(from, to, transferFlags(options), this.#durability(options), cancel),
+        this.#roots.copyTree(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
       ),
     );
   }
@@ -352,9 +326,7 @@ export class LocalBackend implements FsBackend {
   }
   async chmod(path: string, mode: number): Promise<void> {
     checkPath(path);
-    if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777) {
-      throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
-    }
+    checkMode(path, mode);
     await settle(path, this.#roots.chmod(path, mode));
   }
   /** Keeps other processes with the same state directory from locking the path. */
@@ -368,22 +340,6 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
     return listingOf(packed, normalise(path).path).entries;
-  }
-
-  #durability(options: { readonly durability?: Durability | undefined }): number {
-    return DURABILITY[options.durability ?? this.#options.durability ?? "atomic"];
-  }
-
-  #manner(path: string, options: LocalWriteOptions) {
-    const { ifVersion, ifAbsent, createDirs, append, mode = -1 } = options;
-    if (mode !== -1 && (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777)) {
-      throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
-    }
-    const flags =
-      (ifAbsent === true ? WRITE_FLAGS.ifAbsent : 0) |
-      (createDirs === true ? WRITE_FLAGS.createDirs : 0) |
-      (append === true ? WRITE_FLAGS.append : 0);
-    return { ifVersion, flags, mode, durability: this.#durability(options) };
   }
 
   /** Runs work that a signal cancels. */
@@ -414,50 +370,4 @@ function rootsOf(native: NativeBinding, options: LocalOptions): RootsBinding {
   } catch (error) {
     throw fromEngine(error);
   }
-}
-
-function isPath(path: string): boolean {
-  try {
-    checkPath(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** An engine's failure, at the path that was asked for. */
-function at(path: string, thrown: unknown): FilewrightError {
-  const { code, message, hint, details, cause } = fromEngine(thrown);
-  return makeError(code, message, { path, hint, details, cause });
-}
-
-function guard<T>(path: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw at(path, error);
-  }
-}
-
-function settle<T>(path: string, promise: Promise<T>): Promise<T> {
-  return promise.catch((error: unknown) => {
-    throw at(path, error);
-  });
-}
-
-function written(packed: Packed, path: string): WriteResult {
-  const { version } = statOf(unpack(packed), path);
-  return Object.freeze({ version: version as string });
-}
-
-function transferFlags(options: LocalTransferOptions): number {
-  return (
-    (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
-    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0)
-  );
-}
-
-function countsOf(packed: Packed): TreeCounts {
-  const [files = 0, directories = 0, bytes = 0] = packed.nums;
-  return Object.freeze({ files, directories, bytes });
 }

@@ -4,11 +4,11 @@
  */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { fromEngine, makeError } from "../engine/errors.ts";
 import type { NativeBinding } from "../engine/native.node.ts";
 import type { LocksBinding, NativeLock } from "../engine/roots.ts";
 import type { LockHandle } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
+import { guard } from "./local-calls.ts";
 
 /** The longest pause between two tries, in milliseconds. */
 const LONGEST_PAUSE = 20;
@@ -40,7 +40,7 @@ export async function lockPath(
   const deadline = performance.now() + timeoutMs;
   for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     checkSignal(signal, path);
-    const lock = attempt(() => locks.tryLock(real), path);
+    const lock = guard(path, () => locks.tryLock(real));
     if (lock !== null) return handleOf(lock);
     const left = deadline - performance.now();
     if (left <= 0) {
@@ -56,18 +56,9 @@ export async function lockPath(
 function locksIn(native: NativeBinding, stateDir: string, path: string): LocksBinding {
   const known = opened.get(stateDir);
   if (known !== undefined) return known;
-  const locks = attempt(() => new native.NativeLocks(stateDir), path);
+  const locks = guard(path, () => new native.NativeLocks(stateDir));
   opened.set(stateDir, locks);
   return locks;
-}
-
-function attempt<T>(run: () => T, path: string): T {
-  try {
-    return run();
-  } catch (error) {
-    const { code, message, hint, details } = fromEngine(error);
-    throw makeError(code, message, { path, hint, details });
-  }
 }
 
 function handleOf(lock: NativeLock): LockHandle {

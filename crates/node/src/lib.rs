@@ -17,5 +17,7 @@ mod hash;
 mod lock;
 mod read;
 mod root;
+mod root_change;
+mod root_pack;
 mod search;
 mod task;

@@ -1,0 +1,206 @@
+//! The methods of the root set that change something.
+
+use filewright_core::pack::Packed;
+use filewright_core::{Code, Error, Result};
+use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::mutate::MkdirOptions;
+use filewright_fs::root::Roots;
+use filewright_fs::stat::Version;
+use filewright_fs::transfer::TransferOptions;
+use filewright_fs::write::{Durability, WriteOptions};
+use napi::bindgen_prelude::{AsyncTask, Uint8Array};
+use napi_derive::napi;
+
+use crate::cancel::Cancel;
+use crate::convert::{PackedResult, guard};
+use crate::root::{NativeRoots, PackedJob, bytes_of, token};
+use crate::root_pack::{pack_counts, pack_written};
+use crate::task::Job;
+
+/// Bits of the `flags` of a write.
+const IF_ABSENT: u32 = 1;
+const CREATE_DIRS: u32 = 2;
+const APPEND: u32 = 4;
+/// Bits of the `flags` of a move or copy.
+const OVERWRITE: u32 = 1;
+
+#[napi]
+impl NativeRoots {
+    #[napi]
+    #[allow(clippy::too_many_arguments)] // an options object costs more
+    pub fn write_bytes(
+        &self,
+        path: String,
+        bytes: Uint8Array,
+        if_version: Option<String>,
+        flags: u32,
+        mode: i32,
+        durability: u32,
+        cancel: Option<&Cancel>,
+    ) -> PackedJob {
+        let cancel = token(cancel);
+        let work = move |roots: &Roots, path: &[u8]| {
+            let options = write_options(if_version, flags, mode, durability)?;
+            write(roots, path, &bytes, flags, &options, &cancel)
+        };
+        self.run(&path, work, PackedResult::from)
+    }
+
+    #[napi]
+    pub fn write_bytes_sync(
+        &self,
+        path: String,
+        bytes: &[u8],
+        if_version: Option<String>,
+        flags: u32,
+        mode: i32,
+        durability: u32,
+    ) -> napi::Result<PackedResult> {
+        guard(|| {
+            let options = write_options(if_version, flags, mode, durability)?;
+            write(&self.roots, &bytes_of(&path), bytes, flags, &options, &Token::new())
+        })
+        .map(PackedResult::from)
+    }
+
+    /// Whether the directory was made, rather than there already.
+    #[napi]
+    pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> AsyncTask<Job<bool, bool>> {
+        let options = MkdirOptions { parents, exist_ok };
+        self.run(&path, move |roots, path| roots.mkdir(path, &options), |made| made)
+    }
+
+    #[napi]
+    pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
+        guard(|| self.roots.mkdir(&bytes_of(&path), &MkdirOptions { parents, exist_ok }))
+    }
+
+    #[napi]
+    pub fn delete(&self, path: String) -> AsyncTask<Job<(), ()>> {
+        self.run(&path, |roots, path| roots.delete(path), |()| ())
+    }
+
+    #[napi]
+    pub fn delete_sync(&self, path: String) -> napi::Result<()> {
+        guard(|| self.roots.delete(&bytes_of(&path)))
+    }
+
+    #[napi]
+    pub fn remove_tree(&self, path: String, cancel: Option<&Cancel>) -> PackedJob {
+        let cancel = token(cancel);
+        let work =
+            move |roots: &Roots, path: &[u8]| roots.remove_tree(path, &cancel).map(pack_counts);
+        self.run(&path, work, PackedResult::from)
+    }
+
+    #[napi]
+    pub fn rename(
+        &self,
+        from: String,
+        to: String,
+        flags: u32,
+        durability: u32,
+        cancel: Option<&Cancel>,
+    ) -> AsyncTask<Job<(), ()>> {
+        let (to, cancel) = (bytes_of(&to), token(cancel));
+        let options = transfer_options(flags, durability);
+        let work = move |roots: &Roots, from: &[u8]| roots.rename(from, &to, &options, &cancel);
+        self.run(&from, work, |()| ())
+    }
+
+    #[napi]
+    pub fn copy_file(
+        &self,
+        from: String,
+        to: String,
+        flags: u32,
+        durability: u32,
+        cancel: Option<&Cancel>,
+    ) -> PackedJob {
+        let (to, cancel) = (bytes_of(&to), token(cancel));
+        let options = transfer_options(flags, durability);
+        let work = move |roots: &Roots, from: &[u8]| {
+            roots.copy_file(from, &to, &options, &cancel).map(pack_counts)
+        };
+        self.run(&from, work, PackedResult::from)
+    }
+
+    #[napi]
+    pub fn copy_tree(
+        &self,
+        from: String,
+        to: String,
+        flags: u32,
+        durability: u32,
+        cancel: Option<&Cancel>,
+    ) -> PackedJob {
+        let (to, cancel) = (bytes_of(&to), token(cancel));
+        let options = transfer_options(flags, durability);
+        let work = move |roots: &Roots, from: &[u8]| {
+            roots.copy_tree(from, &to, &options, &cancel).map(pack_counts)
+        };
+        self.run(&from, work, PackedResult::from)
+    }
+
+    #[napi]
+    pub fn chmod(&self, path: String, mode: u32) -> AsyncTask<Job<(), ()>> {
+        self.run(&path, move |roots, path| roots.chmod(path, mode), |()| ())
+    }
+
+    #[napi]
+    pub fn symlink(&self, target: String, path: String) -> AsyncTask<Job<(), ()>> {
+        let target = bytes_of(&target);
+        self.run(&path, move |roots, path| roots.symlink(&target, path), |()| ())
+    }
+}
+fn durability_of(number: u32) -> Durability {
+    match number {
+        0 => Durability::None,
+        2 => Durability::Durable,
+        _ => Durability::Atomic,
+    }
+}
+
+fn write_options(
+    if_version: Option<String>,
+    flags: u32,
+    mode: i32,
+    durability: u32,
+) -> Result<WriteOptions> {
+    // A version that this file system never gave out is no version of the file.
+    let if_version = if_version.map(|text| Version::parse(&text)).transpose().map_err(|_| {
+        Error::new(Code::Conflict, "the file has changed since it was read")
+            .hint("read the file again")
+    })?;
+    Ok(WriteOptions {
+        if_version,
+        if_absent: flags & IF_ABSENT != 0,
+        create_dirs: flags & CREATE_DIRS != 0,
+        mode: u32::try_from(mode).ok(),
+        durability: durability_of(durability),
+    })
+}
+
+fn transfer_options(flags: u32, durability: u32) -> TransferOptions {
+    TransferOptions {
+        overwrite: flags & OVERWRITE != 0,
+        create_dirs: flags & CREATE_DIRS != 0,
+        durability: durability_of(durability),
+    }
+}
+
+fn write(
+    roots: &Roots,
+    path: &[u8],
+    bytes: &[u8],
+    flags: u32,
+    options: &WriteOptions,
+    cancel: &Token,
+) -> Result<Packed> {
+    let written = if flags & APPEND != 0 {
+        roots.append(path, bytes, options, cancel)?
+    } else {
+        roots.write(path, bytes, options, cancel)?
+    };
+    Ok(pack_written(&written))
+}

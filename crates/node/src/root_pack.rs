@@ -1,0 +1,63 @@
+//! How what the root set answers is packed; `js/backends/local-unpack.ts` takes
+//! it apart.
+
+use filewright_core::pack::Packed;
+use filewright_core::path::encode_name;
+use filewright_fs::list::Listing;
+use filewright_fs::stat::Stat;
+use filewright_fs::tree::Counts;
+use filewright_fs::write::Written;
+
+/// Milliseconds with their fraction.
+fn millis(nanos: i64) -> f64 {
+    nanos.div_euclid(1_000_000) as f64 + nanos.rem_euclid(1_000_000) as f64 / 1e6
+}
+
+/// `kind size mode nlink mtime ctime atime birth(or NaN) version`.
+pub(crate) fn pack_stat(stat: &Stat) -> Packed {
+    let mut packed = Packed::new();
+    packed.num(stat.kind.number());
+    packed.num(stat.size);
+    packed.num(stat.mode.into());
+    packed.num(stat.nlink);
+    for time in [stat.mtime, stat.ctime, stat.atime] {
+        packed.float(millis(time));
+    }
+    packed.float(stat.birth.map_or(f64::NAN, millis));
+    packed.str(&stat.version().to_string());
+    packed
+}
+
+/// The facts, then `created other_names in_place`.
+pub(crate) fn pack_written(written: &Written) -> Packed {
+    let mut packed = pack_stat(&written.stat);
+    packed.flag(written.created);
+    packed.num(written.other_names);
+    packed.flag(written.in_place);
+    packed
+}
+
+/// `files directories bytes`.
+pub(crate) fn pack_counts(counts: Counts) -> Packed {
+    let mut packed = Packed::new();
+    packed.num(counts.files);
+    packed.num(counts.directories);
+    packed.num(counts.bytes);
+    packed
+}
+
+/// `total more count`, then for each entry `kind size(or -1) mtime name target?`.
+pub(crate) fn pack_listing(listing: &Listing) -> Packed {
+    let mut packed = Packed::new();
+    packed.num(listing.total);
+    packed.flag(listing.more);
+    packed.num(listing.entries.len() as u64);
+    for entry in &listing.entries {
+        packed.num(entry.kind.number());
+        packed.opt(entry.stat.map(|stat| stat.size));
+        packed.float(entry.stat.map_or(0.0, |stat| millis(stat.mtime)));
+        packed.str(&encode_name(&entry.name));
+        packed.opt_str(entry.target.as_deref().map(encode_name).as_deref());
+    }
+    packed
+}

@@ -1,0 +1,92 @@
+/** Around the native calls of a local backend: failures at their path, flags, results. */
+import { type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { DURABILITY, TRANSFER_FLAGS, WRITE_FLAGS } from "../engine/roots.ts";
+import { type Packed, unpack } from "../engine/unpack.ts";
+import type { TreeCounts, WriteResult } from "./backend.ts";
+import { failure } from "./failure.ts";
+import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./local-options.ts";
+import { statOf } from "./local-unpack.ts";
+import { checkPath } from "./paths.ts";
+
+/** Whether a text can be a path at all. */
+export function isPath(path: string): boolean {
+  try {
+    checkPath(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An engine's failure, at the path that was asked for. */
+function at(path: string, thrown: unknown): FilewrightError {
+  const { code, message, hint, details, cause } = fromEngine(thrown);
+  return makeError(code, message, { path, hint, details, cause });
+}
+
+/** Runs a native call; its failure names the path. */
+export function guard<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    throw at(path, error);
+  }
+}
+
+/** Waits for a native call; its failure names the path. */
+export function settle<T>(path: string, promise: Promise<T>): Promise<T> {
+  return promise.catch((error: unknown) => {
+    throw at(path, error);
+  });
+}
+
+/** What a write made. */
+export function written(packed: Packed, path: string): WriteResult {
+  const { version } = statOf(unpack(packed), path);
+  return Object.freeze({ version: version as string });
+}
+
+/** The flags of a move or copy. */
+export function transferFlags(options: LocalTransferOptions): number {
+  return (
+    (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
+    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0)
+  );
+}
+
+/** What an operation on a tree touched. */
+export function countsOf(packed: Packed): TreeCounts {
+  const [files = 0, directories = 0, bytes = 0] = packed.nums;
+  return Object.freeze({ files, directories, bytes });
+}
+
+/** The number for how hard a change is pushed to the disk. */
+export function durabilityOf(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
+  return DURABILITY[call.durability ?? backend.durability ?? "atomic"];
+}
+
+/** Checks permission bits. @throws INVALID_ARGUMENT */
+export function checkMode(path: string, mode: number): void {
+  if (!Number.isSafeInteger(mode) || mode < 0 || mode > 0o7777) {
+    throw failure("INVALID_ARGUMENT", path, "mode must be permission bits, 0 to 0o7777");
+  }
+}
+
+/** A write's options as they cross. */
+export interface WriteManner {
+  readonly ifVersion: string | undefined;
+  readonly flags: number;
+  readonly mode: number;
+  readonly durability: number;
+}
+
+/** Turns the options of a write into what crosses. @throws INVALID_ARGUMENT for a mode that is none */
+export function mannerOf(path: string, options: LocalWriteOptions, backend: LocalOptions): WriteManner {
+  const { ifVersion, ifAbsent, createDirs, append, mode } = options;
+  if (mode !== undefined) checkMode(path, mode);
+  const flags =
+    (ifAbsent === true ? WRITE_FLAGS.ifAbsent : 0) |
+    (createDirs === true ? WRITE_FLAGS.createDirs : 0) |
+    (append === true ? WRITE_FLAGS.append : 0);
+  return { ifVersion, flags, mode: mode ?? -1, durability: durabilityOf(options, backend) };
+}

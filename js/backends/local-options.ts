@@ -1,0 +1,42 @@
+/** What the calls of a local backend can be told. */
+import type { Durability, WriteOptions } from "./backend.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+/** How a local backend is made. */
+export interface LocalOptions {
+  /** Who may touch what; default: everything. Enforced natively. */
+  readonly policy?: SandboxPolicy | undefined;
+  /** Where lock files are kept; default: the user's state directory. Share it between processes. */
+  readonly stateDir?: string | undefined;
+  /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
+  readonly durability?: Durability | undefined;
+  /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
+  readonly resolver?: "auto" | "walk" | undefined;
+}
+
+/** What protects the files of a {@link LocalBackend}. */
+export interface LocalCapabilities {
+  /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
+  readonly resolver: "openat2" | "nofollow_any" | "walk";
+  /** Why the kernel's resolution is not in use. */
+  readonly reason?: string;
+}
+
+/** Work that can be cancelled. */
+export interface Signalled {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How something is moved or copied. */
+export interface LocalTransferOptions extends Signalled {
+  readonly overwrite?: boolean | undefined;
+  /** Make missing parent directories of the destination; removed again if the call fails. */
+  readonly createDirs?: boolean | undefined;
+  readonly durability?: Durability | undefined;
+}
+
+/** Conditions and manner of a write, and whether it adds to the end. */
+export interface LocalWriteOptions extends WriteOptions {
+  /** Keep what is there and add to its end. Default false. */
+  readonly append?: boolean | undefined;
+}
