@@ -206,8 +206,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     cursor: args.cursor,
     timeoutMs: args.timeout_ms,
   };
-  const asked = { ...query, signal: call.signal };
-  const found = await grepBackend(call.fs, root, asked);
+  const found = await grepBackend(call.fs, root, { ...query, signal: call.signal });
   return { data: dataOf(found, args, (path) => call.display(path === "" ? root : childOf(root, path))) };
 }
 

@@ -153,12 +153,55 @@ function objectCheck(schema: ObjectSchema, aliases: Aliases, tool?: string): Che
   };
 }
 
+/** What models call arguments elsewhere, and what they may mean here; the first that a tool has. */
+const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    offset: ["start_line", "cursor"],
+    limit: ["max_lines", "max_results", "limit"],
+    head_limit: ["max_results"],
+    old_string: ["old_text"],
+    oldtext: ["old_text"],
+    old_content: ["old_text"],
+    search: ["old_text", "pattern"],
+    new_string: ["new_text"],
+    newtext: ["new_text"],
+    new_content: ["new_text", "content"],
+    replace: ["new_text"],
+    replacement: ["new_text"],
+    text: ["content"],
+    data: ["content"],
+    file: ["path", "source"],
+    filename: ["path"],
+    directory: ["path"],
+    dir: ["path"],
+    dir_path: ["path"],
+    folder: ["path"],
+    root: ["path"],
+    query: ["pattern"],
+    regexp: ["pattern"],
+    include: ["glob"],
+    exclude_patterns: ["exclude"],
+    excludepatterns: ["exclude"],
+    ignore_case: ["case"],
+    case_sensitive: ["case"],
+    output_mode: ["output"],
+    force: ["overwrite", "recursive"],
+    recurse: ["recursive", "depth"],
+    from: ["source"],
+    src: ["source"],
+    to: ["destination"],
+    dst: ["destination"],
+    dest: ["destination"],
+    target: ["destination", "path"],
+  }),
+);
+
 function unknownKey(key: string, names: readonly string[], tool: string | undefined): Problem {
   const shown = escapeControls(key.length > 60 ? `${key.slice(0, 60)}…` : key);
-  const close = nearest(key, names);
+  const meant = ELSEWHERE.get(key.toLowerCase())?.find((name) => names.includes(name)) ?? nearest(key, names);
   const remedy =
-    close !== undefined
-      ? `did you mean '${close}'?`
+    meant !== undefined
+      ? `did you mean '${meant}'?`
       : names.length === 0
         ? "it takes no arguments"
         : `known: ${names.join(", ")}`;
@@ -269,7 +312,8 @@ function numberCheck(type: "integer" | "number", schema: Schema): Check {
         : low === -Infinity
           ? ` of at most ${high}`
           : ` from ${low} to ${high}`;
-  const wanted = `must be ${whole ? "an integer" : "a number"}${range}${never === undefined ? "" : `, not ${never}`}`;
+  const other = never === undefined ? "" : ` other than ${never}`;
+  const wanted = `must be ${whole ? "an integer" : "a number"}${range}${other}`;
   return (given) => {
     let value = given;
     if (typeof value === "string" && /^\s*[+-]?\d+(\.\d+)?\s*$/u.test(value)) value = Number(value);

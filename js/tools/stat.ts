@@ -112,7 +112,8 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     };
     return { data };
   },
-  render: (data) =>
+  // The version is for programs: a model has the hash.
+  render: ({ version: _, ...data }) =>
     Object.entries(data)
       .map(([key, value]) => `${key}: ${escapeControls(String(value))}`)
       .join("\n"),

@@ -1,4 +1,4 @@
-/** Finding paths, on any backend: its own search where it has one, else the generic one. */
+/** Finding paths for tools: absolute ones, and globs that begin in a directory. */
 import type { FindQuery, FindResult } from "../engine/search-types.ts";
 import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
@@ -6,8 +6,7 @@ import type { Call } from "./tool.ts";
 
 /** Finds entries below a directory; the paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
-  const asked = { ...query, signal: call.signal };
-  const result = await findBackend(call.fs, root, asked);
+  const result = await findBackend(call.fs, root, { ...query, signal: call.signal });
   return { ...result, paths: result.paths.map((path) => childOf(root, path)) };
 }
 
@@ -26,10 +25,13 @@ export function hasGlob(path: string): boolean {
 
 /** A glob as the directory it starts in, which holds no glob characters, and the rest. */
 export function splitGlob(path: string): { readonly base: string; readonly pattern: string } {
+  // Without a slash it matches at any depth, here as everywhere.
+  if (!path.includes("/")) return { base: ".", pattern: path };
   const names = path.split("/");
   const first = names.findIndex(hasGlob);
   const base = names.slice(0, first).join("/");
-  // A leading slash keeps the rest where the base is: without one a bare name would match at any depth.
-  const pattern = `/${names.slice(first).join("/")}`;
-  return { base: base === "" ? (path.startsWith("/") ? "/" : ".") : base, pattern };
+  return {
+    base: base === "" ? (path.startsWith("/") ? "/" : ".") : base,
+    pattern: `/${names.slice(first).join("/")}`,
+  };
 }

@@ -179,11 +179,11 @@ const WORDS: Partial<Record<Code, Words>> = {
       `${path}: ${error.message || "the bytes do not fit the encoding"}`,
       error.hint ?? 'pass another encoding, or encoding: "auto"',
     ),
-  INVALID_ARGUMENT: ({ error, path, argument }) =>
-    sentence(
-      `Invalid argument '${String(error.details?.["argument"] ?? argument)}': ${error.message} (${path})`,
-      error.hint,
-    ),
+  INVALID_ARGUMENT: ({ error, path, argument }) => {
+    const wrong = error.details?.["argument"] ?? argument;
+    const where = wrong === argument ? ` (${path})` : "";
+    return sentence(`Invalid argument '${String(wrong)}': ${error.message}${where}`, error.hint);
+  },
   INVALID_REGEX: ({ error }) =>
     sentence(
       `Invalid regex: ${clause(error)}`,
@@ -232,37 +232,40 @@ function escapeLines(text: string): string {
 /** Where the caller may have meant to go: a similar name, or the parent that is missing. */
 async function whereInstead(at: Location, { fs, display, tool }: Failed): Promise<string> {
   if (at.path === "/") return "";
+  const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
   try {
     const parent = parentOf(at.path);
     if (await isDirectory(fs, parent)) {
       const entries = await fs.listDir(parent);
       if (entries.length > MAX_SIBLINGS) return "";
-      const close = nearest(
-        nameOf(at.path),
-        entries.map((entry) => entry.name),
-      );
+      const name = nameOf(at.path);
+      if (entries.some((entry) => entry.name === name))
+        return " It is a link, and what it leads to is missing.";
+      const names = entries.map((entry) => entry.name);
+      const close = nearest(name, names);
       if (close === undefined) return " list_directory shows what is there.";
-      return ` Did you mean '${escapeControls(display(childOf(parent, close)))}'?`;
+      return ` Did you mean ${shown(childOf(parent, close))}?`;
     }
     let missing = parent;
-    for (
-      let above = parentOf(missing);
-      above !== missing && !(await isDirectory(fs, above));
-      above = parentOf(above)
-    ) {
-      missing = above;
+    for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
+      missing = parentOf(missing);
     }
-    const create =
-      tool === "write_file" || tool === "copy" || tool === "move"
-        ? " Set create_dirs: true to make it."
-        : tool === "mkdir"
-          ? " Set parents: true to make it."
-          : "";
-    return ` Its directory '${escapeControls(display(missing))}' does not exist.${create}`;
+    return ` Its directory ${shown(missing)} does not exist.${MAKE_PARENTS[tool] ?? ""}`;
   } catch {
     return ""; // A suggestion is a courtesy: whatever prevents it, the failure itself is told.
   }
 }
+
+/** How far up a missing parent is looked for. */
+const MAX_LEVELS = 100;
+
+const CREATE_DIRS = " Set create_dirs: true to make it.";
+const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
+  write_file: CREATE_DIRS,
+  copy: CREATE_DIRS,
+  move: CREATE_DIRS,
+  mkdir: " Set parents: true to make it.",
+});
 
 async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
   try {
@@ -278,10 +281,16 @@ function fitted(build: (path: string) => string, path: string): string {
   let keep = path.length;
   while (firstLine(message).length > MAX_FIRST_LINE && keep > 24) {
     keep = Math.max(24, keep - (firstLine(message).length - MAX_FIRST_LINE) - 1);
-    const head = Math.ceil(keep / 3);
-    message = build(`${whole(path.slice(0, head))}…${whole(path.slice(path.length - (keep - head)))}`);
+    message = build(shorten(path, keep));
   }
   return clip(message);
+}
+
+/** At most `keep` UTF-16 units of a text, its middle left out. */
+function shorten(text: string, keep: number): string {
+  if (text.length <= keep) return text;
+  const head = Math.ceil(keep / 3);
+  return `${whole(text.slice(0, head))}…${whole(text.slice(text.length - (keep - head)))}`;
 }
 
 /** The remedy behind the sentence where there is room in its line, else below it. */
