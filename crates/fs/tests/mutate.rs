@@ -350,6 +350,42 @@ fn copy() {
 }
 
 #[test]
+fn holes_stay_holes_and_every_byte_arrives() {
+    use std::io::{Seek, SeekFrom, Write};
+    each(World::policy, |world, at| {
+        let mut file = fs::File::create(world.at("w/holes")).unwrap();
+        for (offset, text) in [(0, "start"), (1 << 30, "middle"), ((1 << 30) + 5_000_000, "later")]
+        {
+            file.seek(SeekFrom::Start(offset)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        }
+        file.set_len(3 << 30).unwrap();
+        at.copy("w/holes", "w/copy", &PLAIN).unwrap();
+        let (from, to) =
+            [("w/holes"), ("w/copy")].map(|path| fs::metadata(world.at(path)).unwrap()).into();
+        assert_eq!((to.len(), from.len()), (3 << 30, 3 << 30));
+        assert!(to.blocks() <= from.blocks() + 64, "{} blocks for {}", to.blocks(), from.blocks());
+        let options = filewright_fs::read::ReadOptions {
+            start: (1 << 30) - 10,
+            end: Some((1 << 30) + 5_000_010),
+            max_bytes: None,
+        };
+        let read = |path: &str| {
+            at.1.read(world.at(path).as_bytes(), &options, &Cancel::new()).unwrap().bytes
+        };
+        assert_eq!(read("w/holes"), read("w/copy"));
+        for size in [0, 1, 4095, 4096, 1_000_003] {
+            fs::write(world.at("w/plain"), (0..size).map(|n| (n % 251) as u8).collect::<Vec<_>>())
+                .unwrap();
+            at.copy("w/plain", "w/copy", &OVERWRITE).unwrap();
+            assert!(
+                fs::read(world.at("w/copy")).unwrap() == fs::read(world.at("w/plain")).unwrap()
+            );
+        }
+    });
+}
+
+#[test]
 fn cancelled_copies_leave_nothing() {
     let world = World::new();
     for n in 0..300 {
