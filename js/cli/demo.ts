@@ -34,12 +34,12 @@ export async function demo(directory: string): Promise<number> {
       return playOne(ws, why, tool, args);
     };
     const worked = await session(play, scratch);
-    const { engine, confinement, sandbox } = ws.capabilities();
+    const { engine, confinement, resolver, sandbox } = ws.capabilities();
     await ws.close();
     print("");
     print(
       `${calls} calls in ${(performance.now() - started).toFixed(0)} ms. Engine: ${engine.kind}${engine.reason === undefined ? "" : ` (${engine.reason})`}. ` +
-        `Confinement: ${confinement === "native" ? "descriptor-relative, below pinned roots" : "checked paths"}; kernel sandbox: ${sandbox.fs}.`,
+        `Confinement: ${confinement === "native" ? `beneath pinned descriptors (${resolver?.resolver})` : "checked paths"}; kernel sandbox: ${sandbox.fs}.`,
     );
     return worked ? 0 : 1;
   } catch (error) {

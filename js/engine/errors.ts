@@ -30,6 +30,8 @@ export interface ErrorInit {
   /** Data for programs, with `snake_case` keys. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
+  /** Whether the message is a whole sentence; without it a clause, which the workspace words with the path. */
+  readonly complete?: boolean | undefined;
 }
 
 /** Every failure of Filewright. `code` is stable; `message` is not. */
@@ -39,6 +41,8 @@ export class FilewrightError extends Error {
   readonly path: string | undefined;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** Whether the message is a whole sentence, and not a clause to be worded with the path. */
+  readonly complete: boolean;
 
   constructor(code: Code, message: string, init: ErrorInit = {}) {
     super(message, init.cause === undefined ? undefined : { cause: init.cause });
@@ -46,6 +50,7 @@ export class FilewrightError extends Error {
     this.path = init.path;
     this.hint = init.hint;
     this.details = init.details;
+    this.complete = init.complete ?? false;
   }
 }
 

@@ -37,7 +37,7 @@ export function badArgument(
   sentence: string,
   details?: object,
 ): FilewrightError {
-  return makeError("INVALID_ARGUMENT", sentence, { details: { argument, ...details } });
+  return makeError("INVALID_ARGUMENT", sentence, { complete: true, details: { argument, ...details } });
 }
 
 /** @throws CANCELLED when the signal has fired */

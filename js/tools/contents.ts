@@ -45,15 +45,6 @@ export async function readWhole(call: Call, at: Location, limit: number): Promis
   return found as VersionedBytes; // null only answers `ifNoneMatch`
 }
 
-/** The same, or null where there is no file yet. */
-export async function readWholeOrNull(
-  call: Call,
-  at: Location,
-  limit: number,
-): Promise<VersionedBytes | null> {
-  return absentAsNull(() => readWhole(call, at, limit));
-}
-
 /** A page of a file: by the backend itself where it can, else of its bytes. */
 export async function readPage(call: Call, at: Location, request: PageRequest): Promise<Page> {
   const { fs, signal } = call;

@@ -45,7 +45,8 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  parse: compile("copy", inputSchema, TRANSFER_ALIASES),
+  aliases: TRANSFER_ALIASES,
+  parse: compile("copy", inputSchema),
   paths: (args) => [
     { argument: "source", typed: args.source, intent: "read", tree: true },
     { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },

@@ -52,7 +52,8 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readon
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  parse: compile("delete", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("delete", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", entry: true, tree: true }],
   async plan(args, call) {
     const at = call.locations[0]!;

@@ -5,8 +5,8 @@ import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { isTextKind, readWhole } from "./contents.ts";
 import { diffHtml } from "./diff_html.ts";
-import { compile, object } from "./schema.ts";
-import { choice, flag, integer, path, text } from "./shared.ts";
+import { type Arguments, compile, object } from "./schema.ts";
+import { COMPARE_ALIASES, choice, flag, integer, path, text } from "./shared.ts";
 import { isWellFormed, utf8 } from "./text.ts";
 import { type Call, type ReadingTool, refuse } from "./tool.ts";
 
@@ -97,7 +97,8 @@ export const diff: ReadingTool<Args, DiffData> = {
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: withSecond(compile<Args>("diff", inputSchema, { file_a: "a", file_b: "b" })),
+  aliases: COMPARE_ALIASES,
+  parse: withSecond(compile<Args>("diff", inputSchema)),
   paths: (args) =>
     args.b === undefined
       ? [{ argument: "a", typed: args.a, intent: "read" }]
@@ -128,7 +129,7 @@ export const diff: ReadingTool<Args, DiffData> = {
   },
 };
 
-function withSecond(parse: (args: unknown) => Args): (args: unknown) => Args {
+function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args {
   return (given) => {
     const args = parse(given);
     if ((args.b === undefined) === (args.content_b === undefined)) {
@@ -136,6 +137,7 @@ function withSecond(parse: (args: unknown) => Args): (args: unknown) => Args {
         "INVALID_ARGUMENT",
         "Invalid argument 'b': give either b (a file) or content_b (a text), not both.",
         {
+          complete: true,
           details: { argument: "b" },
         },
       );
@@ -145,6 +147,7 @@ function withSecond(parse: (args: unknown) => Args): (args: unknown) => Args {
         "INVALID_ARGUMENT",
         "Invalid argument 'content_b': it holds an unpaired surrogate.",
         {
+          complete: true,
           details: { argument: "content_b" },
         },
       );

@@ -6,7 +6,7 @@ import type { AppliedEdit, BytesPlan, EditInput, EditOptions, MatchMode } from "
 import { FilewrightError } from "../engine/errors.ts";
 import { expectHash, isTextKind, movedOn, normalHash, readWhole } from "./contents.ts";
 import { diffOf } from "./difference.ts";
-import { compile, object, type Schema } from "./schema.ts";
+import { type Arguments, compile, object, type Schema } from "./schema.ts";
 import { choice, EXPECTED_HASH, flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
 import { escapeControls, isWellFormed, utf8 } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
@@ -150,7 +150,8 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  parse: oneForm(compile<Omit<Args, "edits"> & EditFileArgs>("edit_file", inputSchema, PATH_ALIASES)),
+  aliases: PATH_ALIASES,
+  parse: oneForm(compile<Omit<Args, "edits"> & EditFileArgs>("edit_file", inputSchema)),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
   preview: ({ todo }, args) => ({
@@ -180,13 +181,14 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
 };
 
 /** One edit at the top level becomes a list of one. */
-function oneForm(parse: (args: unknown) => Omit<Args, "edits"> & EditFileArgs): (args: unknown) => Args {
+function oneForm(parse: (args: Arguments) => Omit<Args, "edits"> & EditFileArgs): (args: Arguments) => Args {
   return (given) => {
     const { old_text, new_text, replace_all, expected_matches, near_line, edits, ...rest } = parse(given);
     const single = { old_text, new_text, replace_all, expected_matches, near_line };
     const stray = Object.entries(single).find(([, value]) => value !== undefined)?.[0];
     const refused = (argument: string, what: string): FilewrightError =>
       new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
+        complete: true,
         details: { tool: "edit_file", argument },
       });
     if (edits !== undefined) {

@@ -78,7 +78,8 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("glob", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("glob", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
   render(data, args) {

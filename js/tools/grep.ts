@@ -163,7 +163,8 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("grep", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("grep", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
   render(data, args) {

@@ -114,7 +114,8 @@ Symbolic links are shown with their target and never followed. At most limit ent
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("list_directory", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
   render(data, args) {
@@ -165,7 +166,7 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
   throw new FilewrightError(
     "INVALID_ARGUMENT",
     "Invalid argument 'cursor': it is another directory's; leave it out to begin anew.",
-    { details: { argument: "cursor" } },
+    { complete: true, details: { argument: "cursor" } },
   );
 }
 

@@ -46,7 +46,8 @@ Not needed before write_file, copy or move: they make missing directories themse
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("mkdir", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("mkdir", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   async plan(args, call) {
     const at = call.locations[0]!;

@@ -39,7 +39,8 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  parse: compile("move", inputSchema, TRANSFER_ALIASES),
+  aliases: TRANSFER_ALIASES,
+  parse: compile("move", inputSchema),
   paths: (args) => [
     { argument: "source", typed: args.source, intent: "write", entry: true, tree: true },
     { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },

@@ -188,7 +188,8 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("read_file", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("read_file", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
   render(data, args) {

@@ -10,49 +10,20 @@
  * and a list written as the JSON text of a list. What is not: unknown arguments.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { meantBy } from "./elsewhere.ts";
 import { nearest } from "./nearest.ts";
+import type { ObjectSchema, Schema, SchemaType } from "./json_schema.ts";
 import { escapeControls } from "./text.ts";
 
-/** The JSON types used. */
-export type SchemaType = "string" | "integer" | "number" | "boolean" | "array" | "object" | "null";
+export { type ObjectSchema, object, type Schema, type SchemaType } from "./json_schema.ts";
 
-/** A schema in the subset that {@link compile} enforces. */
-export interface Schema {
-  readonly type: SchemaType | readonly SchemaType[];
-  readonly description?: string;
-  readonly enum?: readonly (string | number | null)[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly not?: { readonly const: number };
-  readonly minLength?: number;
-  readonly pattern?: string;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
+/** Arguments as they are passed around: a plain object, not checked yet. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object with keys. */
+export function isPlain(value: unknown): value is Arguments {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-/** The schema of a tool's arguments or data. */
-export interface ObjectSchema extends Schema {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, Schema>>;
-  readonly required: readonly string[];
-  readonly additionalProperties: boolean;
-}
-
-/** A closed object schema. `required` names the properties without a default. */
-export function object(
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[],
-): ObjectSchema {
-  return { type: "object", properties, required, additionalProperties: false };
-}
-
-/** Other spellings of an argument that are accepted silently: alias → canonical name. */
-export type Aliases = Readonly<Record<string, string>>;
 
 /** Why a value does not fit, and where inside the arguments. */
 class Problem {
@@ -86,8 +57,8 @@ type Check = (value: unknown) => unknown;
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the argument
  */
-export function compile<T>(tool: string, schema: ObjectSchema, aliases: Aliases = {}): (args: unknown) => T {
-  const check = objectCheck(schema, aliases, tool);
+export function compile<T>(tool: string, schema: ObjectSchema): (args: Arguments) => T {
+  const check = objectCheck(schema, tool);
   return (args) => {
     const result = check(args);
     if (!(result instanceof Problem)) return result as T;
@@ -95,51 +66,27 @@ export function compile<T>(tool: string, schema: ObjectSchema, aliases: Aliases 
     const stop = /[.?!]$/u.test(result.what) ? "" : ".";
     const named = argument === "" ? "" : `Invalid argument '${argument}': `;
     throw new FilewrightError("INVALID_ARGUMENT", `${named}${result.what}${stop}`, {
+      complete: true,
       details: argument === "" ? { tool } : { tool, argument },
     });
   };
 }
 
-function objectCheck(schema: ObjectSchema, aliases: Aliases, tool?: string): Check {
+function objectCheck(schema: ObjectSchema, tool?: string): Check {
   const names = Object.keys(schema.properties);
   const known = new Set(names);
   const checks = names.map((name) => checkOf(schema.properties[name] as Schema));
   const defaults = names.map((name) => (schema.properties[name] as Schema).default);
   const nullable = names.map((name) => typesOf(schema.properties[name] as Schema).includes("null"));
   const required = names.map((name) => schema.required.includes(name));
-  const aliasOf = new Map(Object.entries(aliases));
   return (given) => {
     const value = typeof given === "string" ? fromJson(given, "{") : given;
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return new Problem(
-        tool === undefined
-          ? `must be an object, got ${kindOf(value)}`
-          : `The arguments of ${tool} must be an object, got ${kindOf(value)}`,
-      );
-    }
-    const source = value as Record<string, unknown>;
+    if (!isPlain(value)) return new Problem(`must be an object, got ${kindOf(value)}`);
     const result: Record<string, unknown> = {};
-    let spelled: Record<string, unknown> | undefined;
-    for (const key of Object.keys(source)) {
-      if (known.has(key)) continue;
-      const canonical = aliasOf.get(key);
-      if (canonical === undefined) return unknownKey(key, names, tool);
-      const other = source[key];
-      if (other === undefined || other === null) continue;
-      const twin = (spelled ?? source)[canonical];
-      if (twin !== undefined && twin !== null && twin !== other) {
-        return new Problem(
-          `'${key}' is another spelling of '${canonical}' and holds a different value; give one of them`,
-          canonical,
-        );
-      }
-      spelled ??= { ...source };
-      spelled[canonical] = other;
-    }
-    const values = spelled ?? source;
+    for (const key of Object.keys(value)) if (!known.has(key)) return unknownKey(key, names, tool);
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
-      const own = Object.hasOwn(values, name) ? values[name] : undefined;
+      const own = Object.hasOwn(value, name) ? value[name] : undefined;
       if (own === undefined || (own === null && nullable[index] !== true)) {
         if (required[index] === true) return new Problem("is required", name);
         if (defaults[index] !== undefined) result[name] = defaults[index];
@@ -153,52 +100,9 @@ function objectCheck(schema: ObjectSchema, aliases: Aliases, tool?: string): Che
   };
 }
 
-/** What models call arguments elsewhere, and what they may mean here; the first that a tool has. */
-const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    offset: ["start_line", "cursor"],
-    limit: ["max_lines", "max_results", "limit"],
-    head_limit: ["max_results"],
-    old_string: ["old_text"],
-    oldtext: ["old_text"],
-    old_content: ["old_text"],
-    search: ["old_text", "pattern"],
-    new_string: ["new_text"],
-    newtext: ["new_text"],
-    new_content: ["new_text", "content"],
-    replace: ["new_text"],
-    replacement: ["new_text"],
-    text: ["content"],
-    data: ["content"],
-    file: ["path", "source"],
-    filename: ["path"],
-    directory: ["path"],
-    dir: ["path"],
-    dir_path: ["path"],
-    folder: ["path"],
-    root: ["path"],
-    query: ["pattern"],
-    regexp: ["pattern"],
-    include: ["glob"],
-    exclude_patterns: ["exclude"],
-    excludepatterns: ["exclude"],
-    ignore_case: ["case"],
-    case_sensitive: ["case"],
-    output_mode: ["output"],
-    force: ["overwrite", "recursive"],
-    recurse: ["recursive", "depth"],
-    from: ["source"],
-    src: ["source"],
-    to: ["destination"],
-    dst: ["destination"],
-    dest: ["destination"],
-    target: ["destination", "path"],
-  }),
-);
-
 function unknownKey(key: string, names: readonly string[], tool: string | undefined): Problem {
   const shown = escapeControls(key.length > 60 ? `${key.slice(0, 60)}…` : key);
-  const meant = ELSEWHERE.get(key.toLowerCase())?.find((name) => names.includes(name)) ?? nearest(key, names);
+  const meant = meantBy(key, names);
   const remedy =
     meant !== undefined
       ? `did you mean '${meant}'?`
@@ -283,7 +187,7 @@ function checkOfType(type: SchemaType, schema: Schema): Check {
     case "array":
       return arrayCheck(schema);
     case "object":
-      return objectCheck(schema as ObjectSchema, {});
+      return objectCheck(schema as ObjectSchema);
   }
 }
 
@@ -349,7 +253,7 @@ function arrayCheck(schema: Schema): Check {
 }
 
 /** The value of JSON text that begins as wanted; the text itself where it is none. */
-function fromJson(text: string, begins: "[" | "{"): unknown {
+export function fromJson(text: string, begins: "[" | "{"): unknown {
   if (!text.trimStart().startsWith(begins)) return text;
   try {
     return JSON.parse(text);
@@ -368,7 +272,7 @@ function nameOf(type: SchemaType): string {
         : `a ${type}`;
 }
 
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   return value === null
     ? "null"
     : Array.isArray(value)

@@ -1,5 +1,6 @@
 /** Pieces of schemas that several tools share, word for word. */
-import type { Aliases, Schema } from "./schema.ts";
+import type { Aliases } from "./arguments.ts";
+import type { Schema } from "./schema.ts";
 
 /** A string property. */
 export function text(description: string, more: Partial<Schema> = {}): Schema {
@@ -62,3 +63,6 @@ export const TRANSFER_ALIASES: Aliases = Object.freeze({
   source_path: "source",
   destination_path: "destination",
 });
+
+/** The spellings of `a` and `b`. */
+export const COMPARE_ALIASES: Aliases = Object.freeze({ file_a: "a", file_b: "b" });

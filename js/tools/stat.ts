@@ -86,7 +86,8 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  parse: compile("stat", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile("stat", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read", entry: !args.follow }],
   async run(args, call) {
     const at = call.locations[0]!;

@@ -13,7 +13,8 @@ import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ImageBlock, Readers } from "../readers/index.ts";
 import type { Limits } from "./limits.ts";
-import type { ObjectSchema } from "./schema.ts";
+import type { Aliases } from "./arguments.ts";
+import type { Arguments, ObjectSchema } from "./schema.ts";
 
 /** One path that a call names, and what it is for. */
 export interface PathUse {
@@ -122,8 +123,10 @@ interface ToolBase<Args, Data> {
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
   readonly annotations: Annotations;
+  /** Other spellings of arguments, accepted silently. */
+  readonly aliases?: Aliases;
   /** Checks and completes arguments. @throws FilewrightError INVALID_ARGUMENT */
-  parse(args: unknown): Args;
+  parse(args: Arguments): Args;
   /** Which arguments are paths. The first is the one that errors name. */
   paths(args: Args): readonly PathUse[];
   /** The text for the model. */

@@ -1,22 +1,14 @@
 /** `write_file`: creates, replaces or extends one file, whole or not at all. */
+import type { Location } from "../access/index.ts";
 import type { WriteOptions } from "../backends/backend.ts";
-import { writeVia } from "../backends/fallback.ts";
-import { encodeText } from "../backends/text.ts";
+import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import {
-  expectHash,
-  movedOn,
-  normalHash,
-  readWhole,
-  readWholeOrNull,
-  statOrNull,
-  wantFile,
-} from "./contents.ts";
+import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { compile, object } from "./schema.ts";
 import { choice, EXPECTED_HASH, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
-import { countLines, escapeControls, isWellFormed } from "./text.ts";
+import { countLines, escapeControls, isWellFormed, utf8 } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 
 /** The arguments of `write_file`. */
@@ -47,15 +39,15 @@ export interface WriteFileData {
 }
 
 interface Todo {
+  readonly found: Found;
   /** The whole new content. */
   readonly bytes: Uint8Array;
-  readonly before: Uint8Array | null;
   readonly condition: WriteOptions;
   readonly data: WriteFileData;
 }
 
-type Args = Required<Omit<WriteFileArgs, "mode" | "expected_hash">> &
-  Pick<WriteFileArgs, "mode" | "expected_hash">;
+type Optional = "mode" | "expected_hash" | "encoding";
+type Args = Required<Omit<WriteFileArgs, Optional>> & Pick<WriteFileArgs, Optional>;
 
 /** Both sides up to this many bytes are compared for `data.diff`. */
 const MAX_DIFF_BYTES = 1024 * 1024;
@@ -67,7 +59,9 @@ const inputSchema = object(
     overwrite: flag("Replace an existing file. When false an existing file is ALREADY_EXISTS.", true),
     create_dirs: flag("Make missing parent directories.", true),
     append: flag("Add the content to the end of the file instead of replacing it.", false),
-    encoding: text("Encoding of a text file, such as utf-8, utf-16le or latin1.", { default: "utf-8" }),
+    encoding: text(
+      "Encoding of the file, such as utf-8, utf-16le or latin1. Default: utf-8; that of the file when appending.",
+    ),
     content_encoding: choice(
       "How `content` is given; base64 writes the decoded bytes.",
       ["text", "base64"],
@@ -110,31 +104,29 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-  parse: compile<Args>("write_file", inputSchema, PATH_ALIASES),
+  aliases: PATH_ALIASES,
+  parse: compile<Args>("write_file", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
-  async preview({ todo: { before: read, bytes, data } }, args, call) {
+  async preview({ todo: { found, bytes, data } }, args, call) {
     // A large file was not read for the plan; its reviewer sees it all the same.
-    const before =
-      read ??
-      (data.operation === "create"
-        ? null
-        : (await readWhole(call, call.locations[0]!, call.limits.grepFileBytes)).bytes);
+    const unread = found.exists && found.bytes === null;
+    const before = unread
+      ? (await readWhole(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
+      : found.bytes;
     return {
-      title: `${data.operation === "create" ? "Create" : "Change"} ${args.path}`,
+      title: `${found.exists ? "Change" : "Create"} ${args.path}`,
       location: 0,
       diff: data.diff ?? diffOf(before, bytes, args.path),
       originalContent: before === null ? null : new TextDecoder().decode(before),
       newContent: new TextDecoder().decode(bytes),
     };
   },
-  revise: (plan, args, newContent, call) =>
+  revise: ({ todo }, args, newContent, call) =>
     planned(
       { ...args, append: false, content_encoding: "text", eol: "as_is", content: newContent },
       call,
-      plan.todo.before,
-      plan.base[0]?.version ?? null,
-      plan.todo.data.operation !== "create",
+      todo.found,
     ),
   apply,
   render(data, args) {
@@ -143,54 +135,76 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   },
 };
 
+/** What is at the path before the write. */
+interface Found {
+  readonly exists: boolean;
+  /** Null where there is nothing, or where it was not worth reading. */
+  readonly bytes: Uint8Array | null;
+  readonly version: string | null;
+  /** Where the write goes: the path, or what a link to nothing leads to. */
+  readonly target: string;
+}
+
 async function plan(args: Args, call: Call): Promise<Plan<WriteFileData, Todo>> {
   const at = call.locations[0]!;
-  const { fs, limits } = call;
-  if (at.directory) {
-    await wantFile(fs, at).catch((error: unknown) => {
-      if (!(error instanceof FilewrightError) || error.code !== "NOT_FOUND") throw error;
-      throw refuse("INVALID_ARGUMENT", at, {
-        message: "Invalid argument 'path': it ends in '/', which names a directory, not a file.",
-      });
-    });
-  }
-  const stat = await statOrNull(fs, at.path);
-  if (stat?.isDir === true) throw refuse("IS_DIRECTORY", at);
-  if (stat?.type === "other") throw refuse("NOT_REGULAR_FILE", at);
-  if (stat !== null && !args.overwrite && !args.append) throw refuse("ALREADY_EXISTS", at);
-  const needed = args.append || args.eol === "keep" || args.expected_hash !== undefined;
-  const shown = stat !== null && stat.size <= MAX_DIFF_BYTES;
-  // Without a need for the old content a huge file is replaced unread.
-  const old =
-    stat !== null && (needed || shown)
-      ? await readWholeOrNull(call, at, needed ? limits.grepFileBytes : MAX_DIFF_BYTES)
-      : null;
+  const found = await look(args, call, at);
+  if (found.exists && !args.overwrite && !args.append) throw refuse("ALREADY_EXISTS", at);
   if (args.expected_hash !== undefined) {
-    expectHash(at, normalHash(args.expected_hash), old === null ? null : engine().sha256(old.bytes));
+    expectHash(
+      at,
+      normalHash(args.expected_hash),
+      found.bytes === null ? null : engine().sha256(found.bytes),
+    );
   }
-  return planned(args, call, old?.bytes ?? null, old?.version ?? stat?.version ?? null, stat !== null);
+  return planned(args, call, found);
+}
+
+async function look(args: Args, call: Call, at: Location): Promise<Found> {
+  await wantFile(call.fs, at).catch((error: unknown) => {
+    if (!(error instanceof FilewrightError) || error.code !== "NOT_FOUND") throw error;
+    throw refuse("INVALID_ARGUMENT", at, {
+      complete: true,
+      message: "Invalid argument 'path': it ends in '/', which names a directory, not a file.",
+    });
+  });
+  const needed = args.append || args.eol === "keep" || args.expected_hash !== undefined;
+  const limit = needed ? call.limits.grepFileBytes : MAX_DIFF_BYTES;
+  try {
+    const { bytes, version } = await readWhole(call, at, limit);
+    return { exists: true, bytes, version, target: at.path };
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    if (error.code === "NOT_FOUND") return lookAtNothing(args, call, at);
+    // Without a need for the old content a file that is huge, or closed to readers, is replaced unread.
+    if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
+    const { version } = await call.fs.stat(at.path);
+    return { exists: true, bytes: null, version: version ?? null, target: at.path };
+  }
+}
+
+/** A link to nothing is written through: its target is what is made. */
+async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Found> {
+  const link = await lstatOrNull(call.fs, at.path);
+  if (link !== null && !args.overwrite) throw refuse("ALREADY_EXISTS", at);
+  const target = link === null ? at.path : await realpathVia(call.fs, at.path);
+  return { exists: false, bytes: null, version: null, target };
 }
 
 /** The plan once the old content is known. */
-function planned(
-  args: Args,
-  call: Call,
-  before: Uint8Array | null,
-  version: string | null,
-  exists: boolean,
-): Plan<WriteFileData, Todo> {
+function planned(args: Args, call: Call, found: Found): Plan<WriteFileData, Todo> {
   const at = call.locations[0]!;
+  const { exists, bytes: before, version } = found;
   const given = encode(args, call, before);
   const bytes = args.append && before !== null ? joined(before, given) : given;
-  const operation = !exists ? "create" : args.append ? "append" : "update";
-  const small = before !== null && before.length <= MAX_DIFF_BYTES && bytes.length <= MAX_DIFF_BYTES;
   const data: WriteFileData = {
     path: call.display(at.path),
-    operation,
+    operation: !exists ? "create" : args.append ? "append" : "update",
     bytes_written: given.length,
     lines_written: args.content_encoding === "base64" ? lineCount(given) : countLines(args.content),
     hash: engine().sha256(bytes),
-    ...(small ? { diff: diffOf(before, bytes, args.path) } : {}),
+    ...(before !== null && isShown(before) && isShown(bytes)
+      ? { diff: diffOf(before, bytes, args.path) }
+      : {}),
   };
   const condition: WriteOptions = {
     createDirs: args.create_dirs,
@@ -199,7 +213,12 @@ function planned(
     ...(exists ? (version === null ? {} : { ifVersion: version }) : { ifAbsent: true }),
     ...(args.mode === undefined ? {} : { mode: Number.parseInt(args.mode, 8) }),
   };
-  return { todo: { bytes, before, condition, data }, base: [{ path: at.path, version }] };
+  return { todo: { found, bytes, condition, data }, base: [{ path: at.path, version }] };
+}
+
+/** Whether a content is text of a size worth comparing. */
+function isShown(bytes: Uint8Array): boolean {
+  return bytes.length <= MAX_DIFF_BYTES && !bytes.includes(0);
 }
 
 async function apply(
@@ -207,9 +226,8 @@ async function apply(
   args: Args,
   call: Call,
 ): Promise<Answer<WriteFileData>> {
-  const at = call.locations[0]!;
   try {
-    await writeVia(call.fs, at.path, todo.bytes, todo.condition);
+    await writeVia(call.fs, todo.found.target, todo.bytes, todo.condition);
   } catch (error) {
     throw movedOn(error, todo.condition, args.overwrite || args.append);
   }
@@ -218,17 +236,22 @@ async function apply(
 
 /** The given content as bytes. @throws INVALID_ARGUMENT, ENCODING_ERROR */
 function encode(args: Args, call: Call, before: Uint8Array | null): Uint8Array {
-  const at = call.locations[0]!;
   if (args.content_encoding === "base64") return fromBase64(args.content);
   if (!isWellFormed(args.content)) {
-    throw refuse("ENCODING_ERROR", at, {
+    throw refuse("ENCODING_ERROR", call.locations[0], {
       message: "content holds an unpaired surrogate, which has no encoding",
       hint: "send well-formed text",
     });
   }
   const eol = args.eol === "keep" ? (before === null ? "as_is" : dominantEol(before)) : args.eol;
   const content = eol === "as_is" ? args.content : withEol(args.content, eol);
-  return encodeText(content, args.encoding, at.path);
+  const encoding = args.encoding ?? (args.append && before !== null ? encodingOf(before) : "utf-8");
+  return /^utf-?8$/iu.test(encoding) ? utf8(content) : engine().encodeText(content, encoding);
+}
+
+/** What is added to a file is in the file's own encoding. */
+function encodingOf(before: Uint8Array): string {
+  return engine().inspect(before).encoding ?? "utf-8";
 }
 
 function withEol(content: string, eol: "lf" | "crlf"): string {
@@ -265,6 +288,7 @@ function fromBase64(given: string): Uint8Array {
     binary = atob(given);
   } catch {
     throw new FilewrightError("INVALID_ARGUMENT", "Invalid argument 'content': it is not base64.", {
+      complete: true,
       details: { argument: "content" },
     });
   }

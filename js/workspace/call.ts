@@ -7,6 +7,8 @@
  */
 import type { Location } from "../access/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { plainArguments } from "../tools/arguments.ts";
+import type { Arguments } from "../tools/schema.ts";
 import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
 import type { Answer, Call, ChangingTool, PathUse, Progress, ReadingTool, Tool } from "../tools/tool.ts";
 import { change, stopIfCancelled } from "./change.ts";
@@ -42,24 +44,20 @@ export async function runCall(
   const tool = known as unknown as AnyReading | AnyChanging;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
-  let raw = given;
+  let raw: Arguments = {};
   let result: ToolResult;
   try {
     stopIfCancelled(options.signal);
-    let args = tool.parse(given);
+    raw = plainArguments(tool.name, given, tool.aliases);
+    let args = tool.parse(raw);
     let modified: readonly string[] = [];
     const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name);
     if (before.length > 0) {
       const subject = { tool_name: tool.name, tool_call: options.toolCall };
-      const outcome = await runBefore(
-        before,
-        subject,
-        given as Record<string, unknown>,
-        session.limits.hookTimeoutMs,
-      );
+      const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs);
       modified = outcome.modified;
       if (modified.length > 0) {
-        raw = outcome.args;
+        raw = plainArguments(tool.name, outcome.args, tool.aliases);
         args = tool.parse(raw);
       }
     }
@@ -82,8 +80,9 @@ export async function runCall(
   }
   if (session.hooks.length === 0) return result;
   const subject = { tool_name: tool.name, tool_call: options.toolCall };
-  const seen = typeof raw === "object" && raw !== null ? (raw as Record<string, unknown>) : {};
-  return runAfter(hooksFor(session.hooks, "after", tool.name), subject, seen, result, session.onHookError);
+  const { duration_ms } = result.meta;
+  const after = hooksFor(session.hooks, "after", tool.name);
+  return runAfter(after, subject, raw, result, session.onHookError, duration_ms);
 }
 
 /** A path argument becomes a location, or a refusal that names the argument. */
@@ -93,6 +92,7 @@ function judge(session: Session, use: PathUse): Location {
   } catch (error) {
     if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") throw error;
     throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${use.argument}': ${error.message}.`, {
+      complete: true,
       path: use.typed,
       details: { argument: use.argument },
     });

@@ -132,5 +132,5 @@ const OUTCOMES: ReadonlySet<string> = new Set<Outcome>([
 
 /** The refusal of a reviewer or of a rule. */
 export function denied(message: string, cause?: unknown): FilewrightError {
-  return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, { cause });
+  return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, { complete: true, cause });
 }

@@ -5,8 +5,8 @@
  * `after` hook that throws is passed over.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import type { AfterReply, BeforeReply, Hook, HookContext } from "../hooks/hook.ts";
-import type { ToolResult } from "./result.ts";
+import type { AfterReply, BeforeReply, Hook, HookContext, HookResult } from "../hooks/hook.ts";
+import { DEFAULT_LIMITS } from "../tools/limits.ts";
 
 /** Carries what a hook raised out of the pipeline, to reject the call with it. */
 export class Raised {
@@ -50,6 +50,7 @@ export async function runBefore(
     if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
     if (reply.proceed === false) {
       throw new FilewrightError("HOOK_BLOCKED", reply.alternative_response ?? "blocked by hook", {
+        complete: true,
         details: { reason: "hook", ...(reply.alternative_response === undefined ? {} : { verbatim: true }) },
       });
     }
@@ -82,17 +83,22 @@ async function answer(hook: Hook, context: HookContext, timeoutMs: number): Prom
 }
 
 function blocked(why: string, reason = "invalid", cause?: unknown): FilewrightError {
-  return new FilewrightError("HOOK_BLOCKED", `blocked by hook: it ${why}`, { details: { reason }, cause });
+  return new FilewrightError("HOOK_BLOCKED", `blocked by hook: it ${why}`, {
+    complete: true,
+    details: { reason },
+    cause,
+  });
 }
 
 /** Runs the `after` hooks; each may replace the text or the data. */
-export async function runAfter(
+export async function runAfter<Result extends HookResult>(
   hooks: readonly Hook[],
   subject: Subject,
   args: Readonly<Record<string, unknown>>,
-  result: ToolResult,
+  result: Result,
   onError: ((error: unknown) => void) | undefined,
-): Promise<ToolResult> {
+  durationMs?: number,
+): Promise<Result> {
   let current = result;
   for (const hook of hooks) {
     try {
@@ -100,7 +106,7 @@ export async function runAfter(
         ...subject,
         args,
         result: current,
-        duration_ms: current.meta.duration_ms,
+        ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
       };
       const reply = (await hook.run(context)) as AfterReply | undefined | null;
       if (reply === undefined || reply === null || typeof reply !== "object") continue;
@@ -111,4 +117,58 @@ export async function runAfter(
     }
   }
   return current;
+}
+
+/** Any tool at all: a name and a function. */
+export interface AnyTool {
+  readonly name: string;
+  execute(args: Readonly<Record<string, unknown>>): unknown;
+}
+
+/**
+ * Runs a tool that is not ours (a shell, another server's) through the same hooks:
+ * it is stopped, or called with the arguments they leave, and its result is theirs
+ * to replace.
+ *
+ * @example
+ * const guarded = withHooks(bash, hooks);
+ * const { ok, text } = await guarded.execute({ command: "ls" });
+ */
+export function withHooks(
+  tool: AnyTool,
+  hooks: readonly Hook[],
+  options: { readonly timeoutMs?: number; readonly onHookError?: (error: unknown) => void } = {},
+): { readonly name: string; execute(args: Readonly<Record<string, unknown>>): Promise<HookResult> } {
+  const { name } = tool;
+  const subject: Subject = { tool_name: name };
+  return {
+    name,
+    async execute(given) {
+      let args: Readonly<Record<string, unknown>> = given;
+      let result: HookResult;
+      try {
+        ({ args } = await runBefore(
+          hooksFor(hooks, "before", name),
+          subject,
+          given,
+          options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs,
+        ));
+        result = resultOf(await tool.execute(args));
+      } catch (thrown) {
+        if (thrown instanceof Raised) throw thrown.what;
+        if (!(thrown instanceof FilewrightError) || thrown.code !== "HOOK_BLOCKED") throw thrown;
+        const { code, message, details } = thrown;
+        const text = details?.["verbatim"] === true ? message : `Error: ${message}`;
+        result = { ok: false, text, error: { code, message } };
+      }
+      return runAfter(hooksFor(hooks, "after", name), subject, args, result, options.onHookError);
+    },
+  };
+}
+
+/** What a foreign tool gave, as hooks see results. */
+function resultOf(given: unknown): HookResult {
+  if (typeof given === "object" && given !== null && "ok" in given && "text" in given)
+    return given as HookResult;
+  return { ok: true, text: typeof given === "string" ? given : (JSON.stringify(given) ?? ""), data: given };
 }

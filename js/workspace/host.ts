@@ -14,10 +14,15 @@ export interface LocalSettings {
   readonly kernel: "prefer" | "require" | "off";
 }
 
+/** A local disk, and how it resolves paths. */
+export interface LocalStorage extends FsBackend {
+  capabilities(): { readonly resolver: string; readonly reason?: string };
+}
+
 /** A local disk of the host. */
 export interface LocalHost {
   /** The disk, not yet confined: only roots are resolved with it. */
-  open(settings: LocalSettings): FsBackend;
+  open(settings: LocalSettings): LocalStorage;
   /** What a relative root is relative to. */
   cwd(): string;
 }

@@ -2,9 +2,9 @@
  * The one place where a failure becomes a sentence: what happened, the path as
  * the caller typed it, one remedy.
  *
- * Codes come from the engine, the backend or a tool; wording is decided here, by
- * code. Failures that only their author can word (a schema's, an edit's nearest
- * line) arrive with their message and keep it. The first line stays within 200
+ * Codes come from the engine, the backend or a tool, with a clause; the sentence
+ * is in `words.ts`, by code. Failures that only their author can word (a schema's,
+ * an edit's nearest line) arrive complete and keep their message. The first line stays within 200
  * characters, hostile names are escaped, and no path appears that the caller did
  * not type, except names found beside it.
  */
@@ -13,8 +13,9 @@ import { type Code, type FilewrightError, fromEngine, makeError } from "../engin
 import { nearest } from "../tools/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
 import { escapeControls } from "../tools/text.ts";
-import type { Intent, Location } from "../access/index.ts";
+import type { Location } from "../access/index.ts";
 import type { PathUse } from "../tools/tool.ts";
+import { sentence, wordsFor } from "./words.ts";
 
 /** The longest first line of a message, in UTF-16 units. */
 const MAX_FIRST_LINE = 200;
@@ -44,6 +45,7 @@ export async function word(thrown: unknown, failed: Failed): Promise<FilewrightE
     hint: error.hint,
     details: error.details,
     cause: error.cause ?? error,
+    complete: true,
   });
 }
 
@@ -67,11 +69,10 @@ function blamed(error: FilewrightError, { uses, locations }: Failed): About | un
 }
 
 async function messageOf(error: FilewrightError, about: About | undefined, failed: Failed): Promise<string> {
-  const worded = own(error);
-  if (worded !== undefined) return withRemedy(clip(worded), error.hint);
+  if (error.complete || WORDED_BY_ENGINE.has(error.code)) return withRemedy(clip(error.message), error.hint);
   const remedy =
     error.code === "NOT_FOUND" && about?.at !== undefined ? await whereInstead(about.at, failed) : "";
-  const build = WORDS[error.code] ?? plainWords;
+  const build = wordsFor(error.code);
   const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
   return fitted(
     (path) =>
@@ -87,147 +88,14 @@ async function messageOf(error: FilewrightError, about: About | undefined, faile
   );
 }
 
-/** Codes whose message is complete where it is made: by the schema, the edit engine, a hook. */
-const WORDED_BY_AUTHOR: ReadonlySet<Code> = new Set<Code>([
-  "INVALID_ARGUMENT",
-  "UNKNOWN_TOOL",
-  "HOOK_BLOCKED",
+/** Codes of the edit engine, which words its refusals with the path it was given. */
+const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
   "MATCH_NOT_FOUND",
   "MATCH_NOT_UNIQUE",
   "MATCH_COUNT_MISMATCH",
   "NO_CHANGE",
   "PATCH_FAILED",
-  "GRANT_DENIED",
-  "APPROVAL_DENIED",
 ]);
-
-/** The message of a failure that its author worded, or undefined. */
-function own(error: FilewrightError): string | undefined {
-  if (!WORDED_BY_AUTHOR.has(error.code) || error.message === "") return undefined;
-  const first = error.message[0] as string;
-  // A backend's or the engine's clause about a path, not a sentence: worded below.
-  if (error.code === "INVALID_ARGUMENT" && first === first.toLowerCase()) return undefined;
-  return error.message;
-}
-
-/** What a sentence is made of. */
-interface Material {
-  readonly error: FilewrightError;
-  /** As typed: escaped, quoted, and shortened where it must be. */
-  readonly path: string;
-  readonly tool: string;
-  readonly intent: Intent | undefined;
-  readonly argument: string | undefined;
-  readonly remedy: string;
-}
-
-type Words = (material: Material) => string;
-
-const plainWords: Words = ({ error, path }) =>
-  sentence(`${error.message || "it failed"}: ${path}`, error.hint);
-
-const WORDS: Partial<Record<Code, Words>> = {
-  NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
-  OUTSIDE_ALLOWED: ({ path, intent }) =>
-    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}; access_info lists them.`,
-  PERMISSION_DENIED: ({ error, path, intent }) =>
-    sentence(
-      `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
-      error.hint ?? "stat tells its mode",
-    ),
-  READ_ONLY: ({ path }) => `${path} cannot be changed: the workspace, or the file system, is read-only.`,
-  PROTECTED_PATH: ({ error, path }) =>
-    error.details?.["reason"] === "root"
-      ? `${path} is a root of the workspace, or holds one: it cannot be deleted, moved or replaced.`
-      : `${path} is protected from change, or holds something that is (git hooks and configuration).`,
-  IS_DIRECTORY: ({ path, intent }) =>
-    intent === "write"
-      ? `${path} is a directory; name a file in it.`
-      : `${path} is a directory; use list_directory to see what is in it.`,
-  NOT_DIRECTORY: ({ path, tool }) =>
-    tool === "list_directory" || tool === "glob"
-      ? `${path} is not a directory; use read_file to read it.`
-      : `${path} is not a directory, or leads through something that is none; list_directory shows what is there.`,
-  NOT_REGULAR_FILE: ({ path }) =>
-    `${path} is a FIFO, socket or device, not a regular file; only stat and list_directory look at it.`,
-  ALREADY_EXISTS: ({ path, tool }) =>
-    tool === "mkdir"
-      ? `${path} already exists; set exist_ok: true if that is fine.`
-      : `${path} already exists; set overwrite: true to replace it.`,
-  NOT_EMPTY: ({ path, tool }) =>
-    tool === "delete"
-      ? `Directory ${path} is not empty; set recursive: true to delete it with all it holds.`
-      : `Directory ${path} is not empty and cannot be replaced; delete it first, with recursive: true.`,
-  SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,
-  BINARY_FILE: ({ error, path }) => {
-    const mime = error.details?.["mime"];
-    return `${path} is a binary file${typeof mime === "string" ? ` (${mime})` : ""}, not text; stat tells its size and kind.`;
-  },
-  UNSUPPORTED_FORMAT: ({ error, path }) =>
-    sentence(
-      `${path} is ${String(error.details?.["mime"] ?? "of a kind")} and ${error.message || "cannot be shown as text"}`,
-      error.hint,
-    ),
-  TOO_LARGE: ({ error, path }) => {
-    const { size, limit } = (error.details ?? {}) as { readonly size?: number; readonly limit?: number };
-    const figures =
-      size === undefined || limit === undefined ? "" : `: ${size} bytes, and the limit is ${limit} bytes`;
-    return sentence(`${path} is too large${figures}`, error.hint);
-  },
-  ENCODING_ERROR: ({ error, path }) =>
-    sentence(
-      `${path}: ${error.message || "the bytes do not fit the encoding"}`,
-      error.hint ?? 'pass another encoding, or encoding: "auto"',
-    ),
-  INVALID_ARGUMENT: ({ error, path, argument }) => {
-    const wrong = error.details?.["argument"] ?? argument;
-    const where = wrong === argument ? ` (${path})` : "";
-    return sentence(`Invalid argument '${String(wrong)}': ${error.message}${where}`, error.hint);
-  },
-  INVALID_REGEX: ({ error }) =>
-    sentence(
-      `Invalid regex: ${clause(error)}`,
-      error.hint ?? "set regex: false to search for the text as it is",
-    ),
-  INVALID_GLOB: ({ error }) => sentence(`Invalid glob: ${clause(error)}`, error.hint),
-  LIMIT_EXCEEDED: ({ error }) =>
-    sentence(clause(error) || "The input is beyond the engine's limits", error.hint),
-  CONFLICT: ({ error, path }) =>
-    sentence(
-      `${path} ${error.message || "changed since it was read"}`,
-      error.hint ?? "read it again and repeat the change",
-    ),
-  LOCK_TIMEOUT: ({ error, path }) =>
-    sentence(`${path} is locked: ${error.message || "another writer holds it"}`, error.hint ?? "try again"),
-  NO_SPACE: ({ path }) => `No space left on the device for ${path}; nothing was changed.`,
-  LOOP: ({ path }) => `${path} leads through too many symbolic links.`,
-  NAME_TOO_LONG: ({ path }) => `The name is too long for the file system: ${path}.`,
-  CANCELLED: () => "The call was cancelled; nothing was changed.",
-  TIMEOUT: ({ error }) => sentence(clause(error) || "The call took too long", error.hint),
-  IO_ERROR: ({ error, path }) =>
-    sentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
-  INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
-};
-
-/** Ends a clause and adds the remedy. */
-function sentence(what: string, remedy?: string): string {
-  const text = capital(remedy === undefined || remedy === "" ? what : `${what}; ${remedy}`);
-  return /[.?!]$/u.test(text) ? text : `${text}.`;
-}
-
-/** A path is quoted and keeps its case; a word begins a sentence. */
-function capital(text: string): string {
-  return text === "" ? text : (text[0] as string).toUpperCase() + text.slice(1);
-}
-
-function clause(error: FilewrightError): string {
-  return escapeLines(error.message);
-}
-
-/** Messages of the engine may quote a pattern; control characters in it stay harmless, lines stay lines. */
-function escapeLines(text: string): string {
-  return text.split("\n").map(escapeControls).join("\n");
-}
 
 /** Where the caller may have meant to go: a similar name, or the parent that is missing. */
 async function whereInstead(at: Location, { fs, display, tool }: Failed): Promise<string> {

@@ -3,12 +3,13 @@
  * session; the tools become methods.
  */
 import { createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
-import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
+import { CAPABILITIES, type FsBackend, isFsBackend } from "../backends/backend.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
+import { nearest } from "../tools/nearest.ts";
 import { makeApprovals } from "./confirm.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
@@ -29,14 +30,16 @@ import { makeWorkspace, type Workspace } from "./workspace.ts";
 export async function openWorkspace(options: string | WorkspaceOptions): Promise<Workspace> {
   const given: WorkspaceOptions = typeof options === "string" ? { root: options } : options;
   check(given);
-  const local = given.backend === undefined;
-  const storage =
-    given.backend ??
-    localHost().open({
-      stateDir: given.stateDir,
-      durability: given.durability ?? "atomic",
-      kernel: given.kernel ?? "prefer",
-    });
+  const disk =
+    given.backend === undefined
+      ? localHost().open({
+          stateDir: given.stateDir,
+          durability: given.durability ?? "atomic",
+          kernel: given.kernel ?? "prefer",
+        })
+      : undefined;
+  const local = disk !== undefined;
+  const storage: FsBackend = disk ?? (given.backend as FsBackend);
   const resolver = await createResolver(policyOf(given, local), (path) => rootPath(storage, path, local));
   const { policy } = resolver;
   const fs: FsBackend = new SandboxedBackend(storage, policy);
@@ -59,6 +62,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     engine: engine().info,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
     confinement: storage.confine === undefined ? "checked" : "native",
+    ...(disk === undefined ? {} : { resolver: disk.capabilities() }),
     sandbox: session.access.sandbox,
   });
 }
@@ -67,6 +71,22 @@ function check(options: WorkspaceOptions): void {
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
   };
+  for (const name of Object.keys(options)) {
+    if (OPTIONS.has(name)) continue;
+    const close = nearest(name, OPTIONS);
+    fail(`there is no option '${name}'${close === undefined ? "" : `; did you mean '${close}'?`}`);
+  }
+  if (options.kernel === "require") {
+    throw new FilewrightError(
+      "SANDBOX_SETUP_FAILED",
+      "the kernel does not confine this workspace's threads yet",
+      {
+        hint: 'use kernel: "prefer"',
+      },
+    );
+  }
+  if (options.backend !== undefined && !isFsBackend(options.backend))
+    fail("backend lacks methods of FsBackend");
   if (options.preset !== undefined && options.preset !== "canonical")
     fail(`there is no preset '${String(options.preset)}'`);
   if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
@@ -77,6 +97,27 @@ function check(options: WorkspaceOptions): void {
       fail(`limits.${name} must be a positive integer`);
   }
 }
+
+// A record, so that an option missing from it does not compile.
+const KNOWN: Record<keyof WorkspaceOptions, true> = {
+  root: true,
+  roots: true,
+  backend: true,
+  cwd: true,
+  access: true,
+  preset: true,
+  hooks: true,
+  onHookError: true,
+  rules: true,
+  confirm: true,
+  requireApproval: true,
+  limits: true,
+  readers: true,
+  durability: true,
+  kernel: true,
+  stateDir: true,
+};
+const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 
 function policyOf(options: WorkspaceOptions, local: boolean): SandboxPolicy {
   const base = local ? localHost().cwd() : "/";

@@ -30,6 +30,8 @@ export interface Capabilities {
   readonly backend: readonly Capability[];
   /** `native`: the backend resolves and opens in one step. `checked`: paths are judged before they are used. */
   readonly confinement: "native" | "checked";
+  /** How a local disk resolves paths: by the kernel beneath a descriptor, or by a walk of descriptors, and why. */
+  readonly resolver?: { readonly resolver: string; readonly reason?: string };
   /** What the kernel enforces besides. */
   readonly sandbox: AccessSummary["sandbox"];
 }

@@ -96,6 +96,10 @@ export async function create({ config = {}, vars, confirm }) {
     tools: () => ws.tools,
     close: () => ws.close(),
     lock: (path) => ws.lock(path),
+    foreignTool: ({ name, args, execute }) =>
+      withHooks({ name, execute }, config.hooks ?? [], {
+        timeoutMs: limits.hook_timeout_ms ?? 60_000,
+      }).execute(args),
     ...(memory === undefined ? {} : { dump: () => memory.dump() }),
   };
 }

@@ -45,6 +45,12 @@ describe.each(KINDS)("write_file on %s", (kind) => {
     expect(await text("f")).toBe(after);
   });
 
+  test("appends in the file's own encoding", async () => {
+    const { ws, bytes } = await place(kind, { f: new Uint8Array([0xff, 0xfe, 0x61, 0]) });
+    await ws.writeFile({ path: "f", content: "b", append: true });
+    expect(await bytes("f")).toEqual(new Uint8Array([0xff, 0xfe, 0x61, 0, 0x62, 0]));
+  });
+
   test("writes another encoding", async () => {
     const { ws, bytes } = await place(kind);
     await ws.writeFile({ path: "f", content: "é", encoding: "latin1" });
@@ -120,10 +126,19 @@ describe.each(KINDS)("write_file on %s", (kind) => {
       real: "old",
       inner: { link: "real" },
       outer: { link: "$O/k" },
+      fresh: { link: "made" },
     });
     expect(await ws.call("write_file", { path: "inner", content: "new" })).toMatchObject({ ok: true });
     expect(await text("real")).toBe("new");
     expect(await target("inner")).toBe("real");
+    expect(await ws.call("write_file", { path: "fresh", content: "x", overwrite: false })).toMatchObject({
+      error: { code: "ALREADY_EXISTS" },
+    });
+    expect(await ws.call("write_file", { path: "fresh", content: "new" })).toMatchObject({
+      ok: true,
+      data: { operation: "create" },
+    });
+    expect([await text("made"), await target("fresh")]).toEqual(["new", "made"]);
     expect(await ws.call("write_file", { path: "outer", content: "PWN" })).toMatchObject({
       error: { code: "OUTSIDE_ALLOWED" },
     });

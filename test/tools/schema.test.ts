@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { FilewrightError } from "../../js/engine/errors.ts";
+import { plainArguments } from "../../js/tools/arguments.ts";
 import { compile, object } from "../../js/tools/schema.ts";
 
-const parse = compile<Record<string, unknown>>(
+const checked = compile<Record<string, unknown>>(
   "try",
   object(
     {
@@ -24,8 +25,8 @@ const parse = compile<Record<string, unknown>>(
     },
     ["path"],
   ),
-  { file_path: "path" },
 );
+const parse = (given: unknown) => checked(plainArguments("try", given, { file_path: "path" }));
 
 const accepted: readonly [name: string, given: unknown, values: Record<string, unknown>][] = [
   ["defaults are filled in", { path: "a" }, { path: "a", start: 1, limit: 20, all: false, kind: "file" }],
@@ -76,7 +77,11 @@ const refused: readonly [name: string, given: unknown, message: RegExp][] = [
     /did you mean 'times'\?/,
   ],
   ["an empty list", { path: "a", edits: [] }, /'edits': must not be empty/],
-  ["two spellings that differ", { path: "a", file_path: "b" }, /another spelling of 'path'/],
+  [
+    "two spellings that differ",
+    { path: "a", file_path: "b" },
+    /'path': 'file_path' is another spelling of it/,
+  ],
   ["__proto__", JSON.parse('{"path":"a","__proto__":{"x":1}}'), /unknown argument/],
 ];
 

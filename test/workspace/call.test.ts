@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FilewrightError, type Hook, MemoryBackend, openWorkspace } from "../../js/index.node.ts";
+import { FilewrightError, type Hook, MemoryBackend, openWorkspace, withHooks } from "../../js/index.node.ts";
 import type { Confirmation, ConfirmReply } from "../../js/workspace/index.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
@@ -106,6 +106,9 @@ describe("opening", () => {
     ["a root and roots", { root: "/a", roots: ["/b"] }, "INVALID_ARGUMENT"],
     ["a limit that does not exist", { root: "/", limits: { outputBites: 3 } }, "INVALID_ARGUMENT"],
     ["a limit of nothing", { root: "/", limits: { outputBytes: 0 } }, "INVALID_ARGUMENT"],
+    ["an option that does not exist", { root: "/", limit: {} }, "INVALID_ARGUMENT"],
+    ["a backend that is none", { root: "/", backend: {} }, "INVALID_ARGUMENT"],
+    ["kernel confinement where there is none", { root: "/", kernel: "require" }, "SANDBOX_SETUP_FAILED"],
     ["a preset that does not exist", { root: "/", preset: "klingon" }, "INVALID_ARGUMENT"],
     ["a root that does not exist", { root: "/no/such/place" }, "NOT_FOUND"],
   ];
@@ -189,6 +192,29 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     const mine = new Error("mine");
     const { ws } = await place(kind, {}, { hooks: [first(() => ({ raise_exception: mine }))] });
     await expect(ws.call("mkdir", { path: "a" })).rejects.toBe(mine);
+  });
+
+  test("tools that are not ours go through the same hooks", async () => {
+    const ran: unknown[] = [];
+    const bash = { name: "bash", execute: (args: unknown) => void ran.push(args) ?? "done" };
+    const hooks = [
+      first(
+        ({ args }) =>
+          args["command"] === "rm"
+            ? { proceed: false, alternative_response: "No." }
+            : { modified_args: { cwd: "/w" } },
+        "bash",
+      ),
+      then(({ result }) => ({ text: `${result?.text}!` }), "bash"),
+    ];
+    const guarded = withHooks(bash, hooks);
+    expect(await guarded.execute({ command: "ls" })).toMatchObject({ ok: true, text: "done!" });
+    expect(await guarded.execute({ command: "rm" })).toMatchObject({
+      ok: false,
+      text: "No.!",
+      error: { code: "HOOK_BLOCKED" },
+    });
+    expect(ran).toEqual([{ command: "ls", cwd: "/w" }]);
   });
 
   test("after hooks see successes and failures, may replace the text, and cannot fail the call", async () => {

@@ -47,25 +47,36 @@ const MARK = "... [truncated]";
  */
 export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
   if (page.linesRead === 0) return renderNothing(page, options);
+  const { content, cutLines, startLine } = page;
   const anchors = options.anchors ? page.anchors : null;
   const style = options.lineNumbers ?? "cat";
-  const lines = splitLines(page.content);
-  const limit = options.maxLineChars ?? 2000;
-  const cut = new Set(page.cutLines);
-  for (const [index, line] of lines.entries()) {
-    const number = page.startLine + index;
-    const shown = cutCodePoints(line, limit);
-    const text = shown.length < line.length || cut.has(number) ? shown + MARK : shown;
-    const anchor = anchors === null ? "" : `#${anchors.slice(2 * index, 2 * index + 2)}`;
-    lines[index] = prefix(number, anchor, style) + text;
-  }
   const numbered = style !== "none" || anchors !== null;
+  const limit = options.maxLineChars ?? 2000;
+  // One pass over the content and one growing string: pages are read thousands of times a second.
+  let text = "";
+  for (let from = 0, index = 0; from < content.length; index++) {
+    const lf = content.indexOf("\n", from);
+    const end = lf < 0 ? content.length : lf > from && content.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
+    const line = content.slice(from, end);
+    const shown = cutCodePoints(line, limit);
+    const number = startLine + index;
+    if (index > 0) text += "\n";
+    if (numbered) text += prefix(number, anchorOf(anchors, index), style);
+    text += shown;
+    if (shown.length < line.length || (cutLines.length > 0 && cutLines.includes(number))) text += MARK;
+    from = lf < 0 ? content.length : lf + 1;
+  }
   // Raw text keeps its last line end; numbered lines are joined.
-  if (!numbered && page.content.endsWith("\n")) lines.push("");
-  const text = lines.join("\n");
+  if (!numbered && content.endsWith("\n")) text += "\n";
   const closing = (options.closing ?? true) ? renderClosing(page) : null;
   if (closing === null) return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
+}
+
+const CR = 13;
+
+function anchorOf(anchors: string | null, index: number): string {
+  return anchors === null ? "" : `#${anchors.slice(2 * index, 2 * index + 2)}`;
 }
 
 /** The last line of a page that something follows: how to continue; else null. */
@@ -86,9 +97,9 @@ function renderNothing(page: ShownPage, options: RenderPageOptions): string {
 function prefix(number: number, anchor: string, style: LineNumbers): string {
   switch (style) {
     case "cat":
-      return `${String(number).padStart(6)}${anchor}\t`;
+      return `${column(number)}${anchor}\t`;
     case "arrow":
-      return `${String(number).padStart(6)}${anchor}→`;
+      return `${column(number)}${anchor}→`;
     case "plain":
       return `${number}${anchor}\t`;
     case "none":
@@ -96,16 +107,12 @@ function prefix(number: number, anchor: string, style: LineNumbers): string {
   }
 }
 
-/** The lines without their ends. Only LF and CRLF end a line. */
-function splitLines(content: string): string[] {
-  const lines = content.split("\n");
-  const last = lines.length - 1;
-  for (let index = 0; index < last; index++) {
-    const line = lines[index] as string;
-    if (line.endsWith("\r")) lines[index] = line.slice(0, -1);
-  }
-  if (lines[last] === "") lines.pop();
-  return lines;
+const BLANKS = ["", " ", "  ", "   ", "    ", "     ", "      "];
+
+/** A number, right-aligned in six columns. */
+function column(number: number): string {
+  const digits = `${number}`;
+  return digits.length < 6 ? BLANKS[6 - digits.length] + digits : digits;
 }
 
 /** At most `max` code points from the start; 0 for all. */

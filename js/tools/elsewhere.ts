@@ -1,0 +1,53 @@
+/**
+ * What arguments are called in other systems: so that a refusal can name what was
+ * meant. Not aliases: those are accepted, these are only suggested.
+ */
+import { nearest } from "./nearest.ts";
+
+/** Their names, in lower case, and what they may mean here; the first that a tool has counts. */
+const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    offset: ["start_line", "cursor"],
+    limit: ["max_lines", "max_results", "limit"],
+    head_limit: ["max_results"],
+    old_string: ["old_text"],
+    oldtext: ["old_text"],
+    old_content: ["old_text"],
+    search: ["old_text", "pattern"],
+    new_string: ["new_text"],
+    newtext: ["new_text"],
+    new_content: ["new_text", "content"],
+    replace: ["new_text"],
+    replacement: ["new_text"],
+    text: ["content"],
+    data: ["content"],
+    file: ["path", "source"],
+    filename: ["path"],
+    directory: ["path"],
+    dir: ["path"],
+    dir_path: ["path"],
+    folder: ["path"],
+    root: ["path"],
+    query: ["pattern"],
+    regexp: ["pattern"],
+    include: ["glob"],
+    exclude_patterns: ["exclude"],
+    excludepatterns: ["exclude"],
+    ignore_case: ["case"],
+    case_sensitive: ["case"],
+    output_mode: ["output"],
+    force: ["overwrite", "recursive"],
+    recurse: ["recursive", "depth"],
+    from: ["source"],
+    src: ["source"],
+    to: ["destination"],
+    dst: ["destination"],
+    dest: ["destination"],
+    target: ["destination", "path"],
+  }),
+);
+
+/** The argument that a wrong name most likely means. */
+export function meantBy(key: string, names: readonly string[]): string | undefined {
+  return ELSEWHERE.get(key.toLowerCase())?.find((name) => names.includes(name)) ?? nearest(key, names);
+}
