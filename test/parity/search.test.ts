@@ -1,7 +1,7 @@
 /** Globs, ignore rules and searches over bytes give the same on both engines. */
 import { expect, it } from "vitest";
 import type { Engine } from "../../js/engine/engine.ts";
-import { describeParity, engines, outcome } from "./engines.ts";
+import { both, describeParity } from "./engines.ts";
 
 const text = new TextEncoder().encode("one\nÉcole hit\r\nhit hit\n\nlast 😀 hit");
 
@@ -29,7 +29,7 @@ const calls: Record<string, (engine: Engine) => unknown> = {
 
 describeParity("search", () => {
   it.each(Object.entries(calls))("%s", async (_, call) => {
-    const { native, wasm } = engines!;
-    expect(await outcome(() => call(wasm))).toEqual(await outcome(() => call(native)));
+    const { native, wasm } = await both(call);
+    expect(wasm).toEqual(native);
   });
 });
