@@ -107,22 +107,22 @@ function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult
   const nextLine = head.num();
   const context = head.flag();
   const content = (query.output ?? "content") === "content";
-  const matches: SearchMatch[] = [];
-  const counts: FileCount[] = [];
-  for (const batch of packed.slice(1)) {
-    const from = unpack(batch);
-    for (let files = from.num(); files > 0; files--) {
-      const path = from.str();
-      const count = from.num();
-      counts.push({ path, count });
-      if (!content) continue;
-      if (context) for (let left = count; left > 0; left--) matches.push(readMatch(from, true, { path }));
-      else for (let left = count; left > 0; left--) matches.push(readPlain(from, path));
-    }
-  }
+  // A million hits take longer to become objects than to be found: they do when
+  // somebody looks.
+  let batches: readonly Packed[] | undefined = packed.slice(1);
+  let found: Hits | undefined;
+  const hits = (): Hits => {
+    found ??= readHits(batches ?? [], content, context);
+    batches = undefined;
+    return found;
+  };
   return {
-    matches,
-    counts,
+    get matches() {
+      return hits().matches;
+    },
+    get counts() {
+      return hits().counts;
+    },
     totalMatches,
     filesWithMatches,
     filesSearched,
@@ -137,7 +137,29 @@ function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult
   };
 }
 
-/** {@link readMatch} for the usual hit: a literal, so that a million of them are cheap. */
+interface Hits {
+  readonly matches: readonly SearchMatch[];
+  readonly counts: readonly FileCount[];
+}
+
+function readHits(batches: readonly Packed[], content: boolean, context: boolean): Hits {
+  const matches: SearchMatch[] = [];
+  const counts: FileCount[] = [];
+  for (const batch of batches) {
+    const from = unpack(batch);
+    for (let files = from.num(); files > 0; files--) {
+      const path = from.str();
+      const count = from.num();
+      counts.push({ path, count });
+      if (!content) continue;
+      if (context) for (let left = count; left > 0; left--) matches.push(readMatch(from, true, { path }));
+      else for (let left = count; left > 0; left--) matches.push(readPlain(from, path));
+    }
+  }
+  return { matches, counts };
+}
+
+/** {@link readMatch} for the usual hit: a literal, so that many of them are cheap. */
 function readPlain(from: Unpacker, path: string): SearchMatch {
   const line = from.num();
   const endLine = from.num();

@@ -45,6 +45,11 @@ impl Deadline {
         Self(millis.and_then(|m| Instant::now().checked_add(std::time::Duration::from_millis(m))))
     }
 
+    /// Whether there is one.
+    pub fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether the deadline has passed.
     pub fn passed(&self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)

@@ -191,7 +191,7 @@ struct Found {
     path: Box<[u8]>,
     hits: u64,
     packed: Packed,
-    /// Where each hit ends in `packed`.
+    /// Where each hit ends in `packed`, if it may have to be cut.
     ends: Vec<(usize, usize)>,
     /// There are more hits than were wanted of a file.
     more: bool,
@@ -201,6 +201,8 @@ struct Found {
 struct Local {
     query: Query,
     buffer: Vec<u8>,
+    /// Where the hits of a file are gathered before their number is known.
+    packed: Packed,
 }
 
 impl Visitor for Search<'_> {
@@ -209,7 +211,7 @@ impl Visitor for Search<'_> {
     const OPENS_FILES: bool = true;
 
     fn local(&self) -> Local {
-        Local { query: self.options.query.clone(), buffer: Vec::new() }
+        Local { query: self.options.query.clone(), buffer: Vec::new(), packed: Packed::new() }
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
@@ -286,17 +288,23 @@ impl<'a> Search<'a> {
             limits.skip_lines = options.from_line;
         }
         let context = limits.has_context();
-        let mut packed = Packed::new();
+        let limited = options.max_results < u64::MAX - 1 || stop.deadline.is_set();
+        let Local { query, buffer, packed } = local;
+        packed.nums.clear();
+        packed.text.clear();
         let mut ends = Vec::new();
-        let outcome = local.query.search(&local.buffer, &limits, &|| stop.now(), &mut |hit| {
-            pack_hit(&mut packed, hit, context);
-            ends.push((packed.nums.len(), packed.text.len()));
+        let outcome = query.search(buffer, &limits, &|| stop.now(), &mut |hit| {
+            pack_hit(packed, hit, context);
+            if limited {
+                ends.push((packed.nums.len(), packed.text.len()));
+            }
             ControlFlow::Continue(())
         });
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
         let next =
-            if outcome.hits > 0 { self.add(path, outcome, packed, ends) } else { Next::Continue };
+            // A copy takes just the room it needs.
+            if outcome.hits > 0 { self.add(path, outcome, packed.clone(), ends) } else { Next::Continue };
         if outcome.stopped { Next::Interrupted } else { next }
     }
 

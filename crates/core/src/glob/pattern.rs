@@ -21,7 +21,7 @@ const REST: &str = "(?s-u:.+)";
 pub(super) struct Pattern<'a> {
     /// As the caller wrote it, for errors.
     written: &'a str,
-    /// Without leading `./` and `/` and without a trailing slash.
+    /// Without leading `./`, `/` and `**/` and without a trailing slash.
     pub body: &'a str,
     /// Only matches from the start of the walk on.
     pub anchored: bool,
@@ -58,14 +58,22 @@ impl<'a> Pattern<'a> {
             return Err(invalid(written, "it climbs out of the directory that is searched")
                 .hint("name that directory in path and keep the pattern below it"));
         }
-        Ok(Self { written, body, anchored: rooted || body.contains('/'), directory })
+        // What `**/` begins lies at any depth, as if it had no slash.
+        let mut floating = false;
+        while let Some(rest) = body.strip_prefix("**/") {
+            body = rest.trim_start_matches('/');
+            floating = true;
+        }
+        let anchored = !floating && (rooted || body.contains('/'));
+        Ok(Self { written, body, anchored, directory })
     }
 
     /// The pattern as a comparison of the last name, where it is that simple.
     pub fn simple(&self) -> Option<Simple<'a>> {
-        let plain = |text: &str| !text.contains(['*', '?', '[', '{', '}', '\\']);
+        let plain = |text: &str| !text.contains(['*', '?', '[', '{', '}', '\\', '/']);
         match self.body.strip_prefix('*') {
             _ if self.anchored => None,
+            Some("*") => Some(Simple::Suffix("")),
             Some(suffix) if plain(suffix) => Some(Simple::Suffix(suffix)),
             None if plain(self.body) => Some(Simple::Name(self.body)),
             _ => None,

@@ -13,6 +13,7 @@
 mod rule;
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use rule::{Rule, Test};
@@ -32,6 +33,30 @@ pub enum Verdict {
     Keep,
 }
 
+/// Numbers of rules by name.
+type Lookup = HashMap<Box<[u8]>, Vec<u32>, BuildHasherDefault<NameHasher>>;
+
+/// Every entry of a walk is looked up several times, and std's hash is made to
+/// withstand hostile keys: here they could only make one ignore file slow.
+#[derive(Default)]
+struct NameHasher(u64);
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let mixed = (self.0.rotate_left(5) ^ u64::from_le_bytes(word))
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.0 = mixed ^ (mixed >> 29);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// The rules of one ignore file.
 ///
 /// ```
@@ -47,9 +72,9 @@ pub struct Rules {
     rules: Vec<Rule>,
     /// Numbers of rules by what they compare, so that the usual lines cost one
     /// look-up for all of them together. Ascending.
-    by_name: HashMap<Box<[u8]>, Vec<u32>>,
-    by_extension: HashMap<Box<[u8]>, Vec<u32>>,
-    by_path: HashMap<Box<[u8]>, Vec<u32>>,
+    by_name: Lookup,
+    by_extension: Lookup,
+    by_path: Lookup,
     /// The rules that must be tried one by one. Ascending.
     others: Vec<u32>,
 }

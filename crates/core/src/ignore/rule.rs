@@ -27,7 +27,7 @@ pub(super) enum Test {
     /// The end of the last name.
     Suffix(Box<[u8]>),
     /// The last name.
-    NameGlob(Vec<Token>),
+    NameGlob { tokens: Vec<Token>, first: Option<u8>, last: Option<u8> },
     /// The whole path, name by name.
     PathGlob(Vec<Segment>),
 }
@@ -94,7 +94,13 @@ impl Rule {
         }
         let tokens = tokens(pattern)?;
         if !anchored {
-            return Some((rule(Test::NameGlob(tokens)), None));
+            // Most names differ from most patterns in one of their ends.
+            let byte = |token: Option<&Token>| match token {
+                Some(Token::Byte(byte)) => Some(*byte),
+                _ => None,
+            };
+            let (first, last) = (byte(tokens.first()), byte(tokens.last()));
+            return Some((rule(Test::NameGlob { tokens, first, last }), None));
         }
         Some((rule(Test::PathGlob(segments(tokens))), None))
     }
@@ -104,8 +110,13 @@ impl Test {
     /// Whether a test that is not a look-up matches.
     pub fn matches(&self, path: &[u8], name: &[u8]) -> bool {
         match self {
-            Test::Suffix(suffix) => name.ends_with(suffix),
-            Test::NameGlob(tokens) => name_matches(tokens, name),
+            Test::Suffix(suffix) => name.last() == suffix.last() && name.ends_with(suffix),
+            Test::NameGlob { tokens, first, last } => {
+                let fits = |wanted: &Option<u8>, have: Option<&u8>| {
+                    wanted.is_none_or(|wanted| have == Some(&wanted))
+                };
+                fits(first, name.first()) && fits(last, name.last()) && name_matches(tokens, name)
+            }
             Test::PathGlob(segments) => path_matches(segments, path),
             Test::Name | Test::Extension | Test::Path => false,
         }

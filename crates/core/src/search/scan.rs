@@ -21,11 +21,23 @@ pub(super) struct Scan<'a> {
     outcome: Outcome,
     /// Where the first NUL is, once a hit makes it matter.
     nul: Option<usize>,
+    /// Whole matches are looked for, not lines that may match.
+    direct: bool,
     /// Lines are counted from hit to hit: up to here there are `lines` of them.
     counted: usize,
     lines: u64,
     before: Vec<Line<'a>>,
     after: Vec<Line<'a>>,
+}
+
+/// What is known of a line that was found.
+enum Found {
+    /// Where it matches, from where the search began.
+    Match(Range<usize>),
+    /// It matches.
+    Line,
+    /// It may match.
+    Candidate,
 }
 
 impl<'a> Scan<'a> {
@@ -44,6 +56,7 @@ impl<'a> Scan<'a> {
             receive,
             outcome: Outcome::default(),
             nul: None,
+            direct: false,
             counted: 0,
             lines: 1,
             before: Vec::new(),
@@ -62,30 +75,51 @@ impl<'a> Scan<'a> {
     }
 
     fn buffer(&mut self) -> ControlFlow<()> {
-        let (text, matcher) = (self.text, &self.query.matcher);
+        let text = self.text;
         let mut at = 0;
         while at < text.len() {
             let block = self.block(at)?;
-            while at < block {
-                // The matcher has no errors: its error type is uninhabited.
-                let Ok(Some(found)) = matcher.find_candidate_line(&text[at..block]) else { break };
-                let (offset, confirmed) = match found {
-                    LineMatchKind::Confirmed(offset) => (at + offset, true),
-                    LineMatchKind::Candidate(offset) => (at + offset, false),
-                };
-                let line = self.line_at(at, offset);
+            while at < block
+                && let Some((offset, found)) = self.next_line(&text[at..block])
+            {
+                let line = self.line_at(at, at + offset);
                 if line.start >= text.len() {
                     // The empty line after the last line end is none.
                     return ControlFlow::Break(());
                 }
-                at = line.end + 1;
-                if confirmed || matcher.is_match(&text[line.clone()]).unwrap_or(false) {
-                    self.line_hit(line)?;
+                let from = std::mem::replace(&mut at, line.end + 1);
+                match found {
+                    Found::Match(place) => self.hit(line, from + place.start..from + place.end)?,
+                    Found::Line => self.line_hit(line)?,
+                    Found::Candidate => {
+                        let is_match = self.query.matcher.is_match(&text[line.clone()]);
+                        if is_match.unwrap_or(false) {
+                            self.line_hit(line)?;
+                        }
+                    }
                 }
             }
             at = at.max(block);
         }
         ControlFlow::Continue(())
+    }
+
+    /// An offset in the first line that matches, or may.
+    fn next_line(&mut self, text: &[u8]) -> Option<(usize, Found)> {
+        // The matcher has no errors: its error type is uninhabited.
+        if self.direct {
+            let found = self.query.matcher.find(text).ok()??;
+            return Some((found.start(), Found::Match(found.start()..found.end())));
+        }
+        match self.query.matcher.find_candidate_line(text).ok()?? {
+            LineMatchKind::Candidate(offset) => Some((offset, Found::Candidate)),
+            LineMatchKind::Confirmed(offset) => {
+                // There is no cheaper test than the match itself. Where its
+                // place is wanted, look for it at once from now on.
+                self.direct = self.limits.want == Want::Lines;
+                Some((offset, Found::Line))
+            }
+        }
     }
 
     fn each_line(&mut self) -> ControlFlow<()> {

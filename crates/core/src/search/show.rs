@@ -20,7 +20,7 @@ const ELLIPSIS: char = '…';
 pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'_> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if max_chars == 0 || line.len() <= max_chars {
-        return Line { text: String::from_utf8_lossy(line), cut: false };
+        return Line { text: text(line), cut: false };
     }
     let start = focus.start.min(line.len());
     // No more than this can be shown on either side, so a giant line costs no
@@ -61,8 +61,20 @@ pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'
     Line { text: Cow::Owned(text), cut: true }
 }
 
+/// The bytes as text. Nearly all are UTF-8, and checking is cheaper than
+/// repairing.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
 /// The number of code points in `bytes`, counted as they are shown.
 pub(super) fn code_points(bytes: &[u8]) -> usize {
+    if bytes.is_ascii() {
+        return bytes.len();
+    }
     match std::str::from_utf8(bytes) {
         // In UTF-8 every byte but a continuation begins a code point.
         Ok(text) => text.bytes().filter(|&byte| byte as i8 >= -0x40).count(),

@@ -206,6 +206,12 @@ proptest! {
         }
     }
 
+}
+
+proptest! {
+    // Each case compiles a regex, which takes long without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn hostile_input_never_panics(
         pattern in ".{1,12}",
