@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+
+// What the README shows is what runs: each block of TypeScript, as it stands,
+// with a real directory where it says /repo.
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const blocks = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] as string);
+const made: string[] = [];
+
+function directory(): string {
+  const dir = mkdtempSync(join(tmpdir(), "filewright-readme-"));
+  made.push(dir);
+  mkdirSync(join(dir, "src"));
+  writeFileSync(join(dir, "src/a.ts"), "// TODO: less\nconst retries = 3;\n");
+  return dir;
+}
+
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true });
+});
+
+describe("the README's examples", () => {
+  test("there are some", () => {
+    expect(blocks.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("twenty seconds: a search, and an edit that is applied", async () => {
+    const repo = directory();
+    await run(blocks[0] as string, repo);
+    expect(readFileSync(join(repo, "src/a.ts"), "utf8")).toContain("const retries = 5;");
+  });
+
+  test("storage: a workspace in memory", async () => {
+    await run(blocks[1] as string, directory());
+  });
+});
+
+async function run(block: string, repo: string): Promise<void> {
+  const entry = new URL("../js/index.node.ts", import.meta.url).href;
+  const code = block
+    .replaceAll('"filewright"', JSON.stringify(entry))
+    .replaceAll('"/repo"', JSON.stringify(repo));
+  const file = new URL(`./.readme-${process.pid}-${made.length}.ts`, import.meta.url);
+  writeFileSync(file, `${code}\nexport {};\n`);
+  try {
+    await import(/* @vite-ignore */ file.href);
+  } finally {
+    rmSync(file);
+  }
+}
