@@ -152,9 +152,20 @@ fn not_found(text: &[u8], edit: &Edit, options: &Options, what: &str, path: &str
                 .hint("read the file again and copy the text exactly")
                 .detail("nearest_line", near.line + 1)
         }
+        // Too short to be looked for before: as a line of its own, where nothing is like old_text.
+        None if is_a_line(&file, &edit.new) => {
+            refuse("already_applied", join(head, "new_text is already there"))
+                .hint("nothing is left to do, or read the file again")
+        }
         None => refuse("not_found", join(head, "nothing there is like it"))
             .hint("read the file again, or look for the text in other files"),
     }
+}
+
+/// Whether a line of the file is this text, blanks around it aside.
+fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
+    let text = trim(text.as_bytes());
+    !text.is_empty() && file.lines.iter().any(|line| trim(line.text) == text)
 }
 
 /// `head: tail` where that fits the first line, else `tail` on a line of its own.
