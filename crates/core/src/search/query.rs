@@ -14,8 +14,9 @@ use crate::options::{Options, invalid};
 
 /// The longest pattern that is compiled, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
-/// The largest automaton that is built, in bytes.
-const MAX_AUTOMATON_BYTES: usize = 16 << 20;
+/// The largest automaton that is built, in bytes: 16 MiB, and half of it where words
+/// are half as long (WebAssembly), so that both refuse about the same expressions.
+const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
 /// What one thread may spend on remembered states, in bytes. They are made
 /// while searching, so ordinary patterns stay far below.
 const MAX_STATES_BYTES: usize = 64 << 20;
