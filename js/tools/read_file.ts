@@ -99,9 +99,7 @@ const inputSchema = object(
     start_byte: integer("Begin at this byte instead of a line, to go on inside a very long line.", {
       minimum: 0,
     }),
-    pages: text(
-      'Of a PDF: which pages, such as "3", "1-5" or "-1" (the last).',
-    ),
+    pages: text('Of a PDF: which pages, such as "3", "1-5" or "-1" (the last).'),
     json_pointer: text(
       'Only this value of a JSON, YAML, TOML or CSV file, such as "/scripts/test" or "/items/0", with the lines it is on.',
     ),
