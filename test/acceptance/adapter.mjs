@@ -6,6 +6,7 @@ import {
   openWorkspace,
   SandboxedBackend,
   SandboxPolicy,
+  withHooks,
 } from "../../dist/index.node.js";
 
 const LATER = {
