@@ -54,7 +54,8 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   const limit = options.maxLineChars ?? 2000;
   // One pass over the content and one growing string: pages are read thousands of times a second.
   let text = "";
-  for (let from = 0, index = 0; from < content.length; index++) {
+  // `cutLines` ascends with the lines, so it is walked beside them and never searched.
+  for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
     const lf = content.indexOf("\n", from);
     const end = lf < 0 ? content.length : lf > from && content.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
     const line = content.slice(from, end);
@@ -63,7 +64,9 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
     if (index > 0) text += "\n";
     if (numbered) text += prefix(number, anchorOf(anchors, index), style);
     text += shown;
-    if (shown.length < line.length || (cutLines.length > 0 && cutLines.includes(number))) text += MARK;
+    const cut = cutLines[cuts] === number;
+    if (cut) cuts++;
+    if (cut || shown.length < line.length) text += MARK;
     from = lf < 0 ? content.length : lf + 1;
   }
   // Raw text keeps its last line end; numbered lines are joined.
