@@ -15,7 +15,7 @@ import type {
   SearchQuery,
   SearchResult,
 } from "./search-types.ts";
-import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+import { type Packed, unpack } from "./unpack.ts";
 
 /** The part of a native root set that searches. */
 export interface NativeSearch {
@@ -146,27 +146,45 @@ function readHits(batches: readonly Packed[], content: boolean, context: boolean
   const matches: SearchMatch[] = [];
   const counts: FileCount[] = [];
   for (const batch of batches) {
+    if (content && !context) {
+      readPlain(batch, matches, counts);
+      continue;
+    }
     const from = unpack(batch);
     for (let files = from.num(); files > 0; files--) {
       const path = from.str();
       const count = from.num();
       counts.push({ path, count });
-      if (!content) continue;
-      if (context) for (let left = count; left > 0; left--) matches.push(readMatch(from, true, { path }));
-      else for (let left = count; left > 0; left--) matches.push(readPlain(from, path));
+      for (let left = content ? count : 0; left > 0; left--) matches.push(readMatch(from, true, { path }));
     }
   }
   return { matches, counts };
 }
 
-/** {@link readMatch} for the usual hit: a literal, so that many of them are cheap. */
-function readPlain(from: Unpacker, path: string): SearchMatch {
-  const line = from.num();
-  const endLine = from.num();
-  const column = from.num();
-  if (!from.flag() && endLine === line) return { path, line, column, text: from.str() };
-  const match = { path, line, column, text: from.str() };
-  return endLine > line ? { ...match, endLine } : { ...match, cut: true };
+/** Reads a batch of hits without context: by hand, since there may be a million of them. */
+function readPlain({ nums, text }: Packed, matches: SearchMatch[], counts: FileCount[]): void {
+  let at = 0;
+  let from = 0;
+  const num = (offset: number): number => nums[at + offset] as number;
+  const take = (length: number): string => {
+    const begin = from;
+    from += length;
+    return text.slice(begin, from);
+  };
+  at = 1;
+  for (let files = nums[0] as number; files > 0; files--) {
+    const path = take(num(0));
+    const count = num(1);
+    at += 2;
+    counts.push({ path, count });
+    for (const end = at + 5 * count; at < end; at += 5) {
+      const line = num(0);
+      const endLine = num(1);
+      const match = { path, line, column: num(2), text: take(num(4)) };
+      if (endLine > line) matches.push({ ...match, endLine });
+      else matches.push(num(3) === 1 ? { ...match, cut: true } : match);
+    }
+  }
 }
 
 const DAY_MS = 86_400_000;
