@@ -1,5 +1,6 @@
 /** Help that teaches: what it is for, how it is used, what to try. */
-import { COMMANDS, type Command } from "./commands.ts";
+import type { Command } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
 
 const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--root DIR", "the workspace; nothing outside it is touched (default: .)"],

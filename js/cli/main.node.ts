@@ -8,7 +8,8 @@
 import { createRequire } from "node:module";
 import process from "node:process";
 import { FilewrightError, openWorkspace } from "../index.node.ts";
-import { type Command, findCommand } from "./commands.ts";
+import type { Command } from "./command.ts";
+import { findCommand } from "./commands.ts";
 import { demo } from "./demo.ts";
 import { commandHelp, overview } from "./help.ts";
 import { print, printError, printJson, printResult, surviveBrokenPipes } from "./output.ts";

@@ -105,6 +105,6 @@ export type {
   WriteFileArgs,
   WriteFileData,
 };
-export { DEFAULT_EXCLUDES } from "./read_many_files.ts";
+export { DEFAULT_EXCLUDES } from "./read_many_paths.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 export type { ImageBlock, Progress, Tool } from "./tool.ts";

@@ -1,54 +1,14 @@
 /** `read_many_files`: the contents of several files, one after the other. */
 import type { Location } from "../access/index.ts";
-import { compareCodePoints } from "../backends/paths.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./contents.ts";
 import { imageText, readImage } from "./image.ts";
+import { expand, reasonOf, type Wanted } from "./read_many_paths.ts";
 import { renderPage } from "./render/page.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, text, texts } from "./shared.ts";
 import { escapeControls, utf8Length } from "./text.ts";
-import { type Answer, type Call, type ImageBlock, type ReadingTool, refuse } from "./tool.ts";
-import { findPaths, hasGlob, splitGlob } from "./walks.ts";
-
-/**
- * What a glob or a directory leaves out unless `use_default_excludes` is false.
- * A file named exactly is always read.
- */
-export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
-  ...["node_modules", ".git", ".vscode", ".idea", "dist", "build", "coverage", "__pycache__"].map(
-    (name) => `**/${name}/**`,
-  ),
-  ...[
-    "pyc",
-    "pyo",
-    "bin",
-    "exe",
-    "dll",
-    "so",
-    "dylib",
-    "class",
-    "jar",
-    "war",
-    "zip",
-    "tar",
-    "gz",
-    "bz2",
-    "rar",
-    "7z",
-    "doc",
-    "docx",
-    "xls",
-    "xlsx",
-    "ppt",
-    "pptx",
-    "odt",
-    "ods",
-    "odp",
-  ].map((extension) => `**/*.${extension}`),
-  "**/.DS_Store",
-  "**/.env",
-]);
+import type { Answer, Call, ImageBlock, ReadingTool } from "./tool.ts";
 
 /** The arguments of `read_many_files`. */
 export interface ReadManyFilesArgs {
@@ -182,13 +142,6 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   },
 };
 
-/** Something to read, and whether it was asked for by name. */
-interface Wanted {
-  readonly at: Location;
-  /** Named exactly, or by a glob that tells its extension: images are meant. */
-  readonly byName: boolean;
-}
-
 async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
   const wanted = await expand(args, call, skipped);
@@ -274,81 +227,6 @@ async function readPicture(at: Location, mime: string, size: number, call: Call)
   } catch (error) {
     return fromEngine(error);
   }
-}
-
-/** Everything that is asked for, once each, in path order. */
-async function expand(args: Args, call: Call, skipped: SkippedOne[]): Promise<readonly Wanted[]> {
-  const found = new Map<string, Wanted>();
-  const add = (at: Location, byName: boolean): void => {
-    if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
-  };
-  for (const typed of [...args.paths, ...args.include]) {
-    try {
-      await expandOne(typed, args, call, add);
-    } catch (thrown) {
-      const error = fromEngine(thrown);
-      if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
-      skipped.push({ path: typed, reason: reasonOf(error), code: error.code });
-    }
-  }
-  return [...found.values()].sort((a, b) =>
-    compareCodePoints(call.display(a.at.path), call.display(b.at.path)),
-  );
-}
-
-async function expandOne(
-  typed: string,
-  args: Args,
-  call: Call,
-  add: (at: Location, byName: boolean) => void,
-): Promise<void> {
-  const at = call.locate(typed, "read");
-  if (await call.fs.exists(at.path)) {
-    const { isDir } = await call.fs.stat(at.path);
-    if (isDir) await addFound(at, "**/*", args, call, add);
-    else if (at.directory) throw refuse("NOT_DIRECTORY", at);
-    else add(at, true);
-    return;
-  }
-  if (!hasGlob(typed)) {
-    await call.fs.stat(at.path); // Says why: missing, or not allowed.
-    throw refuse("NOT_FOUND", at);
-  }
-  const { base, pattern } = splitGlob(typed);
-  await addFound(call.locate(base, "read"), pattern, args, call, add);
-}
-
-async function addFound(
-  root: Location,
-  pattern: string,
-  args: Args,
-  call: Call,
-  add: (at: Location, byName: boolean) => void,
-): Promise<void> {
-  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDES] : args.exclude;
-  const { paths } = await findPaths(call, root.path, {
-    pattern: [pattern],
-    exclude,
-    respectIgnore: args.respect_ignore,
-  });
-  const byName = /\.\w+\}?$/u.test(pattern);
-  for (const path of paths) add(call.locate(path, "read"), byName);
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  NOT_FOUND: "does not exist",
-  OUTSIDE_ALLOWED: "outside the allowed roots",
-  BINARY_FILE: "binary file",
-  IS_DIRECTORY: "is a directory",
-  NOT_DIRECTORY: "is not a directory",
-  NOT_REGULAR_FILE: "a FIFO, socket or device",
-  PERMISSION_DENIED: "permission denied",
-};
-
-function reasonOf(error: FilewrightError): string {
-  const mime = error.details?.["mime"];
-  const reason = REASONS[error.code] ?? (error.message.split("\n")[0] || error.code);
-  return typeof mime === "string" ? `${reason} (${mime})` : reason;
 }
 
 function skipList(skipped: readonly SkippedOne[]): string {

@@ -166,7 +166,7 @@ function withRemedy(message: string, hint: string | undefined): string {
   if (hint === undefined || hint === "" || message.includes(hint)) return message;
   const remedy = sentence(hint);
   if (message.includes("\n")) return `${message}\n${remedy}`;
-  const first = sentence(message);
+  const first = /[.?!]$/u.test(message) ? message : `${message}.`;
   return first.length + remedy.length < MAX_FIRST_LINE ? `${first} ${remedy}` : `${first}\n${remedy}`;
 }
 

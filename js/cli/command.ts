@@ -1,0 +1,53 @@
+/** What a command is: data from which its help, its parsing and its tool call come. */
+import { type OptionTable, type Parsed, UsageError } from "./parse.ts";
+
+/** A tool call. */
+export interface ToolCall {
+  readonly tool: string;
+  readonly args: unknown;
+}
+
+/** One option in the help. */
+export type OptionHelp = readonly [flags: string, what: string];
+
+/** One command. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: string;
+  readonly about: string;
+  readonly options: OptionTable;
+  readonly help: readonly OptionHelp[];
+  /** A command line and what it does. */
+  readonly examples: readonly (readonly [line: string, what: string])[];
+  /** How many positional arguments there may be. */
+  readonly takes: readonly [least: number, most: number];
+  /** The call; absent for the commands that are none. @throws UsageError */
+  readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
+}
+
+type Values = Parsed["values"];
+
+/** The arguments that were given. */
+export const set = (args: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
+
+/** A switch. */
+export const flag = { type: "boolean" } as const;
+/** An option with a value. */
+export const value = { type: "string" } as const;
+/** An option that may be given several times. */
+export const values = { type: "string", multiple: true } as const;
+
+/** False where a switch that turns something off was given. */
+export const negated = (given: Values, name: string): false | undefined =>
+  given[name] === true ? false : undefined;
+
+/** The JSON value of an option. @throws UsageError */
+export function jsonOf(text: string, option: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${option} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,133 @@
+/** The commands about one file: read, edit, diff, stat. */
+import { type Command, flag, jsonOf, negated, set, value } from "./command.ts";
+import { readStdin } from "./input.ts";
+import { UsageError, whole } from "./parse.ts";
+
+/** read, edit, diff and stat. */
+export const FILE_COMMANDS: readonly Command[] = [
+  {
+    name: "read",
+    summary: "print a page of a file, with line numbers",
+    usage: "filewright read PATH [--start N] [--lines N] [--numbers STYLE]",
+    about: "A page of a file of any size costs the same. Encodings are recognised; binary files are refused.",
+    options: { start: value, lines: value, numbers: value, encoding: value },
+    help: [
+      ["--start N", "first line; --start=-20 begins 20 lines before the end"],
+      ["--lines N", "how many lines (2000)"],
+      ["--numbers cat|arrow|plain|none", "how lines are numbered (cat)"],
+      ["--encoding NAME", "instead of recognising it"],
+    ],
+    examples: [
+      ["filewright read src/main.ts", "from the beginning"],
+      ["filewright read server.log --start=-50", "the last 50 lines"],
+    ],
+    takes: [1, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "read_file",
+      args: set({
+        path: positionals[0],
+        start_line: whole(given["start"], "start"),
+        max_lines: whole(given["lines"], "lines"),
+        line_numbers: given["numbers"],
+        encoding: given["encoding"],
+      }),
+    }),
+  },
+  {
+    name: "edit",
+    summary: "replace text in a file, exactly or not at all",
+    usage: "filewright edit PATH --old TEXT --new TEXT [--all] [--dry-run]",
+    about:
+      "The old text must be there exactly once unless --all is given. Prints the diff. --edits takes a JSON list of {old_text, new_text, replace_all} that is applied as one; `-` reads it from standard input.",
+    options: {
+      old: value,
+      new: value,
+      all: flag,
+      "dry-run": { ...flag, short: "n" },
+      edits: value,
+      match: value,
+    },
+    help: [
+      ["--old TEXT, --new TEXT", "what to replace, and by what"],
+      ["--all", "replace every occurrence"],
+      ["--edits JSON|-", "several replacements at once"],
+      ["--match exact|whitespace|fuzzy", "how strictly the old text must match (whitespace)"],
+      ["-n, --dry-run", "only show the diff"],
+    ],
+    examples: [
+      ["filewright edit README.md --old teh --new the --all", "every occurrence"],
+      ["filewright edit a.ts --edits - --dry-run < edits.json", "a list of edits, not written"],
+    ],
+    takes: [1, 1],
+    async toCall({ positionals, values: given }) {
+      const common = { path: positionals[0], dry_run: given["dry-run"], match: given["match"] };
+      if (given["edits"] !== undefined) {
+        if (given["old"] !== undefined) throw new UsageError("give --edits, or --old and --new, not both");
+        const text = given["edits"] === "-" ? await readStdin() : (given["edits"] as string);
+        return { tool: "edit_file", args: set({ ...common, edits: jsonOf(text, "--edits") }) };
+      }
+      if (given["old"] === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
+      return {
+        tool: "edit_file",
+        args: set({
+          ...common,
+          old_text: given["old"],
+          new_text: given["new"] ?? "",
+          replace_all: given["all"],
+        }),
+      };
+    },
+  },
+  {
+    name: "diff",
+    summary: "compare two files",
+    usage: "filewright diff A B|- [-w] [--context N] [--format unified|json|html]",
+    about:
+      'A unified diff, as git makes it. `-` compares with standard input. Equal files print "Files are identical"; the exit status is 0 either way.',
+    options: {
+      context: { ...value, short: "U" },
+      "ignore-whitespace": { ...flag, short: "w" },
+      format: value,
+    },
+    help: [
+      ["-U, --context N", "unchanged lines around a change (3)"],
+      ["-w, --ignore-whitespace", "white space does not count"],
+      ["--format unified|json|html", "how it is printed (unified)"],
+    ],
+    examples: [
+      ["filewright diff old.ts new.ts", "two files"],
+      ["git show HEAD:a.ts | filewright diff a.ts -", "a file and standard input"],
+    ],
+    takes: [2, 2],
+    async toCall({ positionals: [a, b], values: given }) {
+      const second = b === "-" ? { content_b: await readStdin() } : { b };
+      return {
+        tool: "diff",
+        args: set({
+          a,
+          ...second,
+          context: whole(given["context"], "context"),
+          ignore_whitespace: given["ignore-whitespace"],
+          format: given["format"],
+        }),
+      };
+    },
+  },
+  {
+    name: "stat",
+    summary: "the facts about a path",
+    usage: "filewright stat PATH [--hash] [--no-follow]",
+    about: "Type, size, permissions, times and media type.",
+    options: { hash: flag, "no-follow": flag },
+    help: [
+      ["--hash", "the sha256 of a file's content too"],
+      ["--no-follow", "a link itself, not what it leads to"],
+    ],
+    examples: [["filewright stat package.json --hash", "with its hash"]],
+    takes: [1, 1],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "stat",
+      args: set({ path: positionals[0], hash: given["hash"], follow: negated(given, "no-follow") }),
+    }),
+  },
+];

@@ -1,0 +1,131 @@
+/** Which files `read_many_files` reads: names, directories and globs, expanded once. */
+import type { Location } from "../access/index.ts";
+import { compareCodePoints } from "../backends/paths.ts";
+import { type FilewrightError, fromEngine } from "../engine/errors.ts";
+import type { ReadManyFilesArgs, SkippedOne } from "./read_many_files.ts";
+import { type Call, refuse } from "./tool.ts";
+import { findPaths, hasGlob, splitGlob } from "./walks.ts";
+
+type Args = Required<ReadManyFilesArgs>;
+
+/**
+ * What a glob or a directory leaves out unless `use_default_excludes` is false.
+ * A file named exactly is always read.
+ */
+export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
+  ...["node_modules", ".git", ".vscode", ".idea", "dist", "build", "coverage", "__pycache__"].map(
+    (name) => `**/${name}/**`,
+  ),
+  ...[
+    "pyc",
+    "pyo",
+    "bin",
+    "exe",
+    "dll",
+    "so",
+    "dylib",
+    "class",
+    "jar",
+    "war",
+    "zip",
+    "tar",
+    "gz",
+    "bz2",
+    "rar",
+    "7z",
+    "doc",
+    "docx",
+    "xls",
+    "xlsx",
+    "ppt",
+    "pptx",
+    "odt",
+    "ods",
+    "odp",
+  ].map((extension) => `**/*.${extension}`),
+  "**/.DS_Store",
+  "**/.env",
+]);
+
+/** Something to read, and whether it was asked for by name. */
+export interface Wanted {
+  readonly at: Location;
+  /** Named exactly, or by a glob that tells its extension: images are meant. */
+  readonly byName: boolean;
+}
+
+/** Everything that is asked for, once each, in path order. */
+export async function expand(args: Args, call: Call, skipped: SkippedOne[]): Promise<readonly Wanted[]> {
+  const found = new Map<string, Wanted>();
+  const add = (at: Location, byName: boolean): void => {
+    if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
+  };
+  for (const typed of [...args.paths, ...args.include]) {
+    try {
+      await expandOne(typed, args, call, add);
+    } catch (thrown) {
+      const error = fromEngine(thrown);
+      if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
+      skipped.push({ path: typed, reason: reasonOf(error), code: error.code });
+    }
+  }
+  return [...found.values()].sort((a, b) =>
+    compareCodePoints(call.display(a.at.path), call.display(b.at.path)),
+  );
+}
+
+async function expandOne(
+  typed: string,
+  args: Args,
+  call: Call,
+  add: (at: Location, byName: boolean) => void,
+): Promise<void> {
+  const at = call.locate(typed, "read");
+  if (await call.fs.exists(at.path)) {
+    const { isDir } = await call.fs.stat(at.path);
+    if (isDir) await addFound(at, "**/*", args, call, add);
+    else if (at.directory) throw refuse("NOT_DIRECTORY", at);
+    else add(at, true);
+    return;
+  }
+  if (!hasGlob(typed)) {
+    await call.fs.stat(at.path); // Says why: missing, or not allowed.
+    throw refuse("NOT_FOUND", at);
+  }
+  const { base, pattern } = splitGlob(typed);
+  await addFound(call.locate(base, "read"), pattern, args, call, add);
+}
+
+async function addFound(
+  root: Location,
+  pattern: string,
+  args: Args,
+  call: Call,
+  add: (at: Location, byName: boolean) => void,
+): Promise<void> {
+  const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDES] : args.exclude;
+  const { paths } = await findPaths(call, root.path, {
+    pattern: [pattern],
+    exclude,
+    respectIgnore: args.respect_ignore,
+  });
+  const byName = /\.\w+\}?$/u.test(pattern);
+  for (const path of paths) add(call.locate(path, "read"), byName);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  NOT_FOUND: "does not exist",
+  OUTSIDE_ALLOWED: "outside the allowed roots",
+  BINARY_FILE: "binary file",
+  IS_DIRECTORY: "is a directory",
+  NOT_DIRECTORY: "is not a directory",
+  NOT_REGULAR_FILE: "a FIFO, socket or device",
+  PERMISSION_DENIED: "permission denied",
+};
+
+/** Why a file was not read, in a few words. */
+export function reasonOf(error: FilewrightError): string {
+  const mime = error.details?.["mime"];
+  const reason = REASONS[error.code] ?? (error.message.split("\n")[0] || error.code);
+  return typeof mime === "string" ? `${reason} (${mime})` : reason;
+}
