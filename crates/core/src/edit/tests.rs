@@ -112,7 +112,13 @@ fn refusals_say_why() {
             Code::MatchNotFound,
             "already",
         ),
-        ("a short one applied before", "a\nB\nc\n", vec![edit("b", "B")], Code::MatchNotFound, "already"),
+        (
+            "a short one applied before",
+            "a\nB\nc\n",
+            vec![edit("b", "B")],
+            Code::MatchNotFound,
+            "already",
+        ),
         (
             "nearest",
             "alpha\nlet value = 1;\n",
