@@ -177,6 +177,21 @@ describe("renderPage", () => {
       "     1\téé... [truncated]\n     2\tc",
     ],
     [
+      "much more of a line",
+      `${"z".repeat(70_000)}\nc\n`,
+      { maxLineChars: 2 },
+      { maxLineChars: 2 },
+      "     1\tzz... [truncated]\n     2\tc\n[line 1 goes on for 69998 bytes; continue inside it with start_byte=2]",
+    ],
+    ["on inside a line", `${"z".repeat(9)}\nc\n`, { startByte: 5 }, {}, "     1\tzzzz\n     2\tc"],
+    [
+      "on inside a line, not to its end",
+      `${"z".repeat(9)}\nc\n`,
+      { startByte: 3, maxLineChars: 4 },
+      { maxLineChars: 4 },
+      "     1\tzzzz\n[lines 1-1 of 2; continue with start_byte=7]",
+    ],
+    [
       "inside a line",
       "é".repeat(9),
       { maxLineChars: 0, contentBytes: 8 },
@@ -195,7 +210,8 @@ describe("renderPage", () => {
 
   test("ten megabytes on one line", () => {
     const text = show("z".repeat(10 << 20));
-    expect(text).toBe(`     1\t${"z".repeat(2000)}... [truncated]`);
+    const closing = "[line 1 goes on for 10483760 bytes; continue inside it with start_byte=2000]";
+    expect(text).toBe(`     1\t${"z".repeat(2000)}... [truncated]\n${closing}`);
   });
 
   test.each(["cat", "arrow", "plain", "none"] as const)("textBytes bounds the %s form", (lineNumbers) => {

@@ -73,7 +73,10 @@ export interface PageRequest {
   readonly encoding?: string | undefined;
   /** Show binary content as text. Default false. */
   readonly forceText?: boolean | undefined;
-  /** Begin at this byte of the file; wins over `startLine`. */
+  /**
+   * Begin at this byte of the file, to go on inside a long line: the page ends
+   * where a line is cut, with the byte to go on with. Wins over `startLine`.
+   */
   readonly startByte?: number | undefined;
   /** Whether to give line anchors. Default false. */
   readonly anchors?: boolean | undefined;
@@ -140,10 +143,13 @@ export interface Page {
   readonly mode?: number;
 }
 
-/** A long line: its number, and the first byte that is not shown. */
+/** A line with more code points than are shown of it. */
 export interface LongLine {
   readonly line: number;
+  /** The first byte of the file that is not shown: goes on inside the line as `startByte`. */
   readonly restByte: number;
+  /** Bytes from there to its end; null where the end was not looked for. */
+  readonly restBytes: number | null;
 }
 
 /** A decoded file. */
@@ -273,7 +279,7 @@ export function toPage(from: Unpacker): Page {
     nextStartLine: from.num() || null,
     nextStartByte: from.opt(),
     longLines: from.num(),
-    long: list(from, () => ({ line: from.num(), restByte: from.num() })),
+    long: list(from, () => ({ line: from.num(), restByte: from.num(), restBytes: from.opt() })),
     cutLines: list(from, () => from.num()),
     anchors: from.optStr(),
     hash: from.optStr(),

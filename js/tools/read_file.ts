@@ -2,7 +2,7 @@
 import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { LineNumbers, Page, PageRequest } from "../engine/read.ts";
+import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
 import { readPage, wantFile } from "./contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./image.ts";
 import { renderPage } from "./render/page.ts";
@@ -54,6 +54,12 @@ export interface ReadFileData {
   readonly mime: string;
   /** Lines that are cut in `content` too, because the window would be too large. */
   readonly cut_lines?: readonly number[];
+  /** The first long lines: where each goes on beyond the cut, as `start_byte`. */
+  readonly long?: readonly {
+    readonly line: number;
+    readonly rest_byte: number;
+    readonly rest_bytes?: number;
+  }[];
   /** With `anchors`: two characters for each line. */
   readonly anchors?: string;
   /** Whether the content was made from the file and is no part of its text. */
@@ -139,6 +145,11 @@ const outputSchema = object(
       items: { type: "integer" },
       description: "Lines that are cut in content too.",
     },
+    long: {
+      type: "array",
+      items: { type: "object", additionalProperties: true },
+      description: "The first long lines: line, and rest_byte to pass as start_byte to go on inside it.",
+    },
     anchors: text("Two characters for each line."),
     rendered: {
       type: "boolean",
@@ -208,6 +219,11 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
         nextStartLine: data.next_start_line ?? null,
         nextStartByte: data.next_start_byte ?? null,
         cutLines: data.cut_lines ?? [],
+        long: (data.long ?? []).map((long) => ({
+          line: long.line,
+          restByte: long.rest_byte,
+          restBytes: long.rest_bytes ?? null,
+        })),
         anchors: data.anchors ?? null,
       },
       {
@@ -285,14 +301,20 @@ function dataOf(page: Page, shownPath: string): ReadFileData {
     ...(page.version === undefined ? {} : { version: page.version }),
     mime: page.mime,
     ...(page.cutLines.length === 0 ? {} : { cut_lines: page.cutLines }),
+    ...(page.long.length === 0 ? {} : { long: page.long.map(longOf) }),
     ...(page.anchors === null ? {} : { anchors: page.anchors }),
     ...(warning === undefined ? {} : { warning }),
   };
 }
 
+function longOf({ line, restByte, restBytes }: LongLine): NonNullable<ReadFileData["long"]>[number] {
+  return { line, rest_byte: restByte, ...(restBytes === null ? {} : { rest_bytes: restBytes }) };
+}
+
 function warningOf(page: Page): string | undefined {
   if (page.changed) return "the file changed while it was read";
   if (page.lossy) return `some bytes fit no character of ${page.encoding}; they are shown as U+FFFD`;
+  if (page.nuls) return "the text holds NUL characters; the file may be binary in parts";
   return undefined;
 }
 
@@ -355,7 +377,7 @@ async function rendered(
 function pageOf(content: string, first: number, args: Args, call: Call): Page {
   const { start_line: start } = args;
   const request = requestOf(args, call);
-  const page = engine().readPage(utf8(content), {
+  const read = engine().readPage(utf8(content), {
     ...request,
     startLine: start < 0 ? start : Math.max(1, start - first + 1),
     startByte: undefined,
@@ -363,6 +385,8 @@ function pageOf(content: string, first: number, args: Args, call: Call): Page {
     forceText: true,
     wholeFileBytes: Number.MAX_SAFE_INTEGER,
   });
+  // A byte of this text is no byte of the file.
+  const page = { ...read, long: [] };
   const shift = first - 1;
   if (shift === 0) return page;
   return {

@@ -20,6 +20,7 @@ export type ShownPage = Pick<
   | "nextStartLine"
   | "nextStartByte"
   | "cutLines"
+  | "long"
   | "anchors"
 >;
 
@@ -71,8 +72,9 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   }
   // Raw text keeps its last line end; numbered lines are joined.
   if (!numbered && content.endsWith("\n")) text += "\n";
-  const closing = (options.closing ?? true) ? renderClosing(page) : null;
-  if (closing === null) return text;
+  if (options.closing === false) return text;
+  const closing = [renderInside(page), renderClosing(page)].filter((line) => line !== null).join("\n");
+  if (closing === "") return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
 }
 
@@ -80,6 +82,17 @@ const CR = 13;
 
 function anchorOf(anchors: string | null, index: number): string {
   return anchors === null ? "" : `#${anchors.slice(2 * index, 2 * index + 2)}`;
+}
+
+/** Bytes of a line beyond the cut that are worth a word on how to see them. */
+const MUCH = 64 * 1024;
+
+/** How to go on inside the first line that has much more than is shown; else null. */
+function renderInside(page: ShownPage): string | null {
+  const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MUCH);
+  if (found === undefined) return null;
+  const rest = found.restBytes === null ? "" : ` for ${found.restBytes} bytes`;
+  return `[line ${found.line} goes on${rest}; continue inside it with start_byte=${found.restByte}]`;
 }
 
 /** The last line of a page that something follows: how to continue; else null. */

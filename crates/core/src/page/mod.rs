@@ -64,9 +64,8 @@ pub struct Page {
     pub next_start_byte: Option<u64>,
     /// Lines in the window that are longer than `max_line_chars` code points.
     pub long_lines: u64,
-    /// The first of them: line number, and offset in the file of the first byte
-    /// beyond the cut, to go on inside the line with `start_byte`.
-    pub long: Vec<(i64, u64)>,
+    /// The first of them, and where each goes on.
+    pub long: Vec<LongLine>,
     /// Numbers of the lines that are cut in `content`.
     pub cut_lines: Vec<i64>,
     /// Anchors, two characters for each line, where they were asked for; `--`
@@ -82,6 +81,18 @@ pub struct Page {
     pub nuls: bool,
     /// Whether the file changed while it was read.
     pub changed: bool,
+}
+
+/// A line with more code points than are shown of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongLine {
+    /// Its number.
+    pub line: i64,
+    /// Offset in the file of the first byte that is not shown: to go on inside
+    /// the line with `start_byte`.
+    pub rest_byte: u64,
+    /// Bytes from there to its end; `None` where the end was not looked for.
+    pub rest_bytes: Option<u64>,
 }
 
 /// What must be known of a file before any page of it: kind and encoding.
@@ -302,7 +313,7 @@ impl Page {
     /// Packs the page: `content, start_line, end_line, lines_read, total_lines?,
     /// at_least_lines, size, start_byte, encoding, eol?, bom, truncated,
     /// next_start_line? (0 for none), next_start_byte?, long_lines, long (count,
-    /// then line and byte each), cut_lines (count, then each), anchors?, hash?,
+    /// then line, rest_byte and rest_bytes? each), cut_lines (count, then each), anchors?, hash?,
     /// mime, lossy, nuls, changed`.
     pub fn pack(&self, packed: &mut Packed) {
         packed.str(&self.content);
@@ -322,9 +333,10 @@ impl Page {
         packed.opt(self.next_start_byte);
         packed.num(self.long_lines);
         packed.num(self.long.len() as u64);
-        for (line, byte) in &self.long {
-            packed.float(*line as f64);
-            packed.num(*byte);
+        for long in &self.long {
+            packed.float(long.line as f64);
+            packed.num(long.rest_byte);
+            packed.opt(long.rest_bytes);
         }
         packed.num(self.cut_lines.len() as u64);
         for line in &self.cut_lines {

@@ -38,7 +38,8 @@ pub struct PageRequest {
     pub encoding: String,
     /// Show binary content as text.
     pub force_text: bool,
-    /// Begin at this byte of the file instead of at a line.
+    /// Begin at this byte of the file instead of at a line, to go on inside a
+    /// long one: the page ends where a line is cut, with the byte to go on with.
     pub start_byte: Option<u64>,
     /// Whether to make line anchors.
     pub anchors: bool,

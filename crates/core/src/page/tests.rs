@@ -154,7 +154,10 @@ fn long_lines_are_whole_while_they_fit_and_cut_beyond() {
     let text = format!("short\n{}\nend\n", "é".repeat(5000));
     let fits = page(text.as_bytes(), "", &request(1, 9)).unwrap();
     assert_eq!((fits.content.as_str(), fits.long_lines), (text.as_str(), 1));
-    assert_eq!((fits.long.as_slice(), fits.cut_lines.len()), (&[(2, 6 + 4000)][..], 0));
+    assert_eq!(
+        (fits.long.as_slice(), fits.cut_lines.len()),
+        (&[LongLine { line: 2, rest_byte: 6 + 4000, rest_bytes: Some(6000) }][..], 0)
+    );
     let small = PageRequest { content_bytes: 5000, ..request(1, 9) };
     let cut = page(text.as_bytes(), "", &small).unwrap();
     assert_eq!(cut.content, format!("short\n{}\nend\n", "é".repeat(2000)));
@@ -179,7 +182,10 @@ fn ten_megabytes_on_one_line() {
     let page = page(&bytes, "", &request(1, 2000)).unwrap();
     assert_eq!((page.total_lines, page.long_lines, page.lines_read), (Some(1), 1, 1));
     assert_eq!((page.content.len(), page.cut_lines.as_slice()), (2000, &[1][..]));
-    assert_eq!(page.long, [(1, 2000)]);
+    assert_eq!(
+        page.long,
+        [LongLine { line: 1, rest_byte: 2000, rest_bytes: Some((10 << 20) - 2000) }]
+    );
     assert!(!page.truncated);
 }
 
@@ -197,8 +203,9 @@ fn reading_goes_on_inside_a_line() {
         let page = page(text.as_bytes(), "", &request).unwrap();
         assert_eq!((page.start_line, page.total_lines), (2, Some(3)));
         shown.push_str(crate::text::cut_chars(page.content.trim_end(), 1000));
-        match page.long.as_slice() {
-            [(2, byte)] => request.start_byte = Some(*byte),
+        match (page.next_start_byte, page.long.as_slice()) {
+            (None, [long]) => request.start_byte = Some(long.rest_byte),
+            (Some(byte), []) => request.start_byte = Some(byte),
             _ => break,
         }
     }

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-use super::Facts;
 use super::index::line_ends;
 use super::request::PageRequest;
 use super::source::{PIECE, Source};
+use super::{Facts, LongLine};
 use crate::anchor::anchor;
 use crate::encoding::{Encoding, Unit};
 use crate::error::Result;
@@ -33,7 +33,7 @@ pub(super) struct Window {
     pub truncated: bool,
     pub next_start_byte: Option<u64>,
     pub long_lines: u64,
-    pub long: Vec<(i64, u64)>,
+    pub long: Vec<LongLine>,
     pub cut_lines: Vec<i64>,
     pub anchors: Option<String>,
     pub lossy: bool,
@@ -168,6 +168,14 @@ struct Raw<'a> {
     bytes: &'a [u8],
     end: &'static str,
     whole: bool,
+    /// The length in bytes without the end; `None` where it was not looked for.
+    length: Option<u64>,
+}
+
+impl<'a> Raw<'a> {
+    fn whole(at: u64, bytes: &'a [u8], end: &'static str) -> Self {
+        Self { at, bytes, end, whole: true, length: Some(bytes.len() as u64) }
+    }
 }
 
 /// The beginning of a line longer than one piece.
@@ -202,7 +210,7 @@ impl Builder<'_> {
                 continue; // the last line has its end
             }
             let (line, end) = split_end(&bytes[from..to], unit);
-            let raw = Raw { at: start + from as u64, bytes: line, end, whole: true };
+            let raw = Raw::whole(start + from as u64, line, end);
             match self.push(&raw, false) {
                 Pushed::In => from = to,
                 Pushed::End => return true,
@@ -224,13 +232,19 @@ impl Builder<'_> {
                 Length::Chunk(length) => {
                     let chunk = source.chunk(at, length)?;
                     let (line, end) = split_end(&chunk[..length.min(chunk.len())], unit);
-                    let raw = Raw { at, bytes: line, end, whole: true };
+                    let raw = Raw::whole(at, line, end);
                     (at + length as u64, self.push(&raw, true))
                 }
                 Length::Beyond => {
                     let Skimmed { prefix, behind, end, given_up } = self.skim(source, at)?;
-                    let whole = behind == at + (prefix.len() + end.len() * unit.len()) as u64;
-                    let raw = Raw { at, bytes: &prefix, end, whole };
+                    let length = behind - at - (end.len() * unit.len()) as u64;
+                    let raw = Raw {
+                        at,
+                        bytes: &prefix,
+                        end,
+                        whole: length == prefix.len() as u64,
+                        length: (!given_up).then_some(length),
+                    };
                     let pushed = self.push(&raw, true);
                     // Where the next line begins is not known.
                     (behind, if given_up { Pushed::End } else { pushed })
@@ -302,26 +316,26 @@ impl Builder<'_> {
         if full || text_cost > text_room {
             if first {
                 let room = room.min(text_room.saturating_sub(overhead + MARK)).max(4);
-                let inside = floor_boundary(kept, room).to_owned();
-                let chars = count_chars(&inside);
-                self.window.next_start_byte =
-                    Some(raw.at + self.encoding.prefix_len(raw.bytes, chars) as u64);
-                self.window.lines_read = 1;
-                self.window.long_lines += u64::from(long);
-                self.window.lossy |= lossy;
-                self.window.content = inside;
-                if let Some(anchors) = &mut self.window.anchors {
-                    anchors.push_str("--");
-                }
+                let part = floor_boundary(kept, room).to_owned();
+                self.end_inside(raw, &part, long, lossy);
             }
             self.window.truncated = true;
+            return Pushed::End;
+        }
+        if long && self.request.start_byte.is_some() {
+            let part = shown.to_owned();
+            self.end_inside(raw, &part, long, lossy);
             return Pushed::End;
         }
         if long {
             self.window.long_lines += 1;
             if self.window.long.len() < LISTED {
-                let beyond = self.encoding.prefix_len(raw.bytes, limit) as u64;
-                self.window.long.push((line, raw.at + beyond));
+                let shown = self.encoding.prefix_len(raw.bytes, limit) as u64;
+                self.window.long.push(LongLine {
+                    line,
+                    rest_byte: raw.at + shown,
+                    rest_bytes: raw.length.map(|length| length - shown),
+                });
             }
             if cut {
                 self.window.cut_lines.push(line);
@@ -346,6 +360,20 @@ impl Builder<'_> {
             }
         }
         Pushed::In
+    }
+
+    /// Ends the window inside a line, behind `part` of it.
+    fn end_inside(&mut self, raw: &Raw<'_>, part: &str, long: bool, lossy: bool) {
+        let taken = self.encoding.prefix_len(raw.bytes, count_chars(part)) as u64;
+        self.window.next_start_byte = Some(raw.at + taken);
+        self.window.truncated = true;
+        self.window.lines_read += 1;
+        self.window.long_lines += u64::from(long);
+        self.window.lossy |= lossy;
+        self.window.content.push_str(part);
+        if let Some(anchors) = &mut self.window.anchors {
+            anchors.push_str("--");
+        }
     }
 
     /// The text of a line, and whether some bytes fit no character.
