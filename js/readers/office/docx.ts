@@ -1,0 +1,283 @@
+/**
+ * Word documents as plain Markdown: headings, lists, tables, links, notes.
+ * What was deleted under change tracking is left out; looks are not kept.
+ */
+import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import { unsupported } from "../refuse.ts";
+import { openPackage } from "./package.ts";
+import { attribute, xmlTokens } from "./xml.ts";
+
+const MIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+/** Counters of lists nest no deeper in Word. */
+const LEVELS = 9;
+/** Tables inside tables; those further in are read as part of the cell they are in. */
+const MOST_NESTED = 8;
+
+/** Word. */
+export const docxReader: Reader = Object.freeze({
+  mimes: [MIME],
+  async read(input: ReaderInput): Promise<Rendered> {
+    const parts = await openPackage(input);
+    const body = await parts.part("word/document.xml");
+    if (body === undefined) throw unsupported(MIME, "has no document in it", { reason: "damaged" });
+    const context: Context = {
+      headings: headingsOf((await parts.part("word/styles.xml")) ?? ""),
+      bullets: bulletsOf((await parts.part("word/numbering.xml")) ?? ""),
+      links: await parts.relations("word/document.xml"),
+    };
+    const main = markdown(body, context);
+    const notes = markdown((await parts.part("word/footnotes.xml")) ?? "", context);
+    const text = [main.text, ...notes.notes.map(([id, note]) => `[^${id}]: ${note}`)].join("\n").trim();
+    const warning = text === "" ? "The document has no text." : undefined;
+    return { text, data: { format: "docx", paragraphs: main.paragraphs, images: main.images }, warning };
+  },
+});
+
+interface Context {
+  /** Style id → level of heading. */
+  readonly headings: ReadonlyMap<string, number>;
+  /** `numId/level` of the lists that have bullets. */
+  readonly bullets: ReadonlySet<string>;
+  readonly links: ReadonlyMap<string, string>;
+}
+
+/** Styles that make a paragraph a heading, by their name or outline level, in any language. */
+function headingsOf(xml: string): Map<string, number> {
+  const levels = new Map<string, number>();
+  let id = "";
+  for (const token of xmlTokens(xml)) {
+    if (token.kind !== "open") continue;
+    if (token.name === "style") id = attribute(token.attributes, "styleId") ?? "";
+    else if (token.name === "name") {
+      const name = attribute(token.attributes, "val")?.toLowerCase() ?? "";
+      const level = name === "title" ? 1 : Number(/^heading ([1-9])$/.exec(name)?.[1] ?? 0);
+      if (level > 0) levels.set(id, level);
+    } else if (token.name === "outlineLvl" && !levels.has(id)) {
+      const level = Number(attribute(token.attributes, "val"));
+      if (level >= 0 && level < 9) levels.set(id, level + 1);
+    }
+  }
+  return levels;
+}
+
+function bulletsOf(xml: string): Set<string> {
+  const abstract = new Map<string, Set<string>>();
+  const found = new Set<string>();
+  let [outer, level, numId] = ["", "", ""];
+  for (const token of xmlTokens(xml)) {
+    if (token.kind !== "open") continue;
+    const value = (name: string): string => attribute(token.attributes, name) ?? "";
+    if (token.name === "abstractNum") {
+      outer = value("abstractNumId");
+      abstract.set(outer, new Set());
+    } else if (token.name === "lvl") level = value("ilvl");
+    else if (token.name === "numFmt" && value("val") === "bullet") abstract.get(outer)?.add(level);
+    else if (token.name === "num") numId = value("numId");
+    else if (token.name === "abstractNumId" && numId !== "") {
+      for (const bullet of abstract.get(value("val")) ?? []) found.add(`${numId}/${bullet}`);
+    }
+  }
+  return found;
+}
+
+interface Markdown {
+  readonly text: string;
+  readonly paragraphs: number;
+  readonly images: number;
+  /** Footnotes by id, where the part has them. */
+  readonly notes: readonly (readonly [string, string])[];
+}
+
+/** A table that is open. */
+interface Table {
+  readonly rows: string[][];
+  cell: string[];
+}
+
+function markdown(xml: string, { headings, bullets, links }: Context): Markdown {
+  const out: string[] = [];
+  const notes: [string, string][] = [];
+  const tables: Table[] = [];
+  const counters = new Map<string, number[]>();
+  /** The link that is open, with an empty target where it leads to the document itself. Links do not nest. */
+  let link: { readonly target: string; text: string } | undefined;
+  /** Open tables beyond {@link MOST_NESTED}. */
+  let beyond = 0;
+  let [paragraph, style, list, level, note] = ["", "", "", 0, ""];
+  let [paragraphs, images] = [0, 0];
+  let inText = false;
+  let inList = false;
+  let noteLines: string[] = [];
+
+  // Only ever appended to: slicing a growing string is quadratic in what a file may hold.
+  const append = (text: string): void => {
+    if (link === undefined) paragraph += text;
+    else link.text += text;
+  };
+
+  const write = (line: string): void => {
+    const table = tables.at(-1);
+    if (table !== undefined) table.cell.push(line.trim());
+    else if (note !== "") noteLines.push(line.trim());
+    else out.push(line);
+  };
+
+  const endLink = (): void => {
+    if (link === undefined) return;
+    const { target, text } = link;
+    paragraph += target === "" || text === "" ? text : `[${text}](${target})`;
+    link = undefined;
+  };
+
+  const endParagraph = (): void => {
+    const text = paragraph.trimEnd();
+    const heading = headings.get(style) ?? 0;
+    if (text !== "") {
+      paragraphs += 1;
+      const item = list !== "" && heading === 0;
+      if (inList && !item && tables.length === 0) write("");
+      inList = item;
+      if (item) write(`${"  ".repeat(level)}${marker()} ${text.trim()}`);
+      else write(heading > 0 ? `${"#".repeat(Math.min(6, heading))} ${text.trim()}` : text);
+      // Paragraphs are apart; items of one list, cells and notes are not.
+      if (!item) write("");
+    }
+    [paragraph, style, list, level] = ["", "", "", 0];
+  };
+
+  const marker = (): string => {
+    if (bullets.has(`${list}/${level}`)) return "-";
+    let counts = counters.get(list);
+    if (counts === undefined) {
+      counts = [];
+      counters.set(list, counts);
+    }
+    counts[level] = (counts[level] ?? 0) + 1;
+    counts.length = level + 1;
+    return `${counts[level]}.`;
+  };
+
+  for (const token of xmlTokens(xml)) {
+    if (token.kind === "text") {
+      if (inText) append(token.text);
+      continue;
+    }
+    if (token.kind === "open") {
+      const value = (name: string): string | undefined => attribute(token.attributes, name);
+      switch (token.name) {
+        case "t":
+          inText = !token.empty;
+          break;
+        case "tab":
+          // Also a tab stop among the properties, where there is no text yet.
+          if (paragraph !== "" || link !== undefined) append("\t");
+          break;
+        case "br":
+        case "cr":
+          append("\n");
+          break;
+        case "noBreakHyphen":
+          append("-");
+          break;
+        case "pStyle":
+          style = value("val") ?? "";
+          break;
+        case "numId":
+          list = value("val") === "0" ? "" : (value("val") ?? "");
+          break;
+        case "ilvl":
+          level = Math.min(LEVELS, Math.max(0, Math.trunc(Number(value("val")) || 0)));
+          break;
+        case "hyperlink":
+          if (!token.empty) link ??= { target: links.get(value("id") ?? "") ?? "", text: "" };
+          break;
+        case "footnoteReference":
+          append(`[^${value("id") ?? ""}]`);
+          break;
+        case "docPr":
+          images += 1;
+          append(`[image${descriptionOf(value("descr"))}]`);
+          break;
+        case "tbl":
+          if (tables.length < MOST_NESTED) tables.push({ rows: [], cell: [] });
+          else beyond += 1;
+          break;
+        case "tr":
+          if (beyond === 0) tables.at(-1)?.rows.push([]);
+          break;
+        case "tc": {
+          const table = tables.at(-1);
+          if (table !== undefined && beyond === 0) table.cell = [];
+          break;
+        }
+        case "footnote":
+          note = value("type") === undefined ? (value("id") ?? "") : "";
+          noteLines = [];
+          break;
+      }
+      continue;
+    }
+    switch (token.name) {
+      case "t":
+        inText = false;
+        break;
+      case "p":
+        endLink();
+        endParagraph();
+        break;
+      case "hyperlink":
+        endLink();
+        break;
+      case "tc": {
+        const table = beyond === 0 ? tables.at(-1) : undefined;
+        table?.rows.at(-1)?.push(table.cell.filter((line) => line !== "").join(" "));
+        break;
+      }
+      case "tbl": {
+        if (beyond > 0) {
+          beyond -= 1;
+          break;
+        }
+        const table = tables.pop();
+        if (table !== undefined) for (const row of rowsOf(table.rows)) write(row);
+        write("");
+        break;
+      }
+      case "footnote":
+        if (note !== "") notes.push([note, noteLines.filter((line) => line !== "").join(" ")]);
+        note = "";
+        break;
+    }
+  }
+  return { text: squeeze(out), paragraphs, images, notes };
+}
+
+function descriptionOf(text: string | undefined): string {
+  return text === undefined || text === "" ? "" : `: ${text.slice(0, 500).replaceAll(/\s+/g, " ")}`;
+}
+
+/** The rows as a table of Markdown; the first is its head. */
+function rowsOf(rows: readonly (readonly string[])[]): string[] {
+  const lines = rows.map(
+    (row) => `| ${row.map((cell) => oneLine(cell).replaceAll("|", "\\|")).join(" | ")} |`,
+  );
+  const head = rows[0]?.length ?? 0;
+  if (head > 0) lines.splice(1, 0, `|${" --- |".repeat(head)}`);
+  return lines;
+}
+
+function oneLine(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ");
+}
+
+/** One empty line where there were several. */
+function squeeze(lines: readonly string[]): string {
+  return lines
+    .join("\n")
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trim();
+}

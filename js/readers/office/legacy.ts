@@ -1,0 +1,24 @@
+/** Office files of before 2007, and encrypted ones of today: told apart from each other, not read. */
+import type { Reader, ReaderInput } from "../reader.ts";
+import { unsupported } from "../refuse.ts";
+
+/** How much is looked at: the directory of names is near the beginning or the end. Bytes. */
+const LOOKED_AT = 1024 * 1024;
+
+/** OLE containers. */
+export const legacyReader: Reader = Object.freeze({
+  mimes: ["application/x-ole-storage"],
+  async read({ source, mime }: ReaderInput): Promise<never> {
+    const head = await source.read(0, Math.min(source.size, LOOKED_AT));
+    const tail = await source.read(Math.max(0, source.size - LOOKED_AT), source.size);
+    const decoder = new TextDecoder("utf-16le");
+    const names = [head, tail].map((bytes) => decoder.decode(bytes)).join();
+    if (names.includes("EncryptedPackage")) {
+      throw unsupported(mime, "is an Office file encrypted with a password", { reason: "encrypted" });
+    }
+    throw unsupported(mime, "is an Office file of the old kind, which is not read", {
+      reason: "legacy",
+      hint: "save it as docx, xlsx or pptx",
+    });
+  },
+});

@@ -1,0 +1,82 @@
+/** The parts of an Office file: members of a zip, found by name and by relationship. */
+import { type MemberProblem, readMember, readZip } from "../archive/zip.ts";
+import type { ReaderInput } from "../reader.ts";
+import { checkSignal, unsupported } from "../refuse.ts";
+import { attribute, xmlTokens } from "./xml.ts";
+
+/** One part, unpacked, at most. Bytes. */
+const MOST_PART = 64 * 1024 * 1024;
+/** All parts of one read, unpacked. Bytes. */
+const MOST_ALL = 128 * 1024 * 1024;
+
+/** An opened Office file. */
+export interface OfficePackage {
+  /** A part as text, or undefined where there is none. @throws UNSUPPORTED_FORMAT where it cannot be unpacked */
+  part(name: string): Promise<string | undefined>;
+  /** Where the relationships of a part lead, by id; targets are names of parts or, outside, addresses. */
+  relations(of: string): Promise<ReadonlyMap<string, string>>;
+}
+
+/** Opens a file. @throws UNSUPPORTED_FORMAT */
+export async function openPackage({ source, mime, signal }: ReaderInput): Promise<OfficePackage> {
+  const directory = await readZip(source);
+  if (directory === null) throw unsupported(mime, "is damaged or cut short", { reason: "damaged" });
+  const entries = new Map(directory.entries.map((entry) => [entry.name.toLowerCase(), entry]));
+  let left = MOST_ALL;
+  const part = async (name: string): Promise<string | undefined> => {
+    checkSignal(signal);
+    const entry = entries.get(name.toLowerCase());
+    if (entry === undefined) return undefined;
+    const bytes = await readMember(source, entry, Math.min(MOST_PART, left));
+    if (typeof bytes === "string") throw unreadable(mime, bytes, entry.size);
+    left -= bytes.length;
+    return textOf(bytes);
+  };
+  return {
+    part,
+    async relations(of) {
+      const slash = of.lastIndexOf("/");
+      const [folder, file] = [of.slice(0, slash + 1), of.slice(slash + 1)];
+      const xml = await part(`${folder}_rels/${file}.rels`);
+      const found = new Map<string, string>();
+      for (const token of xmlTokens(xml ?? "")) {
+        if (token.kind !== "open" || token.name !== "Relationship") continue;
+        const id = attribute(token.attributes, "Id");
+        const target = attribute(token.attributes, "Target");
+        if (id === undefined || target === undefined) continue;
+        found.set(
+          id,
+          attribute(token.attributes, "TargetMode") === "External" ? target : join(folder, target),
+        );
+      }
+      return found;
+    },
+  };
+}
+
+function unreadable(mime: string, problem: MemberProblem, size: number): Error {
+  if (problem === "too large") {
+    return unsupported(mime, "unpacks to too much", {
+      reason: "bomb",
+      details: { unpacked_bytes: size, limit: MOST_PART },
+    });
+  }
+  if (problem === "encrypted")
+    return unsupported(mime, "is encrypted with a password", { reason: "encrypted" });
+  return unsupported(mime, "is damaged or cut short", { reason: "damaged" });
+}
+
+function textOf(bytes: Uint8Array): string {
+  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(utf16 ? "utf-16le" : "utf-8").decode(bytes);
+}
+
+/** The name of a part relative to a folder; a leading slash means the package. */
+function join(folder: string, target: string): string {
+  const parts = target.startsWith("/") ? [] : folder.split("/").filter((part) => part !== "");
+  for (const step of target.split("/")) {
+    if (step === "..") parts.pop();
+    else if (step !== "" && step !== ".") parts.push(step);
+  }
+  return parts.join("/");
+}

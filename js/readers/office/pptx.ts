@@ -1,0 +1,75 @@
+/** Presentations as the text of their slides and notes. `pages` chooses slides. */
+import { choosePages } from "../pages.ts";
+import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import { unsupported } from "../refuse.ts";
+import { openPackage } from "./package.ts";
+import { attribute, xmlTokens } from "./xml.ts";
+
+const MIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+const MOST_SLIDES = 500;
+
+/** PowerPoint. */
+export const pptxReader: Reader = Object.freeze({
+  mimes: [MIME],
+  async read(input: ReaderInput): Promise<Rendered> {
+    const parts = await openPackage(input);
+    const show = await parts.part("ppt/presentation.xml");
+    if (show === undefined) throw unsupported(MIME, "has no presentation in it", { reason: "damaged" });
+    const targets = await parts.relations("ppt/presentation.xml");
+    const slides: string[] = [];
+    for (const token of xmlTokens(show)) {
+      if (token.kind !== "open" || token.name !== "sldId") continue;
+      const target = targets.get(/:id\s*=\s*["']([^"']*)/.exec(token.attributes)?.[1] ?? "");
+      if (target !== undefined) slides.push(target);
+    }
+    const { numbers, next } = choosePages(input.options.pages, slides.length, MOST_SLIDES, "slide");
+    const blocks: string[] = [];
+    for (const number of numbers) {
+      const slide = slides[number - 1] as string;
+      const text = textOf((await parts.part(slide)) ?? "");
+      blocks.push(`--- slide ${number} ---\n${text || "[no text on this slide]"}`);
+      for (const target of (await parts.relations(slide)).values()) {
+        if (!/notesSlide\d*\.xml$/.test(target)) continue;
+        const notes = textOf((await parts.part(target)) ?? "");
+        if (notes !== "") blocks.push(`[notes]\n${notes}`);
+      }
+    }
+    const summary = `[presentation: ${slides.length} ${slides.length === 1 ? "slide" : "slides"}]`;
+    const closing = next === undefined ? [] : [`[continue with pages="${next}"]`];
+    return {
+      text: [summary, ...blocks, ...closing].join("\n"),
+      data: {
+        format: "pptx",
+        slide_count: slides.length,
+        slides: numbers,
+        ...(next === undefined ? {} : { next_pages: next }),
+      },
+    };
+  },
+});
+
+/** The paragraphs of a slide; fields (numbers, dates) are left out. */
+function textOf(xml: string): string {
+  const lines: string[] = [];
+  let [line, inText, field] = ["", false, false];
+  for (const token of xmlTokens(xml)) {
+    if (token.kind === "text") {
+      if (inText && !field) line += token.text;
+    } else if (token.kind === "open") {
+      if (token.name === "t") inText = !token.empty;
+      else if (token.name === "br") line += "\n";
+      else if (token.name === "fld") field = !token.empty;
+      else if (token.name === "cNvPr") {
+        const description = attribute(token.attributes, "descr");
+        if (description !== undefined && description !== "")
+          lines.push(`[image: ${description.slice(0, 500)}]`);
+      }
+    } else if (token.name === "t") inText = false;
+    else if (token.name === "fld") field = false;
+    else if (token.name === "p") {
+      if (line.trim() !== "") lines.push(line.trimEnd());
+      line = "";
+    }
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,264 @@
+/**
+ * Workbooks as grids: tab-separated cells under column letters, with row
+ * numbers, sheet by sheet. Values as last computed; a formula only where there
+ * is none. `pages` chooses sheets.
+ */
+import { escapeControls } from "../../backends/paths.ts";
+import { choosePages } from "../pages.ts";
+import type { Reader, ReaderInput, Rendered } from "../reader.ts";
+import { unsupported } from "../refuse.ts";
+import { type OfficePackage, openPackage } from "./package.ts";
+import { attribute, xmlTokens } from "./xml.ts";
+
+const MIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+/** Columns shown of a row. */
+const MOST_COLUMNS = 256;
+/** Code points shown of one cell. */
+const MOST_CELL = 1000;
+const MOST_SHEETS = 200;
+/** Numbers of built-in formats that are dates or times. */
+const DATE_FORMATS = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47]);
+const DAY = 86_400_000;
+
+interface Sheet {
+  readonly name: string;
+  readonly part: string;
+  readonly hidden: boolean;
+}
+
+/** What cells refer to. */
+interface Shared {
+  readonly strings: readonly string[];
+  /** By style: whether the number is a date. */
+  readonly dates: readonly boolean[];
+  /** Days are counted from 1904, as old Macs did. */
+  readonly from1904: boolean;
+}
+
+/** Excel. */
+export const xlsxReader: Reader = Object.freeze({
+  mimes: [MIME],
+  async read(input: ReaderInput): Promise<Rendered> {
+    const parts = await openPackage(input);
+    const book = await parts.part("xl/workbook.xml");
+    if (book === undefined) throw unsupported(MIME, "has no workbook in it", { reason: "damaged" });
+    const sheets = await sheetsOf(book, parts);
+    const shared: Shared = {
+      strings: stringsOf((await parts.part("xl/sharedStrings.xml")) ?? ""),
+      dates: datesOf((await parts.part("xl/styles.xml")) ?? ""),
+      from1904: countsFrom1904(book),
+    };
+    const { numbers, next } = choosePages(input.options.pages, sheets.length, MOST_SHEETS, "sheet");
+    const blocks: string[] = [];
+    const facts: object[] = [];
+    const left: number[] = [];
+    let budget = input.limits.outputBytes;
+    for (const number of numbers) {
+      const sheet = sheets[number - 1] as Sheet;
+      if (budget <= 0) {
+        left.push(number);
+        continue;
+      }
+      const grid = gridOf((await parts.part(sheet.part)) ?? "", shared, budget);
+      budget -= grid.text.length;
+      const hidden = sheet.hidden ? ", hidden" : "";
+      blocks.push(
+        `--- sheet ${number}: ${escapeControls(sheet.name)} (${grid.rows} rows${hidden}) ---\n${grid.text}`.trimEnd(),
+      );
+      if (grid.cut) blocks.push("[rows left out: the output is full]");
+      facts.push({
+        name: sheet.name,
+        rows: grid.rows,
+        columns: grid.columns,
+        hidden: sheet.hidden,
+        cut: grid.cut,
+      });
+    }
+    const rest = [...left.map(String), ...(next === undefined ? [] : [next])].join(",");
+    const summary = `[workbook: ${sheets.length} ${sheets.length === 1 ? "sheet" : "sheets"}]`;
+    const closing = rest === "" ? [] : [`[continue with pages="${rest}"]`];
+    return {
+      text: [summary, ...blocks, ...closing].join("\n"),
+      data: {
+        format: "xlsx",
+        sheet_count: sheets.length,
+        names: sheets.slice(0, MOST_SHEETS).map(({ name }) => name),
+        sheets: facts,
+        ...(rest === "" ? {} : { next_pages: rest }),
+      },
+    };
+  },
+});
+
+async function sheetsOf(book: string, parts: OfficePackage): Promise<Sheet[]> {
+  const targets = await parts.relations("xl/workbook.xml");
+  const sheets: Sheet[] = [];
+  for (const token of xmlTokens(book)) {
+    if (token.kind !== "open" || token.name !== "sheet") continue;
+    const part = targets.get(/[\s:](?:\w+:)id\s*=\s*["']([^"']*)/.exec(token.attributes)?.[1] ?? "");
+    sheets.push({
+      name: attribute(token.attributes, "name") ?? "",
+      part: part ?? "",
+      hidden: (attribute(token.attributes, "state") ?? "visible") !== "visible",
+    });
+  }
+  return sheets;
+}
+
+function countsFrom1904(book: string): boolean {
+  for (const token of xmlTokens(book)) {
+    if (token.kind !== "open") continue;
+    if (token.name === "sheets") break;
+    if (token.name === "workbookPr") return /^(1|true)$/.test(attribute(token.attributes, "date1904") ?? "");
+  }
+  return false;
+}
+
+/** Shared strings: the text of each item, without phonetic hints. */
+function stringsOf(xml: string): string[] {
+  const strings: string[] = [];
+  let [text, inText, phonetic] = ["", false, false];
+  for (const token of xmlTokens(xml)) {
+    if (token.kind === "text") {
+      if (inText && !phonetic) text += token.text;
+    } else if (token.kind === "open") {
+      if (token.name === "si" && token.empty) strings.push("");
+      else if (token.name === "t") inText = !token.empty;
+      else if (token.name === "rPh") phonetic = !token.empty;
+    } else if (token.name === "t") inText = false;
+    else if (token.name === "rPh") phonetic = false;
+    else if (token.name === "si") {
+      strings.push(text);
+      text = "";
+    }
+  }
+  return strings;
+}
+
+/** Which cell styles show dates. */
+function datesOf(xml: string): boolean[] {
+  const custom = new Map<number, boolean>();
+  const dates: boolean[] = [];
+  let inCells = false;
+  for (const token of xmlTokens(xml)) {
+    if (token.kind === "close" && token.name === "cellXfs") inCells = false;
+    if (token.kind !== "open") continue;
+    const number = (name: string): number => Number(attribute(token.attributes, name));
+    if (token.name === "numFmt") {
+      // Excel allows 255 characters.
+      const code = (attribute(token.attributes, "formatCode") ?? "")
+        .slice(0, 255)
+        .replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, "");
+      custom.set(number("numFmtId"), /[dmyhs]/i.test(code));
+    } else if (token.name === "cellXfs") inCells = !token.empty;
+    else if (token.name === "xf" && inCells) {
+      const format = number("numFmtId");
+      dates.push(custom.get(format) ?? DATE_FORMATS.has(format));
+    }
+  }
+  return dates;
+}
+
+interface Grid {
+  readonly text: string;
+  /** Rows that hold something. */
+  readonly rows: number;
+  readonly columns: number;
+  /** Whether rows are left out. */
+  readonly cut: boolean;
+}
+
+function gridOf(xml: string, shared: Shared, budget: number): Grid {
+  const lines: string[] = [];
+  let cells: string[] = [];
+  let [rows, columns, size, number] = [0, 0, 0, 0];
+  let cut = false;
+  let column = 0;
+  let cell = { type: "", style: 0 };
+  let [value, formula, inside] = ["", "", ""];
+
+  const endRow = (): void => {
+    const filled = cells.some((text) => text !== "");
+    if (filled) {
+      rows += 1;
+      const line = `${number}\t${Array.from(cells, (text) => text ?? "").join("\t")}`;
+      size += line.length + 1;
+      if (size > budget) cut = true;
+      else {
+        lines.push(line);
+        columns = Math.max(columns, cells.length);
+      }
+    }
+    cells = [];
+    column = 0;
+  };
+
+  for (const token of xmlTokens(xml)) {
+    if (token.kind === "text") {
+      if (inside === "v" || inside === "t") value += token.text;
+      else if (inside === "f") formula += token.text;
+      continue;
+    }
+    if (token.kind === "close") {
+      inside = "";
+      if (token.name === "c") {
+        const text = shown(value, formula, cell, shared);
+        if (column <= MOST_COLUMNS && text !== "") cells[column - 1] = text;
+      } else if (token.name === "row") endRow();
+      continue;
+    }
+    if (token.name === "row") number = Number(attribute(token.attributes, "r")) || number + 1;
+    else if (token.name === "c") {
+      column = columnOf(attribute(token.attributes, "r") ?? "") || column + 1;
+      cell = {
+        type: attribute(token.attributes, "t") ?? "",
+        style: Number(attribute(token.attributes, "s") ?? 0),
+      };
+      [value, formula] = ["", ""];
+    } else if (!token.empty) inside = token.name;
+  }
+  const head = Array.from({ length: columns }, (_, index) => lettersOf(index + 1));
+  return { text: rows === 0 ? "[empty]" : [`\t${head.join("\t")}`, ...lines].join("\n"), rows, columns, cut };
+}
+
+function shown(
+  value: string,
+  formula: string,
+  { type, style }: { readonly type: string; readonly style: number },
+  { strings, dates, from1904 }: Shared,
+): string {
+  let text = value;
+  if (type === "s") text = strings[Number(value)] ?? "";
+  else if (type === "b") text = value === "1" ? "TRUE" : "FALSE";
+  else if ((type === "" || type === "n") && value !== "" && dates[style])
+    text = dateOf(Number(value), from1904) ?? value;
+  if (text === "" && formula !== "") text = `=${formula}`;
+  const one = text.replaceAll(/[\t\r\n]+/g, " ");
+  return one.length > MOST_CELL ? `${one.slice(0, MOST_CELL)}... [truncated]` : one;
+}
+
+/** A day number as ISO 8601: the date, the time, or both. */
+function dateOf(days: number, from1904: boolean): string | undefined {
+  if (!Number.isFinite(days) || days < 0 || days > 2_958_466) return undefined;
+  // Excel counts a 29 February 1900 that never was.
+  const epoch = from1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
+  const iso = new Date(epoch + Math.round(days * 86_400) * 1000).toISOString();
+  if (days < 1) return iso.slice(11, 19);
+  return days * DAY === Math.trunc(days) * DAY ? iso.slice(0, 10) : iso.slice(0, 19).replace("T", " ");
+}
+
+/** `B7` is column 2; 0 where there is no letter. */
+function columnOf(reference: string): number {
+  let column = 0;
+  for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? "")
+    column = column * 26 + letter.charCodeAt(0) - 64;
+  return column;
+}
+
+function lettersOf(column: number): string {
+  let letters = "";
+  for (let left = column; left > 0; left = Math.floor((left - 1) / 26)) {
+    letters = String.fromCharCode(65 + ((left - 1) % 26)) + letters;
+  }
+  return letters;
+}

@@ -1,0 +1,108 @@
+/**
+ * The words of an XML document, one after another: enough for Office files.
+ * Namespaces are dropped, entities beyond the five (and numbers) are kept as
+ * written: nothing is ever expanded or fetched.
+ */
+
+/** One word. Names are local: `w:p` is `p`. */
+export type XmlToken =
+  | { readonly kind: "open"; readonly name: string; readonly attributes: string; readonly empty: boolean }
+  | { readonly kind: "close"; readonly name: string }
+  | { readonly kind: "text"; readonly text: string };
+
+/** Of one tag. UTF-16 units. */
+const MOST_ATTRIBUTES = 64 * 1024;
+/** Of one attribute that is read, quotes included. */
+const MOST_VALUE = 4096;
+
+/** Every tag and text. Comments, declarations and instructions are passed over; damage ends the sequence. */
+export function* xmlTokens(xml: string): Generator<XmlToken> {
+  let at = 0;
+  while (at < xml.length) {
+    const open = xml.indexOf("<", at);
+    if (open !== at) {
+      const text = xml.slice(at, open < 0 ? xml.length : open);
+      yield { kind: "text", text: unescapeXml(text) };
+      if (open < 0) return;
+    }
+    if (xml.startsWith("<![CDATA[", open)) {
+      const end = xml.indexOf("]]>", open);
+      if (end < 0) return;
+      yield { kind: "text", text: xml.slice(open + 9, end) };
+      at = end + 3;
+    } else if (xml.startsWith("<!--", open)) {
+      const end = xml.indexOf("-->", open);
+      if (end < 0) return;
+      at = end + 3;
+    } else {
+      const end = tagEnd(xml, open);
+      if (end < 0) return;
+      const first = xml[open + 1];
+      if (first !== "?" && first !== "!") yield tag(xml.slice(open + 1, end));
+      at = end + 1;
+    }
+  }
+}
+
+/** The `>` of a tag: one inside quotes is none. */
+function tagEnd(xml: string, from: number): number {
+  STOP.lastIndex = from + 1;
+  while (STOP.test(xml)) {
+    const at = STOP.lastIndex - 1;
+    const quote = xml[at] as string;
+    if (quote === ">") return at;
+    const close = xml.indexOf(quote, at + 1);
+    if (close < 0) return -1;
+    STOP.lastIndex = close + 1;
+  }
+  return -1;
+}
+
+const STOP = /["'>]/g;
+
+function tag(body: string): XmlToken {
+  const close = body.startsWith("/");
+  const empty = body.endsWith("/");
+  const start = close ? 1 : 0;
+  const space = body.search(/\s/);
+  const end = space < 0 ? body.length - (empty && !close ? 1 : 0) : space;
+  const full = body.slice(start, end);
+  const name = full.slice(full.indexOf(":") + 1);
+  if (close) return { kind: "close", name };
+  return {
+    kind: "open",
+    name,
+    empty,
+    attributes: space < 0 ? "" : body.slice(space, space + MOST_ATTRIBUTES),
+  };
+}
+
+const VALUE = /^\s*=\s*(?:"([^"]*)"|'([^']*)')/;
+
+/** The value of an attribute by its local name, or undefined. */
+export function attribute(attributes: string, name: string): string | undefined {
+  let at = 0;
+  for (;;) {
+    at = attributes.indexOf(name, at);
+    if (at < 0) return undefined;
+    const end = at + name.length;
+    if (/[\s:]/.test(attributes[at - 1] ?? " ")) {
+      const rest = VALUE.exec(attributes.slice(end, end + MOST_VALUE));
+      if (rest !== null) return unescapeXml(rest[1] ?? rest[2] ?? "");
+    }
+    at = end;
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+function unescapeXml(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|([a-z]{2,4}));/g, (all, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name as string] ?? all;
+    const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000)
+      ? String.fromCodePoint(code)
+      : all;
+  });
+}
