@@ -57,6 +57,10 @@ export interface AppliedEdit {
   readonly tier: MatchMode;
   readonly startLine: number;
   readonly endLine: number;
+  /** How much of the old text was found, 0 to 1. */
+  readonly score: number;
+  /** What had to be undone in the edit, such as `line numbers`. */
+  readonly repairs: readonly string[];
 }
 
 /** What a successful plan tells besides the new content. */
@@ -172,7 +176,9 @@ function toPlan(packed: PackedPlan): BytesPlan {
   for (let index = 0; index < count; index++) {
     const matches = from.num();
     const tier = TIERS[from.num()] as MatchMode;
-    edits.push({ index, matches, tier, startLine: from.num(), endLine: from.num() });
+    const [startLine, endLine, score] = [from.num(), from.num(), from.num()];
+    const repairs = from.str().split(", ").filter(Boolean);
+    edits.push({ index, matches, tier, startLine, endLine, score, repairs });
   }
   return { ok: true, bytes, replacements, edits, diff: readDiff(from) };
 }

@@ -8,11 +8,18 @@
 import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts";
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
+import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
 import { type ReadBinding, type ReadEngine, readEngine } from "./read.ts";
 import { type SearchBinding, type SearchEngine, searchEngine } from "./search.ts";
 
 /** What both bindings export. Each area's file declares its own part. */
-export interface Binding extends AccessBinding, DiffBinding, EditBinding, ReadBinding, SearchBinding {
+export interface Binding
+  extends AccessBinding,
+    DiffBinding,
+    EditBinding,
+    PatchBinding,
+    ReadBinding,
+    SearchBinding {
   sha256(bytes: Uint8Array): string;
 }
 
@@ -24,7 +31,7 @@ export interface EngineInfo {
 }
 
 /** The core's functions. Pure: bytes and text in, values out. */
-export interface Engine extends AccessEngine, DiffEngine, EditEngine, ReadEngine, SearchEngine {
+export interface Engine extends AccessEngine, DiffEngine, EditEngine, PatchEngine, ReadEngine, SearchEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -38,6 +45,7 @@ export function makeEngine(binding: Binding, info: EngineInfo): Engine {
     ...accessEngine(binding),
     ...diffEngine(binding),
     ...editEngine(binding),
+    ...patchEngine(binding),
     ...readEngine(binding),
     ...searchEngine(binding),
   });

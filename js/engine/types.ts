@@ -12,6 +12,21 @@ export type {
 } from "./edit.ts";
 export type { Engine, EngineInfo } from "./engine.ts";
 export type {
+  ApplyOptions,
+  FileContents,
+  LineRange,
+  MergeConflict,
+  MergeOptions,
+  MergeResult,
+  ParsedPatch,
+  ParseOptions,
+  PatchedFile,
+  PatchFile,
+  PatchHunk,
+  PatchOperation,
+  PlacedHunk,
+} from "./patch.ts";
+export type {
   DecodedText,
   Eol,
   FileKind,

@@ -58,5 +58,25 @@ export const compileQuery: Engine["compileQuery"] = (...args) => engine().compil
 /** See `ignoreRules` of `filewright/engine`. */
 export const ignoreRules: Engine["ignoreRules"] = () => engine().ignoreRules();
 
+/**
+ * Reads a patch: a unified diff, git's extended form, or a `*** Begin Patch` envelope.
+ *
+ * @example parsePatch("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").paths; // ["f"]
+ */
+export const parsePatch: Engine["parsePatch"] = (...args) => engine().parsePatch(...args);
+
+/**
+ * Works out what a patch makes of files: all of them, or a refusal and nothing.
+ *
+ * @example applyPatch({ f: "a\n" }, "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n")[0]?.bytes; // "b\n" in UTF-8
+ */
+export const applyPatch: Engine["applyPatch"] = (...args) => engine().applyPatch(...args);
+
+/** The same off the event loop where there are threads: for large files. */
+export const applyPatchAsync: Engine["applyPatchAsync"] = (...args) => engine().applyPatchAsync(...args);
+
+/** Merges what two sides made of one text; conflicts are objects, and markers in the text. */
+export const merge3: Engine["merge3"] = (...args) => engine().merge3(...args);
+
 export * from "../engine/errors.ts";
 export * from "../engine/types.ts";

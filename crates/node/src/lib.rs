@@ -15,6 +15,7 @@ mod diff;
 mod edit;
 mod hash;
 mod lock;
+mod patch;
 mod read;
 mod root;
 mod root_change;

@@ -8,5 +8,6 @@ mod convert;
 mod diff;
 mod edit;
 mod hash;
+mod patch;
 mod read;
 mod search;

@@ -133,7 +133,7 @@ impl<'a> Table<'a> {
 }
 
 /// A hash of a line, for one comparison only.
-fn hash(line: &[u8]) -> u64 {
+pub(crate) fn hash(line: &[u8]) -> u64 {
     const A: u64 = 0x9e37_79b9_7f4a_7c15;
     const B: u64 = 0xd6e8_feb8_6659_fd93;
     let fold = |x: u64, y: u64| {

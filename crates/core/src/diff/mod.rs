@@ -28,6 +28,7 @@ pub mod unified;
 use std::ops::Range;
 
 pub(crate) use compute::changes_between;
+pub(crate) use intern::hash;
 pub use lines::Side;
 pub(crate) use lines::split;
 pub(crate) use pack::append;

@@ -114,7 +114,8 @@ impl Foreign<'_> {
     }
 }
 
-fn spliced(text: &[u8], splices: &[Splice]) -> Vec<u8> {
+/// The text with ranges replaced; they ascend and do not overlap.
+pub(crate) fn spliced(text: &[u8], splices: &[Splice]) -> Vec<u8> {
     let removed: usize = splices.iter().map(|splice| splice.range.len()).sum();
     let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
     let mut bytes = Vec::with_capacity(text.len() - removed + added);

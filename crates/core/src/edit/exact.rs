@@ -39,7 +39,7 @@ pub(super) fn find(
             Splice { range, with }
         })
         .collect();
-    Ok(Some(Found { splices, tier: Tier::Exact }))
+    Ok(Some(Found { splices, tier: Tier::Exact, repairs: Vec::new(), score: 1.0 }))
 }
 
 /// Where `old` begins. Places that overlap cannot all be replaced, but to

@@ -11,6 +11,9 @@ use super::lines::{indent, trim};
 #[derive(Clone, Debug, Default)]
 pub(super) struct IndentMap {
     pairs: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Where no line teaches anything: columns as sent, and what the file has
+    /// for them.
+    style: Option<(usize, Vec<u8>)>,
 }
 
 impl IndentMap {
@@ -41,6 +44,39 @@ impl IndentMap {
         }
     }
 
+    /// Where the lines known on both sides are not indented, looks at how the
+    /// file indents and how the new text does.
+    pub(super) fn take_style(&mut self, text: &[u8], new: &[&[u8]]) {
+        if self.pairs.iter().any(|(sent, file)| !sent.is_empty() || !file.is_empty()) {
+            return;
+        }
+        let sent: Vec<&[u8]> =
+            new.iter().map(|line| indent(line)).filter(|i| !i.is_empty()).collect();
+        let Some(first) = sent.first() else { return };
+        let mark = first[0];
+        if sent.iter().any(|indent| indent.iter().any(|&byte| byte != mark)) {
+            return;
+        }
+        let (mut tabs, mut spaces) = (0, 0);
+        let mut least = usize::MAX;
+        for line in crate::text::lines(text) {
+            match indent(line.text) {
+                [b'\t', ..] => tabs += 1,
+                blanks @ [b' ', b' ', ..] => {
+                    spaces += 1;
+                    least = least.min(blanks.len());
+                }
+                _ => {}
+            }
+        }
+        let unit = sent.iter().map(|indent| indent.len()).fold(0, greatest_divisor);
+        if mark == b' ' && unit >= 2 && tabs > 20 * spaces {
+            self.style = Some((unit, vec![b'\t']));
+        } else if mark == b'\t' && spaces > 20 * tabs && least <= 8 {
+            self.style = Some((1, vec![b' '; least]));
+        }
+    }
+
     fn get(&self, sent: &[u8]) -> Option<&[u8]> {
         self.pairs.iter().find(|(known, _)| known == sent).map(|(_, file)| file.as_slice())
     }
@@ -49,6 +85,9 @@ impl IndentMap {
     pub(super) fn apply(&self, line: &[u8]) -> Vec<u8> {
         let sent = indent(line);
         let body = &line[sent.len()..];
+        if let Some((unit, file)) = &self.style {
+            return [&file.repeat(sent.len() / unit), body].concat();
+        }
         if trim(body).is_empty() || self.pairs.iter().all(|(sent, file)| sent == file) {
             return line.to_vec();
         }
@@ -114,6 +153,10 @@ impl IndentMap {
         let mut widths = self.pairs.iter().map(|(_, file)| width(file)).filter(|&w| w > 0);
         if widths.clone().count() > 0 && widths.all(|w| w % 4 == 0) { 4 } else { 2 }
     }
+}
+
+fn greatest_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 const TAB: usize = 4;

@@ -46,8 +46,8 @@ pub(super) fn fold_ends(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(folded)
 }
 
-/// The lines of an LF text as an edit means them: `"a\nb\n"` is `a`, `b` and
-/// an empty rest.
+/// The lines of an LF text as an edit means them: `"a\nb\n"` is `a`, `b` and an
+/// empty rest, which is a line of its own where only one of the texts has it.
 pub(super) fn edit_lines(text: &[u8]) -> Vec<&[u8]> {
     text.split(|&byte| byte == b'\n').collect()
 }

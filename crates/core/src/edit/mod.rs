@@ -8,21 +8,39 @@
 //!
 //! Ways of matching, strictest first ([`Tier`]):
 //! - [`exact`]: the bytes, with line ends folded;
-//! - [`whitespace`]: lines that differ in indentation, trailing blanks or blank
-//!   edges; what the file has is kept, what is new takes the file's indentation.
+//! - white space: lines that differ in indentation, trailing blanks, line breaks
+//!   or blank edges; what the file has is kept, what is new takes its manner;
+//! - fuzzy: also slips of the pen, other quotes, transport damage ([`repair`]),
+//!   forgotten lines and elisions ([`elide`]).
+//!
+//! The looser two are one engine ([`loose`]): it finds the best place
+//! ([`locate`]) and makes the edit there as a three-way merge ([`merge`]). What
+//! it needed for that says which tier it was, and a tier that is not allowed is
+//! a refusal that tells the text to send instead.
 //!
 //! [`plan`] runs a list of edits in order, each on the result of those before,
 //! all or none. It is pure: the caller writes the bytes.
 
+mod align;
 mod content;
+mod doubt;
+mod elide;
 mod exact;
 mod indent;
+mod key;
 mod lines;
+mod locate;
+mod loose;
 mod merge;
 mod nearest;
+mod needle;
 mod pack;
+mod quotes;
 mod refusal;
-mod whitespace;
+mod repair;
+mod similar;
+mod tokens;
+mod typo;
 
 use std::ops::Range;
 
@@ -32,8 +50,12 @@ use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
 use content::Content;
+use doubt::Doubt;
 use refusal::Refusal;
+use repair::Repair;
 
+pub(crate) use content::spliced;
+pub(crate) use loose::place_lines;
 pub use pack::{Planned, plan_packed};
 
 /// One replacement. The texts are UTF-8 with any line ends.
@@ -101,7 +123,7 @@ impl Default for Options {
 }
 
 /// How an edit was matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// The bytes, line ends folded.
     Exact,
@@ -120,6 +142,11 @@ impl Tier {
             Self::Fuzzy => "fuzzy",
         }
     }
+
+    /// Whether this tier is allowed.
+    const fn fits(self, strictness: Strictness) -> bool {
+        self as u8 <= strictness as u8
+    }
 }
 
 /// What became of one edit. Lines are those of the text it was applied to,
@@ -134,6 +161,10 @@ pub struct Applied {
     pub start_line: u64,
     /// The last replaced line.
     pub end_line: u64,
+    /// How much of the old text was found, 0 to 1.
+    pub score: f64,
+    /// What had to be undone in the edit, such as `line numbers`.
+    pub repairs: Vec<&'static str>,
 }
 
 /// The result of [`plan`].
@@ -151,15 +182,20 @@ pub struct Plan {
 
 /// Bytes that take the place of a range of the running text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Splice {
-    range: Range<usize>,
-    with: Vec<u8>,
+pub(crate) struct Splice {
+    pub range: Range<usize>,
+    pub with: Vec<u8>,
 }
 
 /// Where an edit goes: splices in order, not overlapping.
+#[derive(Clone, Debug, PartialEq)]
 struct Found {
     splices: Vec<Splice>,
     tier: Tier,
+    /// What had to be undone in the edit.
+    repairs: Vec<Repair>,
+    /// How much of the old text was found, 0 to 1.
+    score: f64,
 }
 
 /// Applies edits to the bytes of a file (bytes that do not decode are left
@@ -209,15 +245,34 @@ fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
     if edit.old == edit.new {
         return Err(Refusal::SameText);
     }
-    if let Some(found) = exact::find(text, edit, options.on_multiple)? {
-        return Ok(found);
-    }
-    if options.strictness >= Strictness::Whitespace
-        && let Some(found) = whitespace::find(text, edit, options.on_multiple)?
+    let strictness = options.strictness;
+    let exact = exact::find(text, edit, options.on_multiple)?;
+    if let Some(found) = &exact
+        && strictness > Strictness::Exact
+        && let Some(doubt) = doubt::about(text, edit, found)
     {
+        match doubt {
+            Doubt::Already => return Err(Refusal::Already),
+            Doubt::Forgotten(found) if strictness == Strictness::Fuzzy => return Ok(found),
+            Doubt::Torn(needs) if strictness >= needs => {
+                if let Ok(loose) = loose::find(text, edit, options.on_multiple)
+                    && loose.tier.fits(strictness)
+                {
+                    return Ok(loose);
+                }
+            }
+            Doubt::Forgotten(_) | Doubt::Torn(_) => {}
+        }
+    }
+    if let Some(found) = exact {
         return Ok(found);
     }
-    Err(Refusal::NotFound)
+    let loose = loose::find(text, edit, options.on_multiple)
+        .map_err(|refusal| refusal.under(strictness))?;
+    if loose.tier.fits(strictness) {
+        return Ok(loose);
+    }
+    Err(Refusal::TooLoose(loose))
 }
 
 /// Chooses among places (1-based lines, ascending) where a text was found.
@@ -246,7 +301,7 @@ fn choose(lines: &[u64], edit: &Edit, on_multiple: OnMultiple) -> Result<Range<u
     }
     match on_multiple {
         OnMultiple::First => Ok(0..1),
-        OnMultiple::Error => Err(Refusal::NotUnique { lines: lines.to_vec() }),
+        OnMultiple::Error => Err(Refusal::NotUnique { lines: lines.to_vec(), alike: false }),
     }
 }
 
@@ -260,6 +315,8 @@ fn facts(text: &[u8], found: &Found) -> Applied {
         tier: found.tier,
         start_line,
         end_line: start_line + count_lf(&text[start..last]),
+        score: found.score,
+        repairs: found.repairs.iter().map(|repair| repair.as_str()).collect(),
     }
 }
 

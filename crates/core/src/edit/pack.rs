@@ -24,8 +24,8 @@ pub struct Planned {
 /// nearLine?}], match?, onMultiple?, label?, encoding?,
 /// lineLimit?, byteLimit?}`). Gives
 /// the new text and, packed: replacements, the number of edits, for each its
-/// matches, tier (0 exact, 1 white space, 2 fuzzy), start line and end line,
-/// then the diff.
+/// matches, tier (0 exact, 1 white space, 2 fuzzy), start line, end line, score
+/// and repairs (joined by `, `), then the diff.
 ///
 /// # Errors
 /// As [`plan`]; `INVALID_ARGUMENT` where the JSON is not of this form.
@@ -40,6 +40,8 @@ pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
         packed.num(edit.tier as u64);
         packed.num(edit.start_line);
         packed.num(edit.end_line);
+        packed.float(edit.score);
+        packed.str(&edit.repairs.join(", "));
     }
     append(&mut packed, &plan.diff);
     Ok(Planned { bytes: plan.bytes, facts: packed })

@@ -1,17 +1,29 @@
-//! Why an edit was refused, said so that the next attempt succeeds.
+//! Why an edit was refused: the reasons, and the error that tells them.
 //!
-//! The first line of a message is short; what follows shows the place in the
-//! file and what was sent. A message stays below 2 KB.
+//! A refusal is worth as much as the next attempt that it makes succeed. The
+//! first line of a message is short and says what is wrong; what follows shows
+//! the place in the file beside what was sent; the details hold what a program
+//! can send instead. All of it stays below 2 KB.
 
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::align::Step;
 use super::exact::occurs;
 use super::lines::{FileLines, edit_lines, fold_ends, indent, trim};
+use super::locate::Miss;
+use super::merge::Conflict;
 use super::nearest::nearest;
-use super::{Edit, Options, Strictness, whitespace};
+use super::needle::Needle;
+use super::repair::Repair;
+use super::{Edit, Found, Options, Strictness, Tier};
+use crate::anchor::anchor;
 use crate::error::{Code, Error};
 use crate::path::escape_controls;
-use crate::text::{BOM_UTF8, cut_chars};
+use crate::text::{BOM_UTF8, count_chars, cut_chars};
 
-/// Why an edit was not made.
+/// Why an edit was not made. Lines are 1-based unless a range.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Refusal {
     /// There is nothing to look for.
@@ -22,8 +34,20 @@ pub(super) enum Refusal {
     Unchanged,
     /// The old text is nowhere.
     NotFound,
-    /// The old text is at each of these lines.
-    NotUnique { lines: Vec<u64> },
+    /// What the edit would make is there already.
+    Already,
+    /// The old text would be there, but this line of it reads otherwise.
+    Different { file: Range<usize>, sent: Vec<u8>, there: Option<usize> },
+    /// This line of the file stands amid what is replaced, unmentioned.
+    Unmentioned { line: u64 },
+    /// The old text leaves lines out with `...` where the new text does not.
+    Elided,
+    /// The text or the file is too large to go on looking.
+    TooLarge,
+    /// It is there, but only by a way of matching that is not allowed.
+    TooLoose(Found),
+    /// The old text is at each of these lines; `alike` where it is only like them.
+    NotUnique { lines: Vec<u64>, alike: bool },
     /// The old text is at these lines, and another number was expected.
     Count { expected: u64, lines: Vec<u64> },
 }
@@ -35,9 +59,50 @@ const QUOTE: usize = 160;
 /// Line numbers listed in a message, at most.
 const LISTED: usize = 40;
 /// Line numbers listed in the details, at most.
-const DETAILED: usize = 1_000;
+const DETAILED: usize = 100;
+/// Bytes of a text to send instead, at most; beyond that, anchors must do.
+const SENDABLE: usize = 800;
 
 impl Refusal {
+    /// What a miss means for the old text that was looked for.
+    pub(super) fn of(miss: Miss, needle: &Needle<'_>) -> Self {
+        match miss {
+            Miss::Nowhere => Self::NotFound,
+            Miss::TooLarge => Self::TooLarge,
+            Miss::Several(places) => {
+                let mut lines: Vec<u64> = places.iter().map(super::locate::Place::line).collect();
+                lines.sort_unstable();
+                Self::NotUnique { lines, alike: true }
+            }
+            Miss::Different { place, line } => {
+                let there = place.alignment.steps.iter().find_map(|step| match step {
+                    Step::Pair { old, file, .. } if old.contains(&line) => Some(file.start),
+                    _ => None,
+                });
+                let sent = needle.lines[line].text.to_vec();
+                Self::Different { file: place.alignment.file, sent, there }
+            }
+        }
+    }
+
+    /// Whether it is for being in several places.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        matches!(self, Self::NotUnique { .. } | Self::Count { .. })
+    }
+
+    /// What remains of a reason where no loose match would be allowed anyway.
+    pub(super) fn under(self, strictness: Strictness) -> Self {
+        match self {
+            Self::NotUnique { alike, .. } if alike && strictness < Strictness::Fuzzy => {
+                Self::NotFound
+            }
+            Self::NotUnique { .. } | Self::Count { .. } if strictness == Strictness::Exact => {
+                Self::NotFound
+            }
+            refusal => refusal,
+        }
+    }
+
     /// The error that a caller sees, for the edit at `index` (0-based) of `total`.
     pub(super) fn into_error(
         self,
@@ -47,23 +112,48 @@ impl Refusal {
         index: usize,
         total: usize,
     ) -> Error {
-        let what =
-            if total > 1 { format!("old_text of edits[{index}]") } else { "old_text".to_owned() };
+        let what = match total {
+            0 | 1 => "old_text".to_owned(),
+            _ => format!("old_text of edits[{index}]"),
+        };
         let path = escape_controls(&options.label);
-        let error = match self {
-            Self::EmptyOld => Error::new(Code::InvalidArgument, format!("{what} is empty"))
+        Report { text, edit, what: &what, path: &path }.error(self).detail("edit_index", index)
+    }
+}
+
+impl From<Conflict> for Refusal {
+    fn from(Conflict::Unmentioned(line): Conflict) -> Self {
+        Self::Unmentioned { line: line as u64 + 1 }
+    }
+}
+
+/// What a message is about.
+struct Report<'r> {
+    text: &'r [u8],
+    edit: &'r Edit,
+    /// The argument: `old_text`, and of which edit.
+    what: &'r str,
+    /// The file, as shown.
+    path: &'r str,
+}
+
+impl Report<'_> {
+    fn error(&self, refusal: Refusal) -> Error {
+        let Self { what, path, .. } = self;
+        match refusal {
+            Refusal::EmptyOld => Error::new(Code::InvalidArgument, format!("{what} is empty"))
                 .hint("give the text to replace; to make a file, write it")
                 .detail("argument", "old_text"),
-            Self::SameText => Error::new(
+            Refusal::SameText => Error::new(
                 Code::NoChange,
                 format!("{what} and new_text must be different, nothing to change in {path}"),
             ),
-            Self::Unchanged => Error::new(
+            Refusal::Unchanged => Error::new(
                 Code::NoChange,
                 format!("the edits leave {path} as it is; the result must be different"),
             ),
-            Self::NotUnique { lines } => not_unique(&what, &path, &lines),
-            Self::Count { expected, lines } => Error::new(
+            Refusal::NotUnique { lines, alike } => self.not_unique(&lines, alike),
+            Refusal::Count { expected, lines } => Error::new(
                 Code::MatchCountMismatch,
                 join(
                     format!(
@@ -75,91 +165,222 @@ impl Refusal {
             )
             .detail("expected", expected)
             .detail("found", lines.len())
-            .detail("lines", &lines[..lines.len().min(DETAILED)]),
-            Self::NotFound => not_found(text, edit, options, &what, &path),
-        };
-        error.detail("edit_index", index)
+            .detail("lines", detailed(&lines)),
+            Refusal::Already => {
+                self.not_found("already_applied", "new_text is already there", "").hint(
+                    "nothing is left to do; if this is meant to be added again, use match: exact",
+                )
+            }
+            Refusal::Different { .. } if self.is_applied() => self.error(Refusal::Already),
+            Refusal::Different { file, sent, there } => self.different(&file, &sent, there),
+            Refusal::Unmentioned { line } => {
+                let lines = FileLines::new(self.text);
+                let at = usize::try_from(line - 1).unwrap_or(usize::MAX);
+                let shown = lines.lines.get(at).map(|there| show(there.text)).unwrap_or_default();
+                self.not_found(
+                    "unmentioned_line",
+                    &format!(
+                        "line {line} stands amid the lines to replace, and old_text leaves it out"
+                    ),
+                    &format!("\n  file {line}: {shown}"),
+                )
+                .hint("include the line in old_text, and in new_text if it is to stay")
+                .detail("line", line)
+            }
+            Refusal::Elided => self
+                .not_found(
+                    "elided",
+                    "old_text leaves lines out with ..., and new_text does not",
+                    "",
+                )
+                .hint("send the lines themselves, or leave the same lines out of both texts"),
+            Refusal::TooLarge => self
+                .not_found(
+                    "too_large",
+                    "the text is not there literally, and too large for more",
+                    "",
+                )
+                .hint("send fewer lines, or name them by their anchors"),
+            Refusal::TooLoose(found) => self.too_loose(&found),
+            Refusal::NotFound => self.nowhere(),
+        }
     }
-}
 
-fn not_unique(what: &str, path: &str, lines: &[u64]) -> Error {
-    let remedy = "Add surrounding lines to say which, or set replace_all";
-    Error::new(
-        Code::MatchNotUnique,
-        join(
-            format!("{what} occurs {} times in {path}", lines.len()),
-            &format!("lines {}. {remedy}", list(lines)),
-        ),
-    )
-    .hint("add surrounding lines to old_text, or set replace_all or near_line")
-    .detail("found", lines.len())
-    .detail("lines", &lines[..lines.len().min(DETAILED)])
-}
-
-fn not_found(text: &[u8], edit: &Edit, options: &Options, what: &str, path: &str) -> Error {
-    let head = format!("{what} not found in {path}");
-    let refuse = |reason: &str, message: String| {
+    fn not_found(&self, reason: &str, because: &str, more: &str) -> Error {
+        let head = format!("{} not found in {}", self.what, self.path);
+        let message = join(head, because) + more;
         Error::new(Code::MatchNotFound, message).detail("reason", reason)
+    }
+
+    fn not_unique(&self, lines: &[u64], alike: bool) -> Error {
+        let (times, verb) = (lines.len(), if alike { "is like" } else { "occurs" });
+        let head = format!("{} {verb} {times} places in {}", self.what, self.path);
+        let head = if alike { head } else { head.replace(" places in ", " times in ") };
+        let remedy = "Add surrounding lines to say which, or set replace_all";
+        Error::new(Code::MatchNotUnique, join(head, &format!("lines {}. {remedy}", list(lines))))
+            .hint("add surrounding lines to old_text, or set replace_all or near_line")
+            .detail("found", times)
+            .detail("lines", detailed(lines))
+    }
+
+    /// Whether what the edit would make stands in the file.
+    fn is_applied(&self) -> bool {
+        trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
+    }
+
+    /// The old text would be there but for one line.
+    fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
+        let lines = FileLines::new(self.text);
+        let Some(there) = there.filter(|&at| at < lines.lines.len()) else {
+            let (from, to) = (file.start + 1, file.end);
+            return self
+                .not_found(
+                    "line_missing",
+                    &format!("lines {from}-{to} are like it, but have no such line"),
+                    &format!("\n  sent: {}", show(sent)),
+                )
+                .hint("read the lines again and copy them exactly")
+                .detail("candidates", candidates(&lines, file));
+        };
+        let line = there + 1;
+        self.not_found(
+            "line_differs",
+            &format!("nearest is line {line}, which reads differently"),
+            &quote(&lines, there, sent),
+        )
+        .hint("read the lines again and copy them exactly")
+        .detail("nearest_line", line)
+        .detail("candidates", candidates(&lines, file))
+    }
+
+    /// It is there by a way of matching that is not allowed.
+    fn too_loose(&self, found: &Found) -> Error {
+        let lines = FileLines::new(self.text);
+        let at = |offset: usize| {
+            lines.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
+        };
+        let range = match (found.splices.first(), found.splices.last()) {
+            (Some(first), Some(last)) => {
+                at(first.range.start)
+                    ..at(last.range.end.saturating_sub(1).max(first.range.start)) + 1
+            }
+            _ => 0..0,
+        };
+        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(&sent);
+        let sent: Vec<&[u8]> = sent.into_iter().filter(|line| !trim(line).is_empty()).collect();
+        let pair =
+            sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.lines[*at].text);
+        let (sent, there) = pair
+            .map_or((sent.first().copied().unwrap_or_default(), range.start), |(sent, at)| {
+                (*sent, at)
+            });
+        let there = there.min(lines.lines.len().saturating_sub(1));
+        let line = there + 1;
+        let (reason, because) = match (found.tier, found.repairs.first()) {
+            (_, Some(Repair::LineNumbers)) => (
+                "line_numbers",
+                format!(
+                    "old_text begins its lines with a line number; without them it is at line {line}"
+                ),
+            ),
+            (_, Some(repair)) => (
+                repair.reason(),
+                format!("old_text has {}; without them it is at line {line}", repair.as_str()),
+            ),
+            (Tier::Exact | Tier::Whitespace, None) => {
+                let kind = difference(sent, lines.lines[there].text);
+                ("whitespace", format!("nearest is line {line}, which differs only in {kind}"))
+            }
+            (Tier::Fuzzy, None) => {
+                ("inexact", format!("nearest is line {line}, which reads a little differently"))
+            }
+        };
+        self.not_found(reason, &because, &quote(&lines, there, sent))
+            .hint("send the old_text of the first candidate, or allow a looser match")
+            .detail("nearest_line", line)
+            .detail("tier", found.tier.as_str())
+            .detail("candidates", candidates(&lines, &range))
+    }
+
+    /// The old text is nowhere: says what comes nearest.
+    fn nowhere(&self) -> Error {
+        let body = self.text.strip_prefix(BOM_UTF8).unwrap_or(self.text);
+        if body.is_empty() {
+            return self
+                .not_found("empty_file", "the file is empty", "")
+                .hint("write the file instead");
+        }
+        if self.edit.old.trim().is_empty() {
+            return self
+                .not_found("blank", "old_text is blank, and white space must match exactly", "")
+                .hint("include a line with text");
+        }
+        if self.is_applied() {
+            return self.error(Refusal::Already);
+        }
+        if super::repair::has_line_numbers(&self.edit.old) {
+            return self
+                .not_found("line_numbers", "old_text begins its lines with a line number", "")
+                .hint("send the lines without their numbers");
+        }
+        let lines = FileLines::new(self.text);
+        let Some(near) = nearest(&lines, &self.edit.old) else {
+            // Too short to be looked for before: as a line of its own.
+            if is_a_line(&lines, &self.edit.new) {
+                return self.error(Refusal::Already);
+            }
+            return self
+                .not_found("not_found", "nothing there is like it", "")
+                .hint("read the file again, or look for the text in other files");
+        };
+        let old = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(&old).get(near.old).map(|line| line.to_vec()).unwrap_or_default();
+        let there = lines.lines[near.line].text;
+        let so = match near.whitespace_only {
+            true if sent == there => ", but not what is around it".to_owned(),
+            true => format!(", which differs only in {}", difference(&sent, there)),
+            false => String::new(),
+        };
+        let line = near.line + 1;
+        self.not_found(
+            "not_found",
+            &format!("nearest is line {line}{so}"),
+            &quote(&lines, near.line, &sent),
+        )
+        .hint("read the file again and copy the text exactly")
+        .detail("nearest_line", line)
+    }
+}
+
+/// A place to send instead: its lines, its text where it is short, and anchors.
+fn candidates(file: &FileLines<'_>, range: &Range<usize>) -> Value {
+    let Some(last) = range.end.checked_sub(1).filter(|&last| last < file.lines.len()) else {
+        return json!([]);
     };
-    if text.strip_prefix(BOM_UTF8).unwrap_or(text).is_empty() {
-        return refuse("empty_file", join(head, "the file is empty"))
-            .hint("write the file instead");
-    }
-    if trim(edit.old.as_bytes()).iter().all(u8::is_ascii_whitespace) {
-        return refuse(
-            "blank",
-            join(head, "old_text is blank, and white space must match exactly"),
-        )
-        .hint("include a line with text");
-    }
-    if let Some(plain) = without_line_numbers(&edit.old) {
-        let there = occurs(text, &plain);
-        let also = if there { "; without them it is there" } else { "" };
-        return refuse(
-            "line_numbers",
-            join(head, &format!("old_text begins its lines with a line number{also}")),
-        )
-        .hint("send the lines without their numbers");
-    }
-    let file = FileLines::new(text);
-    if trim(edit.new.as_bytes()).len() >= 8 && occurs(text, &edit.new) {
-        return refuse("already_applied", join(head, "new_text is already there"))
-            .hint("nothing is left to do, or read the file again");
-    }
-    if options.strictness == Strictness::Exact
-        && let Ok(Some(found)) = whitespace::find(text, edit, super::OnMultiple::Error)
-        && let Some(splice) = found.splices.first()
+    let end = file.lines[last].start + file.lines[last].text.len();
+    let mark = |at: usize| {
+        let hash: String = anchor(file.lines[at].text).iter().collect();
+        format!("{}#{hash}", at + 1)
+    };
+    let mut candidate = json!({
+        "start_line": range.start + 1,
+        "end_line": range.end,
+        "from": mark(range.start),
+        "to": mark(last),
+    });
+    let lines = &file.lines[range.clone()];
+    if end - file.start(range.start) <= SENDABLE
+        && let Some(text) =
+            lines.iter().map(|line| std::str::from_utf8(line.text).ok()).collect::<Option<Vec<_>>>()
     {
-        let line = file.lines.partition_point(|line| line.start < splice.range.start);
-        let sent = first_line(&edit.old);
-        let kind = difference(&sent, file.lines[line].text);
-        let message = join(head, &format!("line {} differs only in {kind}", line + 1));
-        return refuse("whitespace", message + &quote(&file, line, &sent))
-            .hint("copy the text as the file has it, or allow match: whitespace")
-            .detail("nearest_line", line + 1);
+        candidate["old_text"] = text.join("\n").into();
     }
-    match nearest(&file, &edit.old) {
-        Some(near) => {
-            let old = fold_ends(edit.old.as_bytes());
-            let sent = edit_lines(&old).get(near.old).map(|line| line.to_vec()).unwrap_or_default();
-            let difference = if near.whitespace_only {
-                format!(", which differs only in {}", difference(&sent, file.lines[near.line].text))
-            } else {
-                String::new()
-            };
-            let message = join(head, &format!("nearest is line {}{difference}", near.line + 1));
-            refuse("not_found", message + &quote(&file, near.line, &sent))
-                .hint("read the file again and copy the text exactly")
-                .detail("nearest_line", near.line + 1)
-        }
-        // Too short to be looked for before: as a line of its own, where nothing is like old_text.
-        None if is_a_line(&file, &edit.new) => {
-            refuse("already_applied", join(head, "new_text is already there"))
-                .hint("nothing is left to do, or read the file again")
-        }
-        None => refuse("not_found", join(head, "nothing there is like it"))
-            .hint("read the file again, or look for the text in other files"),
-    }
+    json!([candidate])
+}
+
+fn detailed(lines: &[u64]) -> Vec<u64> {
+    lines[..lines.len().min(DETAILED)].to_vec()
 }
 
 /// Whether a line of the file is this text, blanks around it aside.
@@ -170,7 +391,7 @@ fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
 
 /// `head: tail` where that fits the first line, else `tail` on a line of its own.
 fn join(head: String, tail: &str) -> String {
-    let short = crate::text::count_chars(&head) + crate::text::count_chars(tail) + 2 <= FIRST_LINE;
+    let short = count_chars(&head) + count_chars(tail) + 2 <= FIRST_LINE;
     format!("{head}{}{tail}", if short { ": " } else { "\n" })
 }
 
@@ -181,12 +402,13 @@ fn list(lines: &[u64]) -> String {
     shown.join(", ") + &rest
 }
 
+fn show(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&line[..line.len().min(QUOTE * 4)]);
+    escape_controls(cut_chars(&text, QUOTE)).into_owned()
+}
+
 /// The line of the file and the line that was sent, below each other.
 fn quote(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
-    let show = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        escape_controls(cut_chars(&text, QUOTE)).into_owned()
-    };
     let number = (line + 1).to_string();
     let blank = " ".repeat(number.len());
     format!("\n  file {number}: {}\n  sent {blank}: {}", show(file.lines[line].text), show(sent))
@@ -194,39 +416,12 @@ fn quote(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
 
 /// What two lines with the same words differ in.
 fn difference(sent: &[u8], file: &[u8]) -> &'static str {
-    let sent_text = sent.strip_suffix(b"\r").unwrap_or(sent);
-    if indent(sent_text) == indent(file) {
+    let sent = sent.strip_suffix(b"\r").unwrap_or(sent);
+    if indent(sent) == indent(file) {
         "whitespace"
-    } else if sent_text.contains(&b'\t') != file.contains(&b'\t') {
+    } else if sent.contains(&b'\t') != file.contains(&b'\t') {
         "whitespace (indentation: tabs against spaces)"
     } else {
         "whitespace (indentation)"
     }
-}
-
-fn first_line(text: &str) -> Vec<u8> {
-    let text = fold_ends(text.as_bytes());
-    let lines = edit_lines(&text);
-    lines.iter().find(|line| !trim(line).is_empty()).map(|line| line.to_vec()).unwrap_or_default()
-}
-
-/// The text without the line numbers that a listing put before its lines; `None`
-/// unless every line that is not blank has one.
-fn without_line_numbers(text: &str) -> Option<String> {
-    let mut plain = Vec::new();
-    let mut any = false;
-    for line in text.split('\n') {
-        if line.trim().is_empty() {
-            plain.push(line);
-            continue;
-        }
-        let rest = line.trim_start();
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let rest = rest.get(digits..).filter(|_| digits > 0)?;
-        let marks = ["\t", "\u{2192}", ": ", "| ", " | ", "|"];
-        let mark = marks.iter().find(|mark| rest.starts_with(**mark))?;
-        plain.push(&rest[mark.len()..]);
-        any = true;
-    }
-    any.then(|| plain.join("\n"))
 }

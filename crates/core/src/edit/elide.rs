@@ -1,0 +1,138 @@
+//! Elisions: `...` or `// ... existing code ...` for lines that both texts leave
+//! out.
+//!
+//! The texts are cut at their elisions. The pieces must stand in the file in
+//! their order; a piece that the edit changes must have one place only, while
+//! one that it does not change may be found wherever it makes the others fit.
+//! What lies between the pieces is not touched.
+
+use super::key::{Haystack, key};
+use super::lines::trim;
+use super::locate::{Place, locate};
+use super::merge::{changes_any, merge};
+use super::needle::Needle;
+use super::{Found, Refusal, Tier};
+
+/// Lines that one elision may stand for.
+const FARTHEST: usize = 2_000;
+
+type Lines<'l, 'e> = &'l [&'e [u8]];
+
+/// Whether a text has elisions that are no lines of the file.
+pub(super) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
+    let elided =
+        |line: &&[u8]| is_elision(line) && !hay.hashes.contains(&crate::diff::hash(&key(line)));
+    old.iter().any(elided) && pieces(old).len() > 1
+}
+
+/// Finds an old text with elisions.
+///
+/// # Errors
+/// Refuses where a piece that the edit changes is not in one place.
+pub(super) fn find(
+    hay: &Haystack<'_>,
+    old: &[&[u8]],
+    new: &[&[u8]],
+) -> Result<(i32, Found), Refusal> {
+    let (olds, news) = (pieces(old), pieces(new));
+    let blank = |piece: &Lines<'_, '_>| piece.iter().all(|line| trim(line).is_empty());
+    if olds.len() < 2 || olds.len() != news.len() || olds.iter().any(blank) {
+        return Err(Refusal::Elided);
+    }
+    let mut places = Vec::with_capacity(olds.len());
+    for (old, new) in olds.iter().zip(&news) {
+        let needle = Needle::new(old, new);
+        places.push(locate(hay, &needle).map_err(|miss| Refusal::of(miss, &needle))?);
+    }
+    in_order(&mut places);
+    let (mut splices, mut cost, mut score) = (Vec::new(), 0, 1.0f64);
+    for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
+        let Some(place) = places.first() else { return Err(Refusal::NotFound) };
+        if !changes_any(old, new) {
+            continue;
+        }
+        if places.len() > 1 {
+            let lines = places.iter().map(Place::line).collect();
+            return Err(Refusal::NotUnique { lines, alike: false });
+        }
+        cost += place.alignment.cost;
+        score = score.min(place.score);
+        splices.push(merge(hay, &place.alignment, old, new)?);
+    }
+    if splices.is_empty() {
+        return Err(Refusal::NotFound);
+    }
+    Ok((cost, Found { splices, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
+}
+
+/// Keeps the places from which a place of the next piece, and of all after it,
+/// can be reached, and likewise back to the first.
+fn in_order(places: &mut [Vec<Place>]) {
+    let follows = |one: &Place, next: &Place| {
+        let (end, start) = (one.alignment.file.end, next.alignment.file.start);
+        start >= end && start - end <= FARTHEST
+    };
+    for at in 1..places.len() {
+        let (before, rest) = places.split_at_mut(at);
+        let before = &before[at - 1];
+        rest[0].retain(|place| before.iter().any(|one| follows(one, place)));
+    }
+    for at in (1..places.len()).rev() {
+        let (before, rest) = places.split_at_mut(at);
+        before[at - 1].retain(|place| rest[0].iter().any(|next| follows(place, next)));
+    }
+}
+
+/// The pieces between elisions; elisions at either end cut nothing.
+fn pieces<'l, 'e>(lines: Lines<'l, 'e>) -> Vec<Lines<'l, 'e>> {
+    let mut pieces: Vec<Lines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
+    if pieces.len() > 1 && pieces.first().is_some_and(|piece| piece.is_empty()) {
+        pieces.remove(0);
+    }
+    if pieces.len() > 1 && pieces.last().is_some_and(|piece| piece.is_empty()) {
+        pieces.pop();
+    }
+    pieces
+}
+
+/// Whether a line only says that lines are left out.
+pub(super) fn is_elision(line: &[u8]) -> bool {
+    const OPEN: [&str; 7] = ["//", "#", "/*", "<!--", "--", "{/*", "*"];
+    const CLOSE: [&str; 3] = ["*/}", "*/", "-->"];
+    let Ok(whole) = std::str::from_utf8(trim(line)) else { return false };
+    let dots = |text: &str| text.starts_with("...") || text.starts_with('\u{2026}');
+    let text = OPEN.iter().find_map(|mark| whole.strip_prefix(mark)).unwrap_or(whole);
+    let text = CLOSE.iter().find_map(|mark| text.strip_suffix(mark)).unwrap_or(text).trim();
+    if !dots(text) {
+        return false;
+    }
+    let rest = text.trim_start_matches(['.', '\u{2026}']);
+    let words = rest.trim_end_matches(['.', '\u{2026}']);
+    // `...props` spreads a value; `... props` leaves lines out.
+    let apart = rest.is_empty() || rest.starts_with(' ') || whole.len() > text.len();
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '\'' | '(' | ')');
+    apart && words.len() <= 48 && words.chars().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_elision;
+
+    #[test]
+    fn what_is_an_elision() {
+        for line in [
+            "...",
+            "  // ...",
+            "# ... existing code ...",
+            "/* ... */",
+            "<!-- ... -->",
+            "\u{2026}",
+            "// ... rest of code ...",
+        ] {
+            assert!(is_elision(line.as_bytes()), "{line}");
+        }
+        for line in ["...args", "f(...)", "// see ...", "..", "", "...props,", "...a.b"] {
+            assert!(!is_elision(line.as_bytes()), "{line}");
+        }
+    }
+}

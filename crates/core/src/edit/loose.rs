@@ -1,0 +1,185 @@
+//! Finding and making an edit whose old text is not there literally.
+//!
+//! Each hypothesis about what was meant is looked for, literally if something
+//! was repaired, then line by line; the one that fits best is made. The text as
+//! sent goes first and wins ties, so a file that truly holds `&lt;` is safe.
+
+use std::ops::Range;
+
+use super::align::Step;
+use super::key::{Haystack, squeezed};
+use super::lines::{edit_lines, fold_ends, trim};
+use super::locate::{Place, locate};
+use super::merge::merge;
+use super::needle::{Kind, Needle};
+use super::refusal::Refusal;
+use super::repair::{Hypothesis, hypotheses};
+use super::{Edit, Found, OnMultiple, Splice, Tier, choose, elide, exact};
+
+/// Costs below this are blanks and quotes: no other hypothesis can do better.
+const ALL_BUT_LITERAL: i32 = 100;
+/// Another hypothesis must be this much better than an earlier one.
+const CLEARLY_BETTER: i32 = 200;
+
+/// Finds the old text by its words.
+///
+/// # Errors
+/// Refuses where it is nowhere, in several places, or not quite there.
+pub(super) fn find(text: &[u8], edit: &Edit, on_multiple: OnMultiple) -> Result<Found, Refusal> {
+    let hay = Haystack::new(text);
+    let mut best: Option<(i32, Found)> = None;
+    let mut first = None;
+    for hypothesis in hypotheses(&edit.old, &edit.new) {
+        match attempt(&hay, &hypothesis, edit, on_multiple) {
+            Ok((cost, found)) => {
+                if best.as_ref().is_none_or(|(least, _)| cost + CLEARLY_BETTER < *least) {
+                    best = Some((cost, Found { repairs: hypothesis.repairs, ..found }));
+                }
+                if cost < ALL_BUT_LITERAL {
+                    break;
+                }
+            }
+            // What is ambiguous as sent does not become clear by being changed.
+            Err(refusal) if hypothesis.repairs.is_empty() && refusal.is_ambiguous() => {
+                return Err(refusal);
+            }
+            Err(refusal) => {
+                first.get_or_insert(refusal);
+            }
+        }
+    }
+    best.map(|(_, found)| found).ok_or(first.unwrap_or(Refusal::NotFound))
+}
+
+fn attempt(
+    hay: &Haystack<'_>,
+    hypothesis: &Hypothesis,
+    edit: &Edit,
+    on_multiple: OnMultiple,
+) -> Result<(i32, Found), Refusal> {
+    let repaired = !hypothesis.repairs.is_empty();
+    if repaired {
+        let (old, new) = (hypothesis.old.clone(), hypothesis.new.clone());
+        if old.is_empty() || old == new {
+            return Err(Refusal::NotFound);
+        }
+        let plain = Edit { old, new, ..edit.clone() };
+        if let Some(found) = exact::find(hay.text, &plain, on_multiple)? {
+            return Ok((0, Found { tier: Tier::Fuzzy, ..found }));
+        }
+    }
+    let old = fold_ends(hypothesis.old.as_bytes());
+    let new = fold_ends(hypothesis.new.as_bytes());
+    let (old, new) = (edit_lines(&old), edit_lines(&new));
+    let (old, new) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
+    if elide::is_elided(hay, old) {
+        return elide::find(hay, old, new);
+    }
+    let found = in_place(hay, old, new, repaired, edit, on_multiple);
+    // The file has such lines itself; they may be elisions all the same.
+    found.or_else(|refusal| elide::find(hay, old, new).map_err(|_| refusal))
+}
+
+fn in_place(
+    hay: &Haystack<'_>,
+    old: Lines<'_>,
+    new: Lines<'_>,
+    repaired: bool,
+    edit: &Edit,
+    on_multiple: OnMultiple,
+) -> Result<(i32, Found), Refusal> {
+    let (old, needle, places) = located(hay, old, new)?;
+    let lines: Vec<u64> = places.iter().map(Place::line).collect();
+    let chosen = choose(&lines, edit, on_multiple)?;
+    let mut splices = Vec::new();
+    let (mut cost, mut score) = (0, 1.0f64);
+    let mut tier = if repaired { Tier::Fuzzy } else { Tier::Whitespace };
+    for place in &places[chosen] {
+        tier = tier.max(tier_of(hay, &needle, place));
+        cost = cost.max(place.alignment.cost);
+        score = score.min(place.score);
+        splices.push(merge(hay, &place.alignment, old, new)?);
+    }
+    Ok((cost, Found { splices, tier, repairs: Vec::new(), score }))
+}
+
+type Located<'e> = (Lines<'e>, Needle<'e>, Vec<Place>);
+
+/// Finds the old lines, with the blank ones at their edges or without.
+fn located<'e>(hay: &Haystack<'_>, old: Lines<'e>, new: Lines<'_>) -> Result<Located<'e>, Refusal> {
+    let needle = Needle::new(old, new);
+    match locate(hay, &needle) {
+        Ok(places) => Ok((old, needle, places)),
+        Err(miss) => {
+            let blank = |line: &&&[u8]| trim(line).is_empty();
+            let lead = old.iter().take_while(blank).count();
+            let trail = old.iter().rev().take_while(blank).count();
+            if lead + trail == 0 {
+                return Err(Refusal::of(miss, &needle));
+            }
+            located(hay, &old[lead..old.len() - trail], new)
+        }
+    }
+}
+
+/// A place for lines, and the splice that replaces them there.
+pub(crate) struct LinePlace {
+    /// Lines of the file (0-based).
+    pub lines: Range<usize>,
+    /// What is written.
+    pub splice: Splice,
+}
+
+/// The places for lines that are to be replaced: one, or several that fit
+/// equally well.
+/// `None` where they are nowhere, or not quite there.
+pub(crate) fn place_lines(text: &[u8], old: &[&[u8]], new: &[&[u8]]) -> Option<Vec<LinePlace>> {
+    let hay = Haystack::new(text);
+    let places = locate(&hay, &Needle::new(old, new)).ok()?;
+    places
+        .iter()
+        .map(|place| {
+            let splice = merge(&hay, &place.alignment, old, new).ok()?;
+            Some(LinePlace { lines: place.alignment.file.clone(), splice })
+        })
+        .collect()
+}
+
+/// Whether a place was matched by white space alone.
+fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Place) -> Tier {
+    let blank = place.alignment.steps.iter().all(|step| match step {
+        Step::Pair { old, file, likeness, cut } => {
+            let sent: Vec<u8> = old
+                .clone()
+                .flat_map(|line| squeezed(needle.lines[line].text).into_owned())
+                .collect();
+            let there: Vec<u8> = file
+                .clone()
+                .flat_map(|line| {
+                    let text = hay.line(line);
+                    squeezed(&text[cut.head..text.len() - cut.tail]).into_owned()
+                })
+                .collect();
+            *likeness == 1.0 && sent == there
+        }
+        Step::OldOnly(line) => needle.lines[*line].kind == Kind::Blank,
+        Step::FileOnly(line) => Kind::of(hay.line(*line)) == Kind::Blank,
+    });
+    if blank { Tier::Whitespace } else { Tier::Fuzzy }
+}
+
+type Lines<'e> = &'e [&'e [u8]];
+
+/// Both texts without the blank lines that they share at their edges. `None`
+/// where the old text is blank.
+fn without_edges<'e>(old: &'e [&'e [u8]], new: &'e [&'e [u8]]) -> Option<(Lines<'e>, Lines<'e>)> {
+    let blank = |line: &&&[u8]| trim(line).is_empty();
+    if old.iter().all(|line| trim(line).is_empty()) {
+        return None;
+    }
+    let lead = old.iter().take_while(blank).count().min(new.iter().take_while(blank).count());
+    let (old, new) = (&old[lead..], &new[lead..]);
+    let trail =
+        old.iter().rev().take_while(blank).count().min(new.iter().rev().take_while(blank).count());
+    Some((&old[..old.len() - trail], &new[..new.len() - trail]))
+}

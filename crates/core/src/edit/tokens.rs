@@ -1,0 +1,150 @@
+//! Merging within a line: what the edit changes, in the words the file has.
+//!
+//! The model's old line and the file's may differ in blanks, in a typo, in the
+//! shape of a quote. A new line made of such an old line is the file's line
+//! with only the model's change applied.
+
+use std::ops::Range;
+
+use crate::diff::{Change, changes_between};
+
+/// `theirs` is what the edit makes of `base`; the result is what it makes of
+/// `ours`. Where both changed the same words, the edit's stand.
+pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
+    if base == ours {
+        return theirs.to_vec();
+    }
+    let (base, ours, theirs) = (tokens(base), tokens(ours), tokens(theirs));
+    let file = changes_between(&base, &ours);
+    let edit = changes_between(&base, &theirs);
+    let (mut file, mut edit) = (file.iter().peekable(), edit.iter().peekable());
+    let mut merged = Vec::new();
+    let mut next = 0;
+    loop {
+        let mine = match (file.peek(), edit.peek()) {
+            (None, None) => break,
+            (Some(mine), Some(other)) => {
+                let both = mine.before == other.before;
+                let same = both && text(&ours, &mine.after) == text(&theirs, &other.after);
+                if same {
+                    edit.next();
+                    true
+                } else if overlap(&mine.before, &other.before)
+                    || (is_dressing(&base, &ours, mine)
+                        && is_dressed(text_of(&theirs, &other.after), mine, other))
+                {
+                    file.next();
+                    continue;
+                } else {
+                    (mine.before.start, mine.before.end) < (other.before.start, other.before.end)
+                }
+            }
+            (mine, _) => mine.is_some(),
+        };
+        let (change, side) = match if mine { file.next() } else { edit.next() } {
+            Some(change) => (change, if mine { &ours } else { &theirs }),
+            None => break,
+        };
+        merged.extend(text(&base, &(next..change.before.start)));
+        merged.extend(text(side, &change.after));
+        next = change.before.end;
+    }
+    merged.extend(text(&base, &(next..base.len() as u32)));
+    merged
+}
+
+fn text(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
+    tokens[range.start as usize..range.end as usize].concat()
+}
+
+/// Whether two changed ranges have a token in common, or one is inside the other.
+fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Whether the edit, in a place that meets the file's change of blanks, has
+/// blanks of its own there or takes the word away that they belong to.
+fn is_dressed(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
+    let blank = |token: Option<&&[u8]>| token.is_none_or(|token| matches!(token[0], b' ' | b'\t'));
+    if mine.before == other.before {
+        return false;
+    }
+    (mine.before.end == other.before.start && blank(new.first()))
+        || (other.before.end == mine.before.start && blank(new.last()))
+}
+
+fn text_of<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]] {
+    &tokens[range.start as usize..range.end as usize]
+}
+
+/// Whether a change is of blanks alone.
+fn is_dressing(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool {
+    let blank = |tokens: &[&[u8]], range: &Range<u32>| {
+        tokens[range.start as usize..range.end as usize]
+            .iter()
+            .all(|token| matches!(token.first(), Some(b' ' | b'\t')))
+    };
+    blank(base, &change.before) && blank(side, &change.after)
+}
+
+/// Words, runs of blanks, and every other character for itself.
+fn tokens(line: &[u8]) -> Vec<&[u8]> {
+    let class = |byte: u8| match byte {
+        b' ' | b'\t' => 1,
+        b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => 2,
+        _ => 0,
+    };
+    let mut tokens = Vec::new();
+    let mut rest = line;
+    while let Some(&first) = rest.first() {
+        let len = match class(first) {
+            0 => 1 + rest[1..].iter().take_while(|&&byte| byte & 0xc0 == 0x80).count(),
+            kind => rest.iter().take_while(|&&byte| class(byte) == kind).count(),
+        };
+        let (token, left) = rest.split_at(len);
+        tokens.push(token);
+        rest = left;
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{merge, tokens};
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_the_change_is_carried_over() {
+        for (base, ours, theirs, merged) in [
+            ("f(a, b)", "f( a,b )", "f(a, b, c)", "f( a,b, c )"),
+            ("a=b", "a = b", "a = c", "a = c"),
+            ("f(x){", "f(x) {", "g(x)", "g(x)"),
+            (
+                "let cofnig = load(a)",
+                "let config = load(a)",
+                "let cofnig = load(b)",
+                "let config = load(b)",
+            ),
+            ("say \u{201c}hi\u{201d}", "say \"hi\"", "say \u{201c}ho\u{201d}", "say \"ho\""),
+            ("a + b", "a + b", "a - b", "a - b"),
+            ("a", "b", "c", "c"),
+            ("x = 1", "x  =  1", "y = 1", "y  =  1"),
+        ] {
+            let got = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&got), merged, "{base}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_total(
+            base in "[ab (é]{0,12}", ours in "[ab (é]{0,12}", theirs in "[ab (é]{0,12}",
+        ) {
+            let (base, ours, theirs) = (base.as_bytes(), ours.as_bytes(), theirs.as_bytes());
+            prop_assert_eq!(tokens(base).concat(), base);
+            prop_assert_eq!(merge(base, base, theirs), theirs);
+            prop_assert_eq!(merge(base, ours, base), ours);
+            prop_assert_eq!(merge(base, ours, ours), ours);
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Reading unified diffs and git's extended form of them.
+
+use super::quoted::{git_names, name, strip_prefixes};
+use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine, v4a};
+use crate::error::{Code, Error, Result};
+
+/// Reads a patch in any of the forms. `strip` is the number of leading
+/// directories to take from the names of a unified diff; `None` takes `a/` and
+/// `b/` where both names have them.
+///
+/// # Errors
+/// `PATCH_FAILED` where there is no patch in the text, or where a line within
+/// one is neither context nor change; `details.line` says where (1-based).
+pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
+    let lines = split(text);
+    if let Some(at) = lines.iter().position(|line| v4a::begins(line)) {
+        return v4a::parse(&lines, at);
+    }
+    let mut reader = Reader { lines, at: 0, strip, patch: Patch::default() };
+    reader.patch()?;
+    if reader.patch.files.is_empty() {
+        let error = match text.lines().find(|line| line.starts_with("***************")) {
+            Some(_) => failed("the patch is a context diff, which is not supported", None)
+                .hint("send a unified diff (diff -u)"),
+            None => failed("there is no patch in the text", None)
+                .hint("send a unified diff, or a *** Begin Patch envelope"),
+        };
+        return Err(error);
+    }
+    Ok(reader.patch)
+}
+
+/// The lines of a text, without LF. A CR is kept, unless every line has one:
+/// then it came with the transport.
+fn split(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    if lines.last() == Some(&"") {
+        lines.pop();
+    }
+    if lines.iter().all(|line| line.ends_with('\r')) {
+        for line in &mut lines {
+            *line = line.strip_suffix('\r').unwrap_or(line);
+        }
+    }
+    lines
+}
+
+pub(super) fn failed(message: impl Into<String>, line: Option<usize>) -> Error {
+    let error = Error::new(Code::PatchFailed, message);
+    match line {
+        Some(line) => error.detail("line", line),
+        None => error,
+    }
+}
+
+/// What a hunk's header says.
+pub(super) struct HunkHeader {
+    old: Option<(u64, u64)>,
+    new: Option<(u64, u64)>,
+    pub section: String,
+}
+
+struct Reader<'t> {
+    lines: Vec<&'t str>,
+    at: usize,
+    strip: Option<usize>,
+    patch: Patch,
+}
+
+impl<'t> Reader<'t> {
+    fn line(&self, at: usize) -> Option<&'t str> {
+        self.lines.get(at).copied()
+    }
+
+    fn patch(&mut self) -> Result<()> {
+        while let Some(line) = self.line(self.at) {
+            if let Some(names) = line.strip_prefix("diff --git ") {
+                self.git_file(names)?;
+            } else if self.is_file_header(self.at) {
+                let line = self.at + 1;
+                let file = FilePatch { line, ..FilePatch::default() };
+                self.plain_file(file)?;
+            } else if is_hunk_header(line) {
+                // No file header: the caller has to say which file is meant.
+                let mut file = FilePatch { line: self.at + 1, ..FilePatch::default() };
+                self.hunks(&mut file)?;
+                self.patch.files.push(file);
+            } else {
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// `--- name`, `+++ name`.
+    fn is_file_header(&self, at: usize) -> bool {
+        self.line(at).is_some_and(|line| line.starts_with("--- "))
+            && self.line(at + 1).is_some_and(|line| line.starts_with("+++ "))
+    }
+
+    /// A file header that cannot be two changed lines of a hunk.
+    fn is_clear_file_header(&self, at: usize) -> bool {
+        self.is_file_header(at) && self.line(at + 2).is_none_or(is_hunk_header)
+    }
+
+    fn plain_file(&mut self, mut file: FilePatch) -> Result<()> {
+        let old = self.line(self.at).and_then(|line| name(&line[4..]));
+        let new = self.line(self.at + 1).and_then(|line| name(&line[4..]));
+        self.at += 2;
+        let absent = (old.is_none(), new.is_none());
+        let (old, new) = strip_prefixes(old, new, self.strip);
+        if matches!(file.operation, Operation::Update | Operation::Create | Operation::Delete) {
+            (file.old, file.new) = (old, new);
+            file.operation = match absent {
+                (true, false) => Operation::Create,
+                (false, true) => Operation::Delete,
+                _ => file.operation,
+            };
+        }
+        self.hunks(&mut file)?;
+        self.patch.files.push(file);
+        Ok(())
+    }
+
+    fn git_file(&mut self, names: &str) -> Result<()> {
+        let mut file = FilePatch { line: self.at + 1, ..FilePatch::default() };
+        if let Some((old, new)) = git_names(names) {
+            (file.old, file.new) = strip_prefixes(Some(old), Some(new), self.strip);
+        }
+        self.at += 1;
+        while let Some(line) = self.line(self.at) {
+            let text = line.trim_end_matches('\r');
+            let (mode, is_new) = match text {
+                _ if text.starts_with("deleted file mode ") => {
+                    file.operation = Operation::Delete;
+                    (None, false)
+                }
+                _ => {
+                    let made = text.strip_prefix("new file mode ");
+                    (made.or_else(|| text.strip_prefix("new mode ")), made.is_some())
+                }
+            };
+            if is_new {
+                file.operation = Operation::Create;
+            }
+            if let Some(mode) = mode {
+                file.mode = u32::from_str_radix(mode.trim(), 8).ok();
+            } else if let Some(from) = text.strip_prefix("rename from ") {
+                (file.operation, file.old) = (Operation::Rename, name(from));
+            } else if let Some(to) = text.strip_prefix("rename to ") {
+                (file.operation, file.new) = (Operation::Rename, name(to));
+            } else if let Some(from) = text.strip_prefix("copy from ") {
+                (file.operation, file.old) = (Operation::Copy, name(from));
+            } else if let Some(to) = text.strip_prefix("copy to ") {
+                (file.operation, file.new) = (Operation::Copy, name(to));
+            } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
+                file.binary = true;
+            } else if !is_git_header(text) {
+                break;
+            }
+            self.at += 1;
+        }
+        match file.operation {
+            Operation::Create => file.old = None,
+            Operation::Delete => file.new = None,
+            _ => {}
+        }
+        if self.is_file_header(self.at) {
+            return self.plain_file(file);
+        }
+        if self.line(self.at).is_some_and(is_hunk_header) {
+            self.hunks(&mut file)?;
+        }
+        self.patch.files.push(file);
+        Ok(())
+    }
+
+    fn hunks(&mut self, file: &mut FilePatch) -> Result<()> {
+        while let Some(header) = self.line(self.at).and_then(hunk_header) {
+            let line = self.at + 1;
+            self.at += 1;
+            let lines = match (header.old, header.new) {
+                (Some((_, old)), Some((_, new))) => match self.counted(old, new) {
+                    Some(lines) => lines,
+                    None => {
+                        let lines = self.uncounted()?;
+                        self.patch.warnings.push(format!(
+                            "the hunk at line {line} of the patch has other line counts than its header"
+                        ));
+                        lines
+                    }
+                },
+                _ => self.uncounted()?,
+            };
+            if lines.is_empty() {
+                return Err(failed(
+                    format!("the hunk at line {line} of the patch is empty"),
+                    Some(line),
+                ));
+            }
+            let anchors = match header.old {
+                None if !header.section.is_empty() => vec![header.section],
+                _ => Vec::new(),
+            };
+            let start = |side: Option<(u64, u64)>| side.map(|(start, _)| start);
+            file.hunks.push(Hunk {
+                old_start: start(header.old),
+                new_start: start(header.new),
+                anchors,
+                at_end: false,
+                lines,
+                line,
+            });
+        }
+        Ok(())
+    }
+
+    /// The body of a hunk by the counts of its header; `None` where they are
+    /// not those of the body.
+    fn counted(&mut self, mut old: u64, mut new: u64) -> Option<Vec<PatchLine>> {
+        let mut at = self.at;
+        let mut lines: Vec<PatchLine> = Vec::new();
+        while old > 0 || new > 0 {
+            let line = body_line(self.line(at)?)?;
+            let (before, after) = match line.mark {
+                Mark::Context => (1, 1),
+                Mark::Removed => (1, 0),
+                Mark::Added => (0, 1),
+            };
+            (old, new) = (old.checked_sub(before)?, new.checked_sub(after)?);
+            lines.push(line);
+            at += 1;
+            at += self.open_end(at, &mut lines);
+        }
+        let more = self.line(at).is_some_and(|line| {
+            line.starts_with([' ', '+', '-']) && !self.is_file_header(at) && !is_signature(line)
+        });
+        if more {
+            return None;
+        }
+        self.at = at;
+        Some(lines)
+    }
+
+    /// The body of a hunk up to whatever cannot be part of it.
+    fn uncounted(&mut self) -> Result<Vec<PatchLine>> {
+        let mut lines: Vec<PatchLine> = Vec::new();
+        let mut bare = 0;
+        while let Some(text) = self.line(self.at) {
+            if is_hunk_header(text)
+                || self.is_clear_file_header(self.at)
+                || text.starts_with("diff --git ")
+                || text.starts_with("```")
+                || is_signature(text)
+            {
+                break;
+            }
+            let Some(line) = body_line(text) else {
+                if self.is_prose(self.at) {
+                    break;
+                }
+                let number = self.at + 1;
+                return Err(failed(
+                    format!("line {number} of the patch begins with none of space, + and -"),
+                    Some(number),
+                )
+                .hint("begin context lines with a space"));
+            };
+            bare = if text.trim_end_matches('\r').is_empty() { bare + 1 } else { 0 };
+            lines.push(line);
+            self.at += 1;
+            self.at += self.open_end(self.at, &mut lines);
+        }
+        // Empty lines after a hunk belong to what follows it.
+        lines.truncate(lines.len() - bare);
+        Ok(lines)
+    }
+
+    /// Takes `\ No newline at end of file`.
+    fn open_end(&self, at: usize, lines: &mut [PatchLine]) -> usize {
+        match (self.line(at), lines.last_mut()) {
+            (Some(line), Some(last)) if line.starts_with('\\') => {
+                last.open = true;
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether nothing of a patch comes up to the next header.
+    fn is_prose(&self, at: usize) -> bool {
+        !self.lines[at..]
+            .iter()
+            .enumerate()
+            .take_while(|(more, line)| !is_hunk_header(line) && !self.is_file_header(at + more))
+            .any(|(_, line)| line.starts_with(['+', '-']) && !is_signature(line))
+    }
+}
+
+/// A line of a hunk; an empty one is empty context that lost its space.
+pub(super) fn body_line(line: &str) -> Option<PatchLine> {
+    let mark = match line.chars().next() {
+        None | Some('\r') => {
+            return Some(PatchLine { mark: Mark::Context, text: line.to_owned(), open: false });
+        }
+        Some(' ') => Mark::Context,
+        Some('+') => Mark::Added,
+        Some('-') => Mark::Removed,
+        Some(_) => return None,
+    };
+    Some(PatchLine { mark, text: line[1..].to_owned(), open: false })
+}
+
+/// The line that `git format-patch` puts under a patch.
+fn is_signature(line: &str) -> bool {
+    line.trim_end() == "--"
+}
+
+fn is_git_header(line: &str) -> bool {
+    ["old mode ", "similarity index ", "dissimilarity index ", "index "]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
+pub(super) fn is_hunk_header(line: &str) -> bool {
+    hunk_header(line).is_some()
+}
+
+/// `@@ -1,2 +3,4 @@ section`, `@@ ... @@`, `@@ section` or `@@`.
+pub(super) fn hunk_header(line: &str) -> Option<HunkHeader> {
+    let rest = line.trim_end_matches('\r').strip_prefix("@@")?;
+    let numbers = || {
+        let (old, after) = side(rest.trim_start().strip_prefix('-')?)?;
+        let (new, after) = side(after.trim_start().strip_prefix('+')?)?;
+        let section = after.trim_start().strip_prefix("@@").unwrap_or(after);
+        Some(HunkHeader { old: Some(old), new: Some(new), section: section.trim().to_owned() })
+    };
+    if let Some(header) = numbers() {
+        return Some(header);
+    }
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
+    }
+    let section = rest.trim();
+    let section = section.strip_suffix("@@").unwrap_or(section).trim();
+    let dots = section.trim_matches(['.', '\u{2026}', ' ']).is_empty();
+    let section = if dots { String::new() } else { section.to_owned() };
+    Some(HunkHeader { old: None, new: None, section })
+}
+
+/// `12,3` or `12`, and what follows.
+fn side(text: &str) -> Option<((u64, u64), &str)> {
+    let number = |text: &'_ str| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        Some((text[..digits].parse::<u64>().ok()?, digits))
+    };
+    let (start, digits) = number(text)?;
+    let rest = &text[digits..];
+    match rest.strip_prefix(',') {
+        Some(rest) => {
+            let (count, digits) = number(rest)?;
+            Some(((start, count), &rest[digits..]))
+        }
+        None => Some(((start, 1), rest)),
+    }
+}

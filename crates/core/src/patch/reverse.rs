@@ -1,0 +1,51 @@
+//! The patch that undoes a patch.
+
+use super::{FilePatch, Hunk, Mark, Operation, Patch};
+use crate::error::{Code, Error, Result};
+
+/// Turns a patch around: what it added is removed, and the other way round.
+///
+/// # Errors
+/// `PATCH_FAILED` for a deletion that does not hold what it deletes, and for a
+/// copy, which leaves nothing to undo it by.
+pub fn reverse(patch: &Patch) -> Result<Patch> {
+    let mut files = patch.files.iter().map(reverse_file).collect::<Result<Vec<_>>>()?;
+    files.reverse();
+    Ok(Patch { files, warnings: patch.warnings.clone() })
+}
+
+fn reverse_file(file: &FilePatch) -> Result<FilePatch> {
+    let refuse = |message: &str| {
+        Error::new(Code::PatchFailed, message).detail("path", file.name().unwrap_or_default())
+    };
+    if file.unchecked {
+        return Err(refuse("a deletion that does not hold the content cannot be reversed"));
+    }
+    let operation = match file.operation {
+        Operation::Create => Operation::Delete,
+        Operation::Delete => Operation::Create,
+        Operation::Update => Operation::Update,
+        Operation::Rename => Operation::Rename,
+        Operation::Copy => return Err(refuse("a copy cannot be reversed")),
+    };
+    Ok(FilePatch {
+        old: file.new.clone(),
+        new: file.old.clone(),
+        operation,
+        mode: None,
+        hunks: file.hunks.iter().map(reverse_hunk).collect(),
+        ..file.clone()
+    })
+}
+
+fn reverse_hunk(hunk: &Hunk) -> Hunk {
+    let mut lines = hunk.lines.clone();
+    for line in &mut lines {
+        line.mark = match line.mark {
+            Mark::Context => Mark::Context,
+            Mark::Removed => Mark::Added,
+            Mark::Added => Mark::Removed,
+        };
+    }
+    Hunk { old_start: hunk.new_start, new_start: hunk.old_start, lines, ..hunk.clone() }
+}

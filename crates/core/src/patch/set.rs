@@ -1,0 +1,226 @@
+//! A whole patch over a set of files: everything is worked out before anything
+//! is handed back, so a patch is applied in full or not at all.
+
+use std::collections::BTreeMap;
+
+use super::apply::{Options, Placed, apply};
+use super::{FilePatch, Operation, Patch};
+use crate::error::{Code, Error, Result};
+use crate::path::escape_controls;
+
+/// What becomes of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file.
+    pub path: String,
+    /// What it was called before, where it is renamed or copied.
+    pub from: Option<String>,
+    /// What is done with it.
+    pub operation: Operation,
+    /// The new content; `None` where the file goes.
+    pub bytes: Option<Vec<u8>>,
+    /// Permission bits, where the patch sets them.
+    pub mode: Option<u32>,
+    /// Lines added.
+    pub added: u64,
+    /// Lines removed.
+    pub removed: u64,
+    /// Where each hunk went.
+    pub hunks: Vec<Placed>,
+}
+
+/// How a patch is applied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetOptions {
+    /// How hunks may be placed.
+    pub hunks: Options,
+    /// The file meant by a patch that names none.
+    pub path: Option<String>,
+}
+
+/// The paths that a patch reads or writes, each once, in order.
+pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for file in &patch.files {
+        let named = [&file.old, &file.new, &options.path];
+        for path in named.into_iter().flatten() {
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        }
+    }
+    paths
+}
+
+/// Works out what a patch makes of files. `files` holds the content of every
+/// path of [`paths`] that exists.
+///
+/// # Errors
+/// `PATCH_FAILED` with `path` and `reason`; nothing is applied then.
+pub fn apply_all(
+    patch: &Patch,
+    files: &BTreeMap<String, Vec<u8>>,
+    options: &SetOptions,
+) -> Result<Vec<Change>> {
+    let mut set = Set { files, made: BTreeMap::new(), options };
+    let changes = patch.files.iter().map(|file| set.change(file)).collect::<Result<Vec<_>>>()?;
+    let same = |(path, bytes): (&String, &Option<Vec<u8>>)| files.get(path) == bytes.as_ref();
+    let modes = changes.iter().any(|change| change.mode.is_some());
+    if set.made.iter().all(same) && !modes {
+        return Err(refuse(
+            patch.files.first(),
+            "already_applied",
+            "changes nothing: all of it is there already",
+        )
+        .hint("leave the patch out"));
+    }
+    Ok(changes)
+}
+
+/// Files as the patch has left them so far.
+struct Set<'s> {
+    files: &'s BTreeMap<String, Vec<u8>>,
+    made: BTreeMap<String, Option<Vec<u8>>>,
+    options: &'s SetOptions,
+}
+
+impl Set<'_> {
+    fn get(&self, path: &str) -> Option<&[u8]> {
+        match self.made.get(path) {
+            Some(made) => made.as_deref(),
+            None => self.files.get(path).map(Vec::as_slice),
+        }
+    }
+
+    fn change(&mut self, file: &FilePatch) -> Result<Change> {
+        let file = &self.named(file)?;
+        if file.binary {
+            return Err(refuse(
+                Some(file),
+                "unsupported_binary_patch",
+                "is binary, which is not supported",
+            ));
+        }
+        if matches!(file.mode.map(|mode| mode & 0o170_000), Some(0o120_000 | 0o160_000)) {
+            return Err(refuse(
+                Some(file),
+                "unsupported_mode",
+                "makes a link or a submodule, which is not supported",
+            ));
+        }
+        let change = match file.operation {
+            Operation::Create => self.create(file),
+            Operation::Delete => self.delete(file),
+            Operation::Update => self.update(file),
+            Operation::Rename | Operation::Copy => self.move_to(file),
+        }?;
+        if let Some(from) = change.from.as_ref().filter(|_| change.operation == Operation::Rename) {
+            self.made.insert(from.clone(), None);
+        }
+        self.made.insert(change.path.clone(), change.bytes.clone());
+        Ok(change)
+    }
+
+    /// The file with the names that are meant.
+    fn named(&self, file: &FilePatch) -> Result<FilePatch> {
+        let mut file = file.clone();
+        if file.name().is_none() {
+            let only = self.files.keys().next().filter(|_| self.files.len() == 1);
+            let path = self.options.path.as_ref().or(only).ok_or_else(|| {
+                refuse(None, "no_path", "names no file")
+                    .hint("begin it with --- and +++ lines, or give the path")
+            })?;
+            (file.old, file.new) = (Some(path.clone()), Some(path.clone()));
+        }
+        if file.operation == Operation::Update && file.old != file.new {
+            // `--- f.orig`, `+++ f`: whichever is there.
+            let there =
+                [&file.new, &file.old].into_iter().flatten().find(|path| self.get(path).is_some());
+            let path = there.or(file.new.as_ref()).cloned();
+            (file.old, file.new) = (path.clone(), path);
+        }
+        let adds_only = file.hunks.iter().all(|hunk| hunk.before().next().is_none());
+        if file.operation == Operation::Update
+            && adds_only
+            && !file.hunks.is_empty()
+            && file.new.as_ref().is_some_and(|path| self.get(path).is_none())
+        {
+            file.operation = Operation::Create;
+        }
+        Ok(file)
+    }
+
+    fn create(&self, file: &FilePatch) -> Result<Change> {
+        let path = file.new.clone().unwrap_or_default();
+        let made = apply(b"", file, self.options.hunks)?;
+        if self.get(&path).is_some_and(|there| there != made.bytes) {
+            return Err(refuse(Some(file), "exists", "is to be made, but exists")
+                .hint("update it, or delete it first"));
+        }
+        Ok(change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
+    }
+
+    fn delete(&self, file: &FilePatch) -> Result<Change> {
+        let path = file.old.clone().unwrap_or_default();
+        let there = self.there(file, &path)?;
+        if file.unchecked {
+            let removed = crate::text::count_lines(there);
+            return Ok(change(file, path, None, None, 0, removed, Vec::new()));
+        }
+        let made = apply(there, file, self.options.hunks)?;
+        if !made.bytes.is_empty() {
+            return Err(refuse(
+                Some(file),
+                "content_differs",
+                "is to be deleted, but has other content than the patch",
+            ));
+        }
+        Ok(change(file, path, None, None, made.added, made.removed, made.hunks))
+    }
+
+    fn update(&self, file: &FilePatch) -> Result<Change> {
+        let path = file.new.clone().unwrap_or_default();
+        let made = apply(self.there(file, &path)?, file, self.options.hunks)?;
+        Ok(change(file, path, None, Some(made.bytes), made.added, made.removed, made.hunks))
+    }
+
+    fn move_to(&self, file: &FilePatch) -> Result<Change> {
+        let from = file.old.clone().unwrap_or_default();
+        let path = file.new.clone().unwrap_or_default();
+        if path != from && self.get(&path).is_some() {
+            return Err(refuse(Some(file), "exists", "is the new name, but exists")
+                .hint("choose another name, or delete it first"));
+        }
+        let made = apply(self.there(file, &from)?, file, self.options.hunks)?;
+        Ok(change(file, path, Some(from), Some(made.bytes), made.added, made.removed, made.hunks))
+    }
+
+    fn there(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
+        self.get(path)
+            .ok_or_else(|| refuse(Some(file), "not_found", "is not there").detail("path", path))
+    }
+}
+
+fn change(
+    file: &FilePatch,
+    path: String,
+    from: Option<String>,
+    bytes: Option<Vec<u8>>,
+    added: u64,
+    removed: u64,
+    hunks: Vec<Placed>,
+) -> Change {
+    let mode = file.mode.map(|mode| mode & 0o7777);
+    Change { path, from, operation: file.operation, bytes, mode, added, removed, hunks }
+}
+
+fn refuse(file: Option<&FilePatch>, reason: &str, because: &str) -> Error {
+    let name = file.and_then(FilePatch::name);
+    let what =
+        name.map_or_else(|| "the patch".to_owned(), |name| escape_controls(name).into_owned());
+    let error = Error::new(Code::PatchFailed, format!("{what} {because}")).detail("reason", reason);
+    match (name, file) {
+        (Some(name), Some(file)) => error.detail("path", name).detail("patch_line", file.line),
+        _ => error,
+    }
+}

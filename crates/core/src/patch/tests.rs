@@ -1,0 +1,244 @@
+//! Patches as people and models write them, and the promises as properties.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::set::{SetOptions, apply_all};
+use super::{Operation, parse, reverse};
+use crate::diff::unified::{Format, Header, Limits, LineEndings, diff};
+use crate::error::Error;
+
+fn run(files: &[(&str, &str)], patch: &str) -> Result<BTreeMap<String, String>, Error> {
+    let files: BTreeMap<String, Vec<u8>> =
+        files.iter().map(|(path, text)| (path.to_string(), text.as_bytes().to_vec())).collect();
+    let patch = parse(patch, None)?;
+    let changes = apply_all(&patch, &files, &SetOptions::default())?;
+    let mut after = files;
+    for change in changes {
+        if change.operation == Operation::Rename {
+            after.remove(&change.from.unwrap_or_default());
+        }
+        match change.bytes {
+            Some(bytes) => after.insert(change.path, bytes),
+            None => after.remove(&change.path),
+        };
+    }
+    Ok(after.into_iter().map(|(path, bytes)| (path, String::from_utf8(bytes).unwrap())).collect())
+}
+
+fn reason(files: &[(&str, &str)], patch: &str) -> String {
+    match run(files, patch) {
+        Ok(files) => format!("applied: {files:?}"),
+        Err(error) => error
+            .details
+            .get("reason")
+            .and_then(|reason| reason.as_str())
+            .map_or(error.message, str::to_owned),
+    }
+}
+
+const FILE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+#[test]
+fn one_file_is_patched() {
+    let body = " 3\n 4\n-5\n+five\n 6\n 7\n";
+    let changed = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n";
+    for (name, patch) in [
+        ("right numbers", format!("--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{body}")),
+        ("wrong numbers", format!("--- a/f\n+++ b/f\n@@ -400,5 +400,5 @@\n{body}")),
+        ("counts too small", format!("--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n{body}")),
+        ("counts too big", format!("--- a/f\n+++ b/f\n@@ -3,9 +3,9 @@\n{body}")),
+        ("no numbers", format!("--- a/f\n+++ b/f\n@@\n{body}")),
+        ("dots for numbers", format!("--- a/f\n+++ b/f\n@@ ... @@\n{body}")),
+        ("no file header", format!("@@ -3,5 +3,5 @@\n{body}")),
+        ("no prefixes", format!("--- f\n+++ f\n@@ -3,5 +3,5 @@\n{body}")),
+        ("time stamps", format!("--- f\t2024-01-01\n+++ f\t2024-01-02\n@@ -3,5 +3,5 @@\n{body}")),
+        (
+            "prose around",
+            format!("Here it is:\n\n--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{body}\nDone.\n"),
+        ),
+        ("prose, no numbers", format!("So:\n--- a/f\n+++ b/f\n@@ @@\n{body}\nDone.\n")),
+        ("fenced", format!("```diff\n--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{body}```\n")),
+        (
+            "git header",
+            format!(
+                "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{body}-- \n2.4\n"
+            ),
+        ),
+        (
+            "CRLF transport",
+            format!("--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{body}").replace('\n', "\r\n"),
+        ),
+        (
+            "blank context",
+            format!("--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{}", body.replace(" 3\n", " 3  \n")),
+        ),
+        (
+            "wrong outer context",
+            format!("--- a/f\n+++ b/f\n@@ -3,5 +3,5 @@\n{}", body.replace(" 3\n", " three\n")),
+        ),
+        ("no context", "--- a/f\n+++ b/f\n@@ -5 +5 @@\n-5\n+five\n".to_owned()),
+        ("envelope", format!("*** Begin Patch\n*** Update File: f\n@@\n{body}*** End Patch\n")),
+        (
+            "envelope, anchored",
+            "*** Begin Patch\n*** Update File: f\n@@ 4\n-5\n+five\n*** End Patch".to_owned(),
+        ),
+    ] {
+        assert_eq!(
+            run(&[("f", FILE)], &patch).map(|files| files["f"].clone()),
+            Ok(changed.to_owned()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn line_ends_and_last_lines() {
+    let patch = |body: &str| format!("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n{body}");
+    for (name, before, body, after) in [
+        ("LF patch, CRLF file", "a\r\nb\r\n", " a\n-b\n+B\n", "a\r\nB\r\n"),
+        ("mixed file", "a\r\nb\nc\r\n", " a\n-b\n+B\n", "a\r\nB\nc\r\n"),
+        ("line ends changed", "a\nb\n", " a\n-b\n+b\r\n", "a\nb\r\n"),
+        (
+            "marked",
+            "a\nb",
+            " a\n-b\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n",
+            "a\nB",
+        ),
+        ("not marked", "a\nb", " a\n-b\n+B\n", "a\nB"),
+        ("newline added", "a\nb", " a\n-b\n\\ No newline at end of file\n+b\n", "a\nb\n"),
+        ("newline removed", "a\nb\n", " a\n-b\n+b\n\\ No newline at end of file\n", "a\nb"),
+        ("byte order mark", "\u{feff}a\nb\n", " a\n-b\n+B\n", "\u{feff}a\nB\n"),
+        (
+            "tabs for spaces",
+            "\ta(1);\n\tb(2);\n",
+            "     a(1);\n-    b(2);\n+    b(3);\n",
+            "\ta(1);\n\tb(3);\n",
+        ),
+    ] {
+        let got = run(&[("f", before)], &patch(body)).map(|files| files["f"].clone());
+        assert_eq!(got, Ok(after.to_owned()), "{name}");
+    }
+}
+
+#[test]
+fn many_files_or_none() {
+    let files = [("a", "1\n"), ("b", "x\n")];
+    let both = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n--- a/b\n+++ b/b\n@@ -1 +1,2 @@\n x\n+y\n";
+    let after = run(&files, both).unwrap();
+    assert_eq!((after["a"].as_str(), after["b"].as_str()), ("2\n", "x\ny\n"));
+
+    let made = "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+1\n+2\n--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
+    let after = run(&files, made).unwrap();
+    assert_eq!((after.get("a"), after["n"].as_str()), (None, "1\n2\n"));
+
+    let renamed = "diff --git a/a b/c\nsimilarity index 100%\nrename from a\nrename to c\n";
+    let after = run(&files, renamed).unwrap();
+    assert_eq!((after.get("a"), after["c"].as_str()), (None, "1\n"));
+
+    let twice = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-2\n+3\n";
+    assert_eq!(run(&files, twice).unwrap()["a"], "3\n");
+
+    let envelope = "*** Begin Patch\n*** Update File: a\n*** Move to: d\n@@\n-1\n+2\n*** Add File: n\n+hello\n\n*** Delete File: b\n*** End Patch\n";
+    let after = run(&files, envelope).unwrap();
+    assert_eq!(
+        after.into_iter().collect::<Vec<_>>(),
+        [("d".into(), "2\n".into()), ("n".into(), "hello\n".into())]
+    );
+}
+
+#[test]
+fn refusals() {
+    let files = [("f", FILE), ("g", "a\nb\na\nb\n")];
+    let f = |body: &str| format!("--- a/f\n+++ b/f\n{body}");
+    let g = |body: &str| format!("--- a/g\n+++ b/g\n{body}");
+    for (name, patch, refused) in [
+        ("nothing to read", "hello\n".to_owned(), "there is no patch in the text"),
+        ("another text", f("@@ -1,2 +1,2 @@\n x\n-y\n+z\n"), "lines_differ"),
+        ("two places", g("@@ -2,2 +2,2 @@\n a\n-b\n+B\n"), "ambiguous"),
+        ("done before", f("@@ -1,2 +1,2 @@\n 1\n-two\n+2\n 3\n"), "already_applied"),
+        ("second of two", f("@@ -1 +1 @@\n-1\n+one\n@@ -9 +9 @@\n-x\n+y\n"), "lines_differ"),
+        ("no such file", "--- a/n\n+++ b/n\n@@ -1 +1 @@\n-1\n+2\n".to_owned(), "not_found"),
+        ("made already", "--- /dev/null\n+++ b/g\n@@ -0,0 +1 @@\n+x\n".to_owned(), "exists"),
+        (
+            "other content",
+            "--- a/g\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n".to_owned(),
+            "content_differs",
+        ),
+        ("name taken", "diff --git a/f b/g\nrename from f\nrename to g\n".to_owned(), "exists"),
+        (
+            "binary",
+            "diff --git a/f b/f\nGIT binary patch\nliteral 1\n".to_owned(),
+            "unsupported_binary_patch",
+        ),
+        (
+            "a link",
+            "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+x\n"
+                .to_owned(),
+            "unsupported_mode",
+        ),
+        ("additions nowhere", f("@@\n+x\n"), "no_context"),
+        (
+            "anchor missing",
+            "*** Begin Patch\n*** Update File: f\n@@ class A\n-5\n+6\n*** End Patch\n".to_owned(),
+            "anchor_missing",
+        ),
+    ] {
+        assert_eq!(reason(&files, &patch), refused, "{name}");
+    }
+    let error = run(&files, &f("@@ -1,2 +1,2 @@\n 1\n?2\n-3\n")).unwrap_err();
+    assert_eq!(error.message, "line 5 of the patch begins with none of space, + and -");
+    let error = run(&files, &f("@@ -4,2 +4,2 @@\n 4\n-six\n+6\n")).unwrap_err();
+    assert_eq!(
+        error.message,
+        "hunk 1 of 1 does not apply to f: line 5 is \"5\", the patch has \"six\""
+    );
+}
+
+#[test]
+fn a_patch_can_be_undone() {
+    let patch = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n 1\n-2\n+two\n";
+    let undo = reverse(&parse(patch, None).unwrap()).unwrap();
+    let files = BTreeMap::from([("f".to_owned(), b"1\ntwo\n3\n".to_vec())]);
+    let changes = apply_all(&undo, &files, &SetOptions::default()).unwrap();
+    assert_eq!(changes[0].bytes.as_deref(), Some(&b"1\n2\n3\n"[..]));
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let line = prop_oneof!["[abc]{0,2}\n", "[abc]{1,2}\r\n", "\t? ?x\n"];
+    (proptest::collection::vec(line, 0..25), "[ab]{0,1}")
+        .prop_map(|(lines, last)| lines.concat() + &last)
+}
+
+proptest! {
+    #[test]
+    fn every_diff_applies(before in texts(), after in texts(), context in 1u32..5) {
+        prop_assume!(before != after);
+        let format = Format {
+            header: Header { before: Some(b"f"), after: Some(b"f") },
+            context,
+            line_ends: LineEndings::Raw,
+            limits: Limits::default(),
+        };
+        let text = diff(Some(before.as_bytes()), Some(after.as_bytes()), &Default::default(), &format).text;
+        let files = BTreeMap::from([("f".to_owned(), before.clone().into_bytes())]);
+        let patch = parse(&text, None).unwrap();
+        let changes = apply_all(&patch, &files, &SetOptions::default()).unwrap();
+        prop_assert_eq!(String::from_utf8_lossy(changes[0].bytes.as_deref().unwrap_or_default()), after.as_str(), "{}", text);
+        let undone = apply_all(
+            &reverse(&patch).unwrap(),
+            &BTreeMap::from([("f".to_owned(), after.into_bytes())]),
+            &SetOptions::default(),
+        ).unwrap();
+        prop_assert_eq!(String::from_utf8_lossy(undone[0].bytes.as_deref().unwrap_or_default()), before.as_str(), "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(
+        patch in "((---|\\+\\+\\+|@@|diff --git|\\*\\*\\* (Begin Patch|Update File: f|Add File: n|End Patch))?[ +\\-@a-f0-9,/\\\\]{0,12}\r?\n){0,12}",
+        file in "[a-f\n\r ]{0,20}",
+    ) {
+        let _ = run(&[("f", &file)], &patch);
+    }
+}

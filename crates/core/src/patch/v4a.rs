@@ -1,0 +1,151 @@
+//! Reading the `*** Begin Patch` envelope.
+
+use super::parse::{body_line, failed, hunk_header};
+use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine};
+use crate::error::Result;
+
+/// Whether a line begins an envelope.
+pub(super) fn begins(line: &str) -> bool {
+    matches!(line.trim(), "*** Begin Patch")
+}
+
+/// Reads the envelope that begins at line `at` (0-based).
+pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
+    let mut patch = Patch::default();
+    let mut at = at + 1;
+    while let Some(line) = lines.get(at) {
+        let number = at + 1;
+        let text = line.trim();
+        at += 1;
+        if text == "*** End Patch" {
+            break;
+        }
+        let operation = |mark: &str| text.strip_prefix(mark).map(|path| path.trim().to_owned());
+        if let Some(path) = operation("*** Add File:") {
+            let (lines, next) = added(lines, at)?;
+            at = next;
+            let hunks = match lines.is_empty() {
+                true => Vec::new(),
+                false => vec![Hunk { lines, line: number + 1, ..Hunk::default() }],
+            };
+            let operation = Operation::Create;
+            patch.files.push(FilePatch {
+                new: Some(path),
+                operation,
+                hunks,
+                line: number,
+                ..FilePatch::default()
+            });
+        } else if let Some(path) = operation("*** Delete File:") {
+            let operation = Operation::Delete;
+            patch.files.push(FilePatch {
+                old: Some(path),
+                operation,
+                unchecked: true,
+                line: number,
+                ..FilePatch::default()
+            });
+        } else if let Some(path) = operation("*** Update File:") {
+            let mut file = FilePatch {
+                old: Some(path.clone()),
+                new: Some(path),
+                line: number,
+                ..FilePatch::default()
+            };
+            if let Some(to) =
+                lines.get(at).and_then(|line| line.trim().strip_prefix("*** Move to:"))
+            {
+                (file.operation, file.new) = (Operation::Rename, Some(to.trim().to_owned()));
+                at += 1;
+            }
+            at = hunks(lines, at, &mut file)?;
+            if file.hunks.is_empty() && file.operation == Operation::Update {
+                return Err(failed(
+                    format!("the update at line {number} of the patch has no hunk"),
+                    Some(number),
+                ));
+            }
+            patch.files.push(file);
+        } else if !text.is_empty() {
+            return Err(failed(
+                format!("line {number} of the patch is not a file header"),
+                Some(number),
+            )
+            .hint("use *** Add File:, *** Update File: or *** Delete File:"));
+        }
+    }
+    if patch.files.is_empty() {
+        return Err(failed("the patch names no file", None)
+            .hint("use *** Add File:, *** Update File: or *** Delete File:"));
+    }
+    Ok(patch)
+}
+
+fn is_header(line: &str) -> bool {
+    line.starts_with("*** ") && line.trim() != "*** End of File"
+}
+
+fn added(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, usize)> {
+    let mut added = Vec::new();
+    while let Some(line) = lines.get(at).filter(|line| !is_header(line)) {
+        let text = match line.strip_prefix('+') {
+            Some(text) => text,
+            None if line.trim().is_empty() => "",
+            None => {
+                return Err(failed(
+                    format!("line {} of the patch does not begin with +", at + 1),
+                    Some(at + 1),
+                )
+                .hint("begin every line of an added file with +"));
+            }
+        };
+        added.push(PatchLine { mark: Mark::Added, text: text.to_owned(), open: false });
+        at += 1;
+    }
+    // Empty lines before the next header are no part of the file.
+    let empty = lines[..at].iter().rev().take_while(|line| line.trim().is_empty()).count();
+    added.truncate(added.len().saturating_sub(empty));
+    Ok((added, at))
+}
+
+fn hunks(lines: &[&str], mut at: usize, file: &mut FilePatch) -> Result<usize> {
+    let mut hunk = Hunk { line: at + 1, ..Hunk::default() };
+    let mut bare = 0;
+    let close = |file: &mut FilePatch, hunk: Hunk, bare: usize| {
+        let mut hunk = hunk;
+        hunk.lines.truncate(hunk.lines.len() - bare);
+        if !hunk.lines.is_empty() {
+            file.hunks.push(hunk);
+        }
+    };
+    while let Some(line) = lines.get(at).filter(|line| !is_header(line)) {
+        at += 1;
+        if line.trim() == "*** End of File" {
+            hunk.at_end = true;
+            continue;
+        }
+        if let Some(header) = hunk_header(line) {
+            if !hunk.lines.is_empty() {
+                let anchors = Vec::new();
+                let next = Hunk { line: at, anchors, ..Hunk::default() };
+                close(file, std::mem::replace(&mut hunk, next), bare);
+            }
+            bare = 0;
+            if !header.section.is_empty() {
+                hunk.anchors.push(header.section);
+            }
+            continue;
+        }
+        let Some(body) = body_line(line) else {
+            return Err(failed(
+                format!("line {at} of the patch begins with none of space, + and -"),
+                Some(at),
+            )
+            .hint("begin context lines with a space"));
+        };
+        bare = if line.trim_end_matches('\r').is_empty() { bare + 1 } else { 0 };
+        hunk.lines.push(body);
+    }
+    close(file, hunk, bare);
+    Ok(at)
+}

@@ -1,0 +1,86 @@
+//! Patches and merges.
+
+use filewright_core::merge::{MergeCall, merge3_packed};
+use filewright_core::patch::{PatchedFiles, apply_packed, parse_packed};
+use napi::bindgen_prelude::{AsyncTask, Buffer, Float64Array, Task, Uint8Array};
+use napi_derive::napi;
+
+use crate::convert::{guard, to_napi};
+use crate::edit::PlanResult;
+
+#[napi]
+pub fn parse_patch(text: String, call: String) -> napi::Result<String> {
+    guard(|| parse_packed(&text, &call))
+}
+
+#[napi(object)]
+pub struct PatchResult {
+    pub facts: String,
+    pub contents: Vec<Buffer>,
+}
+
+impl From<PatchedFiles> for PatchResult {
+    fn from(patched: PatchedFiles) -> Self {
+        let contents = patched.contents.into_iter().map(Buffer::from).collect();
+        Self { facts: patched.facts, contents }
+    }
+}
+
+fn owned(contents: &[Option<Uint8Array>]) -> Vec<Option<Vec<u8>>> {
+    contents.iter().map(|content| content.as_ref().map(|content| content.to_vec())).collect()
+}
+
+#[napi]
+pub fn apply_patch(
+    names: Vec<String>,
+    contents: Vec<Option<Uint8Array>>,
+    text: String,
+    call: String,
+) -> napi::Result<PatchResult> {
+    guard(|| apply_packed(names, owned(&contents), &text, &call)).map(PatchResult::from)
+}
+
+pub struct PatchTask {
+    names: Vec<String>,
+    contents: Vec<Option<Vec<u8>>>,
+    text: String,
+    call: String,
+}
+
+impl Task for PatchTask {
+    type Output = PatchedFiles;
+    type JsValue = PatchResult;
+
+    fn compute(&mut self) -> napi::Result<PatchedFiles> {
+        let (names, contents) =
+            (std::mem::take(&mut self.names), std::mem::take(&mut self.contents));
+        apply_packed(names, contents, &self.text, &self.call).map_err(to_napi)
+    }
+
+    fn resolve(&mut self, _env: napi::Env, patched: PatchedFiles) -> napi::Result<PatchResult> {
+        Ok(patched.into())
+    }
+}
+
+#[napi]
+pub fn apply_patch_async(
+    names: Vec<String>,
+    contents: Vec<Option<Uint8Array>>,
+    text: String,
+    call: String,
+) -> AsyncTask<PatchTask> {
+    AsyncTask::new(PatchTask { names, contents: owned(&contents), text, call })
+}
+
+#[napi]
+pub fn merge3(
+    base: &[u8],
+    ours: &[u8],
+    theirs: &[u8],
+    flags: u32,
+    labels: Vec<String>,
+) -> napi::Result<PlanResult> {
+    let (bytes, packed) =
+        guard(|| Ok(merge3_packed(base, ours, theirs, &MergeCall { flags, labels })))?;
+    Ok(PlanResult { bytes: bytes.into(), nums: Float64Array::from(packed.nums), text: packed.text })
+}

@@ -1,0 +1,263 @@
+/**
+ * Patches and merges.
+ *
+ * A patch is read in any form that people and models write: unified diffs, git's
+ * extended form, the `*** Begin Patch` envelope. It is applied to all of its
+ * files or to none.
+ */
+import { FilewrightError, fromEngine } from "./errors.ts";
+import { type Packed, unpack } from "./unpack.ts";
+
+/** What a patch does with a file. */
+export type PatchOperation = "update" | "create" | "delete" | "rename" | "copy";
+
+/** One hunk of a patch, as it was read. */
+export interface PatchHunk {
+  /** First line before (1-based); null where the header has no numbers. */
+  readonly oldStart: number | null;
+  readonly oldLines: number;
+  readonly newStart: number | null;
+  readonly newLines: number;
+  /** Lines that stand before the hunk, outermost first. */
+  readonly anchors: readonly string[];
+  /** Whether the hunk ends where the file ends. */
+  readonly atEnd: boolean;
+  /** The line of the patch (1-based) at which the hunk begins. */
+  readonly line: number;
+  /** Its lines with their marks. */
+  readonly lines: readonly string[];
+}
+
+/** The part of a patch about one file. */
+export interface PatchFile {
+  /** The name before; null where there was no file. */
+  readonly oldPath: string | null;
+  /** The name after; null where there is none. Both are null where the patch names none. */
+  readonly newPath: string | null;
+  readonly operation: PatchOperation;
+  /** git's mode after, such as `0o100644`; null where not told. */
+  readonly mode: number | null;
+  readonly binary: boolean;
+  /** The line of the patch (1-based) at which the file begins. */
+  readonly line: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly hunks: readonly PatchHunk[];
+}
+
+/** A patch as it was read. */
+export interface ParsedPatch {
+  readonly files: readonly PatchFile[];
+  /** Every path the patch reads or writes, once. */
+  readonly paths: readonly string[];
+  /** What was wrong and could be mended. */
+  readonly warnings: readonly string[];
+}
+
+/** How a patch is read. */
+export interface ParseOptions {
+  /** Leading directories to take from names; default: `a/` and `b/` where both have them. */
+  readonly strip?: number | undefined;
+  /** The file meant where the patch names none. */
+  readonly path?: string | undefined;
+  /** Read it as the patch that undoes it. */
+  readonly reverse?: boolean | undefined;
+}
+
+/** How a patch is applied. */
+export interface ApplyOptions extends ParseOptions {
+  /** Outermost context lines that may be ignored on each side, 0 to 3. Default 2. */
+  readonly fuzz?: number | undefined;
+}
+
+/** Where a hunk went. */
+export interface PlacedHunk {
+  /** The first line (1-based) it replaced. */
+  readonly line: number;
+  /** Lines between where its header said and where it went. */
+  readonly offset: number;
+  readonly how: "exact" | "whitespace" | "fuzzy" | "fuzz";
+}
+
+/** What a patch makes of one file. */
+export interface PatchedFile {
+  readonly path: string;
+  /** The name before, where it is renamed or copied. */
+  readonly from: string | null;
+  readonly operation: PatchOperation;
+  /** Permission bits, where the patch sets them. */
+  readonly mode: number | null;
+  /** The new content; null where the file goes. */
+  readonly bytes: Uint8Array | null;
+  readonly added: number;
+  readonly removed: number;
+  /** The offset of the hunk that is farthest off. */
+  readonly offset: number;
+  readonly hunks: readonly PlacedHunk[];
+}
+
+/** Contents by path. */
+export type FileContents =
+  | Readonly<Record<string, string | Uint8Array>>
+  | ReadonlyMap<string, string | Uint8Array>;
+
+/** How texts are merged. */
+export interface MergeOptions {
+  /** git's marker styles. Default `merge`. */
+  readonly style?: "merge" | "diff3" | "zdiff3" | undefined;
+  /** Take changes of neighbouring lines from both sides instead of calling them a conflict. Default false. */
+  readonly adjacent?: boolean | undefined;
+  /** Names after the markers. */
+  readonly labels?: { readonly ours?: string; readonly base?: string; readonly theirs?: string } | undefined;
+}
+
+/** A half-open range of lines, counted from 0. */
+export interface LineRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Lines that both sides changed differently. */
+export interface MergeConflict {
+  readonly base: LineRange;
+  readonly ours: LineRange;
+  readonly theirs: LineRange;
+  /** Where the conflict stands in the merged text, markers included. */
+  readonly merged: LineRange;
+}
+
+/** A merged text. */
+export interface MergeResult {
+  readonly bytes: Uint8Array;
+  /** The same as text. */
+  readonly text: string;
+  readonly conflicts: readonly MergeConflict[];
+}
+
+interface PackedPatch {
+  readonly facts: string;
+  readonly contents: readonly Uint8Array[];
+}
+
+/** What both bindings export for this area. */
+export interface PatchBinding {
+  parsePatch(text: string, call: string): string;
+  applyPatch(names: string[], contents: (Uint8Array | null)[], text: string, call: string): PackedPatch;
+  /** Off the event loop; only where there are threads. */
+  applyPatchAsync?(
+    names: string[],
+    contents: (Uint8Array | null)[],
+    text: string,
+    call: string,
+  ): Promise<PackedPatch>;
+  merge3(
+    base: Uint8Array,
+    ours: Uint8Array,
+    theirs: Uint8Array,
+    flags: number,
+    labels: string[],
+  ): Packed & { readonly bytes: Uint8Array };
+}
+
+/** The functions of this area. */
+export interface PatchEngine {
+  /** Reads a patch. @throws FilewrightError PATCH_FAILED where there is none */
+  parsePatch(patch: string, options?: ParseOptions): ParsedPatch;
+  /** Works out what a patch makes of files. @throws FilewrightError PATCH_FAILED, and nothing is applied */
+  applyPatch(files: FileContents, patch: string, options?: ApplyOptions): readonly PatchedFile[];
+  /** The same off the event loop where there are threads: for large files. */
+  applyPatchAsync(
+    files: FileContents,
+    patch: string,
+    options?: ApplyOptions,
+  ): Promise<readonly PatchedFile[]>;
+  /** Merges what two sides made of one text. */
+  merge3(
+    base: string | Uint8Array,
+    ours: string | Uint8Array,
+    theirs: string | Uint8Array,
+    options?: MergeOptions,
+  ): MergeResult;
+}
+
+const STYLES: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2 };
+const ADJACENT = 4;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Wraps a binding. */
+export function patchEngine(binding: PatchBinding): PatchEngine {
+  return {
+    parsePatch(patch, options = {}) {
+      return orThrow(() => JSON.parse(binding.parsePatch(patch, JSON.stringify(options))) as ParsedPatch);
+    },
+    applyPatch(files, patch, options = {}) {
+      const [names, contents] = taken(files);
+      return orThrow(() => toFiles(binding.applyPatch(names, contents, patch, JSON.stringify(options))));
+    },
+    async applyPatchAsync(files, patch, options = {}) {
+      const [names, contents] = taken(files);
+      const call = JSON.stringify(options);
+      try {
+        return toFiles(await (binding.applyPatchAsync ?? binding.applyPatch)(names, contents, patch, call));
+      } catch (error) {
+        throw fromEngine(error);
+      }
+    },
+    merge3(base, ours, theirs, options = {}) {
+      const style = STYLES[options.style ?? "merge"];
+      if (style === undefined) {
+        throw new FilewrightError("INVALID_ARGUMENT", `unknown merge style "${options.style}"`, {
+          hint: "use merge, diff3 or zdiff3",
+          details: { argument: "style" },
+        });
+      }
+      const { ours: own = "", base: old = "", theirs: other = "" } = options.labels ?? {};
+      const flags = style | (options.adjacent ? ADJACENT : 0);
+      const labels = [own, old, other];
+      return orThrow(() =>
+        toMerge(binding.merge3(toBytes(base), toBytes(ours), toBytes(theirs), flags, labels)),
+      );
+    },
+  };
+}
+
+function orThrow<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromEngine(error);
+  }
+}
+
+function toBytes(text: string | Uint8Array): Uint8Array {
+  return typeof text === "string" ? encoder.encode(text) : text;
+}
+
+function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
+  const entries = files instanceof Map ? [...files] : Object.entries(files);
+  return [entries.map(([name]) => name), entries.map(([, content]) => toBytes(content))];
+}
+
+/** Reads what `apply_packed` of `crates/core/src/patch/pack.rs` wrote. */
+function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
+  const files = JSON.parse(facts) as Omit<PatchedFile, "bytes">[];
+  return files.map((file, index) => ({
+    ...file,
+    bytes: file.operation === "delete" ? null : (contents[index] ?? null),
+  }));
+}
+
+/** Reads what `merge3_packed` of `crates/core/src/merge.rs` wrote. */
+function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
+  const { bytes } = packed;
+  const from = unpack(packed);
+  const range = (): LineRange => ({ start: from.num(), end: from.num() });
+  const conflicts = Array.from({ length: from.num() }, () => ({
+    base: range(),
+    ours: range(),
+    theirs: range(),
+    merged: range(),
+  }));
+  return { bytes, text: decoder.decode(bytes), conflicts };
+}
