@@ -3,7 +3,9 @@
  * how that is enforced on storage is the business of confined backends.
  */
 export * from "./policy.ts";
+export * from "./grants.ts";
 export type { Location } from "./location.ts";
+export * from "./permissions.ts";
 export { createResolver, rootOf, type Realpath, type Resolver } from "./resolve.ts";
 export { outside, protectedPath, readOnly, shownPath } from "../backends/outside.ts";
 export { escapeControls } from "../backends/paths.ts";

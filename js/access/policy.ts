@@ -127,13 +127,13 @@ function carryOver(policy: Policy, cwd: string): readonly string[] {
     const floating = !glob.replace(/\/+$/, "").includes("/");
     return (floating ? bases : [policy.cwd]).map((base) => {
       const up = /^(?:\.{1,2}\/)*/.exec(glob)?.[0] ?? "";
-      const from = literal(normalise(`${base}/${up}`).path);
+      const from = literalGlob(normalise(`${base}/${up}`).path);
       return `${from}/${floating ? "**/" : ""}${glob.slice(up.length)}`;
     });
   });
 }
 
-/** A path as a glob that matches it alone. */
-function literal(path: string): string {
+/** An absolute path as a glob that matches it alone. */
+export function literalGlob(path: string): string {
   return path === "/" ? "" : path.replace(/[*?[\]{}\\!]/g, "\\$&");
 }

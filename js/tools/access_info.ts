@@ -1,11 +1,19 @@
 /** `access_info`: where this workspace may read and write. */
 import { compile, object } from "./schema.ts";
-import { text, texts } from "./shared.ts";
+import { choice, text, texts } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import type { ReadingTool } from "./tool.ts";
 
 /** `access_info` takes no arguments. */
 export type AccessInfoArgs = Readonly<Record<string, never>>;
+
+/** One grant. */
+export interface GrantedDirectory {
+  readonly dir: string;
+  readonly access: "read" | "write";
+  /** ISO 8601; absent where it stays until it is revoked. */
+  readonly expires?: string;
+}
 
 /** What `access_info` tells. */
 export interface AccessInfoData {
@@ -14,7 +22,10 @@ export interface AccessInfoData {
   readonly read_roots: readonly string[] | null;
   readonly write_roots: readonly string[];
   readonly deny: readonly string[];
+  /** Directories that somebody granted, where grants are asked for. */
   readonly grants: readonly string[];
+  /** What each of them allows, and until when. */
+  readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
   /** What the operating system enforces besides Filewright's own checks. */
   readonly sandbox: { readonly fs: string; readonly net: string };
@@ -33,6 +44,21 @@ const outputSchema = object(
     write_roots: texts("What may be changed."),
     deny: texts("Globs of what is out of bounds all the same."),
     grants: texts("Directories that somebody granted."),
+    granted: {
+      type: "array",
+      description: "What each granted directory allows.",
+      items: {
+        type: "object",
+        description: "One grant.",
+        properties: {
+          dir: text("The directory; everything below it is meant too."),
+          access: choice("What may be done there.", ["read", "write"], "write"),
+          expires: text("When it ends."),
+        },
+        required: ["dir", "access"],
+        additionalProperties: false,
+      },
+    },
     read_only: { type: "boolean", description: "Whether nothing may be changed." },
     sandbox: {
       type: "object",
@@ -42,7 +68,7 @@ const outputSchema = object(
       additionalProperties: false,
     },
   },
-  ["cwd", "read_roots", "write_roots", "deny", "grants", "read_only", "sandbox"],
+  ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "sandbox"],
 );
 
 /** Where this workspace may read and write. */
@@ -57,14 +83,18 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   parse: compile("access_info", inputSchema),
   paths: () => [],
-  run(_args, { access }) {
+  async run(_args, { access, grants }) {
+    const granted = (await grants()).map(({ dir, access, expires }) =>
+      expires === undefined ? { dir, access } : { dir, access, expires },
+    );
     return {
       data: {
         cwd: access.cwd,
         read_roots: access.readRoots,
         write_roots: access.readOnly ? [] : access.writeRoots,
         deny: access.deny,
-        grants: access.grants,
+        grants: [...new Set(granted.map(({ dir }) => dir))],
+        granted,
         read_only: access.readOnly,
         sandbox: access.sandbox,
       },
@@ -79,7 +109,12 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       `May change: ${data.read_only ? "nothing (read-only)" : list(data.write_roots)}`,
     ];
     if (data.deny.length > 0) lines.push(`Out of bounds: ${list(data.deny)}`);
-    if (data.grants.length > 0) lines.push(`Granted: ${list(data.grants)}`);
+    for (const { dir, access, expires } of data.granted) {
+      const until = expires === undefined ? "" : ` until ${expires}`;
+      lines.push(
+        `Granted: ${escapeControls(dir)} (${access === "write" ? "read and write" : "read"}${until})`,
+      );
+    }
     lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
     return lines.join("\n");
   },

@@ -80,7 +80,7 @@ async function expandOne(
   call: Call,
   add: (at: Location, byName: boolean) => void,
 ): Promise<void> {
-  const at = call.locate(typed, "read");
+  const at = await call.locate(typed, "read");
   if (await call.fs.exists(at.path)) {
     const { isDir } = await call.fs.stat(at.path);
     if (isDir) await addFound(at, "**/*", args, call, add);
@@ -93,7 +93,7 @@ async function expandOne(
     throw refuse("NOT_FOUND", at);
   }
   const { base, pattern } = splitGlob(typed);
-  await addFound(call.locate(base, "read"), pattern, args, call, add);
+  await addFound(await call.locate(base, "read"), pattern, args, call, add);
 }
 
 async function addFound(
@@ -110,12 +110,14 @@ async function addFound(
     respectIgnore: args.respect_ignore,
   });
   const byName = /\.\w+\}?$/u.test(pattern);
-  for (const path of paths) add(call.locate(path, "read"), byName);
+  for (const path of paths) add(call.found(path, "read"), byName);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   NOT_FOUND: "does not exist",
   OUTSIDE_ALLOWED: "outside the allowed roots",
+  GRANT_DENIED: "its directory was not granted",
+  APPROVAL_DENIED: "a rule forbids it",
   BINARY_FILE: "binary file",
   IS_DIRECTORY: "is a directory",
   NOT_DIRECTORY: "is not a directory",

@@ -8,7 +8,7 @@
  * `render` turns data into the text for the model and is all that a preset
  * replaces.
  */
-import type { Intent, Location } from "../access/index.ts";
+import type { Grant, Intent, Location } from "../access/index.ts";
 import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ImageBlock, Readers } from "../readers/index.ts";
@@ -34,7 +34,6 @@ export interface AccessSummary {
   readonly readRoots: readonly string[] | null;
   readonly writeRoots: readonly string[];
   readonly deny: readonly string[];
-  readonly grants: readonly string[];
   readonly readOnly: boolean;
   readonly sandbox: {
     readonly fs: "enforced" | "partial" | "none";
@@ -51,8 +50,15 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
   /** The locations of the tool's `paths`, in that order. */
   readonly locations: readonly Location[];
-  /** Judges a further path, such as a member of a list. @throws FilewrightError OUTSIDE_ALLOWED and others */
-  locate(typed: string, intent: Intent): Location;
+  /**
+   * Judges a further path, such as a member of a list, and sees to its grant.
+   * @throws FilewrightError OUTSIDE_ALLOWED, GRANT_DENIED and others
+   */
+  locate(typed: string, intent: Intent): Promise<Location>;
+  /** A path that a walk found below a located directory, whose grant covers it. @throws as {@link Call.locate} */
+  found(path: string, intent: Intent): Location;
+  /** The directories that somebody granted, those in force. */
+  grants(): Promise<readonly Grant[]>;
   /** A path as data carries it: relative to the cwd when inside it. Text escapes it first. */
   display(path: string): string;
   readonly access: AccessSummary;

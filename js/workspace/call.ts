@@ -16,6 +16,7 @@ import { ask, denied, mustAsk } from "./confirm.ts";
 import { hooksFor, Raised, runAfter, runBefore } from "./hooks.ts";
 import { word } from "./messages.ts";
 import { errorData, type Failure, type Meta, type Success, type ToolResult } from "./result.ts";
+import { type Decision, type Place, placeOf } from "./rules.ts";
 import type { Session } from "./session.ts";
 
 /** What a caller may say besides the arguments. */
@@ -40,6 +41,7 @@ export async function runCall(
   options: CallOptions,
 ): Promise<ToolResult> {
   const started = performance.now();
+  const began = session.permissions?.begin() ?? 0;
   // A tool only ever receives what it made itself: its own arguments, plans and data.
   const tool = known as unknown as AnyReading | AnyChanging;
   const uses: PathUse[] = [];
@@ -63,15 +65,19 @@ export async function runCall(
     }
     uses.push(...tool.paths(args));
     for (const use of uses) locations.push(judge(session, use));
-    const call = makeCall(session, locations, options);
+    const ruled = await rule(session, tool.name, uses, locations, args);
+    if (session.permissions !== undefined) {
+      for (const [index, use] of uses.entries())
+        await admit(session, tool.name, use, locations[index] as Location, began, options.signal);
+    }
+    const call = makeCall(session, tool, args, locations, began, options);
     let answer: Answer<unknown>;
     let modifiedByUser = false;
     if (tool.kind === "read") {
-      const ruled = session.decide(tool.name, locations, args, call.display);
-      if (ruled !== undefined && ruled !== "allow") await permit(session, tool, call, ruled);
+      if (ruled === "ask") await permit(session, tool, locations[0], options.signal);
       answer = await tool.run(args, call);
     } else {
-      ({ answer, modifiedByUser } = await change(session, tool, args, uses, call));
+      ({ answer, modifiedByUser } = await change(session, tool, args, uses, call, ruled));
     }
     result = await success(tool, answer, args, call, modified, modifiedByUser, started);
   } catch (thrown) {
@@ -99,14 +105,61 @@ function judge(session: Session, use: PathUse): Location {
   }
 }
 
-function makeCall(session: Session, locations: readonly Location[], options: CallOptions): Call {
+/** What the rules say of these paths. @throws FilewrightError APPROVAL_DENIED where one forbids it */
+async function rule(
+  session: Session,
+  tool: string,
+  uses: readonly Pick<PathUse, "entry">[],
+  locations: readonly Location[],
+  args: object,
+): Promise<Decision | undefined> {
+  const { rules, fs, resolver } = session;
+  const places: Place[] = [];
+  if (rules.byPath) {
+    for (const [index, at] of locations.entries())
+      places.push(await placeOf(fs, at, uses[index]?.entry === true, resolver.display));
+  }
+  const decision = rules.decide(tool, places, args);
+  // Before anything is read: a refusal must not tell what is in the file.
+  if (decision === "deny") throw denied(`A rule forbids ${tool} here.`);
+  return decision;
+}
+
+/** Sees to the grant of a path. @throws FilewrightError GRANT_DENIED and others */
+async function admit(
+  session: Session,
+  tool: string,
+  { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
+  at: Location,
+  began: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await session.permissions?.admit(session.fs, { at, intent, entry, tool, began }, signal);
+}
+
+function makeCall(
+  session: Session,
+  tool: AnyReading | AnyChanging,
+  args: object,
+  locations: readonly Location[],
+  began: number,
+  options: CallOptions,
+): Call {
   return {
     fs: session.fs,
     limits: session.limits,
     durability: session.durability,
     signal: options.signal,
     locations,
-    locate: session.resolver.resolve,
+    async locate(typed, intent) {
+      const at = session.resolver.resolve(typed, intent);
+      const ruled = await rule(session, tool.name, [], [at], args);
+      if (ruled === "ask" && tool.kind === "read") await permit(session, tool, at, options.signal);
+      await admit(session, tool.name, { intent }, at, began, options.signal);
+      return at;
+    },
+    found: session.resolver.resolve,
+    grants: async () => (await session.permissions?.list()) ?? [],
     display: session.resolver.display,
     access: session.access,
     readers: session.readers,
@@ -115,11 +168,16 @@ function makeCall(session: Session, locations: readonly Location[], options: Cal
 }
 
 /** A reading tool is only asked about where a rule says so. */
-async function permit(session: Session, tool: AnyReading, call: Call, ruled: "deny" | "ask"): Promise<void> {
-  if (!mustAsk(ruled, "allow", session.confirm, session.approvals, tool.name, call.locations)) return;
-  const at = call.locations[0];
+async function permit(
+  session: Session,
+  tool: AnyReading,
+  at: Location | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { confirm, approvals } = session;
+  if (!mustAsk("ask", "allow", confirm, approvals, tool.name, at === undefined ? [] : [at])) return;
   const { outcome } = await ask(
-    session.confirm as NonNullable<Session["confirm"]>,
+    confirm as NonNullable<Session["confirm"]>,
     {
       type: "info",
       title: `${tool.title}: ${at?.typed ?? tool.name}`,
@@ -130,11 +188,11 @@ async function permit(session: Session, tool: AnyReading, call: Call, ruled: "de
       newContent: null,
       path: at?.path ?? "",
     },
-    call.signal,
+    signal,
   );
   if (outcome === "cancel" || outcome === "modify_with_editor")
     throw denied("The reviewer refused the call.");
-  session.approvals.remember(outcome, tool.name, at?.root ?? "/");
+  approvals.remember(outcome, tool.name, at?.root ?? "/");
 }
 
 async function success(

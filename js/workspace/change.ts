@@ -14,6 +14,7 @@ import { currentVersion } from "../tools/contents.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
 import { ask, denied, mustAsk } from "./confirm.ts";
 import type { LockKey } from "./locks.ts";
+import type { Decision } from "./rules.ts";
 import type { Session } from "./session.ts";
 
 /** How often a plan is made again because another writer was faster. */
@@ -25,18 +26,18 @@ export interface Changed<Data> {
   readonly modifiedByUser: boolean;
 }
 
-/** Takes one changing call from its plan to its answer. */
+/** Takes one changing call from its plan to its answer. `ruled`: what the rules say of it. */
 export async function change<Args extends object, Data, Todo>(
   session: Session,
   tool: ChangingTool<Args, Data, Todo>,
   args: Args,
   uses: readonly PathUse[],
   call: Call,
+  ruled: Decision | undefined,
 ): Promise<Changed<Data>> {
   let plan = await tool.plan(args, call);
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
-  const ruled = session.decide(tool.name, call.locations, args, call.display);
   const asked = mustAsk(
     ruled,
     session.byDefault,

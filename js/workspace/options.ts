@@ -5,6 +5,7 @@ import type { Hook } from "../hooks/hook.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { Confirm } from "./confirm.ts";
+import type { PermissionOptions } from "./permissions.ts";
 import type { Rule } from "./rules.ts";
 
 /** One root: a directory, or a single file. */
@@ -36,6 +37,8 @@ export interface WorkspaceOptions {
   /** The base of relative paths. */
   readonly cwd?: string | undefined;
   readonly access?: AccessOptions | undefined;
+  /** Whether directories must be granted one by one, inside the roots. */
+  readonly permissions?: PermissionOptions | undefined;
   /** Which names and texts the tools have. */
   readonly preset?: "canonical" | undefined;
   readonly hooks?: readonly Hook[] | undefined;

@@ -27,6 +27,8 @@ const WORDS: Partial<Record<Code, Words>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
   OUTSIDE_ALLOWED: ({ path, intent }) =>
     `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}; access_info lists them.`,
+  GRANT_DENIED: ({ path }) =>
+    `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
   PERMISSION_DENIED: ({ error, path, intent }) =>
     sentence(
       `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
@@ -36,7 +38,9 @@ const WORDS: Partial<Record<Code, Words>> = {
   PROTECTED_PATH: ({ error, path }) =>
     error.details?.["reason"] === "root"
       ? `${path} is a root of the workspace, or holds one: it cannot be deleted, moved or replaced.`
-      : `${path} is protected from change, or holds something that is (git hooks and configuration).`,
+      : error.details?.["reason"] === "grants"
+        ? `${path} holds the record of what was granted: it cannot be deleted, moved or replaced.`
+        : `${path} is protected from change, or holds something that is (git hooks and configuration).`,
   IS_DIRECTORY: ({ path, intent }) =>
     intent === "write"
       ? `${path} is a directory; name a file in it.`

@@ -1,4 +1,5 @@
 /** The workspace as its users hold it: `call`, the tools, and a method for each. */
+import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
 import type { Capability, FsBackend } from "../backends/backend.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
@@ -49,6 +50,16 @@ export type ToolMethods = {
   ) => Promise<ToolData[Name]>;
 };
 
+/** The grants of a workspace. Without `permissions.mode: "prompt"` they change nothing. */
+export interface WorkspaceGrants {
+  /** Those in force. */
+  list(): Promise<readonly Grant[]>;
+  /** Grants a directory without a question; what the policy refuses stays refused. */
+  add(grant: Omit<Grant, "granted_at">): Promise<void>;
+  /** Takes the grants of exactly this directory back, for calls that begin from now on. False where it had none. */
+  revoke(dir: string): Promise<boolean>;
+}
+
 /** What a workspace is. */
 export interface WorkspaceBase extends AsyncDisposable {
   /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
@@ -63,6 +74,8 @@ export interface WorkspaceBase extends AsyncDisposable {
   /** The confined backend. */
   readonly fs: FsBackend;
   capabilities(): Capabilities;
+  /** The directories that were granted: to be told, given and taken back by the host. */
+  readonly grants: WorkspaceGrants;
   /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
   lock(path: string, options?: { readonly signal?: AbortSignal }): Promise<{ release(): void }>;
   /** Ends the workspace; later calls fail. */
@@ -114,6 +127,7 @@ export function makeWorkspace(session: Session, capabilities: Capabilities): Wor
     tools: Object.freeze(definitions),
     fs: session.fs,
     capabilities: () => capabilities,
+    grants: grantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
     async lock(path, options = {}) {
       const location = session.resolver.resolve(path, "write");
       const release = await lockAll(session, [{ argument: "path", typed: path, intent: "write" }], {
@@ -127,6 +141,10 @@ export function makeWorkspace(session: Session, capabilities: Capabilities): Wor
     [Symbol.asyncDispose]: close,
   };
   return Object.freeze(Object.assign(base, methods)) as unknown as Workspace;
+}
+
+function grantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
+  return Object.freeze({ list, add, revoke });
 }
 
 function camel(name: string): string {

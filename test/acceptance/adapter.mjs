@@ -11,7 +11,6 @@ import {
 
 const LATER = {
   preset: "presets",
-  permissions: "grants",
   provider: "the operating system's sandbox",
 };
 
@@ -40,13 +39,9 @@ function minimal(memory) {
   return backend;
 }
 
-export async function create({ config = {}, vars, confirm }) {
+export async function create({ config = {}, vars, ask, confirm }) {
   for (const [key, what] of Object.entries(LATER)) {
-    if (
-      config[key] !== undefined &&
-      !(key === "preset" && config.preset === "canonical") &&
-      config[key]?.mode !== "off"
-    ) {
+    if (config[key] !== undefined && !(key === "preset" && config.preset === "canonical")) {
       throw new FilewrightError("UNSUPPORTED_OPERATION", `${what} are not there yet`);
     }
   }
@@ -80,6 +75,11 @@ export async function create({ config = {}, vars, confirm }) {
       access: set(access),
       backend,
       stateDir: memory === undefined ? vars.S : undefined,
+      permissions: config.permissions && {
+        mode: config.permissions.mode,
+        ask,
+        ...set({ grantsFile: config.permissions.grants_file }),
+      },
       hooks: config.hooks,
       rules: config.rules,
       confirm,

@@ -71,7 +71,13 @@ async function inMemory(seed: Seed, options: Omit<WorkspaceOptions, "root" | "ba
   };
 }
 
-async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Place> {
+/** A seeded directory on the disk, with a directory beside it and one for private state. */
+export async function temporary(seed: Seed = {}): Promise<{
+  readonly base: string;
+  readonly root: string;
+  readonly outside: string;
+  readonly stateDir: string;
+}> {
   const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-test-")));
   const [root, outside, stateDir] = [join(base, "ws"), join(base, "out"), join(base, "state")];
   cleanups.push(() => rm(base, { recursive: true, force: true }));
@@ -87,6 +93,12 @@ async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "back
       await symlink(value.link.replace("$O", outside).replace("$W", root), at(path));
     } else await writeFile(at(path), toBytes(value));
   }
+  return { base, root, outside, stateDir };
+}
+
+async function onDisk(seed: Seed, options: Omit<WorkspaceOptions, "root" | "backend">): Promise<Place> {
+  const { root, outside, stateDir } = await temporary(seed);
+  const at = (path: string): string => join(root, path);
   const ws = await openWorkspace({ ...options, root, stateDir });
   cleanups.push(() => ws.close());
   const bytes = async (path: string): Promise<Uint8Array | undefined> =>

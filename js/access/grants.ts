@@ -1,0 +1,166 @@
+/**
+ * Grants: directories that somebody allowed, and how a set of them is written down.
+ *
+ * A grant covers its directory and everything below it. It never widens a policy:
+ * what may be done is what the policy allows and, where grants are asked for, what
+ * was granted too. Where the text is kept is the business of a {@link GrantStore};
+ * who is asked is that of `permissions.ts`.
+ */
+import type { MaybePromise } from "../backends/backend.ts";
+import { checkPath, isWithin, normalise } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+
+/** What a grant allows; `write` includes reading. */
+export type GrantAccess = "read" | "write";
+
+/** One directory that somebody allowed. Keys are those of the grants file. */
+export interface Grant {
+  /** Absolute; everything below it is meant too. */
+  readonly dir: string;
+  readonly access: GrantAccess;
+  /** When it was given: ISO 8601, UTC. */
+  readonly granted_at: string;
+  /** When it ends: ISO 8601. Without it the grant stays until it is revoked. */
+  readonly expires?: string;
+  /** Who gave it. */
+  readonly by?: string;
+}
+
+/** Keeps grants. Several processes may share what is kept. */
+export interface GrantStore {
+  /** Every grant, those that have ended included. Asked on each call, so it must be quick. */
+  list(): MaybePromise<readonly Grant[]>;
+  /** Keeps a grant beside what others have kept meanwhile. */
+  add(grant: Grant): MaybePromise<void>;
+  /** Forgets every grant of exactly this directory; false where there was none. */
+  remove(dir: string): MaybePromise<boolean>;
+}
+
+/** Grants that last as long as the object. */
+export function memoryGrants(initial: readonly Grant[] = []): GrantStore {
+  let grants = initial.map(checkGrant);
+  return Object.freeze({
+    list: () => grants,
+    add(grant: Grant) {
+      grants = [...withGrant(grants, checkGrant(grant), Date.now())];
+    },
+    remove(dir: string) {
+      const kept = grants.filter((grant) => grant.dir !== dir);
+      const removed = kept.length < grants.length;
+      grants = kept;
+      return removed;
+    },
+  });
+}
+
+/** Whether one of the grants allows this at this time (milliseconds since 1970). */
+export function covers(grants: readonly Grant[], dir: string, access: GrantAccess, now: number): boolean {
+  return grants.some(
+    (grant) =>
+      (access === "read" || grant.access === "write") && isWithin(dir, grant.dir) && isInForce(grant, now),
+  );
+}
+
+/** Whether a grant has not ended yet. */
+export function isInForce(grant: Grant, now: number): boolean {
+  return grant.expires === undefined || Date.parse(grant.expires) > now;
+}
+
+/**
+ * The grants with one more. Those that have ended go, and of two that say the
+ * same the one that lasts longer stays.
+ */
+export function withGrant(grants: readonly Grant[], added: Grant, now: number): readonly Grant[] {
+  const same = (grant: Grant): boolean => grant.dir === added.dir && grant.access === added.access;
+  const others = grants.filter((grant) => isInForce(grant, now));
+  const longer = others.find((grant) => same(grant) && endOf(grant) > endOf(added));
+  return [...others.filter((grant) => !same(grant)), longer ?? added];
+}
+
+function endOf(grant: Grant): number {
+  return grant.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(grant.expires);
+}
+
+/** The content of a grants file: the grants, and whatever else others keep in it. */
+export interface GrantsText {
+  readonly grants: readonly Grant[];
+  /** Keys that are not ours. They are written back as they were. */
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads `{version: 1, grants: […]}` and the two older forms, `{fs_directories: […]}`
+ * and a plain list of directories, whose grants allow writing.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for anything else: a file that cannot be
+ * understood is never taken for an empty one
+ */
+export function parseGrants(text: string): GrantsText {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw corrupt("it is not JSON", cause);
+  }
+  if (Array.isArray(value)) return { grants: value.map(legacyGrant), rest: {} };
+  if (typeof value !== "object" || value === null) throw corrupt("it is neither an object nor a list");
+  const { version, grants, fs_directories: directories, ...rest } = value as Record<string, unknown>;
+  if (version !== undefined && version !== 1)
+    throw corrupt(`its version ${JSON.stringify(version)} is unknown`);
+  if (grants === undefined && directories === undefined) throw corrupt("it has no list of grants");
+  const list = (key: string, given: unknown): readonly unknown[] => {
+    if (given === undefined) return [];
+    if (Array.isArray(given)) return given;
+    throw corrupt(`${key} is not a list`);
+  };
+  return {
+    grants: [
+      ...list("grants", grants).map((entry, index) => entryOf(entry, index)),
+      ...list("fs_directories", directories).map(legacyGrant),
+    ],
+    rest,
+  };
+}
+
+/** The text of a grants file. */
+export function formatGrants({ grants, rest }: GrantsText): string {
+  return `${JSON.stringify({ ...rest, version: 1, grants }, null, 2)}\n`;
+}
+
+function legacyGrant(entry: unknown, index: number): Grant {
+  if (typeof entry === "string") return entryOf({ dir: entry, access: "write" }, index);
+  return entryOf(entry, index);
+}
+
+function entryOf(entry: unknown, index: number): Grant {
+  try {
+    if (typeof entry !== "object" || entry === null) throw corrupt("it is not an object");
+    // Entries that say nothing of the time or of the access come from older files.
+    return checkGrant({ ...LEGACY, ...entry } as Grant);
+  } catch (error) {
+    throw corrupt(`entry ${index}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const LEGACY = Object.freeze({ access: "write", granted_at: new Date(0).toISOString() });
+
+/** A grant in its normal form. @throws FilewrightError INVALID_ARGUMENT */
+export function checkGrant(grant: Grant): Grant {
+  const wrong = (what: string): never => {
+    throw new FilewrightError("INVALID_ARGUMENT", what);
+  };
+  if (typeof grant.dir !== "string" || !grant.dir.startsWith("/")) wrong("dir is not an absolute path");
+  checkPath(grant.dir);
+  if (grant.access !== "read" && grant.access !== "write") wrong("access is neither read nor write");
+  for (const key of ["granted_at", "expires"] as const) {
+    const time = grant[key];
+    if (time !== undefined && !(typeof time === "string" && Number.isFinite(Date.parse(time))))
+      wrong(`${key} is not a time`);
+  }
+  if (grant.by !== undefined && typeof grant.by !== "string") wrong("by is not a text");
+  return Object.freeze({ ...grant, dir: normalise(grant.dir).path });
+}
+
+function corrupt(why: string, cause?: unknown): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", `the grants cannot be understood: ${why}`, { cause });
+}

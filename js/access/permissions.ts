@@ -1,0 +1,271 @@
+/**
+ * Asking for directories: a path may be used when its directory was granted, or
+ * when somebody grants it now.
+ *
+ * Two directories are looked at: the one the path names and the one it really
+ * lies in, so that a link neither lends nor borrows rights. Whatever is not a
+ * plain yes denies: another answer, an error, nobody to ask. A refusal is not
+ * remembered. Only the policy's own refusals come before a question.
+ */
+import type { FsBackend, MaybePromise } from "../backends/backend.ts";
+import { realpathVia } from "../backends/fallback.ts";
+import { childOf, escapeControls, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import type { Intent } from "../backends/policy.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import { covers, type Grant, type GrantAccess, type GrantStore, isInForce, memoryGrants } from "./grants.ts";
+import type { Location } from "./location.ts";
+
+/** What a question is about, for those who show more than its text. */
+export interface GrantQuestion {
+  /** Absolute. */
+  readonly dir: string;
+  /** What the call needs. A plain yes grants both reading and writing. */
+  readonly access: GrantAccess;
+  readonly tool: string;
+  /** As the caller wrote it. */
+  readonly path: string;
+  /** Fires when no call waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer that says more than yes. */
+export interface GrantReply {
+  /** `yes` in any case grants; everything else denies. */
+  readonly answer: string;
+  /** Default `write`. */
+  readonly access?: GrantAccess | undefined;
+  readonly expires?: Date | undefined;
+  /** False: until the workspace is closed, and not written down. Default true. */
+  readonly remember?: boolean | undefined;
+  /** Who answered. */
+  readonly by?: string | undefined;
+}
+
+/** Puts a question to somebody. */
+export type AskGrant = (
+  question: string,
+  options: readonly string[],
+  about: GrantQuestion,
+) => MaybePromise<string | GrantReply>;
+
+/** How permissions are made. */
+export interface PermissionSetup {
+  readonly mode: "off" | "prompt";
+  readonly store: GrantStore;
+  /** The file of the store, where it has one: absolute and real. */
+  readonly file?: string | undefined;
+  readonly ask?: AskGrant | undefined;
+  /** Milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** One path of a call. */
+export interface Wanted {
+  readonly at: Location;
+  readonly intent: Intent;
+  /** The entry itself is meant: a link is not followed. */
+  readonly entry: boolean;
+  readonly tool: string;
+  /** What {@link Permissions.begin} gave when the call began. */
+  readonly began: number;
+}
+
+/** Who may use which directories. */
+export interface Permissions {
+  /** Marks the beginning of a call: a question answered after it was answered for that call too. */
+  begin(): number;
+  /**
+   * Lets a path pass, asking where it must.
+   * @throws FilewrightError GRANT_DENIED, PROTECTED_PATH, CANCELLED, and what the policy says
+   */
+  admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void>;
+  /** The grants in force. */
+  list(): Promise<readonly Grant[]>;
+  /** Grants a directory without a question. */
+  add(grant: Omit<Grant, "granted_at">): Promise<void>;
+  /** Takes a directory's grants back, at once. False where it had none. */
+  revoke(dir: string): Promise<boolean>;
+}
+
+/** A question that is being asked. */
+interface Pending {
+  readonly dir: string;
+  readonly answer: Promise<boolean>;
+  /** How many calls wait for it. */
+  waiting: number;
+  /** Nobody waits any more. */
+  abandon(): void;
+}
+
+/** Makes permissions over a store. */
+export function makePermissions({ mode, store, file, ask, now = Date.now }: PermissionSetup): Permissions {
+  const session = memoryGrants();
+  const pending = new Set<Pending>();
+  /** When a directory was last refused, on a clock that ticks with calls and refusals. */
+  const refusals = new Map<string, number>();
+  let clock = 0;
+  const home = file === undefined ? undefined : parentOf(file);
+
+  const all = async (): Promise<readonly Grant[]> => [...(await store.list()), ...(await session.list())];
+
+  const put = async (wanted: Wanted, dir: string, signal: AbortSignal): Promise<boolean> => {
+    if (ask === undefined) return false;
+    const about = { dir, access: wanted.intent, tool: wanted.tool, path: wanted.at.typed, signal };
+    const given = await ask(`Allow filesystem access to ${escapeControls(dir)}?`, ["yes", "no"], about);
+    if (signal.aborted) return false; // An answer to a question that was taken back.
+    const reply: GrantReply = typeof given === "object" && given !== null ? given : { answer: given };
+    if (typeof reply.answer !== "string" || reply.answer.trim().toLowerCase() !== "yes") return false;
+    const grant: Grant = {
+      dir,
+      access: reply.access ?? "write",
+      granted_at: new Date(now()).toISOString(),
+      ...(reply.expires === undefined ? {} : { expires: reply.expires.toISOString() }),
+      ...(reply.by === undefined ? {} : { by: reply.by }),
+    };
+    await (reply.remember === false ? session : store).add(grant);
+    return true;
+  };
+
+  /** Joins the question that is being asked about a directory, or puts it. */
+  const question = (wanted: Wanted, dir: string): Pending => {
+    for (const one of pending) if (isWithin(dir, one.dir)) return one;
+    const stop = new AbortController();
+    const one: Pending = {
+      dir,
+      waiting: 0,
+      abandon: () => {
+        pending.delete(one);
+        stop.abort();
+      },
+      // Whatever goes wrong in asking is a no.
+      answer: put(wanted, dir, stop.signal)
+        .catch(() => false)
+        .then((yes) => {
+          if (!yes) remember(refusals, dir, ++clock);
+          return yes;
+        })
+        .finally(() => pending.delete(one)),
+    };
+    pending.add(one);
+    return one;
+  };
+
+  const admitDirectory = async (
+    wanted: Wanted,
+    dir: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
+    for (;;) {
+      if (dir === home) throw refused(wanted);
+      if (covers(await all(), dir, wanted.intent, now())) return;
+      if ((refusals.get(dir) ?? 0) > wanted.began) throw refused(wanted);
+      const one = question(wanted, dir);
+      const yes = await answerTo(one, signal);
+      // The directory above was asked about for somebody else: its answer may do for this one.
+      if (one.dir !== dir) continue;
+      if (yes && covers(await all(), dir, wanted.intent, now())) return;
+      throw refused(wanted);
+    }
+  };
+
+  return Object.freeze({
+    begin: () => ++clock,
+    async admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void> {
+      const { at, entry, intent } = wanted;
+      if (home !== undefined && entry && intent === "write") {
+        // Whatever would take the file's directory away, or put another in its place.
+        const real = await realOf(fs, at.path, true);
+        if (isWithin(home, real)) {
+          throw makeError("PROTECTED_PATH", "", { path: at.path, details: { reason: "grants" } });
+        }
+      }
+      if (mode === "off") return;
+      try {
+        for (const dir of await directoriesOf(fs, at.path, entry)) await admitDirectory(wanted, dir, signal);
+      } catch (error) {
+        if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
+        throw refused(wanted, error); // The store cannot be read, or not be trusted any more.
+      }
+    },
+    list: async () => (await all()).filter((grant) => isInForce(grant, now())),
+    add: async (grant: Omit<Grant, "granted_at">) => {
+      await store.add({ ...grant, granted_at: new Date(now()).toISOString() });
+    },
+    revoke: async (dir: string) => {
+      const forgotten = await session.remove(dir);
+      return (await store.remove(dir)) || forgotten;
+    },
+  });
+}
+
+/** Keeps the last refusals only: they matter to calls that run at the same time. */
+function remember(refusals: Map<string, number>, dir: string, at: number): void {
+  refusals.delete(dir);
+  refusals.set(dir, at);
+  const oldest = refusals.keys().next();
+  if (refusals.size > MAX_REFUSALS && oldest.done !== true) refusals.delete(oldest.value);
+}
+
+const MAX_REFUSALS = 1000;
+
+/** Waits for an answer no longer than the call lasts. */
+async function answerTo(one: Pending, signal: AbortSignal | undefined): Promise<boolean> {
+  one.waiting += 1;
+  let onAbort: (() => void) | undefined;
+  try {
+    if (signal === undefined) return await one.answer;
+    return await Promise.race([
+      one.answer,
+      new Promise<never>((_, reject) => {
+        onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while asking for a directory"));
+        signal.addEventListener("abort", onAbort, { once: true });
+        if (signal.aborted) onAbort();
+      }),
+    ]);
+  } finally {
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+    one.waiting -= 1;
+    if (one.waiting === 0 && signal?.aborted === true) one.abandon();
+  }
+}
+
+function refused({ at }: Wanted, cause?: unknown): FilewrightError {
+  return new FilewrightError("GRANT_DENIED", "", { path: at.path, cause });
+}
+
+/** The directory that a path names, and the one that it really lies in. */
+async function directoriesOf(fs: FsBackend, path: string, entry: boolean): Promise<ReadonlySet<string>> {
+  for (let at = path; ; at = parentOf(at)) {
+    try {
+      const real = await realOf(fs, at, entry && at === path);
+      return (await isDirectory(fs, at, entry && at === path))
+        ? new Set([at, real])
+        : new Set([parentOf(at), parentOf(real)]);
+    } catch (error) {
+      // A way that cannot be gone to its end: the directory before the obstacle counts.
+      if (at === "/" || !(error instanceof FilewrightError) || !OBSTACLES.has(error.code)) throw error;
+    }
+  }
+}
+
+const OBSTACLES: ReadonlySet<string> = new Set([
+  "NOT_FOUND",
+  "NOT_DIRECTORY",
+  "LOOP",
+  "PERMISSION_DENIED",
+  "NAME_TOO_LONG",
+]);
+
+async function realOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+  if (!entry || path === "/") return realpathVia(fs, path);
+  return childOf(await realpathVia(fs, parentOf(path)), nameOf(path));
+}
+
+async function isDirectory(fs: FsBackend, path: string, entry: boolean): Promise<boolean> {
+  try {
+    return (await (entry && fs.lstat !== undefined ? fs.lstat(path) : fs.stat(path))).isDir;
+  } catch (error) {
+    if (error instanceof FilewrightError) return false; // Missing, or writable only: its parent counts.
+    throw error;
+  }
+}

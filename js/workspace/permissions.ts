@@ -1,0 +1,74 @@
+/** From the option `permissions` to the permissions of a workspace. */
+import {
+  type AskGrant,
+  type GrantStore,
+  literalGlob,
+  makePermissions,
+  memoryGrants,
+  type Permissions,
+} from "../access/index.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { localHost } from "./host.ts";
+
+/** Whether directories must be granted before they are used. */
+export interface PermissionOptions {
+  /** `prompt`: a directory is used when it was granted, or when `ask` grants it. Default `off`. */
+  readonly mode?: "off" | "prompt" | undefined;
+  /** Where grants are written down: a file outside every root. Default: nowhere, until the workspace is closed. */
+  readonly grantsFile?: string | undefined;
+  /** Another place to keep grants, instead of a file. */
+  readonly store?: GrantStore | undefined;
+  /** Asked where a directory was not granted. Without it such directories are refused. */
+  readonly ask?: AskGrant | undefined;
+  /** The clock that ends grants, in milliseconds since 1970. */
+  readonly now?: (() => number) | undefined;
+}
+
+// A record, so that an option missing from it does not compile.
+const KNOWN: Record<keyof PermissionOptions, true> = {
+  mode: true,
+  grantsFile: true,
+  store: true,
+  ask: true,
+  now: true,
+};
+const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
+
+/** What a workspace keeps of the option. */
+export interface OpenedPermissions {
+  /** Undefined where nothing is asked and nothing is to be guarded. */
+  readonly permissions: Permissions | undefined;
+  /** Globs that keep the record of the grants out of reach. */
+  readonly deny: readonly string[];
+}
+
+/** Opens the record of the grants. @throws FilewrightError INVALID_ARGUMENT where it cannot be trusted */
+export async function openPermissions(
+  options: PermissionOptions | undefined,
+  stateDir: string | undefined,
+): Promise<OpenedPermissions> {
+  const { mode = "off", grantsFile, store, ask, now } = options ?? {};
+  for (const name of Object.keys(options ?? {})) {
+    if (!OPTIONS.has(name)) {
+      throw new FilewrightError("INVALID_ARGUMENT", `there is no option 'permissions.${name}'`);
+    }
+  }
+  if (mode !== "off" && mode !== "prompt") {
+    throw new FilewrightError("INVALID_ARGUMENT", `there is no permissions.mode '${String(mode)}'`);
+  }
+  if (grantsFile !== undefined && store !== undefined) {
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      "give permissions.grantsFile or permissions.store, not both",
+    );
+  }
+  if (grantsFile === undefined) {
+    if (mode === "off") return { permissions: undefined, deny: [] };
+    return { permissions: makePermissions({ mode, store: store ?? memoryGrants(), ask, now }), deny: [] };
+  }
+  const { file, ...kept } = await localHost().grants(grantsFile, stateDir);
+  return {
+    permissions: makePermissions({ mode, store: kept, file, ask, now }),
+    deny: [literalGlob(file)],
+  };
+}
