@@ -5,7 +5,8 @@
  * where both sides are `Uint8Array`s nothing is copied.
  */
 import { FilewrightError, fromEngine } from "./errors.ts";
-import { type Packed, unpack } from "./unpack.ts";
+import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+import { withUtf8 } from "./utf8.ts";
 
 /** How a diff is made and printed. */
 export interface DiffOptions {
@@ -71,7 +72,6 @@ type DiffArguments = [
 /** What both bindings export for this area. */
 export interface DiffBinding {
   diff(before: Uint8Array, after: Uint8Array, ...rest: DiffArguments): Packed;
-  diffText(before: string, after: string, ...rest: DiffArguments): Packed;
   /** Off the event loop; only where there are threads. */
   diffAsync?(before: Uint8Array, after: Uint8Array, ...rest: DiffArguments): Promise<Packed>;
 }
@@ -98,10 +98,7 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
     diff(before, after, options = {}) {
       const rest = toArguments(options);
       try {
-        if (typeof before === "string" && typeof after === "string") {
-          return toResult(binding.diffText(before, after, ...rest));
-        }
-        return toResult(binding.diff(toBytes(before), toBytes(after), ...rest));
+        return toResult(withUtf8(before, after, (old, now) => binding.diff(old, now, ...rest)));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -118,12 +115,6 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
       }
     },
   };
-}
-
-const encoder = new TextEncoder();
-
-function toBytes(text: TextOrBytes): Uint8Array {
-  return typeof text === "string" ? encoder.encode(text) : text;
 }
 
 function toArguments(options: DiffOptions): DiffArguments {
@@ -160,22 +151,44 @@ function toResult(packed: Packed): DiffResult {
 }
 
 /** Reads a diff out of a packed result that holds more. */
-export function readDiff(from: ReturnType<typeof unpack>): DiffResult {
+export function readDiff(from: Unpacker): DiffResult {
   const identical = from.flag();
   const truncated = from.flag();
   const added = from.num();
   const removed = from.num();
-  const numbers: number[][] = [];
-  for (let left = from.num(); left > 0; left--) {
-    numbers.push([from.num(), from.num(), from.num(), from.num(), from.num(), from.num()]);
-  }
+  const numbers: number[] = [];
+  for (let left = from.num() * HUNK_NUMBERS; left > 0; left--) numbers.push(from.num());
   const text = from.str();
-  const hunks = numbers.map(([oldStart, oldLines, newStart, newLines, start, end]) => ({
-    oldStart: oldStart as number,
-    oldLines: oldLines as number,
-    newStart: newStart as number,
-    newLines: newLines as number,
-    lines: text.slice(start, (end as number) - 1).split("\n"),
-  }));
-  return { identical, text, hunks, added, removed, truncated };
+  // Most callers only print: the hunks are cut out when they are first asked for.
+  let hunks: readonly DiffHunk[] | undefined;
+  return {
+    identical,
+    text,
+    get hunks() {
+      hunks ??= cut(text, numbers);
+      return hunks;
+    },
+    added,
+    removed,
+    truncated,
+  };
+}
+
+/** Numbers of one hunk: its two ranges of lines, and where its lines stand in the text. */
+const HUNK_NUMBERS = 6;
+
+function cut(text: string, numbers: readonly number[]): readonly DiffHunk[] {
+  const hunks: DiffHunk[] = [];
+  for (let at = 0; at < numbers.length; at += HUNK_NUMBERS) {
+    const [oldStart, oldLines, newStart, newLines, start, end] = numbers.slice(at, at + HUNK_NUMBERS) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    hunks.push({ oldStart, oldLines, newStart, newLines, lines: text.slice(start, end - 1).split("\n") });
+  }
+  return hunks;
 }

@@ -1,13 +1,52 @@
 //! Conversions shared by every binding function.
 
 use filewright_core::pack::Packed;
-use napi::bindgen_prelude::Float64Array;
+use napi::bindgen_prelude::{Float64Array, Float64ArraySlice, ToNapiValue, TypeName};
+use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
+/// Numbers that cross by copy while there are few of them: a buffer that stays
+/// in Rust needs a finaliser, which costs several times the whole call.
+pub struct Numbers(Vec<f64>);
+
+/// Above this many, the copy costs more than the finaliser.
+const COPIED: usize = 4096;
+
+impl From<Vec<f64>> for Numbers {
+    fn from(numbers: Vec<f64>) -> Self {
+        Self(numbers)
+    }
+}
+
+impl TypeName for Numbers {
+    fn type_name() -> &'static str {
+        "Float64Array"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl ToNapiValue for Numbers {
+    /// # Safety
+    /// As the trait's: `raw` is the environment of the current call.
+    unsafe fn to_napi_value(raw: sys::napi_env, numbers: Self) -> napi::Result<sys::napi_value> {
+        if numbers.0.len() > COPIED {
+            // SAFETY: the caller's promise about `raw`, handed on.
+            return unsafe { Float64Array::to_napi_value(raw, numbers.0.into()) };
+        }
+        let slice = Float64ArraySlice::copy_from(&Env::from_raw(raw), &numbers.0)?;
+        // SAFETY: the caller's promise about `raw`, handed on.
+        unsafe { Float64ArraySlice::to_napi_value(raw, slice) }
+    }
+}
+
 /// `Packed` as JavaScript sees it: `{ nums, text }`.
-#[napi(object)]
+#[napi(object, object_from_js = false)]
 pub struct PackedResult {
-    pub nums: Float64Array,
+    #[napi(ts_type = "Float64Array")]
+    pub nums: Numbers,
     pub text: String,
 }
 

@@ -2,10 +2,10 @@
 
 use filewright_core::diff::{DiffCall, diff_packed};
 use filewright_core::pack::Packed;
-use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array, Utf16String};
+use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
 use napi_derive::napi;
 
-use crate::convert::{PackedResult, guard, to_napi, utf8};
+use crate::convert::{PackedResult, guard, to_napi};
 
 #[napi]
 #[allow(clippy::too_many_arguments)] // an options object costs more than the diff
@@ -21,22 +21,6 @@ pub fn diff(
 ) -> napi::Result<PackedResult> {
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
     guard(|| diff_packed(before, after, &call)).map(PackedResult::from)
-}
-
-#[napi]
-#[allow(clippy::too_many_arguments)]
-pub fn diff_text(
-    before: Utf16String,
-    after: Utf16String,
-    flags: u32,
-    context: u32,
-    name_before: Option<String>,
-    name_after: Option<String>,
-    line_limit: u32,
-    byte_limit: u32,
-) -> napi::Result<PackedResult> {
-    let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
-    guard(|| diff_packed(&utf8(&before), &utf8(&after), &call)).map(PackedResult::from)
 }
 
 pub struct DiffTask {

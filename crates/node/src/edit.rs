@@ -2,16 +2,17 @@
 
 use filewright_core::edit::{Planned, plan_packed};
 use filewright_core::pack::Packed;
-use napi::bindgen_prelude::{AsyncTask, Buffer, Float64Array, Task, Uint8Array};
+use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array};
 use napi_derive::napi;
 
-use crate::convert::{guard, to_napi};
+use crate::convert::{Numbers, guard, to_napi};
 
 /// A plan: `Packed` facts beside the new bytes.
-#[napi(object)]
+#[napi(object, object_from_js = false)]
 pub struct PlanResult {
     pub bytes: Buffer,
-    pub nums: Float64Array,
+    #[napi(ts_type = "Float64Array")]
+    pub nums: Numbers,
     pub text: String,
 }
 

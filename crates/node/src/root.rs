@@ -15,11 +15,11 @@ use filewright_fs::list::{ListOptions, Position};
 use filewright_fs::read::{Content, ReadOptions};
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::stat::Version;
-use napi::bindgen_prelude::{AsyncTask, Buffer, Float64Array};
+use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
-use crate::convert::{PackedResult, guard};
+use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{pack_listing, pack_stat};
 use crate::task::{Job, off_thread};
 
@@ -31,10 +31,11 @@ pub struct NativeRoots {
 
 /// Content with its facts; `bytes` is absent where the version asked about is
 /// still the version.
-#[napi(object)]
+#[napi(object, object_from_js = false)]
 pub struct ReadResult {
     pub bytes: Option<Buffer>,
-    pub nums: Float64Array,
+    #[napi(ts_type = "Float64Array")]
+    pub nums: Numbers,
     pub text: String,
 }
 

@@ -20,19 +20,3 @@ pub fn diff(
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
     diff_packed(before, after, &call).map(PackedResult::from).map_err(to_js)
 }
-
-#[wasm_bindgen(js_name = diffText)]
-#[allow(clippy::too_many_arguments)]
-pub fn diff_text(
-    before: &str,
-    after: &str,
-    flags: u32,
-    context: u32,
-    name_before: Option<String>,
-    name_after: Option<String>,
-    line_limit: u32,
-    byte_limit: u32,
-) -> Result<PackedResult, JsValue> {
-    let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
-    diff_packed(before.as_bytes(), after.as_bytes(), &call).map(PackedResult::from).map_err(to_js)
-}

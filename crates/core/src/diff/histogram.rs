@@ -9,6 +9,7 @@
 
 use imara_diff::Token;
 
+use super::anchors;
 use super::marks::{Marks, Region};
 
 /// Lines that occur more often in the old text are not looked at as anchors.
@@ -29,7 +30,7 @@ pub(super) fn histogram(
 ) -> Vec<Region> {
     let mut index = Index::new(tokens, before.len());
     let mut left = STEPS + STEPS_PER_LINE * region.len();
-    let mut open = vec![region];
+    let mut open = anchors::split(before, after, tokens, region);
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
         if region.before.is_empty() || region.after.is_empty() {

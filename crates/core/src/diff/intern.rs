@@ -23,7 +23,7 @@ pub(super) struct Tokens<'a> {
 impl<'a> Tokens<'a> {
     /// Numbers the lines of both texts.
     pub(super) fn new(before: &[&'a [u8]], after: &[&'a [u8]]) -> Self {
-        let mut table = Table::new(before.len() + after.len());
+        let mut table = Table::new(before.len(), after.len());
         let old: Vec<Token> = before.iter().map(|line| table.token(line)).collect();
         // The first place of each token in the old text, to resume from.
         let known = table.lines.len();
@@ -65,11 +65,14 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(lines: usize) -> Self {
+    fn new(before: usize, after: usize) -> Self {
+        let lines = before + after;
+        // Most lines of the new text are lines of the old one.
+        let distinct = before + after / 4 + 16;
         Self {
             slots: vec![EMPTY; lines.next_power_of_two().max(16)],
-            hashes: Vec::with_capacity(lines / 2),
-            lines: Vec::with_capacity(lines / 2),
+            hashes: Vec::with_capacity(distinct),
+            lines: Vec::with_capacity(distinct),
             patience: 16 * lines + 1024,
             keyed: None,
         }
@@ -182,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_keyed_table_takes_over_in_the_middle() {
-        let mut table = Table::new(4);
+        let mut table = Table::new(2, 2);
         let first = table.token(b"a");
         table.patience = 0;
         assert_eq!((table.token(b"a"), table.token(b"b").0, table.token(b"b").0), (first, 1, 1));

@@ -49,11 +49,24 @@ pub(super) fn sides<'a>(before: &'a [u8], after: &'a [u8], margin: u32) -> (Side
 
 /// The lines of a text, each with its LF; the last one may lack it.
 pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
-    let mut lines = Vec::with_capacity(text.len() / 32 + 4);
+    const BLOCK: usize = 16;
+    let mut lines = Vec::with_capacity(text.len() / 24 + 4);
     let mut from = 0;
-    for at in memchr_iter(b'\n', text) {
-        lines.push(&text[from..=at]);
-        from = at + 1;
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate() {
+        // One comparison of vectors; a search started anew for each line costs more than the line.
+        let mut found = u128::from_le_bytes(block.map(|byte| u8::from(byte == b'\n')));
+        while found != 0 {
+            let end = number * BLOCK + found.trailing_zeros() as usize / 8 + 1;
+            lines.push(&text[from..end]);
+            from = end;
+            found &= found - 1;
+        }
+    }
+    let base = text.len() - rest.len();
+    for at in memchr_iter(b'\n', rest) {
+        lines.push(&text[from..=base + at]);
+        from = base + at + 1;
     }
     if from < text.len() {
         lines.push(&text[from..]);

@@ -14,6 +14,7 @@
 //! Nothing here decodes: a line is the bytes up to and with its LF. Text in a
 //! legacy encoding is decoded before it comes here.
 
+mod anchors;
 mod compute;
 mod histogram;
 mod intern;

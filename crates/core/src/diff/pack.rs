@@ -53,6 +53,7 @@ pub fn diff_packed(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Packe
 /// Appends a printed diff to a packed result, in the order told at
 /// [`diff_packed`].
 pub(crate) fn append(packed: &mut Packed, unified: &Unified) {
+    packed.nums.reserve_exact(6 + 6 * unified.hunks.len());
     packed.flag(unified.identical);
     packed.flag(unified.truncated);
     packed.num(unified.added);

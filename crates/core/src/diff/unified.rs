@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr;
+
 use super::lines::common_prefix;
 use super::{Change, Comparison, Options, compare, name};
 use crate::text::Eol;
@@ -19,6 +21,9 @@ pub struct Header<'a> {
     /// The new file's name, without `b/`; `None` where there is no such file.
     pub after: Option<&'a [u8]>,
 }
+
+/// Room for most diffs of a small edit, in bytes.
+const FIRST_CAPACITY: usize = 2048;
 
 /// How line ends appear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,12 +105,17 @@ pub fn diff(
     let strip_cr = format.line_ends == LineEndings::Shown && same_line_ends(old, new, &comparison);
     let header =
         Header { before: before.and(format.header.before), after: after.and(format.header.after) };
-    Printer { comparison: &comparison, strip_cr, limits: format.limits, out: Unified::default() }
+    let out = Unified { text: String::with_capacity(FIRST_CAPACITY), ..Unified::default() };
+    Printer { comparison: &comparison, strip_cr, limits: format.limits, out }
         .print(&header, format.context)
 }
 
 /// Whether CRs can be left out without hiding a difference.
 fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
+    // Without any CR there is nothing to leave out, and nothing to count.
+    if memchr(b'\r', before).is_none() && memchr(b'\r', after).is_none() {
+        return true;
+    }
     match (Eol::detect(before), Eol::detect(after)) {
         (Eol::Mixed, Eol::Mixed) => {
             comparison.changes.iter().all(|change| {
@@ -167,7 +177,7 @@ impl Printer<'_, '_> {
     fn header(&mut self, header: &Header<'_>) {
         for (marker, prefix, name) in [("---", "a", header.before), ("+++", "b", header.after)] {
             let name = name.map_or("/dev/null".into(), |name| name::with_prefix(prefix, name));
-            self.out.text.push_str(&format!("{marker} {name}\n"));
+            self.out.text.extend([marker, " ", &name, "\n"]);
         }
     }
 
@@ -186,15 +196,16 @@ impl Printer<'_, '_> {
         // Under `ignore_whitespace` the unchanged lines still pair up one to one.
         let after_end = (last.after.end + trail).min(new.end());
         let (new_start, new_lines) = lines(first.after.start - lead, after_end);
-        let number = |start: u32, count: u32| match count {
-            1 => start.to_string(),
-            count => format!("{start},{count}"),
-        };
-        self.out.text.push_str(&format!(
-            "@@ -{} +{} @@\n",
-            number(old_start, old_lines),
-            number(new_start, new_lines)
-        ));
+        for (marker, start, count) in [("@@ -", old_start, old_lines), (" +", new_start, new_lines)]
+        {
+            self.out.text.push_str(marker);
+            push_number(&mut self.out.text, start);
+            if count != 1 {
+                self.out.text.push(',');
+                push_number(&mut self.out.text, count);
+            }
+        }
+        self.out.text.push_str(" @@\n");
         let from = self.out.text.len();
         let mut shown = 0;
         let mut next = first.before.start - lead;
@@ -284,6 +295,14 @@ impl Printer<'_, '_> {
             self.out.text.push_str("... [truncated]");
         }
     }
+}
+
+/// Digits without the formatting machinery, which would cost more than a short hunk.
+fn push_number(text: &mut String, number: u32) {
+    if number >= 10 {
+        push_number(text, number / 10);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 fn push_lossy(text: &mut String, bytes: &[u8]) {

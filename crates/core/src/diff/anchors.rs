@@ -1,0 +1,142 @@
+//! Cutting a large region at lines that can only pair up in one way.
+//!
+//! The histogram algorithm pairs up one stretch at a time and then looks at what
+//! is before and after it: with a thousand changes it looks at the text a
+//! thousand times. Where the lines that occur once on either side stand in the
+//! same order on both, it would pair up all of them; so they are paired up at
+//! once, and it is left with what lies between.
+
+use imara_diff::Token;
+
+use super::marks::Region;
+
+/// Lines on both sides below which looking twice costs less than looking for anchors.
+const LARGE: usize = 2048;
+
+/// How often a line occurs on one side, as far as it matters.
+#[derive(Clone, Copy)]
+enum Seen {
+    Never,
+    /// Once, on this line.
+    Once(u32),
+    Often,
+}
+
+impl Seen {
+    fn on(self, line: usize) -> Self {
+        match self {
+            Self::Never => Self::Once(line as u32),
+            _ => Self::Often,
+        }
+    }
+}
+
+/// The parts of a region between its anchors, the first one last; the region
+/// itself where it is small or lines have moved.
+pub(super) fn split(
+    before: &[Token],
+    after: &[Token],
+    tokens: usize,
+    region: Region,
+) -> Vec<Region> {
+    if region.len() < LARGE {
+        return vec![region];
+    }
+    let Some(anchors) = anchors(before, after, tokens, &region) else { return vec![region] };
+    let mut parts = Vec::new();
+    let (mut x, mut y) = (region.before.start, region.after.start);
+    let end = (region.before.end, region.after.end);
+    for (to_x, to_y) in anchors.into_iter().chain([end]) {
+        let mut part = Region { before: x..to_x, after: y..to_y };
+        part.strip(before, after);
+        if part.len() > 0 {
+            parts.push(part);
+        }
+        (x, y) = (to_x + 1, to_y + 1);
+    }
+    parts.reverse();
+    parts
+}
+
+/// The pairs of lines that occur once on either side; `None` unless they stand
+/// in one order.
+fn anchors(
+    before: &[Token],
+    after: &[Token],
+    tokens: usize,
+    region: &Region,
+) -> Option<Vec<(usize, usize)>> {
+    let mut old = vec![Seen::Never; tokens];
+    let mut new = vec![Seen::Never; tokens];
+    for x in region.before.clone() {
+        let seen = &mut old[before[x].0 as usize];
+        *seen = seen.on(x);
+    }
+    for y in region.after.clone() {
+        let seen = &mut new[after[y].0 as usize];
+        *seen = seen.on(y);
+    }
+    let mut pairs = Vec::new();
+    let mut next = 0;
+    for y in region.after.clone() {
+        let token = after[y].0 as usize;
+        if let (Seen::Once(x), Seen::Once(_)) = (old[token], new[token]) {
+            if x < next {
+                return None;
+            }
+            pairs.push((x as usize, y));
+            next = x + 1;
+        }
+    }
+    Some(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::marks::Region;
+    use super::split;
+    use imara_diff::Token;
+
+    fn tokens(numbers: impl IntoIterator<Item = u32>) -> Vec<Token> {
+        numbers.into_iter().map(Token).collect()
+    }
+
+    fn parts(before: &[Token], after: &[Token]) -> Vec<Region> {
+        let region = Region { before: 0..before.len(), after: 0..after.len() };
+        split(before, after, 5_000, region)
+    }
+
+    #[test]
+    fn a_small_region_stays_whole() {
+        let lines = tokens(0..100);
+        assert_eq!(parts(&lines, &lines), [Region { before: 0..100, after: 0..100 }]);
+    }
+
+    #[test]
+    fn only_what_lies_between_anchors_is_left() {
+        let before = tokens(0..2_000);
+        let mut after = before.clone();
+        after[500] = Token(4_000);
+        after.insert(900, Token(4_001));
+        let expected = [
+            Region { before: 900..900, after: 900..901 },
+            Region { before: 500..501, after: 500..501 },
+        ];
+        assert_eq!(parts(&before, &after), expected);
+    }
+
+    #[test]
+    fn moved_lines_are_left_to_the_histogram() {
+        let before = tokens(0..2_000);
+        let after = tokens((1_000..2_000).chain(0..1_000));
+        assert_eq!(parts(&before, &after).len(), 1);
+    }
+
+    #[test]
+    fn repeated_lines_are_no_anchors() {
+        let before = tokens((0..2_000).map(|line| line % 2));
+        let mut after = before.clone();
+        after[1] = Token(9);
+        assert_eq!(parts(&before, &after).len(), 1);
+    }
+}
