@@ -2,7 +2,7 @@
 
 use filewright_core::merge::{MergeCall, merge3_packed};
 use filewright_core::patch::{PatchedFiles, apply_packed, parse_packed};
-use napi::bindgen_prelude::{AsyncTask, Buffer, Float64Array, Task, Uint8Array};
+use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::convert::{guard, to_napi};
@@ -82,5 +82,5 @@ pub fn merge3(
 ) -> napi::Result<PlanResult> {
     let (bytes, packed) =
         guard(|| Ok(merge3_packed(base, ours, theirs, &MergeCall { flags, labels })))?;
-    Ok(PlanResult { bytes: bytes.into(), nums: Float64Array::from(packed.nums), text: packed.text })
+    Ok(PlanResult { bytes: bytes.into(), nums: packed.nums.into(), text: packed.text })
 }
