@@ -1,9 +1,9 @@
-/** The commands about one file: read, edit, diff, stat. */
+/** The commands about contents: read, edit, patch, diff, stat. */
 import { type Command, flag, jsonOf, negated, set, value } from "./command.ts";
-import { readStdin } from "./input.ts";
+import { readInput, readStdin } from "./input.ts";
 import { UsageError, whole } from "./parse.ts";
 
-/** read, edit, diff and stat. */
+/** read, edit, patch, diff and stat. */
 export const FILE_COMMANDS: readonly Command[] = [
   {
     name: "read",
@@ -77,6 +77,43 @@ export const FILE_COMMANDS: readonly Command[] = [
         }),
       };
     },
+  },
+  {
+    name: "patch",
+    summary: "apply a patch to its files, all of it or nothing",
+    usage: "filewright patch FILE|- [--path PATH] [--reverse] [--dry-run]",
+    about:
+      "Takes unified diffs, git's with renames and modes, and *** Begin Patch. Hunks are found by their lines; wrong numbers do not matter. The patch itself is read from where you are, its files are those of the workspace.",
+    options: {
+      path: value,
+      strip: { ...value, short: "p" },
+      fuzz: { ...value, short: "F" },
+      reverse: { ...flag, short: "R" },
+      "dry-run": { ...flag, short: "n" },
+    },
+    help: [
+      ["--path PATH", "the file, for a patch of one that does not name it"],
+      ["-p, --strip N", "directories to take from names (a/ and b/)"],
+      ["-F, --fuzz 0-3", "context lines that may differ (2)"],
+      ["-R, --reverse", "undo the patch"],
+      ["-n, --dry-run", "only show the diff"],
+    ],
+    examples: [
+      ["filewright patch fix.diff --dry-run", "what it would do"],
+      ["git diff HEAD~1 | filewright patch - -R", "undo a commit's changes"],
+    ],
+    takes: [1, 1],
+    toCall: async ({ positionals, values: given }) => ({
+      tool: "apply_patch",
+      args: set({
+        patch: await readInput(positionals[0] as string),
+        path: given["path"],
+        strip: whole(given["strip"], "strip"),
+        fuzz: whole(given["fuzz"], "fuzz"),
+        reverse: given["reverse"],
+        dry_run: given["dry-run"],
+      }),
+    }),
   },
   {
     name: "diff",

@@ -48,8 +48,11 @@ export function printJson(value: unknown): void {
 /** A result: its text to standard output, or its failure to standard error. */
 export function printResult(tool: string, result: ToolResult): void {
   if (!result.ok) printError(result.text);
-  else print(tool === "diff" || tool === "edit_file" ? colourDiff(result.text) : result.text);
+  else print(DIFFS.has(tool) ? colourDiff(result.text) : result.text);
 }
+
+/** Tools whose text may hold a diff. */
+const DIFFS: ReadonlySet<string> = new Set(["diff", "edit_file", "apply_patch"]);
 
 /** A diff with its lines in their usual colours. */
 export function colourDiff(text: string): string {

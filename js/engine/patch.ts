@@ -58,7 +58,7 @@ export interface ParsedPatch {
 export interface ParseOptions {
   /** Leading directories to take from names; default: `a/` and `b/` where both have them. */
   readonly strip?: number | undefined;
-  /** The file meant where the patch names none. */
+  /** The file that a patch of one file is about, whatever it calls it. */
   readonly path?: string | undefined;
   /** Read it as the patch that undoes it. */
   readonly reverse?: boolean | undefined;
@@ -66,8 +66,13 @@ export interface ParseOptions {
 
 /** How a patch is applied. */
 export interface ApplyOptions extends ParseOptions {
-  /** Outermost context lines that may be ignored on each side, 0 to 3. Default 2. */
+  /**
+   * Outermost context lines that may be ignored on each side, 0 to 3. Default 2.
+   * With 0 nothing but line ends and trailing blanks may differ.
+   */
   readonly fuzz?: number | undefined;
+  /** Names in the patch that are other names of a file, with the name to use. */
+  readonly same?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Where a hunk went. */

@@ -3,6 +3,7 @@
  * the answer reads; nothing about paths being allowed, locks or approvals.
  */
 import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_info.ts";
+import { applyPatch, type ApplyPatchArgs, type ApplyPatchData } from "./apply_patch.ts";
 import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
 import { diff, type DiffArgs, type DiffData } from "./diff.ts";
@@ -25,6 +26,7 @@ export interface ToolArgs {
   read_many_files: ReadManyFilesArgs;
   write_file: WriteFileArgs;
   edit_file: EditFileArgs;
+  apply_patch: ApplyPatchArgs;
   diff: DiffArgs;
   list_directory: ListDirectoryArgs;
   glob: GlobArgs;
@@ -43,6 +45,7 @@ export interface ToolData {
   read_many_files: ReadManyFilesData;
   write_file: WriteFileData;
   edit_file: EditFileData;
+  apply_patch: ApplyPatchData;
   diff: DiffData;
   list_directory: ListDirectoryData;
   glob: GlobData;
@@ -64,6 +67,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   readManyFiles,
   writeFile,
   editFile,
+  applyPatch,
   diff,
   listDirectory,
   glob,
@@ -79,6 +83,8 @@ export const TOOLS: readonly Tool[] = Object.freeze([
 export type {
   AccessInfoArgs,
   AccessInfoData,
+  ApplyPatchArgs,
+  ApplyPatchData,
   CopyData,
   DeleteArgs,
   DeleteData,

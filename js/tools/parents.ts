@@ -13,25 +13,32 @@ export async function withParents<T>(
   create: boolean,
   action: () => Promise<T>,
 ): Promise<T> {
-  const missing: string[] = [];
-  let at = parentOf(path);
-  while (at !== "/" && !(await fs.exists(at))) {
-    missing.push(at);
-    at = parentOf(at);
-  }
+  const missing = await missingParents(fs, path);
   if (missing.length === 0) return action();
   if (!create) throw new FilewrightError("NOT_FOUND", "the parent directory does not exist", { path });
   await fs.mkdir(missing[0] as string, { parents: true, existOk: true });
   try {
     return await action();
   } catch (error) {
-    for (const directory of missing) {
-      try {
-        await fs.delete(directory);
-      } catch {
-        break; // Somebody else has put something there: it is theirs now.
-      }
-    }
+    await removeMade(fs, missing);
     throw error;
+  }
+}
+
+/** The parents of a path that do not exist, innermost first. */
+export async function missingParents(fs: FsBackend, path: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (let at = parentOf(path); at !== "/" && !(await fs.exists(at)); at = parentOf(at)) missing.push(at);
+  return missing;
+}
+
+/** Removes directories that were made for something that failed, innermost first. */
+export async function removeMade(fs: FsBackend, made: readonly string[]): Promise<void> {
+  for (const directory of made) {
+    try {
+      await fs.delete(directory);
+    } catch {
+      return; // Somebody else has put something there: it is theirs now.
+    }
   }
 }

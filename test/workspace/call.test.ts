@@ -11,6 +11,7 @@ describe("tools as models see them", () => {
       "read_many_files",
       "write_file",
       "edit_file",
+      "apply_patch",
       "diff",
       "list_directory",
       "glob",
@@ -31,7 +32,7 @@ describe("tools as models see them", () => {
       }
       expect(tool.outputSchema.required.length).toBeGreaterThan(0);
       expect(tool.annotations.readOnlyHint).toBe(
-        !["write_file", "edit_file", "copy", "move", "delete", "mkdir"].includes(tool.name),
+        !["write_file", "edit_file", "apply_patch", "copy", "move", "delete", "mkdir"].includes(tool.name),
       );
     }
   });
@@ -43,6 +44,7 @@ describe("tools as models see them", () => {
       ["read_many_files", { paths: ["*.txt"] }],
       ["write_file", { path: "n", content: "x" }],
       ["edit_file", { path: "a.txt", old_text: "a", new_text: "A" }],
+      ["apply_patch", { patch: "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-b\n+B\n" }],
       ["diff", { a: "a.txt", b: "b.txt" }],
       ["list_directory", {}],
       ["glob", { pattern: "*" }],

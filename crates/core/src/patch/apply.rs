@@ -21,7 +21,8 @@ use crate::text::{BOM_UTF8, cut_chars};
 /// How hunks may be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Outermost context lines that may be ignored on each side, 0 to 3.
+    /// Outermost context lines that may be ignored on each side, 0 to 3. With 0
+    /// nothing but line ends and trailing blanks may differ.
     pub fuzz: usize,
 }
 
@@ -190,10 +191,10 @@ fn place(text: &[u8], hunk: &Hunk, from: usize, shift: i64, options: Options) ->
     if let Some(line) = already(&file, hunk, expected) {
         return Err(Unfit::Already(line));
     }
-    match loosely(text, &file, hunk, expected, from) {
-        Some(Ok(found)) => return Ok(found),
-        Some(Err(unfit)) => return Err(unfit),
-        None => {}
+    if options.fuzz > 0
+        && let Some(attempt) = loosely(text, &file, hunk, expected, from)
+    {
+        return attempt;
     }
     with_fuzz(&file, hunk, expected, from, options.fuzz)
         .unwrap_or_else(|| Err(file.difference(&old, expected, from)))
@@ -526,6 +527,7 @@ fn report(file: &FilePatch, attempts: &[Attempt]) -> Error {
         format!("hunk {} of {total} does not apply to {path}: {}", index + 1, unfit.message()),
     )
     .hint(unfit.hint())
+    .detail("file", name)
     .detail("path", name)
     .detail("hunk", index)
     .detail("patch_line", file.hunks[index].line)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::apply::{How, Options, Placed};
-use super::set::{Change, SetOptions, apply_all, paths};
+use super::set::{Change, SetOptions, apply_all, paths, redirect};
 use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
 use crate::error::{Code, Error, Result};
 
@@ -21,7 +21,8 @@ pub struct PatchedFiles {
 }
 
 /// Reads a patch into JSON: `{files, paths, warnings}`. `call` is
-/// `{strip?, fuzz?, path?, reverse?}` as for [`apply_packed`].
+/// `{strip?, fuzz?, path?, reverse?, same?}`: `path` is the file that a patch of
+/// one file is about, `same` other names of files by the name to use.
 ///
 /// # Errors
 /// As [`parse`]; `INVALID_ARGUMENT` for a malformed `call`.
@@ -76,7 +77,19 @@ fn read(text: &str, call: &str) -> Result<(Patch, SetOptions)> {
     let path = call.get("path").and_then(Value::as_str).map(str::to_owned);
     let patch = parse(text, number("strip")?)?;
     let backwards = matches!(call.get("reverse"), Some(Value::Bool(true)));
-    let patch = if backwards { reverse(&patch)? } else { patch };
+    let mut patch = if backwards { reverse(&patch)? } else { patch };
+    if let Some(path) = &path {
+        redirect(&mut patch, path)?;
+    }
+    if let Some(Value::Object(same)) = call.get("same") {
+        for file in &mut patch.files {
+            for name in [&mut file.old, &mut file.new].into_iter().flatten() {
+                if let Some(other) = same.get(name).and_then(Value::as_str) {
+                    *name = other.to_owned();
+                }
+            }
+        }
+    }
     Ok((patch, SetOptions { hunks: Options { fuzz }, path }))
 }
 

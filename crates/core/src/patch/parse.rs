@@ -158,6 +158,8 @@ impl<'t> Reader<'t> {
             } else if !is_git_header(text) {
                 break;
             }
+            // What is a link or a submodule now is no file to patch either.
+            file.mode = file.mode.or_else(|| special_mode(text));
             self.at += 1;
         }
         match file.operation {
@@ -320,6 +322,12 @@ fn is_git_header(line: &str) -> bool {
     ["old mode ", "similarity index ", "dissimilarity index ", "index "]
         .iter()
         .any(|start| line.starts_with(start))
+}
+
+/// The mode at the end of a header line, where it is that of a link or a submodule.
+fn special_mode(line: &str) -> Option<u32> {
+    let mode = u32::from_str_radix(line.rsplit(' ').next()?, 8).ok()?;
+    matches!(mode & 0o170_000, 0o120_000 | 0o160_000).then_some(mode)
 }
 
 pub(super) fn is_hunk_header(line: &str) -> bool {

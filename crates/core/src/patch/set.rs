@@ -42,14 +42,47 @@ pub struct SetOptions {
 pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for file in &patch.files {
-        let named = [&file.old, &file.new, &options.path];
+        let unnamed = if file.name().is_none() { options.path.clone() } else { None };
+        let named = [file.old.clone(), file.new.clone(), unnamed, below_tops(file)];
         for path in named.into_iter().flatten() {
-            if !paths.contains(path) {
-                paths.push(path.clone());
+            if !paths.contains(&path) {
+                paths.push(path);
             }
         }
     }
     paths
+}
+
+/// `--- old/src/f`, `+++ new/src/f`: what both names have below their first directory.
+fn below_tops(file: &FilePatch) -> Option<String> {
+    let (old, new) = (file.old.as_deref()?, file.new.as_deref()?);
+    let ((_, old_rest), (_, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
+    let same = file.operation == Operation::Update && old != new && old_rest == new_rest;
+    same.then(|| old_rest.to_owned())
+}
+
+/// Makes a patch of one file be about the file `path`, whatever it calls it.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` where the patch is about several files.
+pub fn redirect(patch: &mut Patch, path: &str) -> Result<()> {
+    let mut names = patch.files.iter().filter_map(FilePatch::name);
+    let first = names.next().map(str::to_owned);
+    if names.any(|name| Some(name) != first.as_deref()) {
+        return Err(Error::new(Code::InvalidArgument, "path is for a patch of one file")
+            .hint("leave path out: the patch names its files")
+            .detail("argument", "path"));
+    }
+    for file in &mut patch.files {
+        if file.operation == Operation::Rename || file.operation == Operation::Copy {
+            file.old = Some(path.to_owned());
+            continue;
+        }
+        for name in [&mut file.old, &mut file.new].into_iter().flatten() {
+            *name = path.to_owned();
+        }
+    }
+    Ok(())
 }
 
 /// Works out what a patch makes of files. `files` holds the content of every
@@ -134,9 +167,9 @@ impl Set<'_> {
         }
         if file.operation == Operation::Update && file.old != file.new {
             // `--- f.orig`, `+++ f`: whichever is there.
-            let there =
-                [&file.new, &file.old].into_iter().flatten().find(|path| self.get(path).is_some());
-            let path = there.or(file.new.as_ref()).cloned();
+            let all = [file.new.clone(), file.old.clone(), below_tops(&file)];
+            let there = all.into_iter().flatten().find(|path| self.get(path).is_some());
+            let path = there.or(file.new.clone());
             (file.old, file.new) = (path.clone(), path);
         }
         let adds_only = file.hunks.iter().all(|hunk| hunk.before().next().is_none());
@@ -220,7 +253,9 @@ fn refuse(file: Option<&FilePatch>, reason: &str, because: &str) -> Error {
         name.map_or_else(|| "the patch".to_owned(), |name| escape_controls(name).into_owned());
     let error = Error::new(Code::PatchFailed, format!("{what} {because}")).detail("reason", reason);
     match (name, file) {
-        (Some(name), Some(file)) => error.detail("path", name).detail("patch_line", file.line),
+        (Some(name), Some(file)) => {
+            error.detail("file", name).detail("path", name).detail("patch_line", file.line)
+        }
         _ => error,
     }
 }

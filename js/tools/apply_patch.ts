@@ -1,0 +1,246 @@
+/** `apply_patch`: a patch over any number of files, in full or not at all. */
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { PatchOperation } from "../engine/patch.ts";
+import { commitAll, type FileChange } from "./commit.ts";
+import { planPatch } from "./patching.ts";
+import { type Arguments, compile, object } from "./schema.ts";
+import { flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
+import { escapeControls, isWellFormed, utf8 } from "./text.ts";
+import { type ChangingTool, type PathUse, refuse } from "./tool.ts";
+
+/** The arguments of `apply_patch`. */
+export interface ApplyPatchArgs {
+  readonly patch: string;
+  readonly path?: string;
+  /** Leading directories to take from names; `auto`, the default, takes `a/` and `b/`. */
+  readonly strip?: number | "auto";
+  readonly fuzz?: number;
+  readonly reverse?: boolean;
+  readonly dry_run?: boolean;
+}
+
+/** What a patch did with one file. */
+export interface PatchOutcome {
+  readonly path: string;
+  /** The name before, where it was renamed or copied. */
+  readonly from?: string;
+  readonly operation: PatchOperation;
+  /** Lines. */
+  readonly added: number;
+  readonly removed: number;
+  /** Lines between where the patch said and where it went, of the hunk that was farthest off. */
+  readonly offset: number;
+  /** How the hunk that fitted least was found. */
+  readonly matched: "exact" | "whitespace" | "fuzzy" | "fuzz";
+}
+
+/** What `apply_patch` did. */
+export interface ApplyPatchData {
+  /** False for a dry run. */
+  readonly applied: boolean;
+  readonly files: readonly PatchOutcome[];
+  readonly diff: string;
+  /** What was wrong with the patch and could be mended. */
+  readonly warnings?: readonly string[];
+  /** Whether the diff is cut. */
+  readonly truncated?: boolean;
+}
+
+/** Arguments as the tool uses them. */
+export interface PatchRequest {
+  readonly patch: string;
+  readonly path?: string;
+  readonly strip?: number;
+  readonly fuzz: number;
+  readonly reverse: boolean;
+  readonly dry_run: boolean;
+  /** Every path that the patch reads or writes, in the order of the call's locations. */
+  readonly names: readonly string[];
+  /** Those of them that are only read. */
+  readonly sources: ReadonlySet<string>;
+  readonly warnings: readonly string[];
+}
+
+/** What is to be written. */
+export interface PatchTodo {
+  readonly changes: readonly FileChange[];
+  readonly data: ApplyPatchData;
+}
+
+const inputSchema = object(
+  {
+    patch: text(
+      "The patch: a unified diff (--- a/f, +++ b/f, @@), one of git with its headers, or *** Begin Patch … *** End Patch.",
+      { minLength: 1 },
+    ),
+    path: path("The file to patch, for a patch of one file that does not name it"),
+    strip: integer("Leading directories to take from the names of a diff. Default: a/ and b/ are taken.", {
+      minimum: 0,
+      maximum: 1000,
+    }),
+    fuzz: integer(
+      "Outermost context lines of a hunk that may differ. With 0 the hunk's lines must all be there; otherwise indentation and slips are forgiven where only one place fits.",
+      { minimum: 0, maximum: 3, default: 2 },
+    ),
+    reverse: flag("Undo the patch instead.", false),
+    dry_run: flag("Only show the diff; nothing is written.", false),
+  },
+  ["patch"],
+);
+
+const outputSchema = object(
+  {
+    applied: { type: "boolean", description: "False for a dry run." },
+    files: {
+      type: "array",
+      description: "What the patch did with each file, in its order.",
+      items: object(
+        {
+          path: text("The file, relative to the workspace."),
+          from: text("Its name before, where it was renamed or copied."),
+          operation: {
+            type: "string",
+            enum: ["update", "create", "delete", "rename", "copy"],
+            description: "What was done.",
+          },
+          added: integer("Lines added."),
+          removed: integer("Lines removed."),
+          offset: integer("Lines between where the patch said and where it went."),
+          matched: {
+            type: "string",
+            enum: ["exact", "whitespace", "fuzzy", "fuzz"],
+            description: "How its loosest hunk was found.",
+          },
+        },
+        ["path", "operation", "added", "removed", "offset", "matched"],
+      ),
+    },
+    diff: text("Unified diff of the whole change."),
+    warnings: {
+      type: "array",
+      items: { type: "string" },
+      description: "What was wrong with the patch and could be mended.",
+    },
+    truncated: { type: "boolean", description: "Whether the diff is cut." },
+  },
+  ["applied", "files", "diff"],
+);
+
+/** Applies a patch to its files. */
+export const applyPatch: ChangingTool<PatchRequest, ApplyPatchData, PatchTodo> = {
+  kind: "change",
+  name: "apply_patch",
+  title: "Apply patch",
+  description: `Applies a patch to any number of files: all of it or nothing. Files can be changed, made, deleted, renamed, copied and made executable.
+Hunks are found by their lines; line numbers and counts in the headers may be wrong or left out (@@). A hunk that is not there, is there already, or fits in two places is refused with the line that differs or the lines where it fits, and nothing is written. For a small change of one file edit_file is simpler; use this for changes over several files, or for a diff you already have.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  aliases: PATH_ALIASES,
+  parse: withNames(compile("apply_patch", inputSchema)),
+  paths: (args) =>
+    args.names.map(
+      (typed): PathUse => ({
+        argument: args.path === typed ? "path" : "patch",
+        typed,
+        intent: args.sources.has(typed) ? "read" : "write",
+      }),
+    ),
+  plan: planPatch,
+  preview({ todo }, args, call) {
+    const first = todo.changes[0];
+    const shown = (bytes: Uint8Array | undefined): string | null =>
+      bytes === undefined ? null : new TextDecoder().decode(bytes);
+    const location = call.locations.findIndex((at) => at.path === first?.path);
+    const more = todo.changes.length - 1;
+    return {
+      title: `Patch ${args.names[Math.max(location, 0)]}${more > 0 ? ` and ${more} more` : ""}`,
+      location: Math.max(location, 0),
+      diff: todo.data.diff,
+      originalContent: shown(first?.before?.bytes),
+      newContent: shown(first?.after?.bytes),
+    };
+  },
+  revise({ todo, base }, args, newContent, call) {
+    const [only, ...more] = todo.changes;
+    if (only === undefined || only.after === null || more.length > 0) {
+      throw refuse("APPROVAL_DENIED", call.locations[0], {
+        complete: true,
+        message: "The reviewer's content is for one file, and the patch is for several.",
+      });
+    }
+    const bytes = utf8(newContent);
+    const name = args.names[call.locations.findIndex((at) => at.path === only.path)] ?? "file";
+    const { text: diff } = engine().diff(only.before?.bytes ?? new Uint8Array(0), bytes, {
+      oldName: only.before === null ? null : name,
+      newName: name,
+    });
+    const changes = [{ ...only, after: { ...only.after, bytes } }];
+    return { todo: { changes, data: { ...todo.data, diff } }, base };
+  },
+  async apply({ todo }, _args, call) {
+    await commitAll(call.fs, todo.changes, { durability: call.durability, signal: call.signal });
+    return { data: todo.data };
+  },
+  render(data) {
+    const lines = data.applied ? [] : ["Dry run, nothing written"];
+    lines.push(...data.files.map(lineOf));
+    lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
+    return (data.applied ? lines : [...lines, data.diff.replace(/\n$/u, "")]).join("\n");
+  },
+};
+
+const VERBS: Readonly<Record<PatchOperation, string>> = Object.freeze({
+  update: "Patched",
+  create: "Created",
+  delete: "Deleted",
+  rename: "Renamed",
+  copy: "Copied",
+});
+
+/** Such as `Patched src/a.ts (+2 -1, 3 lines further down)`. */
+function lineOf({ path: to, from, operation, added, removed, offset, matched }: PatchOutcome): string {
+  const name = from === undefined ? escapeControls(to) : `${escapeControls(from)} -> ${escapeControls(to)}`;
+  const lines = Math.abs(offset) === 1 ? "line" : "lines";
+  const moved = offset === 0 ? "" : `, ${Math.abs(offset)} ${lines} further ${offset > 0 ? "down" : "up"}`;
+  const loose = {
+    exact: "",
+    whitespace: ", but for blanks",
+    fuzzy: ", nearly",
+    fuzz: ", without some context",
+  };
+  return `${VERBS[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
+}
+
+/** Reads the patch along with the arguments, so that its paths are judged like any other. */
+function withNames(
+  parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "warnings">,
+): (args: Arguments) => PatchRequest {
+  return (given) => {
+    const { strip, ...others } = given;
+    const args = parse(strip === "auto" ? others : given);
+    if (!isWellFormed(args.patch)) {
+      throw new FilewrightError(
+        "INVALID_ARGUMENT",
+        "Invalid argument 'patch': it has an unpaired surrogate.",
+        {
+          complete: true,
+          details: { tool: "apply_patch", argument: "patch" },
+        },
+      );
+    }
+    const { strip: depth, path: about, reverse } = args;
+    const { files, paths, warnings } = engine().parsePatch(args.patch, {
+      strip: depth,
+      path: about,
+      reverse,
+    });
+    const written = new Set(
+      files.flatMap((file) => [file.newPath, file.operation === "copy" ? null : file.oldPath]),
+    );
+    const sources = new Set(files.map((file) => file.oldPath).filter((name) => name !== null));
+    for (const name of sources) if (written.has(name)) sources.delete(name);
+    return { ...args, names: paths, sources, warnings };
+  };
+}

@@ -1,0 +1,218 @@
+/** What `apply_patch` works out before anything is written: contents, their changes, and the answer. */
+import type { Location } from "../access/index.ts";
+import { lstatOrNull, realpathVia } from "../backends/fallback.ts";
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { PatchedFile } from "../engine/patch.ts";
+import type { ApplyPatchData, PatchOutcome, PatchRequest, PatchTodo } from "./apply_patch.ts";
+import type { FileChange, FileState } from "./commit.ts";
+import { isTextKind, readWhole } from "./contents.ts";
+import { type Call, type Plan, refuse } from "./tool.ts";
+
+/** A file as the patch finds it. */
+interface Found extends FileState {
+  readonly version: string;
+  /** How its bytes are encoded, where that is not UTF-8. */
+  readonly encoding: { readonly name: string; readonly bom: boolean } | null;
+  readonly isLink: boolean;
+}
+
+/** A path of the patch: where it is, and what is there. */
+interface Member {
+  readonly name: string;
+  readonly at: Location;
+  readonly found: Found | null;
+}
+
+/** Works out what the patch makes of its files. @throws PATCH_FAILED and whatever reading throws */
+export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData, PatchTodo>> {
+  const members = new Map<string, Member>();
+  const same: Record<string, string> = Object.create(null);
+  const byPlace = new Map<string, string>();
+  let bytes = 0;
+  for (const [index, name] of args.names.entries()) {
+    const at = call.locations[index] as Location;
+    const real = await realpathVia(call.fs, at.path);
+    const other = byPlace.get(real);
+    if (other !== undefined) {
+      same[name] = other;
+      continue;
+    }
+    byPlace.set(real, name);
+    const found = await find(call, at);
+    bytes += found?.bytes.length ?? 0;
+    if (bytes > call.limits.grepFileBytes) {
+      throw refuse("TOO_LARGE", at, { details: { size: bytes, limit: call.limits.grepFileBytes } });
+    }
+    members.set(name, { name, at, found });
+  }
+  const patched = await patchedFiles(args, members, same, call);
+  const changes = changesOf(patched, members);
+  const { text, truncated } = diffOfAll(changes, patched, members, call);
+  const data: ApplyPatchData = {
+    applied: !args.dry_run,
+    files: patched.map((file) => outcome(file, members, call)),
+    diff: text,
+    ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}),
+    ...(truncated ? { truncated: true } : {}),
+  };
+  const todo = { changes, data };
+  const base = [...members.values()].map(({ at, found }) => ({
+    path: at.path,
+    version: found?.version ?? null,
+  }));
+  return args.dry_run ? { settled: { data }, todo, base } : { todo, base };
+}
+
+async function find(call: Call, at: Location): Promise<Found | null> {
+  const entry = await lstatOrNull(call.fs, at.path);
+  if (entry === null) return null;
+  const { bytes, version, stat } = await readWhole(call, at, call.limits.grepFileBytes);
+  const { kind, encoding, bom } = engine().inspect(bytes, { name: at.path });
+  const foreign = isTextKind(kind) && encoding !== null && !PLAIN.has(encoding);
+  return {
+    bytes,
+    version,
+    mode: stat.mode,
+    encoding: foreign ? { name: encoding, bom } : null,
+    isLink: entry.type === "symlink",
+  };
+}
+
+/** Encodings whose bytes are the text's own. */
+const PLAIN: ReadonlySet<string> = new Set(["utf-8", "ascii", "us-ascii"]);
+
+async function patchedFiles(
+  args: PatchRequest,
+  members: ReadonlyMap<string, Member>,
+  same: Readonly<Record<string, string>>,
+  call: Call,
+): Promise<readonly PatchedFile[]> {
+  const texts = new Map<string, Uint8Array>();
+  for (const { name, at, found } of members.values()) {
+    if (found !== null) texts.set(name, found.encoding === null ? found.bytes : decoded(found, at));
+  }
+  const { strip, fuzz, path, reverse } = args;
+  try {
+    const files = await engine().applyPatchAsync(texts, args.patch, { strip, fuzz, path, reverse, same });
+    for (const file of files) refuseLinks(file, members);
+    return files.map((file) => encodedAs(file, members));
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "PATCH_FAILED") throw error;
+    const name = error.details?.["path"];
+    const about = typeof name === "string" ? args.names.indexOf(same[name] ?? name) : -1;
+    throw new FilewrightError(error.code, error.message, {
+      hint: error.hint,
+      details: error.details,
+      path: call.locations[Math.max(about, 0)]?.path,
+    });
+  }
+}
+
+/** A file in another encoding as UTF-8. @throws ENCODING_ERROR where that could not be turned back */
+function decoded(found: Found, at: Location): Uint8Array {
+  const { name, bom } = found.encoding as NonNullable<Found["encoding"]>;
+  const { text } = engine().decodeText(found.bytes, name);
+  const back = engine().encodeText(text, name, { bom });
+  if (!equal(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
+  return new TextEncoder().encode(text);
+}
+
+/** The file with its new content in the encoding of what it is made of. */
+function encodedAs(file: PatchedFile, members: ReadonlyMap<string, Member>): PatchedFile {
+  const encoding = members.get(file.from ?? file.path)?.found?.encoding ?? null;
+  if (encoding === null || file.bytes === null) return file;
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.bytes);
+  return { ...file, bytes: engine().encodeText(text, encoding.name, { bom: encoding.bom }) };
+}
+
+/** A link is written through, but not renamed or removed as if it were the file it leads to. */
+function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, Member>): void {
+  const gone = file.operation === "delete" ? file.path : file.operation === "rename" ? file.from : null;
+  if (gone === null || members.get(gone)?.found?.isLink !== true) return;
+  throw new FilewrightError("PATCH_FAILED", `${gone} is a link, which a patch does not remove`, {
+    hint: "use delete or move for the link itself",
+    details: { path: gone, file: gone, reason: "link" },
+  });
+}
+
+/** What becomes of each file, all entries of the patch together. */
+function changesOf(
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, Member>,
+): readonly FileChange[] {
+  const after = new Map<string, FileState | null>();
+  const now = (name: string): FileState | null =>
+    after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
+  for (const { path, from, operation, bytes, mode } of patched) {
+    const source = now(from ?? path);
+    if (operation === "rename" && from !== null) after.set(from, null);
+    after.set(path, bytes === null ? null : { bytes, mode: modeFor(source?.mode, mode) });
+  }
+  const changes: FileChange[] = [];
+  for (const [name, state] of after) {
+    const { at, found } = members.get(name) as Member;
+    const same = state !== null && found !== null && equal(state.bytes, found.bytes);
+    if ((state === null && found === null) || (same && state.mode === found.mode)) continue;
+    changes.push({ path: at.path, before: found, after: state });
+  }
+  return changes;
+}
+
+/** git's two kinds of file, executable or not, applied to the permission bits a file has. */
+function modeFor(has: number | undefined, wanted: number | null): number | undefined {
+  if (wanted === null) return has;
+  const executable = (wanted & 0o111) !== 0;
+  if (has === undefined) return executable ? 0o755 : undefined;
+  return executable ? has | ((has & 0o444) >> 2) : has & ~0o111;
+}
+
+function diffOfAll(
+  changes: readonly FileChange[],
+  patched: readonly PatchedFile[],
+  members: ReadonlyMap<string, Member>,
+  call: Call,
+): { readonly text: string; readonly truncated: boolean } {
+  const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
+  const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
+  const gone = new Set(renamed.values());
+  let [text, truncated] = ["", false];
+  for (const { path, before, after } of changes) {
+    const name = names.get(path) as string;
+    const from = renamed.get(name) ?? null;
+    if (after === null && gone.has(name)) continue;
+    const old = from === null ? before : (members.get(from)?.found ?? null);
+    if (from !== null) text += `diff --git a/${from} b/${name}\nrename from ${from}\nrename to ${name}\n`;
+    const oldName = old === null ? null : (from ?? name);
+    const left = Math.max(call.limits.outputBytes - text.length, 1);
+    const made = engine().diff(old?.bytes ?? NOTHING, after?.bytes ?? NOTHING, {
+      oldName,
+      newName: after === null ? null : name,
+      limits: { bytes: left },
+    });
+    text += made.text;
+    truncated ||= made.truncated;
+  }
+  return { text, truncated };
+}
+
+const NOTHING = new Uint8Array(0);
+const LOOSEST = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
+
+function outcome(file: PatchedFile, members: ReadonlyMap<string, Member>, call: Call): PatchOutcome {
+  const shown = (name: string): string => call.display((members.get(name) as Member).at.path);
+  const loosest = Math.max(0, ...file.hunks.map(({ how }) => LOOSEST.indexOf(how)));
+  return {
+    path: shown(file.path),
+    ...(file.from === null ? {} : { from: shown(file.from) }),
+    operation: file.operation,
+    added: file.added,
+    removed: file.removed,
+    offset: file.offset,
+    matched: LOOSEST[loosest] as PatchOutcome["matched"],
+  };
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
