@@ -4,6 +4,7 @@ import { COMMANDS } from "./commands.ts";
 
 const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--root DIR", "the workspace; nothing outside it is touched (default: .)"],
+  ["--preset NAME", "with call and tools: another system's tool names, such as gemini or mcp"],
   ["--json", "print the whole result as JSON"],
   ["-h, --help", "this text"],
 ];

@@ -6,8 +6,10 @@
  * makes no sense.
  */
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import process from "node:process";
 import { FilewrightError, openWorkspace } from "../index.node.ts";
+import type { PresetName } from "../presets/index.ts";
 import type { Command } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { demo } from "./demo.ts";
@@ -17,6 +19,7 @@ import { parse, type Parsed, UsageError } from "./parse.ts";
 
 const GLOBAL = {
   root: { type: "string" },
+  preset: { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -62,7 +65,11 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
 async function callTool(command: Command, parsed: Parsed): Promise<number> {
   const json = parsed.values["json"] === true;
   const call = await command.toCall?.(parsed);
-  const ws = await openWorkspace(String(parsed.values["root"] ?? "."));
+  const ws = await openWorkspace({
+    root: resolve(String(parsed.values["root"] ?? ".")),
+    // A command of ours calls our tool; `call` and `tools` speak the preset.
+    preset: presetIn(command, parsed),
+  });
   try {
     if (call === undefined) {
       if (json) printJson(ws.tools.map(({ execute: _, ...tool }) => tool));
@@ -81,6 +88,15 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   } finally {
     await ws.close();
   }
+}
+
+/** @throws UsageError for a command that has no tool of a preset to name */
+function presetIn(command: Command, { values }: Parsed): PresetName | undefined {
+  const preset = values["preset"] as PresetName | undefined;
+  if (preset !== undefined && command.name !== "call" && command.name !== "tools") {
+    throw new UsageError(`--preset goes with call and tools; ${command.name} calls our own tool`);
+  }
+  return preset;
 }
 
 function firstSentence(text: string): string {

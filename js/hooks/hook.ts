@@ -9,6 +9,8 @@
 /** What a hook is told. `result` only after the call. */
 export interface HookContext {
   readonly tool_name: string;
+  /** The name that a preset gives the tool, where the call used one. */
+  readonly called_as?: string;
   /** The arguments, as they stand after earlier hooks. Changing them in place has no effect. */
   readonly args: Readonly<Record<string, unknown>>;
   /** What the host gave the call as its own record of it. */
@@ -46,7 +48,7 @@ export interface AfterReply {
 /** One hook. A `before` hook that throws, or does not answer in time, blocks the call. */
 export interface Hook {
   readonly stage: "before" | "after";
-  /** The canonical name of a tool, or `*`. */
+  /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
   run(context: HookContext): unknown;
 }

@@ -1,4 +1,5 @@
 /** `glob`: finds files and directories by name. */
+import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
 import { escapeControls } from "./text.ts";
@@ -82,17 +83,25 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   parse: compile("glob", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
-  render(data, args) {
+  render(data, args, call) {
     if (data.matches.length === 0) return `No files match ${patternsOf(args).map(escapeControls).join(", ")}`;
     const lines = data.matches.map(escapeControls);
     if (data.truncated)
-      lines.push(`[${lines.length} of ${data.total} matches; continue with cursor="${data.next_cursor}"]`);
+      lines.push(
+        `[${lines.length} of ${data.total} matches; ${onward(data, call.names) ?? "narrow the pattern to see the others"}]`,
+      );
     return lines.join("\n");
   },
   // Asked again for fewer, so that the cursor is the search's own.
   shrink: async (data, args, lines, call) =>
     (await run({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
 };
+
+/** How to go on, where the reader can. */
+function onward({ next_cursor: next }: GlobData, names: Names): string | undefined {
+  const assigned = next === undefined ? undefined : assign(names, "cursor", next);
+  return assigned === undefined ? undefined : `continue with ${assigned}`;
+}
 
 function patternsOf(args: Pick<GlobArgs, "pattern">): readonly string[] {
   return typeof args.pattern === "string" ? [args.pattern] : args.pattern;

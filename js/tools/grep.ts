@@ -169,10 +169,10 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   parse: compile("grep", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
-  render(data, args) {
+  render(data, args, { names }) {
     const lines = linesOf(data).flat();
-    if (lines.length === 0) return nothing(data, args);
-    if (data.truncated || !data.complete) lines.push(closing(data, args));
+    if (lines.length === 0) return nothing(data, args, names);
+    if (data.truncated || !data.complete) lines.push(closing(data, args, names));
     return lines.join("\n");
   },
   shrink(data, _args, lines, call) {

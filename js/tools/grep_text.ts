@@ -1,5 +1,6 @@
 /** The text of a search: `path:line:text`, and what is said about the rest. */
 import type { CheckedGrepArgs, GrepData } from "./grep.ts";
+import { assign, type Names, where } from "./names.ts";
 import { escapeControls } from "./text.ts";
 
 /** The lines of the text that each result makes. Context that two results share is shown once. */
@@ -34,7 +35,7 @@ export function linesOf(data: GrepData): string[][] {
 }
 
 /** What is said where nothing was found. */
-export function nothing(data: GrepData, args: CheckedGrepArgs): string {
+export function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
   const searched = `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`;
   const skipped = [
@@ -43,14 +44,15 @@ export function nothing(data: GrepData, args: CheckedGrepArgs): string {
     data.unreadable > 0 ? `${data.unreadable} unreadable` : "",
   ].filter(Boolean);
   const passed = skipped.length === 0 ? "" : ` (passed over: ${skipped.join(", ")})`;
-  return data.complete ? searched + passed : `${searched}${passed}\n${closing(data, args)}`;
+  return data.complete ? searched + passed : `${searched}${passed}\n${closing(data, args, names)}`;
 }
 
 /** The last line of an answer that is not everything. */
-export function closing(data: GrepData, args: CheckedGrepArgs): string {
+export function closing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = data.matches?.length ?? data.files?.length ?? data.counts?.length ?? 0;
   const what = args.output === "content" ? "matches" : "files";
-  const onward = data.next_cursor === undefined ? "" : `; continue with cursor="${data.next_cursor}"`;
+  const next = data.next_cursor === undefined ? undefined : assign(names, "cursor", data.next_cursor);
+  const onward = where(next, (assigned) => `; continue with ${assigned}`);
   if (data.incomplete_reason === "timeout")
     return `[truncated: stopped after ${args.timeout_ms} ms with ${shown} ${what}${onward}]`;
   if (data.incomplete_reason === "max_per_file" && !data.truncated)

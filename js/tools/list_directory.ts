@@ -5,6 +5,7 @@ import { compareCodePoints, relativeTo } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts } from "./shared.ts";
 import { escapeControls, isoTime } from "./text.ts";
@@ -118,11 +119,11 @@ Symbolic links are shown with their target and never followed. At most limit ent
   parse: compile("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
-  render(data, args) {
+  render(data, args, call) {
     if (args.format === "json") return jsonText(data, args);
     if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
     const lines = data.entries.map((entry) => lineOf(entry, data, args));
-    if (data.truncated) lines.push(closing(data));
+    if (data.truncated) lines.push(closing(data, call.names));
     return lines.join("\n");
   },
   shrink(data, args, lines) {
@@ -284,8 +285,10 @@ function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string
   return `${TAGS[entry.type]} ${shown}${pointed}`;
 }
 
-function closing({ entries, total, next_cursor }: ListDirectoryData): string {
-  return `[${entries.length} of ${total} entries; continue with cursor="${next_cursor}"]`;
+function closing({ entries, total, next_cursor: next }: ListDirectoryData, names: Names): string {
+  const assigned = next === undefined ? undefined : assign(names, "cursor", next);
+  const onward = assigned === undefined ? "truncated" : `continue with ${assigned}`;
+  return `[${entries.length} of ${total} entries; ${onward}]`;
 }
 
 function jsonText(data: ListDirectoryData, args: Args): string {

@@ -201,42 +201,52 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   parse: compile("read_file", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
-  render(data, args) {
-    const note =
-      (data.rendered === true || data.facts !== undefined) && data.warning !== undefined
-        ? `\n[note: ${data.warning}]`
-        : "";
-    if (data.image !== undefined) return imageText(args.path, data.mime, data.size, data.image) + note;
-    const shown = renderPage(
-      {
-        content: data.content,
-        startLine: data.start_line,
-        endLine: data.end_line,
-        linesRead: data.lines_read,
-        totalLines: data.total_lines,
-        atLeastLines: data.at_least_lines ?? data.total_lines ?? 0,
-        truncated: data.truncated,
-        nextStartLine: data.next_start_line ?? null,
-        nextStartByte: data.next_start_byte ?? null,
-        cutLines: data.cut_lines ?? [],
-        long: (data.long ?? []).map((long) => ({
-          line: long.line,
-          restByte: long.rest_byte,
-          restBytes: long.rest_bytes ?? null,
-        })),
-        anchors: data.anchors ?? null,
-      },
-      {
-        // Numbers are for edits, and this text cannot be edited.
-        lineNumbers: data.rendered === true ? "none" : args.line_numbers,
-        maxLineChars: args.max_line_chars,
-        anchors: args.anchors,
-        path: escapeControls(args.path),
-      },
-    );
-    return shown + note;
-  },
+  render: (data, args, call) => readText(data, args, call),
 };
+
+/** The text of what was read; `closing`: whether its last line says how to go on. */
+export function readText(
+  data: ReadFileData,
+  args: Pick<Args, "path" | "line_numbers" | "max_line_chars" | "anchors">,
+  { names }: Pick<Call, "names">,
+  closing = true,
+): string {
+  const note =
+    (data.rendered === true || data.facts !== undefined) && data.warning !== undefined
+      ? `\n[note: ${data.warning}]`
+      : "";
+  if (data.image !== undefined) return imageText(args.path, data.mime, data.size, data.image) + note;
+  const shown = renderPage(
+    {
+      content: data.content,
+      startLine: data.start_line,
+      endLine: data.end_line,
+      linesRead: data.lines_read,
+      totalLines: data.total_lines,
+      atLeastLines: data.at_least_lines ?? data.total_lines ?? 0,
+      truncated: data.truncated,
+      nextStartLine: data.next_start_line ?? null,
+      nextStartByte: data.next_start_byte ?? null,
+      cutLines: data.cut_lines ?? [],
+      long: (data.long ?? []).map((long) => ({
+        line: long.line,
+        restByte: long.rest_byte,
+        restBytes: long.rest_bytes ?? null,
+      })),
+      anchors: data.anchors ?? null,
+    },
+    {
+      // Numbers are for edits, and this text cannot be edited.
+      lineNumbers: data.rendered === true ? "none" : args.line_numbers,
+      maxLineChars: args.max_line_chars,
+      anchors: args.anchors,
+      path: escapeControls(args.path),
+      closing,
+      names,
+    },
+  );
+  return shown + note;
+}
 
 async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;

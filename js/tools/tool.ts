@@ -13,6 +13,7 @@ import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ImageBlock, Readers } from "../readers/index.ts";
 import type { Limits } from "./limits.ts";
+import type { Names } from "./names.ts";
 import type { Aliases } from "./arguments.ts";
 import type { Arguments, ObjectSchema } from "./schema.ts";
 
@@ -62,6 +63,8 @@ export interface Call {
   /** A path as data carries it: relative to the cwd when inside it. Text escapes it first. */
   display(path: string): string;
   readonly access: AccessSummary;
+  /** What the reader of the text calls things. */
+  readonly names: Names;
   /** Renders files that are not plain text. */
   readonly readers: Readers;
   /** Tells the caller how far a long call is. */

@@ -8,12 +8,14 @@
 import type { Location } from "../access/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments } from "../tools/arguments.ts";
+import type { Meant, PresetTool } from "../presets/preset.ts";
+import { OWN_NAMES } from "../tools/names.ts";
 import type { Arguments } from "../tools/schema.ts";
 import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
 import type { Answer, Call, ChangingTool, PathUse, Progress, ReadingTool, Tool } from "../tools/tool.ts";
 import { change, stopIfCancelled } from "./change.ts";
 import { ask, denied, mustAsk } from "./confirm.ts";
-import { hooksFor, Raised, runAfter, runBefore } from "./hooks.ts";
+import { type BeforeOutcome, hooksFor, Raised, runAfter, runBefore, type Subject } from "./hooks.ts";
 import { word } from "./messages.ts";
 import { errorData, type Failure, type Meta, type Success, type ToolResult } from "./result.ts";
 import { type Decision, type Place, placeOf } from "./rules.ts";
@@ -33,33 +35,47 @@ const GRACE_BYTES = 500;
 type AnyReading = ReadingTool<object, unknown>;
 type AnyChanging = ChangingTool<object, unknown, unknown>;
 
-/** Runs one call of a known tool. */
+/** A call in the words of a preset. */
+export interface Spoken {
+  readonly tool: PresetTool;
+  /** What it means. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
+  meaning(): Meant;
+}
+
+/** Runs one call of a known tool, or of what a preset means by another. */
 export async function runCall(
   session: Session,
   known: Tool,
   given: unknown,
   options: CallOptions,
+  spoken?: Spoken,
 ): Promise<ToolResult> {
   const started = performance.now();
   const began = session.permissions?.begin() ?? 0;
   // A tool only ever receives what it made itself: its own arguments, plans and data.
-  const tool = known as unknown as AnyReading | AnyChanging;
+  let tool = known as unknown as AnyReading | AnyChanging;
+  let meant: Meant | undefined;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
+  const calledAs = spoken?.tool.name;
   let raw: Arguments = {};
   let result: ToolResult;
   try {
     stopIfCancelled(options.signal);
-    raw = plainArguments(tool.name, given, tool.aliases);
+    if (spoken !== undefined) {
+      meant = spoken.meaning();
+      tool = meant.tool as unknown as AnyReading | AnyChanging;
+    }
+    raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
     let args = tool.parse(raw);
     let modified: readonly string[] = [];
-    const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name);
+    const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
     if (before.length > 0) {
-      const subject = { tool_name: tool.name, tool_call: options.toolCall };
+      const subject = subjectOf(tool.name, calledAs, options);
       const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs);
       modified = outcome.modified;
       if (modified.length > 0) {
-        raw = plainArguments(tool.name, outcome.args, tool.aliases);
+        raw = plainArguments(tool.name, inOurNames(outcome, meant), tool.aliases);
         args = tool.parse(raw);
       }
     }
@@ -70,7 +86,7 @@ export async function runCall(
       for (const [index, use] of uses.entries())
         await admit(session, tool.name, use, locations[index] as Location, began, options.signal);
     }
-    const call = makeCall(session, tool, args, locations, began, options);
+    const call = makeCall(session, tool, args, locations, began, options, meant);
     let answer: Answer<unknown>;
     let modifiedByUser = false;
     if (tool.kind === "read") {
@@ -79,15 +95,16 @@ export async function runCall(
     } else {
       ({ answer, modifiedByUser } = await change(session, tool, args, uses, call, ruled));
     }
-    result = await success(tool, answer, args, call, modified, modifiedByUser, started);
+    const text = meant?.text ?? tool.render;
+    result = await success(tool, text, answer, args, call, modified, modifiedByUser, started);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
-    result = await failure(session, tool, thrown, uses, locations, started);
+    result = await failure(session, tool, thrown, uses, locations, started, meant);
   }
   if (session.hooks.length === 0) return result;
-  const subject = { tool_name: tool.name, tool_call: options.toolCall };
+  const subject = subjectOf(tool.name, calledAs, options);
   const { duration_ms } = result.meta;
-  const after = hooksFor(session.hooks, "after", tool.name);
+  const after = hooksFor(session.hooks, "after", tool.name, calledAs);
   return runAfter(after, subject, raw, result, session.onHookError, duration_ms);
 }
 
@@ -137,6 +154,23 @@ async function admit(
   await session.permissions?.admit(session.fs, { at, intent, entry, tool, began }, signal);
 }
 
+function subjectOf(tool: string, calledAs: string | undefined, { toolCall }: CallOptions): Subject {
+  return { tool_name: tool, tool_call: toolCall, ...(calledAs === undefined ? {} : { called_as: calledAs }) };
+}
+
+/** Arguments that a hook changed under a preset's names, under ours. */
+function inOurNames({ args, modified }: BeforeOutcome, meant: Meant | undefined): Arguments {
+  const ours = meant?.ours ?? {};
+  const result = { ...args };
+  for (const key of modified) {
+    const name = ours[key];
+    if (name === undefined || !Object.hasOwn(result, key)) continue;
+    result[name] = result[key];
+    delete result[key];
+  }
+  return result;
+}
+
 function makeCall(
   session: Session,
   tool: AnyReading | AnyChanging,
@@ -144,6 +178,7 @@ function makeCall(
   locations: readonly Location[],
   began: number,
   options: CallOptions,
+  meant: Meant | undefined,
 ): Call {
   return {
     fs: session.fs,
@@ -162,6 +197,7 @@ function makeCall(
     grants: async () => (await session.permissions?.list()) ?? [],
     display: session.resolver.display,
     access: session.access,
+    names: meant?.names ?? OWN_NAMES,
     readers: session.readers,
     onProgress: options.onProgress,
   };
@@ -197,6 +233,7 @@ async function permit(
 
 async function success(
   tool: AnyReading | AnyChanging,
+  render: (data: unknown, args: object, call: Call) => string,
   answer: Answer<unknown>,
   args: object,
   call: Call,
@@ -205,14 +242,14 @@ async function success(
   started: number,
 ): Promise<Success<unknown>> {
   let { data } = answer;
-  let text = tool.render(data, args, call);
+  let text = render(data, args, call);
   let cut = false;
   const budget = call.limits.outputBytes;
   if (!fits(text, budget)) {
     const { lines } = linesThatFit(text, budget);
     if (tool.shrink !== undefined && lines > 0) {
       data = await tool.shrink(data, args, lines, call);
-      text = tool.render(data, args, call);
+      text = render(data, args, call);
     }
     if (!fits(text, budget + GRACE_BYTES)) {
       cut = true;
@@ -247,18 +284,21 @@ async function failure(
   uses: readonly PathUse[],
   locations: readonly Location[],
   started: number,
+  meant: Meant | undefined,
 ): Promise<Failure> {
-  const error = await word(thrown, {
+  const { error, told } = await word(thrown, {
     tool: tool.name,
     uses,
     locations,
     fs: session.fs,
     display: session.resolver.display,
+    names: meant?.names ?? OWN_NAMES,
   });
+  const message = meant?.refuse?.(error, told) ?? told;
   const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
   return {
     ok: false,
-    text: verbatim ? error.message : `Error: ${error.message}`,
+    text: verbatim ? error.message : `Error: ${message}`,
     error: errorData(error),
     meta: { duration_ms: performance.now() - started, truncated: false },
   };

@@ -17,9 +17,16 @@ export class Raised {
   }
 }
 
-/** Which hooks concern a tool. */
-export function hooksFor(hooks: readonly Hook[], stage: Hook["stage"], tool: string): readonly Hook[] {
-  return hooks.filter((hook) => hook.stage === stage && (hook.tool === "*" || hook.tool === tool));
+/** Which hooks concern a tool, by its own name or by that of a preset. */
+export function hooksFor(
+  hooks: readonly Hook[],
+  stage: Hook["stage"],
+  tool: string,
+  calledAs: string = tool,
+): readonly Hook[] {
+  return hooks.filter(
+    (hook) => hook.stage === stage && (hook.tool === "*" || hook.tool === tool || hook.tool === calledAs),
+  );
 }
 
 /** Arguments after the hooks, and which keys they changed. */

@@ -28,6 +28,8 @@ export interface LocalHost {
   grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
   /** What a relative root is relative to. */
   cwd(): string;
+  /** The user's home directory. */
+  home?(): string;
 }
 
 let host: LocalHost | undefined;
@@ -44,6 +46,11 @@ export function localHost(): LocalHost {
     "UNSUPPORTED_PLATFORM",
     "There is no local disk here; pass a backend, such as new MemoryBackend().",
   );
+}
+
+/** The user's home directory, where the host has one. */
+export function homeOfHost(): string | undefined {
+  return host?.home?.();
 }
 
 /** Whoever writes to the local disk in this process waits in one queue. */

@@ -12,3 +12,4 @@ export type { PermissionOptions } from "./permissions.ts";
 export type { ErrorData, Failure, Meta, Success, ToolResult } from "./result.ts";
 export type { Decision, Rule } from "./rules.ts";
 export type { Capabilities, ToolDefinition, ToolMethods, Workspace, WorkspaceGrants } from "./workspace.ts";
+export { toolsFor } from "./workspace.ts";

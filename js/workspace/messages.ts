@@ -14,7 +14,9 @@ import { nearest } from "../tools/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Location } from "../access/index.ts";
+import { type Names, OWN_NAMES, where } from "../tools/names.ts";
 import type { PathUse } from "../tools/tool.ts";
+import { followable, renamed } from "./renamed.ts";
 import { sentence, wordsFor } from "./words.ts";
 
 /** The longest first line of a message, in UTF-16 units. */
@@ -33,20 +35,37 @@ export interface Failed {
   readonly fs: FsBackend;
   /** A path as results show it. */
   display(path: string): string;
+  /** What the reader of the text calls things. */
+  readonly names: Names;
+}
+
+/** A failure as programs get it, and as the reader is told it. */
+export interface Worded {
+  readonly error: FilewrightError;
+  /** The message in the reader's own names. */
+  readonly told: string;
 }
 
 /** The failure as it is told: whatever was thrown, worded. */
-export async function word(thrown: unknown, failed: Failed): Promise<FilewrightError> {
+export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
   const error = fromEngine(thrown);
   const about = blamed(error, failed);
-  const message = await messageOf(error, about, failed);
-  return makeError(error.code, message, {
-    path: about?.use.typed,
-    hint: error.hint,
-    details: error.details,
-    cause: error.cause ?? error,
-    complete: true,
-  });
+  const nearby =
+    error.code === "NOT_FOUND" && !error.complete && about?.at !== undefined
+      ? await lookAround(about.at, failed)
+      : undefined;
+  const messageIn = (names: Names): string => messageOf(error, about, { ...failed, names }, nearby);
+  const message = messageIn(OWN_NAMES);
+  return {
+    error: makeError(error.code, message, {
+      path: about?.use.typed,
+      hint: error.hint,
+      details: error.details,
+      cause: error.cause ?? error,
+      complete: true,
+    }),
+    told: failed.names === OWN_NAMES ? message : messageIn(failed.names),
+  };
 }
 
 /** One path of the call, judged or not yet. */
@@ -68,10 +87,18 @@ function blamed(error: FilewrightError, { uses, locations }: Failed): About | un
   );
 }
 
-async function messageOf(error: FilewrightError, about: About | undefined, failed: Failed): Promise<string> {
-  if (error.complete || WORDED_BY_ENGINE.has(error.code)) return withRemedy(clip(error.message), error.hint);
-  const remedy =
-    error.code === "NOT_FOUND" && about?.at !== undefined ? await whereInstead(about.at, failed) : "";
+function messageOf(
+  error: FilewrightError,
+  about: About | undefined,
+  failed: Failed,
+  nearby: Nearby | undefined,
+): string {
+  const { names } = failed;
+  if (error.complete || WORDED_BY_ENGINE.has(error.code)) {
+    const hint = error.hint === undefined ? undefined : followable(error.hint, names);
+    return withRemedy(clip(renamed(error.message, names, about?.use.typed)), hint);
+  }
+  const remedy = nearby === undefined ? "" : whereInstead(nearby, failed);
   const build = wordsFor(error.code);
   const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
   return fitted(
@@ -83,6 +110,7 @@ async function messageOf(error: FilewrightError, about: About | undefined, faile
         intent: about?.use.intent,
         argument: about?.use.argument,
         remedy,
+        names,
       }),
     shown,
   );
@@ -97,42 +125,61 @@ const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
   "PATCH_FAILED",
 ]);
 
-/** Where the caller may have meant to go: a similar name, or the parent that is missing. */
-async function whereInstead(at: Location, { fs, display, tool }: Failed): Promise<string> {
-  if (at.path === "/") return "";
-  const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
+/** What is found near a path that is missing. */
+interface Nearby {
+  /** It is a link, and what it leads to is missing. */
+  readonly dangling?: true;
+  /** A similar name beside it. */
+  readonly similar?: string;
+  /** The first of its directories that is missing. */
+  readonly missing?: string;
+}
+
+/** Looks for what the caller may have meant: a similar name, or the parent that is missing. */
+async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefined> {
+  if (at.path === "/") return undefined;
   try {
     const parent = parentOf(at.path);
     if (await isDirectory(fs, parent)) {
       const entries = await fs.listDir(parent);
-      if (entries.length > MAX_SIBLINGS) return "";
+      if (entries.length > MAX_SIBLINGS) return undefined;
       const name = nameOf(at.path);
-      if (entries.some((entry) => entry.name === name))
-        return " It is a link, and what it leads to is missing.";
+      if (entries.some((entry) => entry.name === name)) return { dangling: true };
       const names = entries.map((entry) => entry.name);
       const close = nearest(name, names);
-      if (close === undefined) return " list_directory shows what is there.";
-      return ` Did you mean ${shown(childOf(parent, close))}?`;
+      return close === undefined ? {} : { similar: childOf(parent, close) };
     }
     let missing = parent;
     for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
       missing = parentOf(missing);
     }
-    return ` Its directory ${shown(missing)} does not exist.${MAKE_PARENTS[tool] ?? ""}`;
+    return { missing };
   } catch {
-    return ""; // A suggestion is a courtesy: whatever prevents it, the failure itself is told.
+    return undefined; // A suggestion is a courtesy: whatever prevents it, the failure itself is told.
   }
+}
+
+/** Where the caller may have meant to go. */
+function whereInstead({ dangling, similar, missing }: Nearby, { display, tool, names }: Failed): string {
+  const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
+  if (dangling) return " It is a link, and what it leads to is missing.";
+  if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
+  if (missing === undefined)
+    return where(names.tool("list_directory"), (list) => ` ${list} shows what is there.`);
+  const option = MAKE_PARENTS[tool];
+  const make = option === undefined ? undefined : names.argument(option);
+  return ` Its directory ${shown(missing)} does not exist.${where(make, (name) => ` Set ${name}: true to make it.`)}`;
 }
 
 /** How far up a missing parent is looked for. */
 const MAX_LEVELS = 100;
 
-const CREATE_DIRS = " Set create_dirs: true to make it.";
+/** The argument that makes missing directories. */
 const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
-  write_file: CREATE_DIRS,
-  copy: CREATE_DIRS,
-  move: CREATE_DIRS,
-  mkdir: " Set parents: true to make it.",
+  write_file: "create_dirs",
+  copy: "create_dirs",
+  move: "create_dirs",
+  mkdir: "parents",
 });
 
 async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {

@@ -7,13 +7,15 @@ import { CAPABILITIES, type FsBackend, isFsBackend } from "../backends/backend.t
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { type Preset, presetOf } from "../presets/index.ts";
+import type { PresetAccess } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
 import { nearest } from "../tools/nearest.ts";
 import { makeApprovals } from "./confirm.ts";
 import { localHost, lockerOf } from "./host.ts";
-import type { WorkspaceOptions } from "./options.ts";
-import { openPermissions } from "./permissions.ts";
+import type { AccessOptions, WorkspaceOptions } from "./options.ts";
+import { openPermissions, type PermissionOptions } from "./permissions.ts";
 import { compileRules } from "./rules.ts";
 import type { Session } from "./session.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
@@ -31,6 +33,7 @@ import { makeWorkspace, type Workspace } from "./workspace.ts";
 export async function openWorkspace(options: string | WorkspaceOptions): Promise<Workspace> {
   const given: WorkspaceOptions = typeof options === "string" ? { root: options } : options;
   check(given);
+  const preset = presetOf(given.preset);
   const disk =
     given.backend === undefined
       ? localHost().open({
@@ -41,8 +44,8 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
       : undefined;
   const local = disk !== undefined;
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
-  const { permissions, deny } = await openPermissions(given.permissions, given.stateDir);
-  const resolver = await createResolver(policyOf(given, local, deny), (path) =>
+  const { permissions, deny } = await openPermissions(asking(given, preset), given.stateDir);
+  const resolver = await createResolver(policyOf(given, preset?.access, local, deny), (path) =>
     rootPath(storage, path, local),
   );
   const { policy } = resolver;
@@ -50,7 +53,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
   const session: Session = Object.freeze({
     fs,
     resolver,
-    limits: limitsOf(given.limits),
+    limits: limitsOf(given.limits, preset),
     durability: given.durability ?? "atomic",
     access: accessOf(resolver, given.access?.deny ?? []),
     permissions,
@@ -63,7 +66,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     locker: lockerOf(storage, local),
     readers: readersFor({ readers: given.readers }),
   });
-  return makeWorkspace(session, {
+  return makeWorkspace(session, preset, {
     engine: engine().info,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
     confinement: storage.confine === undefined ? "checked" : "native",
@@ -92,8 +95,6 @@ function check(options: WorkspaceOptions): void {
   }
   if (options.backend !== undefined && !isFsBackend(options.backend))
     fail("backend lacks methods of FsBackend");
-  if (options.preset !== undefined && options.preset !== "canonical")
-    fail(`there is no preset '${String(options.preset)}'`);
   if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
   if (options.roots?.length === 0) fail("roots must not be empty");
   for (const [name, value] of Object.entries(options.limits ?? {})) {
@@ -126,14 +127,19 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
 const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 
 /** `unreachable`: globs of what is out of bounds besides, and not told. */
-function policyOf(options: WorkspaceOptions, local: boolean, unreachable: readonly string[]): SandboxPolicy {
+function policyOf(
+  options: WorkspaceOptions,
+  preset: PresetAccess | undefined,
+  local: boolean,
+  unreachable: readonly string[],
+): SandboxPolicy {
   const base = local ? localHost().cwd() : "/";
   const absolute = (path: string): string =>
     path.startsWith("/") ? path : `${base === "/" ? "" : base}/${path}`;
   const roots = (options.roots ?? (options.root === undefined ? [] : [options.root]))
     .map((root) => (typeof root === "string" ? { path: root } : root))
     .map((root) => ({ path: absolute(root.path), write: root.access !== "read" }));
-  const access = options.access ?? {};
+  const access = accessIn(options, preset);
   const cwd = options.cwd === undefined ? roots[0]?.path : absolute(options.cwd);
   if (cwd === undefined)
     throw new FilewrightError("INVALID_ARGUMENT", "give a root: the directory to work in");
@@ -148,6 +154,46 @@ function policyOf(options: WorkspaceOptions, local: boolean, unreachable: readon
   });
 }
 
+/** The access options, completed by what the preset says where the host says nothing. @throws INVALID_ARGUMENT */
+function accessIn(options: WorkspaceOptions, preset: PresetAccess | undefined): AccessOptions {
+  const { root, roots, access = {} } = options;
+  if (preset?.listed === true) wantListed(options);
+  if (preset === undefined || roots !== undefined) return access;
+  const [read, write] = [access.read ?? preset.read, access.write ?? preset.write];
+  // The working directory stands for a root that only names it.
+  return {
+    ...access,
+    ...(access.read === undefined && read !== undefined ? { read } : {}),
+    ...(access.write === undefined && write !== undefined && root === undefined ? { write } : {}),
+  };
+}
+
+/** @throws FilewrightError INVALID_ARGUMENT unless the roots are a list of absolute paths */
+function wantListed({ root, roots = [], access = {} }: WorkspaceOptions): void {
+  const named = [
+    ...(root === undefined ? [] : [root]),
+    ...roots.map((one) => (typeof one === "string" ? one : one.path)),
+  ];
+  const read = access.read === undefined ? named : access.read;
+  const wrong =
+    read === null || read.length === 0
+      ? "needs a list of the directories that may be used"
+      : [...named, ...read, ...(access.write ?? [])].some((entry) => !entry.startsWith("/"))
+        ? "needs absolute paths for its directories"
+        : undefined;
+  if (wrong !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `this preset ${wrong}`);
+}
+
+/** A preset whose directories are asked for asks unless the host says otherwise. */
+function asking(
+  { permissions }: WorkspaceOptions,
+  preset: Preset | undefined,
+): PermissionOptions | undefined {
+  return preset?.access.prompt === true && permissions?.mode === undefined
+    ? { ...permissions, mode: "prompt" }
+    : permissions;
+}
+
 /** Where a root really is. A root in other storage than the disk is made where it is missing. */
 async function rootPath(storage: FsBackend, path: string, local: boolean): Promise<string> {
   if (!local && !(await storage.exists(path))) await storage.mkdir(path, { parents: true, existOk: true });
@@ -157,9 +203,9 @@ async function rootPath(storage: FsBackend, path: string, local: boolean): Promi
   return storage.realpath === undefined ? path : await storage.realpath(path);
 }
 
-function limitsOf(given: Partial<Limits> | undefined): Limits {
+function limitsOf(given: Partial<Limits> | undefined, preset: Preset | undefined): Limits {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
-  return Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(set) });
+  return Object.freeze({ ...DEFAULT_LIMITS, ...preset?.limits, ...Object.fromEntries(set) });
 }
 
 function accessOf({ policy }: Resolver, deny: readonly string[]): Session["access"] {

@@ -2,6 +2,7 @@
 import type { FollowSymlinks } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Hook } from "../hooks/hook.ts";
+import type { Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { Confirm } from "./confirm.ts";
@@ -39,8 +40,8 @@ export interface WorkspaceOptions {
   readonly access?: AccessOptions | undefined;
   /** Whether directories must be granted one by one, inside the roots. */
   readonly permissions?: PermissionOptions | undefined;
-  /** Which names and texts the tools have. */
-  readonly preset?: "canonical" | undefined;
+  /** Whose names, parameters and texts the tools have: a name, or a preset of your own. Default `canonical`. */
+  readonly preset?: PresetName | Preset | undefined;
   readonly hooks?: readonly Hook[] | undefined;
   /** Told what an `after` hook threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;

@@ -1,5 +1,7 @@
 /** What a call gives back. */
-import type { FilewrightError } from "../engine/errors.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { nearest } from "../tools/nearest.ts";
+import { escapeControls } from "../tools/text.ts";
 import type { ImageBlock } from "../tools/tool.ts";
 
 /** Facts about the call itself. */
@@ -56,5 +58,29 @@ export function errorData(error: FilewrightError): ErrorData {
     ...(error.path === undefined ? {} : { path: error.path }),
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     ...(error.details === undefined ? {} : { details: error.details }),
+  };
+}
+
+/** The refusal of a tool that does not exist, with the nearest that does. */
+export function unknownTool(name: string, known: Iterable<string>): Failure {
+  const names = [...known];
+  const close = nearest(String(name), names);
+  const shown = escapeControls(String(name).slice(0, 80));
+  return refused(
+    "UNKNOWN_TOOL",
+    close === undefined
+      ? `There is no tool '${shown}'. Tools: ${names.join(", ")}`.slice(0, 199)
+      : `There is no tool '${shown}'. Did you mean '${close}'?`,
+  );
+}
+
+/** A failure before any tool was at work. */
+export function refused(code: FilewrightError["code"], message: string): Failure {
+  const error = new FilewrightError(code, message);
+  return {
+    ok: false,
+    text: `Error: ${message}`,
+    error: errorData(error),
+    meta: { duration_ms: 0, truncated: false },
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { Intent } from "../access/index.ts";
 import type { Code, FilewrightError } from "../engine/errors.ts";
+import { type Names, where } from "../tools/names.ts";
 import { escapeControls } from "../tools/text.ts";
 
 /** What a sentence is made of. */
@@ -15,6 +16,8 @@ export interface Material {
   readonly intent: Intent | undefined;
   readonly argument: string | undefined;
   readonly remedy: string;
+  /** What the reader calls things. */
+  readonly names: Names;
 }
 
 /** The sentence for a code. */
@@ -25,14 +28,17 @@ const plainWords: Words = ({ error, path }) =>
 
 const WORDS: Partial<Record<Code, Words>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
-  OUTSIDE_ALLOWED: ({ path, intent }) =>
-    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}; access_info lists them.`,
+  OUTSIDE_ALLOWED: ({ path, intent, names }) =>
+    `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${where(
+      names.tool("access_info"),
+      (tool) => `; ${tool} lists them`,
+    )}.`,
   GRANT_DENIED: ({ path }) =>
     `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
-  PERMISSION_DENIED: ({ error, path, intent }) =>
+  PERMISSION_DENIED: ({ error, path, intent, names }) =>
     sentence(
       `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
-      error.hint ?? "stat tells its mode",
+      error.hint ?? where(names.tool("stat"), (tool) => `${tool} tells its mode`),
     ),
   READ_ONLY: ({ path }) => `${path} cannot be changed: the workspace, or the file system, is read-only.`,
   PROTECTED_PATH: ({ error, path }) =>
@@ -41,28 +47,42 @@ const WORDS: Partial<Record<Code, Words>> = {
       : error.details?.["reason"] === "grants"
         ? `${path} holds the record of what was granted: it cannot be deleted, moved or replaced.`
         : `${path} is protected from change, or holds something that is (git hooks and configuration).`,
-  IS_DIRECTORY: ({ path, intent }) =>
-    intent === "write"
+  IS_DIRECTORY: ({ path, intent, names }) => {
+    const list = names.tool("list_directory");
+    return intent === "write" || list === undefined
       ? `${path} is a directory; name a file in it.`
-      : `${path} is a directory; use list_directory to see what is in it.`,
-  NOT_DIRECTORY: ({ path, tool }) =>
+      : `${path} is a directory; use ${list} to see what is in it.`;
+  },
+  NOT_DIRECTORY: ({ path, tool, names }) =>
     tool === "list_directory" || tool === "glob"
-      ? `${path} is not a directory; use read_file to read it.`
-      : `${path} is not a directory, or leads through something that is none; list_directory shows what is there.`,
-  NOT_REGULAR_FILE: ({ path }) =>
-    `${path} is a FIFO, socket or device, not a regular file; only stat and list_directory look at it.`,
-  ALREADY_EXISTS: ({ path, tool }) =>
+      ? `${path} is not a directory${where(names.tool("read_file"), (read) => `; use ${read} to read it`)}.`
+      : `${path} is not a directory, or leads through something that is none${where(
+          names.tool("list_directory"),
+          (list) => `; ${list} shows what is there`,
+        )}.`,
+  NOT_REGULAR_FILE: ({ path, names }) => {
+    const looking = [names.tool("stat"), names.tool("list_directory")].filter((name) => name !== undefined);
+    const only =
+      looking.length === 0
+        ? ""
+        : `; only ${looking.join(" and ")} look${looking.length === 1 ? "s" : ""} at it`;
+    return `${path} is a FIFO, socket or device, not a regular file${only}.`;
+  },
+  ALREADY_EXISTS: ({ path, tool, names }) =>
     tool === "mkdir"
-      ? `${path} already exists; set exist_ok: true if that is fine.`
-      : `${path} already exists; set overwrite: true to replace it.`,
-  NOT_EMPTY: ({ path, tool }) =>
+      ? `${path} already exists${set(names, "exist_ok", "if that is fine")}.`
+      : `${path} already exists${set(names, "overwrite", "to replace it") || "; it is not replaced"}.`,
+  NOT_EMPTY: ({ path, tool, names }) =>
     tool === "delete"
-      ? `Directory ${path} is not empty; set recursive: true to delete it with all it holds.`
+      ? `Directory ${path} is not empty${set(names, "recursive", "to delete it with all it holds")}.`
       : `Directory ${path} is not empty and cannot be replaced; delete it first, with recursive: true.`,
   SAME_FILE: ({ path }) => `Source and destination are the same file: ${path}.`,
-  BINARY_FILE: ({ error, path }) => {
+  BINARY_FILE: ({ error, path, names }) => {
     const mime = error.details?.["mime"];
-    return `${path} is a binary file${typeof mime === "string" ? ` (${mime})` : ""}, not text; stat tells its size and kind.`;
+    return `${path} is a binary file${typeof mime === "string" ? ` (${mime})` : ""}, not text${where(
+      names.tool("stat"),
+      (tool) => `; ${tool} tells its size and kind`,
+    )}.`;
   },
   UNSUPPORTED_FORMAT: ({ error, path }) =>
     sentence(
@@ -75,20 +95,22 @@ const WORDS: Partial<Record<Code, Words>> = {
       size === undefined || limit === undefined ? "" : `: ${size} bytes, and the limit is ${limit} bytes`;
     return sentence(`${path} is too large${figures}`, error.hint);
   },
-  ENCODING_ERROR: ({ error, path }) =>
+  ENCODING_ERROR: ({ error, path, names }) =>
     sentence(
       `${path}: ${error.message || "the bytes do not fit the encoding"}`,
-      error.hint ?? 'pass another encoding, or encoding: "auto"',
+      error.hint ?? where(names.argument("encoding"), (name) => `pass another ${name}, or ${name}: "auto"`),
     ),
-  INVALID_ARGUMENT: ({ error, path, argument }) => {
+  INVALID_ARGUMENT: ({ error, path, argument, names }) => {
     const wrong = error.details?.["argument"] ?? argument;
-    const where = wrong === argument ? ` (${path})` : "";
-    return sentence(`Invalid argument '${String(wrong)}': ${error.message}${where}`, error.hint);
+    const about = wrong === argument ? ` (${path})` : "";
+    const name = names.argument(String(wrong)) ?? String(wrong);
+    return sentence(`Invalid argument '${name}': ${error.message}${about}`, error.hint);
   },
-  INVALID_REGEX: ({ error }) =>
+  INVALID_REGEX: ({ error, names }) =>
     sentence(
       `Invalid regex: ${clause(error)}`,
-      error.hint ?? "set regex: false to search for the text as it is",
+      error.hint ??
+        where(names.argument("regex"), (name) => `set ${name}: false to search for the text as it is`),
     ),
   INVALID_GLOB: ({ error }) => sentence(`Invalid glob: ${clause(error)}`, error.hint),
   LIMIT_EXCEEDED: ({ error }) =>
@@ -109,6 +131,11 @@ const WORDS: Partial<Record<Code, Words>> = {
     sentence(`${path}: ${error.message || "the file system failed"}`, error.hint),
   INTERNAL: () => "Filewright failed unexpectedly; nothing is known to be changed. Please report it.",
 };
+
+/** `; set name: true …`, where the argument can be given. */
+function set(names: Names, argument: string, what: string): string {
+  return where(names.argument(argument), (name) => `; set ${name}: true ${what}`);
+}
 
 /** A clause as a sentence, the remedy behind it. */
 export function sentence(what: string, remedy?: string): string {

@@ -3,15 +3,15 @@ import { type Grant, makePermissions, memoryGrants, type Permissions } from "../
 import type { Capability, FsBackend } from "../backends/backend.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
+import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/index.ts";
-import { nearest } from "../tools/nearest.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
-import { escapeControls } from "../tools/text.ts";
 import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
 import { type CallOptions, runCall } from "./call.ts";
 import { lockAll } from "./change.ts";
-import { errorData, type Failure, type ToolResult } from "./result.ts";
+import { refused, type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";
+import { type SpokenTools, spokenTools } from "./spoken.ts";
 
 /** A tool as hosts and adapters see it. */
 export interface ToolDefinition {
@@ -86,18 +86,28 @@ export interface WorkspaceBase extends AsyncDisposable {
 export type Workspace = WorkspaceBase & ToolMethods;
 
 /** Makes the workspace over a session. */
-export function makeWorkspace(session: Session, capabilities: Capabilities): Workspace {
+export function makeWorkspace(
+  session: Session,
+  preset: Preset | undefined,
+  capabilities: Capabilities,
+): Workspace {
   // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
   const tools = TOOLS.filter((tool) => !session.access.readOnly || tool.kind === "read");
   const byName = new Map<string, Tool>(TOOLS.map((tool) => [tool.name, tool]));
   let closed = false;
 
-  const call = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
+  const callOwn = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
     const tool = byName.get(name);
     if (closed) return refused("UNSUPPORTED_OPERATION", "The workspace is closed.");
     if (tool === undefined) return unknownTool(name, byName.keys());
     return runCall(session, tool, args, options);
   };
+  const listOf = (other: Preset): SpokenTools =>
+    spokenTools(session, other, () =>
+      closed ? refused("UNSUPPORTED_OPERATION", "The workspace is closed.") : undefined,
+    );
+  const spoken = preset === undefined ? undefined : listOf(preset);
+  const call = spoken === undefined ? callOwn : spoken.call;
   const close = async (): Promise<void> => {
     closed = true;
   };
@@ -110,13 +120,13 @@ export function makeWorkspace(session: Session, capabilities: Capabilities): Wor
         inputSchema: tool.inputSchema,
         outputSchema: tool.outputSchema,
         annotations: tool.annotations,
-        execute: (args: unknown, options?: CallOptions) => call(tool.name, args, options),
+        execute: (args: unknown, options?: CallOptions) => callOwn(tool.name, args, options),
       }),
   );
   const methods: Record<string, (args: unknown, options?: CallOptions) => Promise<unknown>> = {};
   for (const { name } of TOOLS) {
     methods[camel(name)] = async (args, options) => {
-      const result = await call(name, args, options);
+      const result = await callOwn(name, args, options);
       if (result.ok) return result.data;
       const { code, message, ...rest } = result.error;
       throw makeError(code, message, rest);
@@ -124,7 +134,7 @@ export function makeWorkspace(session: Session, capabilities: Capabilities): Wor
   }
   const base: WorkspaceBase = {
     call: call as WorkspaceBase["call"],
-    tools: Object.freeze(definitions),
+    tools: spoken?.tools ?? Object.freeze(definitions),
     fs: session.fs,
     capabilities: () => capabilities,
     grants: grantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
@@ -140,7 +150,27 @@ export function makeWorkspace(session: Session, capabilities: Capabilities): Wor
     close,
     [Symbol.asyncDispose]: close,
   };
-  return Object.freeze(Object.assign(base, methods)) as unknown as Workspace;
+  const ws = Object.freeze(Object.assign(base, methods)) as unknown as Workspace;
+  lists.set(ws, (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools));
+  return ws;
+}
+
+/** How each workspace makes the list of a preset. */
+const lists = new WeakMap<Workspace, (preset: Preset | undefined) => readonly ToolDefinition[]>();
+
+/**
+ * The tools of a workspace under the names, parameters and texts of a preset,
+ * whatever preset it was opened with. They share its roots, rules, hooks and locks.
+ *
+ * @example
+ * const tools = toolsFor(ws, "gemini"); // [{ name: "write_file", inputSchema, execute, … }, …]
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a preset that does not exist
+ */
+export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly ToolDefinition[] {
+  const list = lists.get(ws);
+  if (list === undefined) throw new FilewrightError("INVALID_ARGUMENT", "this is no workspace of Filewright");
+  return list(presetOf(preset));
 }
 
 function grantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
@@ -149,26 +179,4 @@ function grantsOf({ list, add, revoke }: Permissions): WorkspaceGrants {
 
 function camel(name: string): string {
   return name.replace(/_(\w)/gu, (_, letter: string) => letter.toUpperCase());
-}
-
-function unknownTool(name: string, known: Iterable<string>): Failure {
-  const names = [...known];
-  const close = nearest(String(name), names);
-  const shown = escapeControls(String(name).slice(0, 80));
-  return refused(
-    "UNKNOWN_TOOL",
-    close === undefined
-      ? `There is no tool '${shown}'. Tools: ${names.join(", ")}`.slice(0, 199)
-      : `There is no tool '${shown}'. Did you mean '${close}'?`,
-  );
-}
-
-function refused(code: FilewrightError["code"], message: string): Failure {
-  const error = new FilewrightError(code, message);
-  return {
-    ok: false,
-    text: `Error: ${message}`,
-    error: errorData(error),
-    meta: { duration_ms: 0, truncated: false },
-  };
 }

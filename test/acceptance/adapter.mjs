@@ -10,7 +10,6 @@ import {
 } from "../../dist/index.node.js";
 
 const LATER = {
-  preset: "presets",
   provider: "the operating system's sandbox",
 };
 
@@ -41,7 +40,7 @@ function minimal(memory) {
 
 export async function create({ config = {}, vars, ask, confirm }) {
   for (const [key, what] of Object.entries(LATER)) {
-    if (config[key] !== undefined && !(key === "preset" && config.preset === "canonical")) {
+    if (config[key] !== undefined) {
       throw new FilewrightError("UNSUPPORTED_OPERATION", `${what} are not there yet`);
     }
   }
@@ -49,9 +48,11 @@ export async function create({ config = {}, vars, ask, confirm }) {
   const roots = config.roots ?? {};
   const memory = config.backend === undefined ? undefined : new MemoryBackend(config.seed ?? {});
   const cwd = config.cwd ?? vars.W;
+  // Without roots of the case's own, the preset says what they are.
+  const own = config.preset === "amplifier" && config.roots === undefined ? undefined : [vars.W];
   const access = {
-    read: roots.read === undefined ? [vars.W] : roots.read,
-    write: roots.write === undefined ? [vars.W] : roots.write,
+    read: roots.read === undefined ? own : roots.read,
+    write: roots.write === undefined ? own : roots.write,
     deny: config.deny,
     protect: config.protect,
     readOnly: config.read_only,
@@ -64,7 +65,11 @@ export async function create({ config = {}, vars, ask, confirm }) {
         : config.backend === "sandboxed-memory"
           ? new SandboxedBackend(
               memory,
-              SandboxPolicy.allowList({ cwd, read: access.read, write: access.write }),
+              SandboxPolicy.allowList({
+                cwd,
+                read: access.read === undefined ? null : access.read,
+                write: access.write ?? ["."],
+              }),
             )
           : memory;
   const set = (object) =>
@@ -72,13 +77,15 @@ export async function create({ config = {}, vars, ask, confirm }) {
   const ws = await openWorkspace(
     set({
       cwd,
+      preset: config.preset,
       access: set(access),
       backend,
       stateDir: memory === undefined ? vars.S : undefined,
-      permissions: config.permissions && {
-        mode: config.permissions.mode,
+      // A case that says nothing of permissions is not about them, whatever its preset.
+      permissions: {
+        mode: config.permissions?.mode ?? "off",
         ask,
-        ...set({ grantsFile: config.permissions.grants_file }),
+        ...set({ grantsFile: config.permissions?.grants_file }),
       },
       hooks: config.hooks,
       rules: config.rules,

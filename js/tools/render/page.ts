@@ -6,6 +6,7 @@
  * with the argument that continues, where something follows.
  */
 import type { LineNumbers, Page } from "../../engine/read.ts";
+import { assign, type Names, OWN_NAMES } from "../names.ts";
 
 /** What of a page its text is made of. */
 export type ShownPage = Pick<
@@ -36,6 +37,8 @@ export interface RenderPageOptions {
   readonly path?: string | undefined;
   /** Whether the last line says how to continue. Default true. */
   readonly closing?: boolean | undefined;
+  /** What the reader calls things. Default: our names. */
+  readonly names?: Names | undefined;
 }
 
 const MARK = "... [truncated]";
@@ -73,7 +76,9 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   // Raw text keeps its last line end; numbered lines are joined.
   if (!numbered && content.endsWith("\n")) text += "\n";
   if (options.closing === false) return text;
-  const closing = [renderInside(page), renderClosing(page)].filter((line) => line !== null).join("\n");
+  const closing = [renderInside(page, options.names), renderClosing(page, options.names)]
+    .filter((line) => line !== null)
+    .join("\n");
   if (closing === "") return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
 }
@@ -88,26 +93,34 @@ function anchorOf(anchors: string | null, index: number): string {
 const MUCH = 64 * 1024;
 
 /** How to go on inside the first line that has much more than is shown; else null. */
-function renderInside(page: ShownPage): string | null {
+function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null {
   const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MUCH);
   if (found === undefined) return null;
   const rest = found.restBytes === null ? "" : ` for ${found.restBytes} bytes`;
-  return `[line ${found.line} goes on${rest}; continue inside it with start_byte=${found.restByte}]`;
+  const next = assign(names, "start_byte", found.restByte);
+  const onward = next === undefined ? "truncated" : `continue inside it with ${next}`;
+  return `[line ${found.line} goes on${rest}; ${onward}]`;
 }
 
 /** The last line of a page that something follows: how to continue; else null. */
-export function renderClosing(page: ShownPage): string | null {
+export function renderClosing(page: ShownPage, names: Names = OWN_NAMES): string | null {
   if (!page.truncated) return null;
   const total = page.totalLines ?? `at least ${page.atLeastLines}`;
   const next =
-    page.nextStartLine === null ? `start_byte=${page.nextStartByte}` : `start_line=${page.nextStartLine}`;
-  return `[lines ${page.startLine}-${page.endLine} of ${total}; continue with ${next}]`;
+    page.nextStartLine === null
+      ? assign(names, "start_byte", page.nextStartByte ?? 0)
+      : assign(names, "start_line", page.nextStartLine);
+  const onward = next === undefined ? "truncated" : `continue with ${next}`;
+  return `[lines ${page.startLine}-${page.endLine} of ${total}; ${onward}]`;
 }
 
 function renderNothing(page: ShownPage, options: RenderPageOptions): string {
   const total = page.totalLines ?? page.atLeastLines;
   if (total === 0) return `[empty file: ${options.path ?? ""}]`;
-  return `[start_line ${page.startLine} is past the end: ${total} lines]`;
+  const names = options.names ?? OWN_NAMES;
+  const name = names.argument("start_line");
+  const first = name === undefined ? page.startLine : names.value("start_line", page.startLine);
+  return `[${name ?? "line"} ${first} is past the end: ${total} lines]`;
 }
 
 function prefix(number: number, anchor: string, style: LineNumbers): string {

@@ -1,0 +1,108 @@
+/** Preset `amplifier`: the filesystem module of Amplifier. */
+import { flag, integer, path, text } from "../tools/shared.ts";
+import { escapeControls } from "../tools/text.ts";
+import { definePreset, param, route, tool } from "./define.ts";
+import type { Preset, Refused } from "./preset.ts";
+import { foundTimes, headed } from "./texts.ts";
+
+function refuse(side: "read" | "write") {
+  return ({ code, path: shown, told, error, given }: Refused): string | undefined => {
+    switch (code) {
+      case "OUTSIDE_ALLOWED":
+        return headed(`Access denied: ${shown} is not within allowed ${side} paths`, told);
+      case "NOT_FOUND":
+        return headed(`${side === "read" ? "Path" : "File"} not found: ${shown}`, told);
+      case "NO_CHANGE":
+        return "old_string and new_string must be different (no changes to make)";
+      case "MATCH_NOT_UNIQUE":
+        return given["replace_all"] === true
+          ? undefined
+          : headed(
+              `old_string appears ${foundTimes(error)} times in ${shown}; add context to make it unique, or set replace_all`,
+              told,
+            );
+      default:
+        return undefined;
+    }
+  };
+}
+
+/** Reads everywhere, writes below the working directory; `cat -n` numbers, exact edits. */
+export const amplifier: Preset = definePreset({
+  name: "amplifier",
+  about: "Amplifier",
+  access: { read: null, write: ["."] },
+  tools: [
+    tool({
+      name: "read_file",
+      of: "read_file",
+      description:
+        "Reads a text file with line numbers as `cat -n` shows them (number, tab, line), at most `limit` lines from line `offset` on; offset counts from 1. Longer lines than 2000 characters are cut. Images are returned as images, a directory as a listing. The line numbers are not part of the file.",
+      params: {
+        file_path: param("path", path("The file to read")),
+        offset: param(
+          "start_line",
+          integer("The line to begin with, counted from 1.", { default: 1, minimum: 1 }),
+        ),
+        limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
+      },
+      required: ["file_path"],
+      home: ["file_path"],
+      text: ({ data, plain }) =>
+        data.total_lines === 0 && data.image === undefined
+          ? `${plain()}\nWarning: File exists but has empty contents`
+          : plain(),
+      refuse: refuse("read"),
+      instead: (code, given) =>
+        code !== "IS_DIRECTORY"
+          ? undefined
+          : route({
+              of: "list_directory",
+              args: { path: given["file_path"] },
+              text({ data, plain }) {
+                if (data.total === 0) return plain();
+                const lines = data.entries.map(
+                  ({ type, name }) => `  ${type === "dir" ? "DIR " : "FILE"} ${escapeControls(name)}`,
+                );
+                return (
+                  lines.join("\n") + (data.truncated ? `\n[${lines.length} of ${data.total} entries]` : "")
+                );
+              },
+              refuse: refuse("read"),
+            }),
+    }),
+    tool({
+      name: "write_file",
+      of: "write_file",
+      description:
+        "Writes a file with exactly this content; an existing file is overwritten, missing directories are made. Read an existing file first, and prefer edit_file to change parts of it. Reports the bytes written.",
+      params: {
+        file_path: param("path", path("The file to write")),
+        content: param("content", text("The whole content, written as it is.")),
+      },
+      required: ["file_path", "content"],
+      home: ["file_path"],
+      refuse: refuse("write"),
+    }),
+    tool({
+      name: "edit_file",
+      of: "edit_file",
+      description:
+        "Replaces exact text in a file. old_string must occur exactly once, or replace_all must be true; copy it from read_file without the line number prefix (everything up to and including the tab). new_string must differ. Reports the replacements and the bytes written.",
+      params: {
+        file_path: param("path", path("The file to edit")),
+        old_string: param("old_text", text("The text to replace, exactly as in the file.", { minLength: 1 })),
+        new_string: param("new_text", text("The text to put there; it must be different.")),
+        replace_all: param("replace_all", flag("Replace every occurrence.", false)),
+      },
+      required: ["file_path", "old_string", "new_string"],
+      home: ["file_path"],
+      fixed: { match: "exact" },
+      text({ data, args }) {
+        const done = `Edited ${escapeControls(args.path)}: ${data.replacements} replacement(s), ${data.bytes_written} bytes written`;
+        return `${done}\n${data.diff.replace(/\n$/u, "")}`;
+      },
+      refuse: refuse("write"),
+    }),
+  ],
+});

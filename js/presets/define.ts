@@ -1,0 +1,242 @@
+/** From a preset as data to one that can be called: schemas, aliases, names and texts put together. */
+import { FilewrightError, type Code } from "../engine/errors.ts";
+import { type Aliases, plainArguments } from "../tools/arguments.ts";
+import { TOOLS, type ToolName } from "../tools/index.ts";
+import type { Limits } from "../tools/limits.ts";
+import type { Names } from "../tools/names.ts";
+import { type Arguments, compile, isPlain, object, type Schema } from "../tools/schema.ts";
+import { escapeControls } from "../tools/text.ts";
+import type { Call, Tool } from "../tools/tool.ts";
+import type {
+  Meant,
+  Param,
+  Preset,
+  PresetAccess,
+  PresetHost,
+  PresetTool,
+  Refused,
+  Route,
+  Told,
+  ToolSpec,
+  Way,
+} from "./preset.ts";
+import { editRefusal } from "./texts.ts";
+
+/** A parameter that becomes one of our arguments under the same or another name. */
+export function param(to: string | null, schema: Schema, more: Omit<Param, "to" | "schema"> = {}): Param {
+  return { to, schema, ...more };
+}
+
+/** A tool of a preset. The type of its texts follows from `of`. */
+export function tool<Name extends ToolName>(spec: ToolSpec<Name>): ToolSpec {
+  return spec as unknown as ToolSpec;
+}
+
+/** Another of our tools, for some arguments. */
+export function route<Name extends ToolName>(way: Route<Name>): Route {
+  return way as unknown as Route;
+}
+
+/** Puts a preset together. */
+export function definePreset(preset: {
+  readonly name: string;
+  readonly about: string;
+  readonly tools: readonly ToolSpec[];
+  readonly limits?: Partial<Limits>;
+  readonly access?: PresetAccess;
+}): Preset {
+  const called = (of: string): string | undefined => preset.tools.find((spec) => spec.of === of)?.name;
+  return Object.freeze({
+    name: preset.name,
+    about: preset.about,
+    tools: Object.freeze(preset.tools.map((spec) => makeTool(spec, called))),
+    limits: Object.freeze(preset.limits ?? {}),
+    access: Object.freeze(preset.access ?? {}),
+  });
+}
+
+function toolOf(name: ToolName): Tool {
+  return TOOLS.find((tool) => tool.name === name) as Tool;
+}
+
+function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): PresetTool {
+  const of = toolOf(spec.of);
+  const inputSchema = object(
+    Object.fromEntries(Object.entries(spec.params).map(([name, { schema }]) => [name, schema])),
+    spec.required,
+  );
+  const parse = compile<Arguments>(spec.name, inputSchema);
+  const aliases = aliasesOf(spec, of);
+  const params = Object.entries(spec.params);
+  const names = namesOf(params, called);
+  const ours: Aliases = Object.freeze(
+    Object.fromEntries(
+      params.flatMap(([theirs, { to, convert, keys }]) =>
+        to === null || to === theirs || convert !== undefined || keys !== undefined ? [] : [[theirs, to]],
+      ),
+    ),
+  );
+
+  const keyed = params.flatMap(([name, { keys }]) =>
+    keys === undefined ? [] : [[name, inverted(keys)] as const],
+  );
+  /** Our keys in a list of objects are understood too. */
+  const theirKeys = (args: Arguments): Arguments => {
+    let result = args;
+    for (const [name, theirs] of keyed) {
+      const list = args[name];
+      if (!Array.isArray(list) || !list.every(isPlain)) continue;
+      result = { ...result, [name]: list.map((item) => plainArguments(spec.name, item, theirs)) };
+    }
+    return result;
+  };
+  const understood = (given: unknown, host: PresetHost): Arguments => {
+    const checked: Record<string, unknown> = {
+      ...parse(theirKeys(plainArguments(spec.name, given, aliases))),
+    };
+    for (const name of spec.home ?? []) checked[name] = atHome(checked[name], host);
+    for (const name of spec.absolute ?? []) wantAbsolute(spec.name, name, checked[name]);
+    return checked;
+  };
+  const meant = (way: Way, tool: Tool, args: Arguments, given: Arguments): Meant => ({
+    tool,
+    args,
+    names,
+    ours,
+    ...(way.text === undefined ? {} : { text: textBy(way.text, tool, given) }),
+    refuse: (error, told) => refusalBy(way, error, told, given, names),
+  });
+  /** Whoever said `~` is not told where that is. */
+  const discreet = (found: Meant, given: unknown, { home }: PresetHost): Meant => {
+    const said = isPlain(given) && Object.values(given).some((value) => atHome(value, { home }) !== value);
+    if (spec.home === undefined || !said || home === undefined) return found;
+    return {
+      ...found,
+      refuse: (error, told) => (found.refuse?.(error, told) ?? told).replaceAll(home, "~"),
+    };
+  };
+
+  return Object.freeze({
+    name: spec.name,
+    title: spec.title ?? of.title,
+    description: spec.description,
+    inputSchema,
+    outputSchema: spec.outputSchema ?? of.outputSchema,
+    annotations: spec.annotations ?? of.annotations,
+    kind: of.kind,
+    tool: of,
+    names,
+    expand(given: unknown, host: PresetHost): Meant {
+      const checked = understood(given, host);
+      const other = spec.route?.(checked);
+      const found =
+        other === undefined
+          ? meant(spec, of, ourArguments(params, checked, spec.fixed), checked)
+          : meant(other, toolOf(other.of), other.args, checked);
+      return discreet(found, given, host);
+    },
+    ...(spec.instead === undefined
+      ? {}
+      : {
+          instead(code: Code, given: unknown, host: PresetHost): Meant | undefined {
+            const checked = understood(given, host);
+            const other = spec.instead?.(code, checked);
+            return other === undefined ? undefined : meant(other, toolOf(other.of), other.args, checked);
+          },
+        }),
+  });
+}
+
+/** Other spellings: our own names, those of other systems for paths, and the preset's. */
+function aliasesOf(spec: ToolSpec, of: Tool): Aliases {
+  const aliases: Record<string, string> = {};
+  const add = (alias: string, theirs: string): void => {
+    if (!Object.hasOwn(spec.params, alias)) aliases[alias] ??= theirs;
+  };
+  for (const [theirs, { to, convert, keys }] of Object.entries(spec.params)) {
+    // A number with another base must not be taken under our name.
+    if (to === null || (convert !== undefined && keys === undefined)) continue;
+    add(to, theirs);
+    for (const [alias, ourName] of Object.entries(of.aliases ?? {})) if (ourName === to) add(alias, theirs);
+  }
+  for (const [alias, theirs] of Object.entries(spec.aliases ?? {})) add(alias, theirs);
+  return Object.freeze(aliases);
+}
+
+function namesOf(
+  params: readonly (readonly [string, Param])[],
+  called: (of: string) => string | undefined,
+): Names {
+  const argument = new Map<string, string>();
+  const back = new Map<string, (value: number) => number>();
+  for (const [theirs, { to, back: backwards, keys = {} }] of params) {
+    if (to === null) continue;
+    argument.set(to, theirs);
+    if (backwards !== undefined) back.set(to, backwards);
+    for (const [key, ours] of Object.entries(keys)) argument.set(ours, key);
+  }
+  return Object.freeze({
+    tool: called,
+    argument: (name: string) => argument.get(name),
+    value: (name: string, value: number) => back.get(name)?.(value) ?? value,
+  });
+}
+
+function ourArguments(
+  params: readonly (readonly [string, Param])[],
+  checked: Arguments,
+  fixed: Arguments = {},
+): Arguments {
+  const args: Record<string, unknown> = { ...fixed };
+  for (const [theirs, { to, convert, keys }] of params) {
+    const value = checked[theirs];
+    if (to === null || value === undefined) continue;
+    const renamed =
+      keys === undefined ? value : (value as readonly Arguments[]).map((item) => rekeyed(item, keys));
+    const converted = convert === undefined ? renamed : convert(renamed as never);
+    if (converted !== undefined) args[to] = converted;
+  }
+  return args;
+}
+
+/** An object with its keys renamed. */
+export function rekeyed(item: Arguments, keys: Readonly<Record<string, string>>): Arguments {
+  return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys[key] ?? key, value]));
+}
+
+function inverted(keys: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(keys).map(([theirs, ours]) => [ours, theirs]));
+}
+
+function atHome(path: unknown, { home }: PresetHost): unknown {
+  if (home === undefined || typeof path !== "string") return path;
+  return path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
+}
+
+function wantAbsolute(tool: string, argument: string, path: unknown): void {
+  if (typeof path !== "string" || path.startsWith("/")) return;
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `Invalid argument '${argument}': it must be an absolute path, got '${escapeControls(path).slice(0, 80)}'.`,
+    { complete: true, path, details: { tool, argument } },
+  );
+}
+
+function textBy(
+  text: (told: Told<never, never>) => string,
+  tool: Tool,
+  given: Arguments,
+): (data: unknown, args: object, call: Call) => string {
+  const ours = tool as unknown as { render(data: unknown, args: object, call: Call): string };
+  return (data, args, call) => {
+    const told = { data, args, given, call, plain: () => ours.render(data, args, call) };
+    return text(told as unknown as Told<never, never>);
+  };
+}
+
+function refusalBy(way: Way, error: FilewrightError, told: string, given: Arguments, names: Names): string {
+  const { code } = error;
+  const path = escapeControls(error.path ?? "");
+  const refused: Refused = { code, error, path, told: editRefusal(error, told, path, names), given, names };
+  return way.refuse?.(refused) ?? refused.told;
+}

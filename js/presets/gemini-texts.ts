@@ -1,0 +1,51 @@
+/** The texts of Gemini CLI's readers: what is cut is said first, hits are grouped by file. */
+import { closing } from "../tools/grep_text.ts";
+import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
+import { readText } from "../tools/read_file.ts";
+import { escapeControls } from "../tools/text.ts";
+import type { Told } from "./preset.ts";
+
+/** Raw lines, below a line that says which they are. */
+export function geminiReadText({ data, args, call, plain }: Told<ReadFileArgs, ReadFileData>): string {
+  if (data.image !== undefined || data.lines_read === 0) return plain();
+  const content = readText(
+    data,
+    { path: args.path, line_numbers: "none", max_line_chars: args.max_line_chars ?? 2000, anchors: false },
+    call,
+    false,
+  );
+  if (data.start_line > 1 || data.truncated) {
+    const total = data.total_lines ?? `at least ${data.at_least_lines ?? data.end_line}`;
+    return `[File content truncated: showing lines ${data.start_line}-${data.end_line} of ${total} total lines. Use offset/limit parameters to view more.]\n${content}`;
+  }
+  return data.long_lines > 0
+    ? `[File content partially truncated: some lines exceeded maximum length of 2000 characters.]\n${content}`
+    : content;
+}
+
+/** Hits below the name of their file. */
+export function geminiGrepText({ data, args, given, call }: Told<GrepArgs, GrepData>): string {
+  const pattern = escapeControls(args.pattern);
+  const path = given["path"];
+  const include = given["include"];
+  const within =
+    (typeof path === "string" ? `in path "${escapeControls(path)}"` : "in the workspace directory") +
+    (typeof include === "string" ? ` (filter: "${escapeControls(include)}")` : "");
+  const { matches = [], total_matches: total } = data;
+  if (matches.length === 0) return `No matches found for pattern "${pattern}" ${within}.`;
+  const count = `${total} match${total === 1 ? "" : "es"}`;
+  const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];
+  let file: string | undefined;
+  for (const match of matches) {
+    if (match.path !== file) {
+      if (file !== undefined) lines.push("---");
+      file = match.path;
+      lines.push(`File: ${escapeControls(file)}`);
+    }
+    lines.push(`L${match.line}: ${match.text}`);
+  }
+  lines.push("---");
+  if (data.truncated || !data.complete)
+    lines.push(closing(data, args as Parameters<typeof closing>[1], call.names));
+  return lines.join("\n");
+}

@@ -1,0 +1,197 @@
+/** Preset `gemini`: the file tools of Gemini CLI as its first models were taught them. */
+import type { FilewrightError } from "../engine/errors.ts";
+import { object } from "../tools/schema.ts";
+import { flag, integer, text, texts } from "../tools/shared.ts";
+import { escapeControls } from "../tools/text.ts";
+import { definePreset, param, route, tool } from "./define.ts";
+import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
+import type { Param, Preset, Refused } from "./preset.ts";
+import { headed } from "./texts.ts";
+
+const absolute = (what: string) => text(`${what}: an absolute path, not a relative one.`, { minLength: 1 });
+
+const MODIFIED: Param = param(
+  null,
+  flag("Set by the host where the user changed the text before it was approved.", false),
+);
+
+/** What is added where the user changed what the model wrote. */
+function modified(given: Readonly<Record<string, unknown>>, content: unknown): string {
+  return given["modified_by_user"] === true ? ` User modified the \`content\` to be: ${String(content)}` : "";
+}
+
+const counted = (error: FilewrightError, key: string): string => String(error.details?.[key] ?? "?");
+
+function refuseReplace({ code, told, error }: Refused): string | undefined {
+  switch (code) {
+    case "MATCH_NOT_FOUND":
+      return headed("Failed to edit, could not find the string to replace.", told);
+    case "MATCH_COUNT_MISMATCH":
+      return headed(
+        `Failed to edit, Expected ${counted(error, "expected")} occurrences but found ${counted(error, "found")}.`,
+        told,
+      );
+    case "NOT_FOUND":
+      return headed("File not found. Cannot apply edit. Use an empty old_string to create a new file.", told);
+    default:
+      return undefined;
+  }
+}
+
+/** Absolute paths, offsets from 0, literal replacements that are counted, searches in any letter case. */
+export const gemini: Preset = definePreset({
+  name: "gemini",
+  about: "Gemini CLI, first generation",
+  tools: [
+    tool({
+      name: "write_file",
+      of: "write_file",
+      description:
+        "Writes content to a file, which is created or replaced whole; missing directories are made. The user may modify `content` before it is written; the response then says so.",
+      params: {
+        file_path: param("path", absolute("The file to write")),
+        content: param("content", text("The whole content, written as it is.")),
+        modified_by_user: MODIFIED,
+      },
+      required: ["file_path", "content"],
+      absolute: ["file_path"],
+      text({ data, args, given }) {
+        const path = escapeControls(args.path);
+        const done =
+          data.operation === "create"
+            ? `Successfully created and wrote to new file: ${path}.`
+            : `Successfully overwrote file: ${path}.`;
+        return done + modified(given, args.content);
+      },
+    }),
+    tool({
+      name: "read_file",
+      of: "read_file",
+      description:
+        "Reads a file: text as it is, images (PNG, JPG, GIF, WEBP, SVG, BMP) as images, PDF files as text. Of long files at most 2000 lines are given; a first line then says which, and offset and limit page on. offset counts from 0.",
+      params: {
+        absolute_path: param("path", absolute("The file to read")),
+        offset: param("start_line", integer("The line to begin with, counted from 0.", { minimum: 0 }), {
+          convert: (value: number) => value + 1,
+          back: (value) => value - 1,
+        }),
+        limit: param("max_lines", integer("How many lines at most; default 2000.", { minimum: 1 })),
+      },
+      required: ["absolute_path"],
+      absolute: ["absolute_path"],
+      fixed: { line_numbers: "none" },
+      text: geminiReadText,
+    }),
+    tool({
+      name: "replace",
+      of: "edit_file",
+      description:
+        "Replaces literal text in a file: no regular expression, no escaping. old_string must match exactly and occur as often as expected_replacements says (default 1); include at least three lines of context before and after the change. An empty old_string creates a new file with new_string. The user may modify new_string before it is written.",
+      params: {
+        file_path: param("path", absolute("The file to change")),
+        old_string: param("old_text", text("The exact text to replace; empty to create a new file.")),
+        new_string: param("new_text", text("The exact text to put there.")),
+        expected_replacements: param(
+          "expected_matches",
+          integer("How often old_string must occur; all of them are replaced.", { default: 1, minimum: 1 }),
+        ),
+        modified_by_user: MODIFIED,
+      },
+      required: ["file_path", "old_string", "new_string"],
+      absolute: ["file_path"],
+      fixed: { match: "exact" },
+      route: (given) =>
+        given["old_string"] !== ""
+          ? undefined
+          : route({
+              of: "write_file",
+              args: { path: given["file_path"], content: given["new_string"], overwrite: false },
+              text: ({ args }) =>
+                `Created new file: ${escapeControls(args.path)} with provided content.${modified(given, args.content)}`,
+              refuse: ({ code, told }) =>
+                code === "ALREADY_EXISTS"
+                  ? headed("Failed to edit. Attempted to create a file that already exists.", told)
+                  : undefined,
+            }),
+      text: ({ data, args, given }) =>
+        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).${modified(given, given["new_string"])}\n${data.diff.replace(/\n$/u, "")}`,
+      refuse: refuseReplace,
+    }),
+    tool({
+      name: "search_file_content",
+      of: "grep",
+      description:
+        "Searches the contents of files for a regular expression (Rust syntax, letter case aside) below a directory, or in the whole workspace; `include` narrows it to files by glob. Returns the matching lines with their files and line numbers.",
+      params: {
+        pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
+        path: param("path", absolute("The directory to search; left out, the workspace")),
+        include: param(
+          "glob",
+          text("Only files whose path matches this glob, such as *.ts.", { minLength: 1 }),
+        ),
+      },
+      required: ["pattern"],
+      absolute: ["path"],
+      fixed: { case: "insensitive" },
+      text: geminiGrepText,
+    }),
+    tool({
+      name: "glob",
+      of: "glob",
+      description:
+        "Finds files by name pattern, such as **/*.ts, below a directory or in the whole workspace: those changed within a day first, newest first, then the others by path. Ignored files are left out unless respect_git_ignore is false.",
+      params: {
+        pattern: param("pattern", text("The glob.", { minLength: 1 })),
+        path: param("path", absolute("The directory to look in; left out, the workspace")),
+        case_sensitive: param("case_sensitive", flag("Whether letter case counts.", false)),
+        respect_git_ignore: param("respect_ignore", flag("Leave out what ignore files name.", true)),
+      },
+      required: ["pattern"],
+      absolute: ["path"],
+      fixed: { sort: "recent" },
+    }),
+    tool({
+      name: "read_many_files",
+      of: "read_many_files",
+      description:
+        "Reads several files, given by paths relative to the workspace or by globs, and returns their contents one after the other, each behind a line `--- path ---`. Images and PDF files are included where they are asked for by name or extension. Usual build and dependency directories are left out unless useDefaultExcludes is false.",
+      params: {
+        paths: param("paths", texts("Files, directories and globs.", { minItems: 1 })),
+        include: param("include", texts("Further globs to include.")),
+        exclude: param("exclude", texts("Globs to leave out.")),
+        recursive: param(
+          null,
+          flag("Directories and ** always go through all levels; kept for older callers.", true),
+        ),
+        useDefaultExcludes: param(
+          "use_default_excludes",
+          flag("Leave out dependencies, build output, archives and the like.", true),
+        ),
+        file_filtering_options: param(
+          "respect_ignore",
+          object(
+            {
+              respect_git_ignore: flag("Leave out what .gitignore names.", true),
+              respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
+            },
+            [],
+          ),
+          { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false },
+        ),
+      },
+      required: ["paths"],
+    }),
+    tool({
+      name: "list_directory",
+      of: "list_directory",
+      description:
+        "Lists the names of files and subdirectories directly within a directory, directories first. Names that match an `ignore` glob are left out.",
+      params: {
+        path: param("path", absolute("The directory to list")),
+        ignore: param("ignore", texts("Globs of what to leave out.")),
+      },
+      required: ["path"],
+      absolute: ["path"],
+    }),
+  ],
+});

@@ -1,0 +1,184 @@
+/** Preset `go`: the eleven tools of a Go `filesystem` toolbox. */
+import { object } from "../tools/schema.ts";
+import { flag, path, text } from "../tools/shared.ts";
+import { definePreset, param, tool } from "./define.ts";
+import type { Preset, Refused } from "./preset.ts";
+import { foundTimes, headed } from "./texts.ts";
+
+const MIB = 1024 * 1024;
+const OK = (): string => "ok";
+
+function refuseEdit({ code, error, told }: Refused): string | undefined {
+  if (code === "MATCH_NOT_FOUND") return headed("old_text not found in file", told);
+  if (code === "MATCH_NOT_UNIQUE")
+    return headed(`old_text appears ${foundTimes(error)} times, must be unique`, told);
+  return undefined;
+}
+
+/** The hunk of a patch that was refused is named by its place in the list, from 0. */
+function refusePatch(refused: Refused): string | undefined {
+  const index = refused.error.details?.["edit_index"];
+  const message = refuseEdit(refused);
+  if (typeof index !== "number") return message;
+  return `hunk ${index}: ${message ?? refused.told}`;
+}
+
+const OLD = text("The text to replace; it must occur exactly once.", { minLength: 1 });
+const NEW = text("The text to put there; left out, the old text is deleted.", { default: "" });
+
+/** Raw texts, JSON listings, `ok` for what succeeded; directories are asked for. */
+export const go: Preset = definePreset({
+  name: "go",
+  about: "a Go filesystem toolbox",
+  access: { prompt: true },
+  limits: { wholeFileBytes: 10 * MIB },
+  tools: [
+    tool({
+      name: "fs_read",
+      of: "read_file",
+      description:
+        "Reads a whole text file of up to 10 MB and returns its content as it is, without line numbers.",
+      params: { path: param("path", path("The file to read")) },
+      required: ["path"],
+      fixed: { line_numbers: "none", max_lines: null, max_line_chars: 0 },
+      refuse: ({ code, told }) =>
+        code === "TOO_LARGE" ? headed("file exceeds maximum read size of 10 MB", told) : undefined,
+    }),
+    tool({
+      name: "fs_write",
+      of: "write_file",
+      description:
+        "Writes a file with exactly this content, atomically. An existing file is replaced and keeps its mode; missing directories are made. Returns ok.",
+      params: {
+        path: param("path", path("The file to write")),
+        content: param("content", text("The whole content, written as it is.")),
+      },
+      required: ["path", "content"],
+      text: OK,
+    }),
+    tool({
+      name: "fs_edit",
+      of: "edit_file",
+      description:
+        "Replaces one piece of text in a file. old_text must occur exactly once, character for character; add surrounding lines to make it unique. Returns ok.",
+      params: {
+        path: param("path", path("The file to edit")),
+        old_text: param("old_text", OLD),
+        new_text: param("new_text", NEW),
+      },
+      required: ["path", "old_text"],
+      fixed: { match: "exact" },
+      text: OK,
+      refuse: refuseEdit,
+    }),
+    tool({
+      name: "fs_list",
+      of: "list_directory",
+      description:
+        "Lists a directory as a JSON array of {name, type, size}; type is dir, file, symlink or other.",
+      params: { path: param("path", path("The directory to list")) },
+      required: ["path"],
+      fixed: { format: "json" },
+      text: ({ data }) => rows(data.entries.map(({ name, type, size }) => ({ name, type, size: size ?? 0 }))),
+    }),
+    tool({
+      name: "fs_delete",
+      of: "delete",
+      description:
+        "Deletes a file, a symbolic link (never its target) or an empty directory; with recursive a directory with everything in it. Returns ok.",
+      params: {
+        path: param("path", path("What to delete")),
+        recursive: param("recursive", flag("Delete a directory with everything in it.", false)),
+      },
+      required: ["path"],
+      text: OK,
+    }),
+    tool({
+      name: "fs_move",
+      of: "move",
+      description:
+        "Moves or renames a file or directory to the exact destination path. An existing destination is refused. Returns ok.",
+      params: {
+        source: param("source", path("What to move")),
+        destination: param("destination", path("The exact new path")),
+      },
+      required: ["source", "destination"],
+      text: OK,
+    }),
+    tool({
+      name: "fs_copy",
+      of: "copy",
+      description:
+        "Copies a file, or a directory with everything in it, to the exact destination path. An existing destination is refused. Returns ok.",
+      params: {
+        source: param("source", path("What to copy")),
+        destination: param("destination", path("The exact path of the copy")),
+      },
+      required: ["source", "destination"],
+      text: OK,
+    }),
+    tool({
+      name: "fs_stat",
+      of: "stat",
+      description:
+        "Tells about a file or directory as JSON: name, size in bytes, mode, mod_time (UTC) and is_dir.",
+      params: { path: param("path", path("The file or directory")) },
+      required: ["path"],
+      text: ({ data }) =>
+        JSON.stringify({
+          name: data.name,
+          size: data.size,
+          mode: data.mode_string ?? (data.is_dir ? "d---------" : "----------"),
+          mod_time: data.modified.replace(/\.\d+Z$/u, "Z"),
+          is_dir: data.is_dir,
+        }),
+    }),
+    tool({
+      name: "fs_diff",
+      of: "diff",
+      description:
+        "Compares two text files and returns a unified diff with three lines of context, or says that they are identical.",
+      params: {
+        file_a: param("a", path("The first (old) file")),
+        file_b: param("b", path("The second (new) file")),
+      },
+      required: ["file_a", "file_b"],
+      text: ({ data, plain }) => (data.identical ? "files are identical" : plain()),
+    }),
+    tool({
+      name: "fs_patch",
+      of: "edit_file",
+      description:
+        "Applies several find-and-replace hunks to one file, in order, all of them or none. Each old_text must occur exactly once in the result of the hunks before it; a failure names the hunk, counted from 0. Returns ok.",
+      params: {
+        path: param("path", path("The file to patch")),
+        hunks: param(
+          "edits",
+          {
+            type: "array",
+            minItems: 1,
+            description: "The hunks, in order.",
+            items: object({ old_text: OLD, new_text: NEW }, ["old_text"]),
+          },
+          { keys: { old_text: "old_text", new_text: "new_text" } },
+        ),
+      },
+      required: ["path", "hunks"],
+      fixed: { match: "exact" },
+      text: OK,
+      refuse: refusePatch,
+    }),
+    tool({
+      name: "fs_mkdir",
+      of: "mkdir",
+      description: "Makes a directory with its missing parents; one that exists is fine. Returns ok.",
+      params: { path: param("path", path("The directory to make")) },
+      required: ["path"],
+      text: OK,
+    }),
+  ],
+});
+
+function rows(list: readonly object[]): string {
+  return list.length === 0 ? "[]" : `[\n${list.map((row) => JSON.stringify(row)).join(",\n")}\n]`;
+}

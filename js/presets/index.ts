@@ -1,0 +1,61 @@
+/**
+ * Presets: the tool names, parameters and texts of other systems, as data over
+ * our tools. Nothing here reads, writes or decides; a preset only translates.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import { nearest } from "../tools/nearest.ts";
+import { adk } from "./adk.ts";
+import { amplifier } from "./amplifier.ts";
+import { fluent } from "./fluent.ts";
+import { gemini } from "./gemini.ts";
+import { go } from "./go.ts";
+import type { Preset } from "./preset.ts";
+import { tinyagent } from "./tinyagent.ts";
+
+/** Every preset by its name. */
+export const PRESETS: {
+  readonly adk: Preset;
+  readonly fluent: Preset;
+  readonly tinyagent: Preset;
+  readonly gemini: Preset;
+  readonly go: Preset;
+  readonly amplifier: Preset;
+} = Object.freeze({ adk, fluent, tinyagent, gemini, go, amplifier });
+
+/** The name of a preset; `canonical` is our own tools. */
+export type PresetName = "canonical" | keyof typeof PRESETS;
+
+/** The names of all presets, ours first. */
+export const PRESET_NAMES: readonly PresetName[] = Object.freeze([
+  "canonical",
+  ...(Object.keys(PRESETS) as (keyof typeof PRESETS)[]),
+]);
+
+/**
+ * The preset of a name, or the preset itself; undefined for our own tools.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming the nearest one
+ */
+export function presetOf(preset: PresetName | Preset | undefined): Preset | undefined {
+  if (preset === undefined || preset === "canonical") return undefined;
+  if (typeof preset === "object") return preset;
+  if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];
+  const close = nearest(String(preset), PRESET_NAMES);
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `there is no preset '${String(preset)}'${close === undefined ? `; there are ${PRESET_NAMES.join(", ")}` : `; did you mean '${close}'?`}`,
+  );
+}
+
+export { definePreset, param, route, tool } from "./define.ts";
+export type {
+  Param,
+  Preset,
+  PresetAccess,
+  PresetTool,
+  Refused,
+  Route,
+  Told,
+  ToolSpec,
+  Way,
+} from "./preset.ts";

@@ -1,0 +1,146 @@
+/**
+ * What a preset is: another system's tool names, parameters and texts, said as
+ * data over our tools. A preset computes nothing and touches no file; it turns a
+ * call in its words into one of ours, and the answer into its text.
+ */
+import type { Code, FilewrightError } from "../engine/errors.ts";
+import type { Limits } from "../tools/limits.ts";
+import type { Names } from "../tools/names.ts";
+import type { Aliases } from "../tools/arguments.ts";
+import type { Arguments, ObjectSchema, Schema } from "../tools/schema.ts";
+import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
+import type { Annotations, Call, Tool } from "../tools/tool.ts";
+
+/** What a preset may ask of the host. */
+export interface PresetHost {
+  /** The user's home directory, where there is one. */
+  readonly home?: string | undefined;
+}
+
+/** One parameter: its schema, and what it becomes. */
+export interface Param {
+  readonly schema: Schema;
+  /** Our argument; null where the preset itself deals with it. */
+  readonly to: string | null;
+  /** Its value as ours. */
+  readonly convert?: (value: never) => unknown;
+  /** Our number as theirs: the other way round. */
+  readonly back?: (value: number) => number;
+  /** Keys of the objects in a list: theirs → ours. */
+  readonly keys?: Readonly<Record<string, string>>;
+}
+
+/** What a text is made of. */
+export interface Told<Args = object, Data = unknown> {
+  readonly data: Data;
+  /** Our arguments, checked. */
+  readonly args: Args;
+  /** Their arguments, checked. */
+  readonly given: Arguments;
+  readonly call: Call;
+  /** Our own text. */
+  plain(): string;
+}
+
+/** What the text of a refusal is made of. */
+export interface Refused {
+  readonly code: Code;
+  readonly error: FilewrightError;
+  /** The path as typed, harmless to show. */
+  readonly path: string;
+  /** Our message in their names. */
+  readonly told: string;
+  readonly given: Arguments;
+  readonly names: Names;
+}
+
+/** How one of our tools is said. */
+export interface Way<Name extends ToolName = ToolName> {
+  readonly of: Name;
+  /** The text of a success; without it, ours. */
+  readonly text?: (told: Told<ToolArgs[Name], ToolData[Name]>) => string;
+  /** The message of a failure; undefined, or without it: ours, in their names. */
+  readonly refuse?: (refused: Refused) => string | undefined;
+}
+
+/** Another of our tools, for some arguments. */
+export interface Route<Name extends ToolName = ToolName> extends Way<Name> {
+  readonly args: Arguments;
+}
+
+/** One tool of a preset, as data. */
+export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
+  readonly name: string;
+  readonly title?: string;
+  /** For models. */
+  readonly description: string;
+  readonly params: Readonly<Record<string, Param>>;
+  readonly required: readonly string[];
+  /** Our arguments that always hold. */
+  readonly fixed?: Arguments;
+  /** Further spellings: alias → parameter. */
+  readonly aliases?: Aliases;
+  /** Parameters that must be absolute paths. */
+  readonly absolute?: readonly string[];
+  /** Parameters in which a leading `~` is the user's home. */
+  readonly home?: readonly string[];
+  /** Another way, where the arguments mean something else. */
+  readonly route?: (given: Arguments) => Route | undefined;
+  /** A second attempt, where the first failed with this code. */
+  readonly instead?: (code: Code, given: Arguments) => Route | undefined;
+  /** What structured answers look like, where not as ours. */
+  readonly outputSchema?: ObjectSchema;
+  readonly annotations?: Annotations;
+}
+
+/** A call in their words, made one of ours. */
+export interface Meant {
+  readonly tool: Tool;
+  /** Under our names, not checked yet. */
+  readonly args: Arguments;
+  readonly names: Names;
+  /** Their plain argument names → ours, for hooks that change arguments. */
+  readonly ours: Aliases;
+  text?(data: unknown, args: object, call: Call): string;
+  refuse?(error: FilewrightError, told: string): string;
+}
+
+/** One tool of a preset, ready to be called. */
+export interface PresetTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema: ObjectSchema;
+  readonly annotations: Annotations;
+  readonly kind: "read" | "change";
+  /** What it mostly is. */
+  readonly tool: Tool;
+  readonly names: Names;
+  /** @throws FilewrightError INVALID_ARGUMENT in the preset's names */
+  expand(given: unknown, host: PresetHost): Meant;
+  /** What to do instead where a call failed. */
+  instead?(code: Code, given: unknown, host: PresetHost): Meant | undefined;
+}
+
+/** Who may touch what, where the host says nothing else. */
+export interface PresetAccess {
+  /** Roots must be listed, as absolute paths. */
+  readonly listed?: boolean;
+  /** What may be read; null for everything. */
+  readonly read?: readonly string[] | null;
+  /** What may be changed, relative to the working directory. */
+  readonly write?: readonly string[];
+  /** Directories are asked for when first used. */
+  readonly prompt?: boolean;
+}
+
+/** A preset: names, parameters and texts of another system. */
+export interface Preset {
+  readonly name: string;
+  /** Whose tools these are. */
+  readonly about: string;
+  readonly tools: readonly PresetTool[];
+  readonly limits: Partial<Limits>;
+  readonly access: PresetAccess;
+}

@@ -1,0 +1,56 @@
+/** The tools of a workspace in the words of a preset. */
+import type { Preset, PresetTool } from "../presets/index.ts";
+import { type CallOptions, runCall } from "./call.ts";
+import { homeOfHost } from "./host.ts";
+import { type Failure, type ToolResult, unknownTool } from "./result.ts";
+import type { Session } from "./session.ts";
+import type { ToolDefinition } from "./workspace.ts";
+
+/** What a preset offers over a session. */
+export interface SpokenTools {
+  readonly tools: readonly ToolDefinition[];
+  call(name: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
+}
+
+/** Makes the tools of a preset; `ended` tells why no call can be made any more. */
+export function spokenTools(session: Session, preset: Preset, ended: () => Failure | undefined): SpokenTools {
+  const byName = new Map(preset.tools.map((tool) => [tool.name, tool]));
+  const call = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
+    const tool = byName.get(name);
+    const end = ended();
+    if (end !== undefined) return end;
+    return tool === undefined ? unknownTool(name, byName.keys()) : callSpoken(session, tool, args, options);
+  };
+  const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
+  const tools = offered.map(
+    ({ name, title, description, inputSchema, outputSchema, annotations }): ToolDefinition =>
+      Object.freeze({
+        name,
+        title,
+        description,
+        inputSchema,
+        outputSchema,
+        annotations,
+        execute: (args: unknown, options?: CallOptions) => call(name, args, options),
+      }),
+  );
+  return Object.freeze({ tools: Object.freeze(tools), call });
+}
+
+async function callSpoken(
+  session: Session,
+  tool: PresetTool,
+  args: unknown,
+  options: CallOptions,
+): Promise<ToolResult> {
+  const host = { home: homeOfHost() };
+  const result = await runCall(session, tool.tool, args, options, {
+    tool,
+    meaning: () => tool.expand(args, host),
+  });
+  if (result.ok || tool.instead === undefined || result.error.code === "INVALID_ARGUMENT") return result;
+  const other = tool.instead(result.error.code, args, host);
+  return other === undefined
+    ? result
+    : runCall(session, other.tool, args, options, { tool, meaning: () => other });
+}
