@@ -49,29 +49,37 @@ pub(super) fn sides<'a>(before: &'a [u8], after: &'a [u8], margin: u32) -> (Side
 
 /// The lines of a text, each with its LF; the last one may lack it.
 pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
-    const BLOCK: usize = 16;
     let mut lines = Vec::with_capacity(text.len() / 24 + 4);
     let mut from = 0;
-    let (blocks, rest) = text.as_chunks::<BLOCK>();
-    for (number, block) in blocks.iter().enumerate() {
-        // One comparison of vectors; a search started anew for each line costs more than the line.
-        let mut found = u128::from_le_bytes(block.map(|byte| u8::from(byte == b'\n')));
+    let (words, rest) = text.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let mut found = newlines(*word);
         while found != 0 {
-            let end = number * BLOCK + found.trailing_zeros() as usize / 8 + 1;
+            let end = at + found.trailing_zeros() as usize / 8 + 1;
             lines.push(&text[from..end]);
             from = end;
             found &= found - 1;
         }
+        at += 8;
     }
-    let base = text.len() - rest.len();
-    for at in memchr_iter(b'\n', rest) {
-        lines.push(&text[from..=base + at]);
-        from = base + at + 1;
+    for offset in memchr_iter(b'\n', rest) {
+        lines.push(&text[from..=at + offset]);
+        from = at + offset + 1;
     }
     if from < text.len() {
         lines.push(&text[from..]);
     }
     lines
+}
+
+/// The top bit of every byte that is LF. Lines are so short that a search
+/// started anew for each costs more than looking at every word.
+fn newlines(word: [u8; 8]) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;
+    let other = u64::from_le_bytes(word) ^ LF;
+    !(((other & LOW) + LOW) | other | LOW)
 }
 
 fn step_back(text: &[u8], mut at: usize, lines: u32) -> usize {
@@ -109,4 +117,18 @@ pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
     let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
     whole + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lines_end_with_lf_and_nowhere_else(text in "[a\n\u{8a}\u{10a}]{0,60}") {
+            let expected: Vec<&[u8]> = text.as_bytes().split_inclusive(|&byte| byte == b'\n').collect();
+            prop_assert_eq!(split(text.as_bytes()), expected);
+        }
+    }
 }
