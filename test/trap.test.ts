@@ -18,21 +18,33 @@ const module = new WebAssembly.Module(
 function load() {
   let instances = 0;
   let exports: WebAssembly.Exports = {};
+  let prepared = 0;
   const instantiate = () => {
     instances += 1;
     exports = new WebAssembly.Instance(module).exports;
   };
   instantiate();
   const call = (name: string) => () => (exports[name] as () => unknown)();
-  const glue: Glue = { boom: call("boom"), seven: call("seven"), __wbg_reset_state: instantiate };
-  return { binding: guarded(glue) as unknown as Record<string, () => unknown>, count: () => instances };
+  const glue: Glue = {
+    boom: call("boom"),
+    seven: call("seven"),
+    __wbg_reset_state: instantiate,
+    usePlatform: () => {
+      prepared = instances;
+    },
+  };
+  const binding = guarded(glue) as unknown as Record<string, () => unknown>;
+  return { binding, count: () => instances, prepared: () => prepared };
 }
 
 describe("after a trap", () => {
   it("the call fails, the instance is new and the next call works", () => {
-    const { binding, count } = load();
+    const { binding, count, prepared } = load();
+    expect(prepared()).toBe(1);
     expect(binding["boom"]).toThrow(WebAssembly.RuntimeError);
     expect(count()).toBe(2);
+    // The new instance knows nothing of what the first was told.
+    expect(prepared()).toBe(2);
     expect(binding["seven"]?.()).toBe(7);
     expect(count()).toBe(2);
   });

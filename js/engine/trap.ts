@@ -7,12 +7,14 @@
  * trapped fails, the next one works.
  */
 import type { Binding } from "./engine.ts";
+import { type PlatformTables, platformTables } from "./legacy.ts";
 import type { Packed } from "./unpack.ts";
 
 /** The exports of the generated JavaScript, whichever form it was loaded in. */
 export interface Glue {
   readonly [name: string]: unknown;
   __wbg_reset_state(): void;
+  usePlatform(tables: PlatformTables): void;
 }
 
 interface Held extends Packed {
@@ -23,8 +25,9 @@ function isHeld(value: unknown): value is Held {
   return typeof value === "object" && value !== null && "nums" in value && "free" in value;
 }
 
-/** The binding that the generated JavaScript offers, made safe to call. */
+/** The binding that the generated JavaScript offers, made safe to call, with the platform's encodings. */
 export function guarded(glue: Glue): Binding {
+  glue.usePlatform(platformTables);
   const binding: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(glue)) {
     // Functions are lower case; classes hold state of their own and pass as they are.
@@ -43,7 +46,10 @@ function guard(call: (...args: unknown[]) => unknown, glue: Glue): (...args: unk
       result.free();
       return copy;
     } catch (error) {
-      if (error instanceof WebAssembly.RuntimeError) glue.__wbg_reset_state();
+      if (error instanceof WebAssembly.RuntimeError) {
+        glue.__wbg_reset_state();
+        glue.usePlatform(platformTables);
+      }
       throw error;
     }
   };

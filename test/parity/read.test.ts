@@ -53,7 +53,6 @@ describeParity("pages are the same on both engines", () => {
 });
 
 describeParity("text and bytes turn into each other the same on both engines", () => {
-  // Tables of other encodings are native only: a browser has its own.
   it.each(["utf-8", "utf-16le", "utf-16be", "windows-1252", "klingon"])("%s", async (label) => {
     const text = "日本 näh\r\n";
     const { native, wasm } = await both((engine) => engine.encodeText(text, label, { bom: true }));

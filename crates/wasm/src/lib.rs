@@ -9,5 +9,6 @@ mod diff;
 mod edit;
 mod hash;
 mod patch;
+mod platform;
 mod read;
 mod search;

@@ -6,6 +6,7 @@
 //! scripts its units would be in; UTF-8 with a few bad bytes; and last a guess
 //! among the legacy encodings by letter statistics.
 
+use super::tables::{self, Table};
 use super::utf16::{self, Endian};
 use super::{Encoding, Kind};
 
@@ -46,9 +47,8 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
         return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
     }
     let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
-    #[cfg(feature = "legacy")]
     if is_iso_2022_jp(bytes) {
-        return plain(Encoding(Kind::Legacy(encoding_rs::ISO_2022_JP)));
+        return plain(Encoding(Kind::Legacy(Table::ISO_2022_JP)));
     }
     let odd = has_odd_controls(bytes);
     let valid = is_utf8(bytes, complete);
@@ -102,14 +102,13 @@ pub(crate) const fn is_odd_control(byte: u8) -> bool {
     (byte < 0x20) & !((byte >= 0x07) & (byte <= 0x0d)) & (byte != 0x1b)
 }
 
-#[cfg(feature = "legacy")]
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     let escape = |at: usize| {
         matches!(bytes[at..], [0x1b, b'$', b'B' | b'@', ..] | [0x1b, b'(', b'J' | b'I', ..])
     };
     memchr::memchr_iter(0x1b, bytes).any(escape)
         && bytes.is_ascii()
-        && !encoding_rs::ISO_2022_JP.decode_without_bom_handling(bytes).1
+        && Table::ISO_2022_JP.fits(bytes, true)
 }
 
 /// Bytes of the start that [`utf16_without_bom`] looks at.
@@ -188,13 +187,23 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
 
 /// Bytes handed to the statistics, at most, of lines with something beyond
 /// ASCII: they cost 0.2 µs each, and settle long before.
-#[cfg(feature = "legacy")]
 const LEGACY_SAMPLE: usize = 1536;
 
-#[cfg(feature = "legacy")]
 fn legacy(bytes: &[u8], complete: bool) -> Detection {
-    let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
-    let mut left = LEGACY_SAMPLE;
+    let sample = telling(bytes);
+    let whole = complete && sample.len() < LEGACY_SAMPLE;
+    let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
+    let encoding = tables::guess(&sample, whole);
+    match encoding.0 {
+        // Every byte is a character of the last resort.
+        Kind::Legacy(table) if !table.fits(bytes, complete) => guess(Encoding::WINDOWS_1252),
+        _ => guess(encoding),
+    }
+}
+
+/// The first lines with something beyond ASCII, at most [`LEGACY_SAMPLE`] bytes.
+fn telling(bytes: &[u8]) -> Vec<u8> {
+    let mut sample = Vec::with_capacity(bytes.len().min(LEGACY_SAMPLE));
     let mut rest = bytes;
     while let Some(first) = rest.iter().position(|byte| !byte.is_ascii()) {
         // A line may be a megabyte of ASCII: begin close by.
@@ -202,42 +211,11 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
         let line = &rest[from..];
         let end = memchr::memchr(b'\n', &line[first - from..]);
         let end = end.map_or(line.len(), |lf| first - from + lf + 1);
-        let fed = &line[..end.min(left)];
-        detector.feed(fed, false);
-        left -= fed.len();
+        sample.extend_from_slice(&line[..end.min(LEGACY_SAMPLE - sample.len())]);
         rest = &line[end..];
-        if left == 0 {
+        if sample.len() == LEGACY_SAMPLE {
             break;
         }
     }
-    // A character that our own cut went through is no fault.
-    detector.feed(b"", complete && left > 0);
-    let mut table = detector.guess(None, chardetng::Utf8Detection::Deny);
-    if table == encoding_rs::GBK {
-        table = encoding_rs::GB18030; // its superset: the same text, and more
-    }
-    let encoding = super::from_table(table);
-    let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
-    if encoding != Encoding::WINDOWS_1252 {
-        let mut decoder = table.new_decoder_without_bom_handling();
-        let mut out = vec![0; 4096];
-        let mut at = 0;
-        loop {
-            let (result, read, _) =
-                decoder.decode_to_utf8_without_replacement(&bytes[at..], &mut out, complete);
-            at += read;
-            match result {
-                encoding_rs::DecoderResult::InputEmpty => return guess(encoding),
-                encoding_rs::DecoderResult::OutputFull => {}
-                // Every byte is a character of the last resort.
-                encoding_rs::DecoderResult::Malformed(..) => break,
-            }
-        }
-    }
-    guess(Encoding::WINDOWS_1252)
-}
-
-#[cfg(not(feature = "legacy"))]
-fn legacy(_bytes: &[u8], _complete: bool) -> Detection {
-    Detection { encoding: Encoding::WINDOWS_1252, bom: 0, guessed: true, lossy: false }
+    sample
 }

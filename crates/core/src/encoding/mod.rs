@@ -1,7 +1,8 @@
 //! Text encodings: names, decoding, encoding, and finding out which it is.
 //!
 //! UTF-8, UTF-16 and windows-1252 are written here; every older encoding comes
-//! from the tables of `encoding_rs`, which the feature `legacy` carries. What a
+//! from the tables of `encoding_rs`, which the feature `legacy` carries, or else
+//! from the host ([`platform`](self)): a browser has those tables already. What a
 //! label means follows the WHATWG Encoding Standard, so `latin1` is
 //! windows-1252, with a few more spellings that other systems use.
 //!
@@ -11,10 +12,17 @@
 
 mod detect;
 mod places;
+#[cfg(not(feature = "legacy"))]
+pub mod platform;
+#[cfg(feature = "legacy")]
+mod tables;
 mod utf16;
 mod windows1252;
 
 use std::borrow::Cow;
+
+#[cfg(not(feature = "legacy"))]
+use platform as tables;
 
 pub use detect::{Detection, bom, detect};
 pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control};
@@ -32,8 +40,7 @@ enum Kind {
     Utf8,
     Utf16(Endian),
     Windows1252,
-    #[cfg(feature = "legacy")]
-    Legacy(&'static encoding_rs::Encoding),
+    Legacy(tables::Table),
 }
 
 /// How a line feed looks in bytes.
@@ -112,8 +119,7 @@ impl Encoding {
             Kind::Utf16(Endian::Little) => Cow::Borrowed("utf-16le"),
             Kind::Utf16(Endian::Big) => Cow::Borrowed("utf-16be"),
             Kind::Windows1252 => Cow::Borrowed("windows-1252"),
-            #[cfg(feature = "legacy")]
-            Kind::Legacy(table) => Cow::Owned(table.name().to_ascii_lowercase()),
+            Kind::Legacy(table) => table.name(),
         }
     }
 
@@ -146,9 +152,8 @@ impl Encoding {
             },
             Kind::Utf16(endian) => utf16::decode(bytes, endian),
             Kind::Windows1252 => Decoded { text: windows1252::decode(bytes), lossy: false },
-            #[cfg(feature = "legacy")]
             Kind::Legacy(table) => {
-                let (text, lossy) = table.decode_without_bom_handling(bytes);
+                let (text, lossy) = table.decode(bytes);
                 Decoded { text, lossy }
             }
         }
@@ -207,10 +212,10 @@ impl Encoding {
             Kind::Windows1252 => {
                 windows1252::encode(text).map_err(|(offset, c)| self.unmappable(offset, c))
             }
-            #[cfg(feature = "legacy")]
-            Kind::Legacy(table) => {
-                encode_legacy(table, text).map_err(|(offset, c)| self.unmappable(offset, c))
-            }
+            Kind::Legacy(table) => table.encode(text).map_err(|offset| {
+                let rest = text.get(offset..).and_then(|rest| rest.chars().next());
+                self.unmappable(offset, rest.unwrap_or(char::REPLACEMENT_CHARACTER))
+            }),
         }
     }
 
@@ -239,7 +244,6 @@ impl Encoding {
         match self.0 {
             // A valid decode is a bijection here.
             Kind::Utf8 | Kind::Utf16(_) | Kind::Windows1252 => true,
-            #[cfg(feature = "legacy")]
             Kind::Legacy(_) => self.encode(&decoded.text).is_ok_and(|again| again == bytes),
         }
     }
@@ -254,10 +258,8 @@ impl Encoding {
             Kind::Utf8 => utf8_prefix_len(bytes, chars),
             Kind::Utf16(endian) => utf16::prefix_len(bytes, endian, chars),
             Kind::Windows1252 => chars.min(bytes.len()),
-            #[cfg(feature = "legacy")]
             Kind::Legacy(table) if table.is_single_byte() => chars.min(bytes.len()),
-            #[cfg(feature = "legacy")]
-            Kind::Legacy(table) => legacy_prefix_len(table, bytes, chars),
+            Kind::Legacy(table) => table.prefix_len(bytes, chars),
         }
     }
 
@@ -265,7 +267,6 @@ impl Encoding {
     pub(crate) const fn max_char_len(self) -> usize {
         match self.0 {
             Kind::Windows1252 => 1,
-            #[cfg(feature = "legacy")]
             // ISO-2022-JP: two bytes, and an escape sequence of three on either side.
             Kind::Legacy(_) => 8,
             _ => 4,
@@ -274,10 +275,7 @@ impl Encoding {
 
     /// Whether what bytes mean depends on an escape sequence before them.
     pub(crate) fn is_stateful(self) -> bool {
-        #[cfg(feature = "legacy")]
-        return self.0 == Kind::Legacy(encoding_rs::ISO_2022_JP);
-        #[cfg(not(feature = "legacy"))]
-        return false;
+        self.0 == Kind::Legacy(tables::Table::ISO_2022_JP)
     }
 
     /// The escape sequence in force behind `before`, of a stateful encoding:
@@ -382,12 +380,6 @@ fn utf8_prefix_len(bytes: &[u8], chars: usize) -> usize {
     at
 }
 
-#[cfg(not(feature = "legacy"))]
-fn legacy_label(_label: &str, _plain: &str) -> Option<Encoding> {
-    None
-}
-
-#[cfg(feature = "legacy")]
 fn legacy_label(label: &str, plain: &str) -> Option<Encoding> {
     let alias = match plain {
         "cp932" | "ms932" | "shiftjis" | "shiftjisx0213" => "shift_jis",
@@ -401,85 +393,7 @@ fn legacy_label(label: &str, plain: &str) -> Option<Encoding> {
         "iso2022jp" => "iso-2022-jp",
         _ => label,
     };
-    let find = |label: &str| encoding_rs::Encoding::for_label_no_replacement(label.as_bytes());
-    find(alias).or_else(|| find(&alias.replace('_', "-"))).map(from_table)
-}
-
-/// The encoding for a table; those written here never stay tables.
-#[cfg(feature = "legacy")]
-fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
-    match table {
-        t if t == encoding_rs::UTF_8 => Encoding::UTF_8,
-        t if t == encoding_rs::UTF_16LE => Encoding::UTF_16LE,
-        t if t == encoding_rs::UTF_16BE => Encoding::UTF_16BE,
-        t if t == encoding_rs::WINDOWS_1252 => Encoding::WINDOWS_1252,
-        t => Encoding(Kind::Legacy(t)),
-    }
-}
-
-/// Encodes, or gives the offset (bytes of UTF-8) and the character that has no code.
-#[cfg(feature = "legacy")]
-fn encode_legacy(
-    table: &'static encoding_rs::Encoding,
-    text: &str,
-) -> std::result::Result<Vec<u8>, (usize, char)> {
-    use encoding_rs::EncoderResult;
-    let mut encoder = table.new_encoder();
-    let mut out = Vec::with_capacity(text.len() + 16);
-    let mut at = 0;
-    loop {
-        let (result, read) =
-            encoder.encode_from_utf8_to_vec_without_replacement(&text[at..], &mut out, true);
-        at += read;
-        match result {
-            EncoderResult::InputEmpty => return Ok(out),
-            EncoderResult::OutputFull => out.reserve(64 + (text.len() - at) * 2),
-            EncoderResult::Unmappable(c) => return Err((at - c.len_utf8().min(at), c)),
-        }
-    }
-}
-
-/// The lengths of what each step of decoding takes and gives, in bytes of the
-/// file and of UTF-8. One byte at a time: a character is complete when the
-/// decoder lets go of it.
-#[cfg(feature = "legacy")]
-fn legacy_spans(
-    table: &'static encoding_rs::Encoding,
-    bytes: &[u8],
-) -> impl Iterator<Item = (usize, usize)> {
-    let mut decoder = table.new_decoder_without_bom_handling();
-    let mut fed = 0;
-    let mut taken = 0;
-    std::iter::from_fn(move || {
-        let mut out = [0; 32];
-        while taken < bytes.len() {
-            let (input, last) = (bytes.get(fed..fed + 1).unwrap_or_default(), fed >= bytes.len());
-            let (_, _, written, _) = decoder.decode_to_utf8(input, &mut out, last);
-            fed += input.len();
-            if written > 0 || last {
-                let span = (fed - taken, written);
-                taken = fed;
-                return Some(span);
-            }
-        }
-        None
-    })
-}
-
-#[cfg(feature = "legacy")]
-fn legacy_prefix_len(table: &'static encoding_rs::Encoding, bytes: &[u8], chars: usize) -> usize {
-    let mut decoder = table.new_decoder_without_bom_handling();
-    let mut out = [0; 32];
-    let mut seen = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        let (_, _, written, _) =
-            decoder.decode_to_utf8(std::slice::from_ref(byte), &mut out, false);
-        seen += out[..written].iter().filter(|&&byte| (byte as i8) >= -0x40).count();
-        if seen >= chars {
-            return at + 1;
-        }
-    }
-    bytes.len()
+    tables::find(alias).or_else(|| tables::find(&alias.replace('_', "-")))
 }
 
 #[cfg(test)]

@@ -36,15 +36,10 @@ impl Encoding {
                 by_spans(spans.chain((bytes.len() % 2 == 1).then_some((1, 3))), cuts)
             }
             Kind::Windows1252 => by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts),
-            #[cfg(feature = "legacy")]
             Kind::Legacy(table) if table.is_single_byte() => {
                 by_spans(text.chars().map(|c| (1, c.len_utf8())), cuts)
             }
-            #[cfg(feature = "legacy")]
-            Kind::Legacy(table) if self.is_stateful() => {
-                by_spans(super::legacy_spans(table, bytes), cuts)
-            }
-            #[cfg(feature = "legacy")]
+            Kind::Legacy(table) if self.is_stateful() => by_spans(table.spans(bytes), cuts),
             Kind::Legacy(table) => {
                 // Whole lines at once; only where a cut lies inside, byte by byte.
                 let mut offsets = Vec::with_capacity(cuts.len());
@@ -52,13 +47,13 @@ impl Encoding {
                 let mut begin = 0;
                 for line in crate::text::lines(bytes) {
                     let raw = &bytes[line.start..line.start + line.text.len() + line.end.len()];
-                    let (text, _) = table.decode_without_bom_handling(raw);
+                    let (text, _) = table.decode(raw);
                     let inside = std::iter::from_fn(|| {
                         cuts.next_if(|&cut| cut < begin + text.len()).map(|cut| cut - begin)
                     });
                     let inside: Vec<usize> = inside.collect();
                     if !inside.is_empty() {
-                        let found = by_spans(super::legacy_spans(table, raw), &inside)?;
+                        let found = by_spans(table.spans(raw), &inside)?;
                         offsets.extend(found.into_iter().map(|offset| line.start + offset));
                     }
                     begin += text.len();

@@ -57,11 +57,32 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     }
     let high = sum(0x80, 0xff);
     let blanks = counts[0x20] + counts[0x0a] + counts[0x09] + counts[0x0d];
-    // Mostly ASCII words, with some letters of another encoding.
-    if high * 10 <= total * 3 || (blanks * 40 >= total && sum(0x20, 0x7e) * 12 >= total) {
+    // Mostly ASCII words, with some letters of another encoding; a lone word may have many.
+    if high * 10 <= total * 3
+        || (odd == 0 && high * 2 <= total)
+        || (blanks * 40 >= total && sum(0x20, 0x7e) * 12 >= total)
+    {
         return true;
     }
-    east_asian(sample) || encoding::is_nearly_utf8(sample)
+    east_asian(sample) || thai(sample) || encoding::is_nearly_utf8(sample)
+}
+
+/// Whether all bytes beyond ASCII are Thai letters (TIS-620, windows-874), with
+/// vowel signs and tone marks behind letters alone. Thai has no spaces between words.
+fn thai(sample: &[u8]) -> bool {
+    let (mut before, mut marks) = (b' ', 0u32);
+    for &byte in sample {
+        let mark = matches!(byte, 0xd1 | 0xd4..=0xda | 0xe7..=0xee);
+        // The few signs of windows-874: euro, dots, quotes, dashes, no-break space.
+        let known = matches!(byte, 0..=0x80 | 0x85 | 0x91..=0x97 | 0xa0..=0xda | 0xdf..=0xfb);
+        if !known || (mark && before < 0xa1) {
+            return false;
+        }
+        marks += u32::from(mark);
+        before = byte;
+    }
+    // One letter in four or five bears one.
+    marks as usize * 12 >= sample.len()
 }
 
 /// Whether nearly all bytes beyond ASCII make pairs of one East Asian encoding,

@@ -1,0 +1,165 @@
+//! The encodings older than Unicode where the host has them already: a browser
+//! decodes all of them (`TextDecoder`), and half a megabyte of tables in every
+//! download would say the same again.
+//!
+//! The host hands over its functions once, with [`use_platform`]. Without them
+//! the older encodings are unknown, and windows-1252 is the last resort.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use super::{Encoding, Kind};
+
+/// What a host does. Names are those of the WHATWG standard in lower case.
+#[derive(Clone, Copy, Debug)]
+pub struct Platform {
+    /// The name of the encoding that a label means.
+    pub find: fn(&str) -> Option<String>,
+    /// The text, with U+FFFD where bytes fit no character.
+    pub decode: fn(&str, &[u8]) -> String,
+    /// Whether all bytes fit; the last argument says that no character is cut
+    /// off at their end.
+    pub fits: fn(&str, &[u8], bool) -> bool,
+    /// The bytes, or the offset (bytes of UTF-8) of the character without a code.
+    pub encode: fn(&str, &str) -> Result<Vec<u8>, usize>,
+    /// What each step of decoding takes of the bytes and gives of UTF-8, by turns.
+    pub spans: fn(&str, &[u8]) -> Vec<u32>,
+    /// The bytes of so many code points.
+    pub prefix_len: fn(&str, &[u8], usize) -> usize,
+    /// The name of the most likely encoding.
+    pub guess: fn(&[u8]) -> String,
+}
+
+static PLATFORM: OnceLock<Platform> = OnceLock::new();
+
+/// Takes the host's functions; the first that are given stay.
+pub fn use_platform(platform: Platform) {
+    let _ = PLATFORM.set(platform);
+}
+
+/// Every encoding that a host may know beside those written here.
+const NAMES: [&str; 34] = [
+    "iso-2022-jp",
+    "shift_jis",
+    "euc-jp",
+    "gb18030",
+    "gbk",
+    "big5",
+    "euc-kr",
+    // From here on one byte is one character.
+    "ibm866",
+    "iso-8859-2",
+    "iso-8859-3",
+    "iso-8859-4",
+    "iso-8859-5",
+    "iso-8859-6",
+    "iso-8859-7",
+    "iso-8859-8",
+    "iso-8859-8-i",
+    "iso-8859-10",
+    "iso-8859-13",
+    "iso-8859-14",
+    "iso-8859-15",
+    "iso-8859-16",
+    "koi8-r",
+    "koi8-u",
+    "macintosh",
+    "windows-874",
+    "windows-1250",
+    "windows-1251",
+    "windows-1253",
+    "windows-1254",
+    "windows-1255",
+    "windows-1256",
+    "windows-1257",
+    "windows-1258",
+    "x-mac-cyrillic",
+];
+const FIRST_SINGLE: u8 = 7;
+
+/// One of the older encodings: its place in [`NAMES`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Table(u8);
+
+/// The encoding of a label of the WHATWG standard.
+pub(super) fn find(label: &str) -> Option<Encoding> {
+    named(&(PLATFORM.get()?.find)(label)?)
+}
+
+fn named(name: &str) -> Option<Encoding> {
+    match name {
+        "utf-8" => Some(Encoding::UTF_8),
+        "utf-16le" => Some(Encoding::UTF_16LE),
+        "utf-16be" => Some(Encoding::UTF_16BE),
+        "windows-1252" => Some(Encoding::WINDOWS_1252),
+        _ => {
+            let at = NAMES.iter().position(|&known| known == name)?;
+            Some(Encoding(Kind::Legacy(Table(at as u8))))
+        }
+    }
+}
+
+/// What the host makes of a sample that holds something beyond ASCII.
+pub(super) fn guess(sample: &[u8], _complete: bool) -> Encoding {
+    let name = PLATFORM.get().map(|platform| (platform.guess)(sample));
+    name.and_then(|name| named(&name)).unwrap_or(Encoding::WINDOWS_1252)
+}
+
+impl Table {
+    pub(super) const ISO_2022_JP: Self = Self(0);
+
+    fn label(self) -> &'static str {
+        NAMES[usize::from(self.0)]
+    }
+
+    /// In lower case.
+    pub(super) fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(self.label())
+    }
+
+    pub(super) fn is_single_byte(self) -> bool {
+        self.0 >= FIRST_SINGLE
+    }
+
+    /// The text, and whether some bytes fit no character.
+    pub(super) fn decode(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
+        if self != Self::ISO_2022_JP
+            && bytes.is_ascii()
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            return (Cow::Borrowed(text), false);
+        }
+        let text = PLATFORM.get().map(|platform| (platform.decode)(self.label(), bytes));
+        let text = text.unwrap_or_default();
+        let lossy = text.contains(char::REPLACEMENT_CHARACTER);
+        (Cow::Owned(text), lossy)
+    }
+
+    /// Whether all bytes fit, but for a character cut off at the end of a sample.
+    pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
+        PLATFORM.get().is_some_and(|platform| (platform.fits)(self.label(), bytes, complete))
+    }
+
+    /// Encodes, or gives the offset (bytes of UTF-8) of the character that has no code.
+    pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
+        if self != Self::ISO_2022_JP && text.is_ascii() {
+            return Ok(text.as_bytes().to_vec());
+        }
+        PLATFORM.get().map_or(Err(0), |platform| (platform.encode)(self.label(), text))
+    }
+
+    /// The lengths of what each step of decoding takes and gives, in bytes of
+    /// the file and of UTF-8.
+    pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+        let spans = PLATFORM.get().map(|platform| (platform.spans)(self.label(), bytes));
+        let spans = spans.unwrap_or_default();
+        (0..spans.len() / 2).map(move |at| (spans[2 * at] as usize, spans[2 * at + 1] as usize))
+    }
+
+    /// The bytes of the first `chars` code points.
+    pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
+        let found =
+            PLATFORM.get().map(|platform| (platform.prefix_len)(self.label(), bytes, chars));
+        found.unwrap_or(0).min(bytes.len())
+    }
+}

@@ -1,0 +1,131 @@
+//! The encodings older than Unicode, from the tables of `encoding_rs`; which of
+//! them a text is in, from the statistics of `chardetng`.
+//!
+//! [`super::platform`] stands in for this file where the host decodes.
+
+use std::borrow::Cow;
+
+use super::Encoding;
+
+/// One of the older encodings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Table(&'static encoding_rs::Encoding);
+
+/// The encoding of a label of the WHATWG standard.
+pub(super) fn find(label: &str) -> Option<Encoding> {
+    encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()).map(from_table)
+}
+
+/// The encoding for a table; those written here never stay tables.
+fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
+    match table {
+        t if t == encoding_rs::UTF_8 => Encoding::UTF_8,
+        t if t == encoding_rs::UTF_16LE => Encoding::UTF_16LE,
+        t if t == encoding_rs::UTF_16BE => Encoding::UTF_16BE,
+        t if t == encoding_rs::WINDOWS_1252 => Encoding::WINDOWS_1252,
+        t => Encoding(super::Kind::Legacy(Table(t))),
+    }
+}
+
+/// What letter statistics say of a sample that holds something beyond ASCII.
+/// `complete` says that no character is cut off at its end.
+pub(super) fn guess(sample: &[u8], complete: bool) -> Encoding {
+    let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
+    detector.feed(sample, complete);
+    let table = detector.guess(None, chardetng::Utf8Detection::Deny);
+    // GB18030 is the superset of GBK: the same text, and more.
+    from_table(if table == encoding_rs::GBK { encoding_rs::GB18030 } else { table })
+}
+
+impl Table {
+    pub(super) const ISO_2022_JP: Self = Self(encoding_rs::ISO_2022_JP);
+
+    /// In lower case.
+    pub(super) fn name(self) -> Cow<'static, str> {
+        Cow::Owned(self.0.name().to_ascii_lowercase())
+    }
+
+    pub(super) fn is_single_byte(self) -> bool {
+        self.0.is_single_byte()
+    }
+
+    /// The text, and whether some bytes fit no character.
+    pub(super) fn decode(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
+        self.0.decode_without_bom_handling(bytes)
+    }
+
+    /// Whether all bytes fit, but for a character cut off at the end of a sample.
+    pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
+        let mut decoder = self.0.new_decoder_without_bom_handling();
+        let mut out = vec![0; 4096];
+        let mut at = 0;
+        loop {
+            let (result, read, _) =
+                decoder.decode_to_utf8_without_replacement(&bytes[at..], &mut out, complete);
+            at += read;
+            match result {
+                encoding_rs::DecoderResult::InputEmpty => return true,
+                encoding_rs::DecoderResult::OutputFull => {}
+                encoding_rs::DecoderResult::Malformed(..) => return false,
+            }
+        }
+    }
+
+    /// Encodes, or gives the offset (bytes of UTF-8) of the character that has no code.
+    pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
+        use encoding_rs::EncoderResult;
+        let mut encoder = self.0.new_encoder();
+        let mut out = Vec::with_capacity(text.len() + 16);
+        let mut at = 0;
+        loop {
+            let (result, read) =
+                encoder.encode_from_utf8_to_vec_without_replacement(&text[at..], &mut out, true);
+            at += read;
+            match result {
+                EncoderResult::InputEmpty => return Ok(out),
+                EncoderResult::OutputFull => out.reserve(64 + (text.len() - at) * 2),
+                EncoderResult::Unmappable(c) => return Err(at - c.len_utf8().min(at)),
+            }
+        }
+    }
+
+    /// The lengths of what each step of decoding takes and gives, in bytes of
+    /// the file and of UTF-8. One byte at a time: a character is complete when
+    /// the decoder lets go of it.
+    pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+        let mut decoder = self.0.new_decoder_without_bom_handling();
+        let mut fed = 0;
+        let mut taken = 0;
+        std::iter::from_fn(move || {
+            let mut out = [0; 32];
+            while taken < bytes.len() {
+                let (input, last) =
+                    (bytes.get(fed..fed + 1).unwrap_or_default(), fed >= bytes.len());
+                let (_, _, written, _) = decoder.decode_to_utf8(input, &mut out, last);
+                fed += input.len();
+                if written > 0 || last {
+                    let span = (fed - taken, written);
+                    taken = fed;
+                    return Some(span);
+                }
+            }
+            None
+        })
+    }
+
+    /// The bytes of the first `chars` code points.
+    pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
+        let mut decoder = self.0.new_decoder_without_bom_handling();
+        let mut out = [0; 32];
+        let mut seen = 0;
+        for (at, byte) in bytes.iter().enumerate() {
+            let (_, _, written, _) =
+                decoder.decode_to_utf8(std::slice::from_ref(byte), &mut out, false);
+            seen += out[..written].iter().filter(|&&byte| (byte as i8) >= -0x40).count();
+            if seen >= chars {
+                return at + 1;
+            }
+        }
+        bytes.len()
+    }
+}

@@ -1,0 +1,185 @@
+/**
+ * Encoders for the encodings older than Unicode: the platform only decodes them,
+ * so each code is decoded once and the table turned round, on first use.
+ *
+ * Where several codes stand for one character the one of the WHATWG Encoding
+ * Standard is taken, so that every engine writes the same bytes.
+ */
+
+type Table = ReadonlyMap<string, readonly number[]>;
+
+const tables = new Map<string, Table>();
+
+/**
+ * Text in the encoding of that name, or the offset (bytes of UTF-8) of the first
+ * character that it has no code for.
+ */
+export function encodeLegacy(encoding: string, text: string): Uint8Array | number {
+  return encoding === "iso-2022-jp" ? encodeIso2022Jp(text) : encode(text, encoding);
+}
+
+function encode(text: string, encoding: string): Uint8Array | number {
+  const table = tableOf(encoding);
+  const bytes: number[] = [];
+  let offset = 0;
+  for (const c of text) {
+    const code = c.codePointAt(0) as number;
+    if (code < 0x80) bytes.push(code);
+    else {
+      const codes = table.get(c) ?? (encoding === "gb18030" ? fourBytes(code) : undefined);
+      if (codes === undefined) return offset;
+      bytes.push(...codes);
+    }
+    offset += utf8Length(code);
+  }
+  return Uint8Array.from(bytes);
+}
+
+function utf8Length(code: number): number {
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+const ESCAPES = { ascii: [0x1b, 0x28, 0x42], roman: [0x1b, 0x28, 0x4a], kanji: [0x1b, 0x24, 0x42] } as const;
+
+/** ISO-2022-JP: escape sequences lead from ASCII to the characters of EUC-JP, less their high bits, and back. */
+function encodeIso2022Jp(text: string): Uint8Array | number {
+  const table = tableOf("euc-jp");
+  const bytes: number[] = [];
+  let state = "ascii" as keyof typeof ESCAPES;
+  const enter = (next: keyof typeof ESCAPES): void => {
+    if (next !== state) bytes.push(...ESCAPES[next]);
+    state = next;
+  };
+  let offset = 0;
+  for (const c of text) {
+    const code = c.codePointAt(0) as number;
+    if (code < 0x80) {
+      if (code === 0x0e || code === 0x0f || code === 0x1b) return offset;
+      if (state !== "roman" || code === 0x5c || code === 0x7e) enter("ascii");
+      bytes.push(code);
+    } else if (c === "¥" || c === "‾") {
+      enter("roman");
+      bytes.push(c === "¥" ? 0x5c : 0x7e);
+    } else {
+      // Katakana of half width have no place here; those of full width stand for them.
+      const wide = code >= 0xff61 && code <= 0xff9f ? fullWidth(c) : c;
+      const codes = table.get(wide);
+      if (codes?.length !== 2 || codes[0] === 0x8e) return offset;
+      enter("kanji");
+      bytes.push((codes[0] as number) & 0x7f, (codes[1] as number) & 0x7f);
+    }
+    offset += utf8Length(code);
+  }
+  enter("ascii");
+  return Uint8Array.from(bytes);
+}
+
+/** Katakana of full width, without joining the marks that stand behind them. */
+function fullWidth(c: string): string {
+  if (c === "\uff9e") return "\u309b";
+  if (c === "\uff9f") return "\u309c";
+  return c.normalize("NFKC");
+}
+
+function tableOf(encoding: string): Table {
+  let table = tables.get(encoding);
+  if (table === undefined) {
+    table = PAIRS[encoding] === undefined ? singles(encoding) : pairs(encoding, PAIRS[encoding]);
+    tables.set(encoding, table);
+  }
+  return table;
+}
+
+function singles(encoding: string): Table {
+  const table = new Map<string, readonly number[]>();
+  const decoder = new TextDecoder(encoding);
+  for (let byte = 0x80; byte < 0x100; byte++) {
+    const c = decoder.decode(Uint8Array.of(byte));
+    if (c !== "\ufffd" && !table.has(c)) table.set(c, [byte]);
+  }
+  return table;
+}
+
+/** How the two-byte encodings are laid out, and what the standard says of doubles. */
+interface Layout {
+  /** First bytes whose codes are only ever decoded. */
+  readonly readOnly?: (lead: number) => boolean;
+  /** Characters for which the last code is taken. */
+  readonly last?: string;
+  /** Bytes that are a character alone. */
+  readonly single?: readonly [number, number];
+  /** Codes that no table holds. */
+  readonly extra?: Readonly<Record<string, readonly number[]>>;
+}
+
+const KATAKANA = { single: [0xa1, 0xdf] as const };
+
+const PAIRS: Readonly<Record<string, Layout>> = {
+  shift_jis: {
+    ...KATAKANA,
+    // Doubles of what is elsewhere, and the private use area.
+    readOnly: (lead) => (lead >= 0xed && lead <= 0xef) || (lead >= 0xf0 && lead <= 0xf9),
+    extra: { "\x80": [0x80], "¥": [0x5c], "‾": [0x7e], "\u2212": [0x81, 0x7c] },
+  },
+  "euc-jp": { extra: { "¥": [0x5c], "‾": [0x7e], "\u2212": [0xa1, 0xdd] } },
+  "euc-kr": {},
+  gbk: { extra: { "€": [0x80] } },
+  gb18030: {},
+  big5: { readOnly: (lead) => lead < 0xa1, last: "═╞╡╪十卅" },
+};
+
+function pairs(encoding: string, layout: Layout): Table {
+  const table = new Map<string, readonly number[]>();
+  const decoder = new TextDecoder(encoding);
+  for (let lead = 0x81; lead <= 0xfe; lead++) {
+    // A line feed behind each pair keeps a bad one from eating the next.
+    const row = new Uint8Array(3 * 0xbf);
+    for (let trail = 0x40; trail <= 0xfe; trail++) row.set([lead, trail, 0x0a], 3 * (trail - 0x40));
+    const found = decoder.decode(row).split("\n");
+    for (let trail = 0x40; trail <= 0xfe; trail++) {
+      const c = found[trail - 0x40] ?? "";
+      const whole = c !== "\ufffd" && [...c].length === 1 && (c.codePointAt(0) as number) >= 0x80;
+      if (!whole || layout.readOnly?.(lead)) continue;
+      if (!table.has(c) || layout.last?.includes(c)) table.set(c, [lead, trail]);
+    }
+  }
+  if (encoding === "euc-jp") {
+    for (let byte = 0xa1; byte <= 0xdf; byte++) table.set(String.fromCharCode(byte + 0xfec0), [0x8e, byte]);
+  }
+  const [from, to] = layout.single ?? [1, 0];
+  for (let byte = from; byte <= to; byte++) table.set(decoder.decode(Uint8Array.of(byte)), [byte]);
+  for (const [c, codes] of Object.entries(layout.extra ?? {})) table.set(c, codes);
+  return table;
+}
+
+let basicPlane: ReadonlyMap<number, number> | undefined;
+
+/** The four bytes of GB18030 for a character that has no two. */
+function fourBytes(code: number): readonly number[] | undefined {
+  if (code < 0x10000) basicPlane ??= readBasicPlane();
+  const pointer = code < 0x10000 ? basicPlane?.get(code) : code - 0x10000 + 189_000;
+  return pointer === undefined ? undefined : bytesOf(pointer);
+}
+
+function bytesOf(pointer: number): readonly number[] {
+  return [
+    0x81 + Math.floor(pointer / 12_600),
+    0x30 + (Math.floor(pointer / 1260) % 10),
+    0x81 + (Math.floor(pointer / 10) % 126),
+    0x30 + (pointer % 10),
+  ];
+}
+
+/** Pointers of the characters below U+10000 that have four bytes. */
+function readBasicPlane(): ReadonlyMap<number, number> {
+  const count = 39_420;
+  const bytes = new Uint8Array(count * 5);
+  for (let pointer = 0; pointer < count; pointer++) bytes.set([...bytesOf(pointer), 0x0a], pointer * 5);
+  const found = new TextDecoder("gb18030").decode(bytes).split("\n");
+  const codes = new Map<number, number>();
+  for (let pointer = 0; pointer < count; pointer++) {
+    const c = found[pointer] ?? "";
+    if (c.length === 1 && c !== "\ufffd") codes.set(c.charCodeAt(0), pointer);
+  }
+  return codes;
+}
