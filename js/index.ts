@@ -2,5 +2,6 @@
 export * from "./engine/errors.ts";
 export * from "./backends/index.ts";
 export * from "./access/index.ts";
+export * from "./hooks/index.ts";
 export * from "./readers/index.ts";
 export * from "./workspace/index.ts";

@@ -6,6 +6,7 @@ export * from "./policy.ts";
 export * from "./grants.ts";
 export type { Location } from "./location.ts";
 export * from "./permissions.ts";
+export { compileRules, type Decision, type Place, placeOf, type Rule, type Rules } from "./rules.ts";
 export { createResolver, rootOf, type Realpath, type Resolver } from "./resolve.ts";
 export { outside, protectedPath, readOnly, shownPath } from "../backends/outside.ts";
 export { escapeControls } from "../backends/paths.ts";

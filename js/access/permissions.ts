@@ -48,6 +48,19 @@ export type AskGrant = (
   about: GrantQuestion,
 ) => MaybePromise<string | GrantReply>;
 
+/** What happens to grants. */
+export type GrantEvent =
+  | {
+      readonly type: "grant_asked";
+      readonly dir: string;
+      readonly access: GrantAccess;
+      readonly tool: string;
+    }
+  | { readonly type: "grant_given"; readonly dir: string; readonly access: GrantAccess }
+  /** `error`: asking, or keeping the answer, failed. */
+  | { readonly type: "grant_denied"; readonly dir: string; readonly tool: string; readonly error?: unknown }
+  | { readonly type: "grant_revoked"; readonly dir: string };
+
 /** How permissions are made. */
 export interface PermissionSetup {
   readonly mode: "off" | "prompt";
@@ -57,6 +70,8 @@ export interface PermissionSetup {
   readonly ask?: AskGrant | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
+  /** Must not throw. */
+  readonly onEvent?: ((event: GrantEvent) => void) | undefined;
 }
 
 /** One path of a call. */
@@ -98,7 +113,8 @@ interface Pending {
 }
 
 /** Makes permissions over a store. */
-export function makePermissions({ mode, store, file, ask, now = Date.now }: PermissionSetup): Permissions {
+export function makePermissions(setup: PermissionSetup): Permissions {
+  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = setup;
   const session = memoryGrants();
   const pending = new Set<Pending>();
   /** When a directory was last refused, on a clock that ticks with calls and refusals. */
@@ -110,6 +126,7 @@ export function makePermissions({ mode, store, file, ask, now = Date.now }: Perm
 
   const put = async (wanted: Wanted, dir: string, signal: AbortSignal): Promise<boolean> => {
     if (ask === undefined) return false;
+    onEvent({ type: "grant_asked", dir, access: wanted.intent, tool: wanted.tool });
     const about = { dir, access: wanted.intent, tool: wanted.tool, path: wanted.at.typed, signal };
     const given = await ask(`Allow filesystem access to ${escapeControls(dir)}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a question that was taken back.
@@ -123,6 +140,7 @@ export function makePermissions({ mode, store, file, ask, now = Date.now }: Perm
       ...(reply.by === undefined ? {} : { by: reply.by }),
     };
     await (reply.remember === false ? session : store).add(grant);
+    onEvent({ type: "grant_given", dir, access: grant.access });
     return true;
   };
 
@@ -139,10 +157,15 @@ export function makePermissions({ mode, store, file, ask, now = Date.now }: Perm
       },
       // Whatever goes wrong in asking is a no.
       answer: put(wanted, dir, stop.signal)
-        .catch(() => false)
-        .then((yes) => {
-          if (!yes) remember(refusals, dir, ++clock);
-          return yes;
+        .then(
+          (yes) => (yes ? undefined : {}),
+          (error: unknown) => ({ error }),
+        )
+        .then((no) => {
+          if (no === undefined) return true;
+          remember(refusals, dir, ++clock);
+          onEvent({ type: "grant_denied", dir, tool: wanted.tool, ...no });
+          return false;
         })
         .finally(() => pending.delete(one)),
     };
@@ -190,10 +213,13 @@ export function makePermissions({ mode, store, file, ask, now = Date.now }: Perm
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {
       await store.add({ ...grant, granted_at: new Date(now()).toISOString() });
+      onEvent({ type: "grant_given", dir: grant.dir, access: grant.access });
     },
     revoke: async (dir: string) => {
       const forgotten = await session.remove(dir);
-      return (await store.remove(dir)) || forgotten;
+      const removed = (await store.remove(dir)) || forgotten;
+      if (removed) onEvent({ type: "grant_revoked", dir });
+      return removed;
     },
   });
 }

@@ -6,6 +6,19 @@
  * tools that are not ours.
  */
 
+import type { Confirm, Risk } from "./confirm.ts";
+
+/** What a call would do. Contents are text; null where there is none. */
+export interface HookPreview {
+  readonly title: string;
+  /** The absolute path of the file concerned. */
+  readonly path: string;
+  readonly diff: string;
+  readonly originalContent: string | null;
+  readonly newContent: string | null;
+  readonly risk: Risk;
+}
+
 /** What a hook is told. `result` only after the call. */
 export interface HookContext {
   readonly tool_name: string;
@@ -17,6 +30,13 @@ export interface HookContext {
   readonly tool_call?: unknown;
   readonly result?: HookResult;
   readonly duration_ms?: number;
+  /** Fires when the call is cancelled. */
+  readonly signal?: AbortSignal;
+  /**
+   * Works out what the call would do; only before calls of our own tools that change
+   * something. Rejects with what the call itself would fail with.
+   */
+  preview?(): Promise<HookPreview>;
 }
 
 /** A result as hooks see it. */
@@ -45,10 +65,21 @@ export interface AfterReply {
   readonly data?: unknown;
 }
 
-/** One hook. A `before` hook that throws, or does not answer in time, blocks the call. */
+/** One hook before or after calls. A `before` hook that throws, or does not answer in time, blocks the call. */
 export interface Hook {
   readonly stage: "before" | "after";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
   run(context: HookContext): unknown;
 }
+
+/** A hook that is asked about a change, or about a tool that is not ours: see {@link Confirm}. */
+export interface ConfirmHook {
+  readonly stage: "confirm";
+  /** The canonical name of a tool, or `*`. */
+  readonly tool: string;
+  readonly run: Confirm;
+}
+
+/** Any hook. */
+export type AnyHook = Hook | ConfirmHook;

@@ -52,7 +52,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
     { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },
   ],
   plan: (args, call) => planTransfer(args, call, "copy"),
-  preview: (_plan, args) => previewTransfer("Copy", args),
+  preview: ({ todo }, args, call) => previewTransfer("Copy", todo, args, call),
   async apply({ todo }, args, call) {
     const [from, to] = [call.locations[0]!, call.locations[1]!];
     const counts = await withParents(call.fs, to.path, args.create_dirs, async () =>

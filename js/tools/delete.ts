@@ -1,10 +1,12 @@
 /** `delete`: removes a file, a link or a directory. */
-import { lstatOrNull } from "../backends/fallback.ts";
+import { lstatOrNull, lstatVia } from "../backends/fallback.ts";
 import { removeTreeVia } from "../backends/fallback-tree.ts";
+import { diffOf } from "./difference.ts";
+import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
 import { compile, object } from "./schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
 import { escapeControls } from "./text.ts";
-import { type ChangingTool, refuse } from "./tool.ts";
+import { type ChangingTool, type Preview, refuse } from "./tool.ts";
 import { spareRoots } from "./transfer.ts";
 
 /** The arguments of `delete`. */
@@ -43,6 +45,8 @@ const outputSchema = object(
   ["path", "files", "directories"],
 );
 
+const NOTHING = new Uint8Array(0);
+
 /** Removes a file, a link or a directory. */
 export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readonly isDir: boolean }> = {
   kind: "change",
@@ -76,13 +80,25 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readon
       base: [{ path: at.path, version: there.version ?? null, entry: true }],
     };
   },
-  preview: (plan, args) => ({
-    title: `Delete ${plan.todo.isDir ? "directory " : ""}${args.path}`,
-    location: 0,
-    diff: "",
-    originalContent: null,
-    newContent: null,
-  }),
+  async preview({ todo }, args, call): Promise<Preview> {
+    const at = call.locations[0]!;
+    if (todo.isDir) {
+      const tree = await treeFacts(call, at.path);
+      const title = `Delete directory ${args.path} (${shownCounts(tree)})`;
+      const risk = tree.base.length > 1 ? "high" : "low";
+      return { title, location: 0, diff: "", originalContent: null, newContent: null, risk, base: tree.base };
+    }
+    const isLink = (await lstatVia(call.fs, at.path)).type === "symlink";
+    const bytes = isLink ? null : await bytesForPreview(call, at.path);
+    return {
+      title: `Delete ${isLink ? "link " : ""}${args.path}`,
+      location: 0,
+      diff: bytes === null ? "" : diffOf(bytes, NOTHING, args.path),
+      originalContent: bytes === null ? null : shownText(bytes),
+      newContent: null,
+      risk: isLink ? "low" : "medium",
+    };
+  },
   async apply({ todo }, args, call) {
     const at = call.locations[0]!;
     if (!todo.isDir || !args.recursive) {

@@ -6,9 +6,10 @@ import type { AppliedEdit, BytesPlan, EditInput, EditOptions, MatchMode } from "
 import { FilewrightError } from "../engine/errors.ts";
 import { expectHash, isTextKind, movedOn, normalHash, readWhole } from "./contents.ts";
 import { diffOf } from "./difference.ts";
+import { contentPreview, encodeLike } from "./preview.ts";
 import { type Arguments, compile, object, type Schema } from "./schema.ts";
 import { choice, EXPECTED_HASH, flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
-import { escapeControls, isWellFormed, utf8 } from "./text.ts";
+import { escapeControls, isWellFormed } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 
 /** One replacement. */
@@ -154,15 +155,15 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   parse: oneForm(compile<Omit<Args, "edits"> & EditFileArgs>("edit_file", inputSchema)),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
-  preview: ({ todo }, args) => ({
-    title: `Edit ${args.path}`,
-    location: 0,
-    diff: todo.data.diff,
-    originalContent: new TextDecoder().decode(todo.before),
-    newContent: new TextDecoder().decode(todo.bytes),
-  }),
+  preview: ({ todo }, args) =>
+    contentPreview(
+      { title: `Edit ${args.path}`, location: 0, risk: "low" },
+      todo.before,
+      todo.bytes,
+      args.path,
+    ),
   revise({ todo, base }, args, newContent) {
-    const bytes = utf8(newContent);
+    const bytes = encodeLike(newContent, todo.before);
     const data = {
       ...todo.data,
       diff: diffOf(todo.before, bytes, args.path),

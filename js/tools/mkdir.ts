@@ -63,6 +63,7 @@ Not needed before write_file, copy or move: they make missing directories themse
     diff: "",
     originalContent: null,
     newContent: null,
+    risk: "low",
   }),
   async apply(_plan, args, call) {
     const at = call.locations[0]!;

@@ -46,7 +46,7 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
     { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },
   ],
   plan: (args, call) => planTransfer(args, call, "move"),
-  preview: (_plan, args) => previewTransfer("Move", args),
+  preview: ({ todo }, args, call) => previewTransfer("Move", todo, args, call),
   async apply({ todo }, args, call) {
     const [from, to] = [call.locations[0]!, call.locations[1]!];
     await withParents(call.fs, to.path, args.create_dirs, async () =>

@@ -85,7 +85,7 @@ export interface Answer<Data> {
   readonly content?: readonly ImageBlock[];
 }
 
-/** What a reviewer is shown before a change. Contents are text; null where there is no file yet. */
+/** What a reviewer is shown before a change. Contents are text; null where there is no file yet, or no text. */
 export interface Preview {
   readonly title: string;
   /** Index into the call's locations: the file concerned. */
@@ -93,6 +93,12 @@ export interface Preview {
   readonly diff: string;
   readonly originalContent: string | null;
   readonly newContent: string | null;
+  /** How much the change can destroy. */
+  readonly risk: "low" | "medium" | "high";
+  /** `sha256:` of the bytes that would be written. */
+  readonly hash?: string;
+  /** Further versions that the approval rests upon, such as those of everything below a directory. */
+  readonly base?: readonly BaseVersion[];
 }
 
 /** A change that is computed but not made. */

@@ -3,6 +3,8 @@ import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import { diffOf } from "./difference.ts";
+import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
 import { type ObjectSchema, object } from "./schema.ts";
 import { flag, path } from "./shared.ts";
 import { type BaseVersion, type Call, type Plan, type Preview, refuse } from "./tool.ts";
@@ -87,13 +89,28 @@ function sameFile(a: FsStat, b: FsStat): boolean {
   return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
 }
 
-/** What a reviewer is shown. */
-export function previewTransfer(verb: string, args: TransferArgs): Preview {
+/** What a reviewer is shown: what comes where, and what it takes the place of. */
+export async function previewTransfer(
+  verb: "Copy" | "Move",
+  { from }: TransferTodo,
+  args: TransferArgs,
+  call: Call,
+): Promise<Preview> {
+  const to = (call.locations[1] as Location).path;
+  const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
+  // A move leaves what it moves as it is; of a copy the very content is approved.
+  const tree = source.isDir ? await treeFacts(call, from) : undefined;
+  const counts = tree === undefined ? "" : ` (${shownCounts(tree)})`;
+  const before = target?.isFile ? await bytesForPreview(call, to) : null;
+  const after =
+    source.isFile && (verb === "Copy" || before !== null) ? await bytesForPreview(call, from) : null;
   return {
-    title: `${verb} ${args.source} to ${args.destination}`,
-    location: 1,
-    diff: "",
-    originalContent: null,
-    newContent: null,
+    title: `${verb} ${args.source} to ${args.destination}${counts}${target === null ? "" : ", over what is there"}`,
+    location: verb === "Copy" ? 1 : 0,
+    diff: after === null ? "" : diffOf(before, after, args.destination),
+    originalContent: before === null ? null : shownText(before),
+    newContent: after === null ? null : shownText(after),
+    risk: target === null ? "low" : target.isDir ? "high" : "medium",
+    ...(tree === undefined || verb === "Move" ? {} : { base: tree.base }),
   };
 }

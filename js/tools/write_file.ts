@@ -6,6 +6,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
+import { contentPreview, encodeLike } from "./preview.ts";
 import { compile, object } from "./schema.ts";
 import { choice, EXPECTED_HASH, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
 import { countLines, escapeControls, isWellFormed, utf8 } from "./text.ts";
@@ -108,25 +109,22 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   parse: compile<Args>("write_file", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
-  async preview({ todo: { found, bytes, data } }, args, call) {
+  async preview({ todo: { found, bytes } }, args, call) {
     // A large file was not read for the plan; its reviewer sees it all the same.
     const unread = found.exists && found.bytes === null;
     const before = unread
       ? (await readWhole(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
       : found.bytes;
-    return {
-      title: `${found.exists ? "Change" : "Create"} ${args.path}`,
-      location: 0,
-      diff: data.diff ?? diffOf(before, bytes, args.path),
-      originalContent: before === null ? null : new TextDecoder().decode(before),
-      newContent: new TextDecoder().decode(bytes),
-    };
+    const title = `${!found.exists ? "Create" : args.append ? "Add to" : "Replace"} ${args.path}`;
+    const risk = found.exists && !args.append ? "medium" : "low";
+    return contentPreview({ title, location: 0, risk }, before, bytes, args.path);
   },
   revise: ({ todo }, args, newContent, call) =>
     planned(
-      { ...args, append: false, content_encoding: "text", eol: "as_is", content: newContent },
+      { ...args, append: false, content_encoding: "base64" },
       call,
       todo.found,
+      encodeLike(newContent, todo.bytes),
     ),
   apply,
   render(data, args) {
@@ -191,10 +189,10 @@ async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Foun
 }
 
 /** The plan once the old content is known. */
-function planned(args: Args, call: Call, found: Found): Plan<WriteFileData, Todo> {
+function planned(args: Args, call: Call, found: Found, content?: Uint8Array): Plan<WriteFileData, Todo> {
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
-  const given = encode(args, call, before);
+  const given = content ?? encode(args, call, before);
   const bytes = args.append && before !== null ? joined(before, given) : given;
   const data: WriteFileData = {
     path: call.display(at.path),

@@ -6,34 +6,25 @@
  * here. It answers with a result; it rejects only with what a hook raised.
  */
 import type { Location } from "../access/index.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import { tell } from "../hooks/events.ts";
+import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Meant, PresetTool } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/names.ts";
 import type { Arguments } from "../tools/schema.ts";
 import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
-import type { Answer, Call, ChangingTool, PathUse, Progress, ReadingTool, Tool } from "../tools/tool.ts";
-import { change, stopIfCancelled } from "./change.ts";
-import { ask, denied, mustAsk } from "./confirm.ts";
-import { type BeforeOutcome, hooksFor, Raised, runAfter, runBefore, type Subject } from "./hooks.ts";
+import type { Call, PathUse, Tool } from "../tools/tool.ts";
+import { type Changed, change, stopIfCancelled } from "./change.ts";
+import { type AnyChanging, type AnyReading, type CallOptions, enter, permit, previewed } from "./enter.ts";
 import { word } from "./messages.ts";
 import { errorData, type Failure, type Meta, type Success, type ToolResult } from "./result.ts";
-import { type Decision, type Place, placeOf } from "./rules.ts";
 import type { Session } from "./session.ts";
 
-/** What a caller may say besides the arguments. */
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** The host's own record of the call, handed to hooks. */
-  readonly toolCall?: unknown;
-}
+/** Failures that somebody, or something put in the way by somebody, decided. */
+const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
 
 /** Beyond the budget for the line that says what was cut. */
 const GRACE_BYTES = 500;
-
-type AnyReading = ReadingTool<object, unknown>;
-type AnyChanging = ChangingTool<object, unknown, unknown>;
 
 /** A call in the words of a preset. */
 export interface Spoken {
@@ -71,32 +62,29 @@ export async function runCall(
     let modified: readonly string[] = [];
     const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
     if (before.length > 0) {
+      const previewer =
+        tool.kind === "change"
+          ? (current: Arguments, keys: readonly string[]) =>
+              previewed(session, tool as AnyChanging, inOurNames(current, keys, meant), began, options, meant)
+          : undefined;
       const subject = subjectOf(tool.name, calledAs, options);
-      const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs);
+      const outcome = await runBefore(before, subject, raw, session.limits.hookTimeoutMs, previewer);
       modified = outcome.modified;
       if (modified.length > 0) {
-        raw = plainArguments(tool.name, inOurNames(outcome, meant), tool.aliases);
+        raw = plainArguments(tool.name, inOurNames(outcome.args, outcome.modified, meant), tool.aliases);
         args = tool.parse(raw);
       }
     }
-    uses.push(...tool.paths(args));
-    for (const use of uses) locations.push(judge(session, use));
-    const ruled = await rule(session, tool.name, uses, locations, args);
-    if (session.permissions !== undefined) {
-      for (const [index, use] of uses.entries())
-        await admit(session, tool.name, use, locations[index] as Location, began, options.signal);
-    }
-    const call = makeCall(session, tool, args, locations, began, options, meant);
-    let answer: Answer<unknown>;
-    let modifiedByUser = false;
+    const { call, ruled } = await enter(session, tool, args, { uses, locations }, began, options, meant);
+    let changed: Changed<unknown>;
     if (tool.kind === "read") {
-      if (ruled === "ask") await permit(session, tool, locations[0], options.signal);
-      answer = await tool.run(args, call);
+      if (ruled === "ask") await permit(session, tool, locations, options.signal);
+      changed = { answer: await tool.run(args, call), modifiedByUser: false };
     } else {
-      ({ answer, modifiedByUser } = await change(session, tool, args, uses, call, ruled));
+      changed = await change(session, tool, args, uses, call, ruled);
     }
     const text = meant?.text ?? tool.render;
-    result = await success(tool, text, answer, args, call, modified, modifiedByUser, started);
+    result = await success(tool, text, changed, args, call, modified, started);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
     result = await failure(session, tool, thrown, uses, locations, started, meant);
@@ -108,60 +96,20 @@ export async function runCall(
   return runAfter(after, subject, raw, result, session.onHookError, duration_ms);
 }
 
-/** A path argument becomes a location, or a refusal that names the argument. */
-function judge(session: Session, use: PathUse): Location {
-  try {
-    return session.resolver.resolve(use.typed, use.intent);
-  } catch (error) {
-    if (!(error instanceof FilewrightError) || error.code !== "INVALID_ARGUMENT") throw error;
-    throw new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${use.argument}': ${error.message}.`, {
-      complete: true,
-      path: use.typed,
-      details: { argument: use.argument },
-    });
-  }
-}
-
-/** What the rules say of these paths. @throws FilewrightError APPROVAL_DENIED where one forbids it */
-async function rule(
-  session: Session,
-  tool: string,
-  uses: readonly Pick<PathUse, "entry">[],
-  locations: readonly Location[],
-  args: object,
-): Promise<Decision | undefined> {
-  const { rules, fs, resolver } = session;
-  const places: Place[] = [];
-  if (rules.byPath) {
-    for (const [index, at] of locations.entries())
-      places.push(await placeOf(fs, at, uses[index]?.entry === true, resolver.display));
-  }
-  const decision = rules.decide(tool, places, args);
-  // Before anything is read: a refusal must not tell what is in the file.
-  if (decision === "deny") throw denied(`A rule forbids ${tool} here.`);
-  return decision;
-}
-
-/** Sees to the grant of a path. @throws FilewrightError GRANT_DENIED and others */
-async function admit(
-  session: Session,
-  tool: string,
-  { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
-  at: Location,
-  began: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  await session.permissions?.admit(session.fs, { at, intent, entry, tool, began }, signal);
-}
-
-function subjectOf(tool: string, calledAs: string | undefined, { toolCall }: CallOptions): Subject {
-  return { tool_name: tool, tool_call: toolCall, ...(calledAs === undefined ? {} : { called_as: calledAs }) };
+function subjectOf(tool: string, calledAs: string | undefined, options: CallOptions): Subject {
+  const { toolCall, signal } = options;
+  return {
+    tool_name: tool,
+    tool_call: toolCall,
+    ...(calledAs === undefined ? {} : { called_as: calledAs }),
+    ...(signal === undefined ? {} : { signal }),
+  };
 }
 
 /** Arguments that a hook changed under a preset's names, under ours. */
-function inOurNames({ args, modified }: BeforeOutcome, meant: Meant | undefined): Arguments {
+function inOurNames(args: Arguments, modified: readonly string[], meant: Meant | undefined): Arguments {
   const ours = meant?.ours ?? {};
-  const result = { ...args };
+  const result: Record<string, unknown> = { ...args };
   for (const key of modified) {
     const name = ours[key];
     if (name === undefined || !Object.hasOwn(result, key)) continue;
@@ -171,74 +119,13 @@ function inOurNames({ args, modified }: BeforeOutcome, meant: Meant | undefined)
   return result;
 }
 
-function makeCall(
-  session: Session,
-  tool: AnyReading | AnyChanging,
-  args: object,
-  locations: readonly Location[],
-  began: number,
-  options: CallOptions,
-  meant: Meant | undefined,
-): Call {
-  return {
-    fs: session.fs,
-    limits: session.limits,
-    durability: session.durability,
-    signal: options.signal,
-    locations,
-    async locate(typed, intent) {
-      const at = session.resolver.resolve(typed, intent);
-      const ruled = await rule(session, tool.name, [], [at], args);
-      if (ruled === "ask" && tool.kind === "read") await permit(session, tool, at, options.signal);
-      await admit(session, tool.name, { intent }, at, began, options.signal);
-      return at;
-    },
-    found: session.resolver.resolve,
-    grants: async () => (await session.permissions?.list()) ?? [],
-    display: session.resolver.display,
-    access: session.access,
-    names: meant?.names ?? OWN_NAMES,
-    readers: session.readers,
-    onProgress: options.onProgress,
-  };
-}
-
-/** A reading tool is only asked about where a rule says so. */
-async function permit(
-  session: Session,
-  tool: AnyReading,
-  at: Location | undefined,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { confirm, approvals } = session;
-  if (!mustAsk("ask", "allow", confirm, approvals, tool.name, at === undefined ? [] : [at])) return;
-  const { outcome } = await ask(
-    confirm as NonNullable<Session["confirm"]>,
-    {
-      type: "info",
-      title: `${tool.title}: ${at?.typed ?? tool.name}`,
-      tool: tool.name,
-      fileName: at?.typed ?? "",
-      fileDiff: "",
-      originalContent: null,
-      newContent: null,
-      path: at?.path ?? "",
-    },
-    signal,
-  );
-  if (outcome === "cancel" || outcome === "modify_with_editor")
-    throw denied("The reviewer refused the call.");
-  approvals.remember(outcome, tool.name, at?.root ?? "/");
-}
-
 async function success(
   tool: AnyReading | AnyChanging,
   render: (data: unknown, args: object, call: Call) => string,
-  answer: Answer<unknown>,
+  { answer, modifiedByUser, approval }: Changed<unknown>,
   args: object,
   call: Call,
   modifiedByHook: readonly string[],
-  modifiedByUser: boolean,
   started: number,
 ): Promise<Success<unknown>> {
   let { data } = answer;
@@ -264,6 +151,7 @@ async function success(
     truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
     ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
     ...(modifiedByUser ? { modified_by_user: true } : {}),
+    ...(approval === undefined ? {} : { approval }),
   };
   return answer.content === undefined
     ? { ok: true, text, data, meta }
@@ -295,6 +183,10 @@ async function failure(
     names: meant?.names ?? OWN_NAMES,
   });
   const message = meant?.refuse?.(error, told) ?? told;
+  if (REFUSALS.has(error.code)) {
+    const { code, message } = error;
+    tell(session.notify, { type: "call_denied", tool: tool.name, code, message });
+  }
   const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
   return {
     ok: false,

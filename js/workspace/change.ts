@@ -6,15 +6,18 @@
  * the tool plans again, unless somebody approved the old plan: then it is a
  * CONFLICT, because what was approved is what is written.
  */
-import type { Location } from "../access/index.ts";
+import type { Decision, Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { childOf, nameOf, parentOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { mustAsk, scopesOf } from "../hooks/approvals.ts";
+import { askConfirm, type Confirm, denied, refusedBy } from "../hooks/confirm.ts";
+import { tell } from "../hooks/events.ts";
 import { currentVersion } from "../tools/contents.ts";
-import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
-import { ask, denied, mustAsk } from "./confirm.ts";
+import { escapeControls } from "../tools/text.ts";
+import type { Answer, BaseVersion, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
 import type { LockKey } from "./locks.ts";
-import type { Decision } from "./rules.ts";
+import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** How often a plan is made again because another writer was faster. */
@@ -24,6 +27,7 @@ const MAX_PLANS = 8;
 export interface Changed<Data> {
   readonly answer: Answer<Data>;
   readonly modifiedByUser: boolean;
+  readonly approval?: MetaApproval | undefined;
 }
 
 /** Takes one changing call from its plan to its answer. `ruled`: what the rules say of it. */
@@ -38,24 +42,23 @@ export async function change<Args extends object, Data, Todo>(
   let plan = await tool.plan(args, call);
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
-  const asked = mustAsk(
-    ruled,
-    session.byDefault,
-    session.confirm,
-    session.approvals,
-    tool.name,
-    call.locations,
-  );
-  let modifiedByUser = false;
-  if (asked) ({ plan, modifiedByUser } = await review(session, tool, plan, args, call));
+  const confirm = session.confirmFor(tool.name);
+  const byDefault = session.requireApproval || confirm !== undefined ? "ask" : "allow";
+  const asked = mustAsk(ruled ?? byDefault, confirm, session.approvals, tool.name, rootsOf(call.locations));
+  let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
+  if (asked) {
+    reviewed = await review(session, tool, plan, args, call, confirm as Confirm);
+    plan = reviewed.plan;
+  }
+  const { modifiedByUser = false, approval } = reviewed ?? {};
 
   const unlock = await lockAll(session, uses, call);
   try {
-    if (asked) await compare(plan, call);
+    if (reviewed !== undefined) await compare([...plan.base, ...reviewed.base], call);
     for (let attempt = 1; ; attempt++) {
       stopIfCancelled(call.signal);
       try {
-        return { answer: await tool.apply(plan, args, call), modifiedByUser };
+        return { answer: await tool.apply(plan, args, call), modifiedByUser, approval };
       } catch (error) {
         if (
           asked ||
@@ -73,9 +76,23 @@ export async function change<Args extends object, Data, Todo>(
   }
 }
 
+/** The roots that a call's paths lie below: what an approval that lasts is bound to. */
+export function rootsOf(locations: readonly Location[]): readonly string[] {
+  return [...new Set(locations.map(({ root }) => root))];
+}
+
 /** @throws FilewrightError CANCELLED */
 export function stopIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
+}
+
+/** What a reviewer agreed to. */
+interface Reviewed<P> {
+  readonly plan: P;
+  readonly modifiedByUser: boolean;
+  /** Versions that the approval rests upon, besides the plan's own. */
+  readonly base: readonly BaseVersion[];
+  readonly approval: MetaApproval;
 }
 
 /** Shows the plan until it is approved as it is. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
@@ -85,44 +102,72 @@ async function review<Args extends object, Data, Todo>(
   planned: Plan<Data, Todo>,
   args: Args,
   call: Call,
-): Promise<{ readonly plan: Plan<Data, Todo>; readonly modifiedByUser: boolean }> {
+  confirm: Confirm,
+): Promise<Reviewed<Plan<Data, Todo>>> {
+  const { approvals, notify } = session;
+  const paths: string[] = [];
+  for (const at of call.locations) paths.push(await realPath(call.fs, at.path));
+  const roots = rootsOf(call.locations);
   let plan = planned;
   let modifiedByUser = false;
   for (;;) {
     const preview = await tool.preview(plan, args, call);
-    const at = call.locations[preview.location] as Location;
-    const { outcome, payload } = await ask(
-      session.confirm as NonNullable<Session["confirm"]>,
+    const { diff, originalContent, newContent, risk, hash, base = [] } = preview;
+    const path = paths[preview.location] as string;
+    const title = escapeControls(preview.title);
+    tell(notify, { type: "approval_asked", tool: tool.name, path, title });
+    const reply = await askConfirm(
+      confirm,
       {
-        type: preview.newContent === null ? "info" : "edit",
-        title: preview.title,
+        type: hash === undefined ? "info" : "edit",
+        title,
         tool: tool.name,
-        fileName: nameOf(at.path),
-        fileDiff: preview.diff,
-        originalContent: preview.originalContent,
-        newContent: preview.newContent,
-        path: await realPath(call.fs, at.path),
+        fileName: nameOf((call.locations[preview.location] as Location).path),
+        fileDiff: diff,
+        originalContent,
+        newContent,
+        path,
+        paths,
+        risk,
+        scopes: scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null),
+        ...(hash === undefined ? {} : { hash }),
         ...(modifiedByUser ? { isModifying: true } : {}),
       },
       call.signal,
     );
-    if (outcome === "cancel") throw denied("The reviewer refused the change.");
+    const { outcome, payload } = reply;
+    const approval = approvals.remember(reply, tool.name, roots);
+    const by = payload?.by === undefined ? {} : { by: payload.by };
+    tell(notify, {
+      type: "approval_answered",
+      tool: tool.name,
+      path,
+      outcome,
+      ...(hash === undefined ? {} : { hash }),
+      ...(approval === undefined ? {} : { approval }),
+      ...by,
+    });
+    if (outcome === "cancel") throw refusedBy(reply);
     if (outcome !== "modify_with_editor") {
-      session.approvals.remember(outcome, tool.name, at.root);
-      return { plan, modifiedByUser };
+      const approved = { outcome, ...(hash === undefined ? {} : { hash }), ...by };
+      return { plan, modifiedByUser, base, approval: approved };
     }
-    if (tool.revise === undefined || typeof payload?.newContent !== "string") {
+    if (tool.revise === undefined || newContent === null || typeof payload?.newContent !== "string") {
       throw denied("The reviewer's change of the content cannot be used.");
     }
     plan = await tool.revise(plan, args, payload.newContent, call);
     modifiedByUser = true;
-    if (payload.final === true) return { plan, modifiedByUser };
+    if (payload.final === true) {
+      const final = (await tool.preview(plan, args, call)).hash;
+      const approved = { outcome, ...(final === undefined ? {} : { hash: final }), ...by };
+      return { plan, modifiedByUser, base, approval: approved };
+    }
   }
 }
 
 /** @throws FilewrightError CONFLICT where something changed while the reviewer decided */
-async function compare(plan: Plan<unknown, unknown>, call: Call): Promise<void> {
-  for (const { path, version, entry } of plan.base) {
+async function compare(base: readonly BaseVersion[], call: Call): Promise<void> {
+  for (const { path, version, entry } of base) {
     if ((await currentVersion(call.fs, path, entry === true)) === version) continue;
     throw new FilewrightError("CONFLICT", "changed while its approval was asked for", { path });
   }

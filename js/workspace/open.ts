@@ -2,21 +2,22 @@
  * Opening a workspace: options become a policy, a confined backend and a
  * session; the tools become methods.
  */
-import { createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
+import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
 import { CAPABILITIES, type FsBackend, isFsBackend } from "../backends/backend.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { makeApprovals } from "../hooks/approvals.ts";
+import { oneOf } from "../hooks/approvers.ts";
+import { confirmersFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
 import type { PresetAccess } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
 import { nearest } from "../tools/nearest.ts";
-import { makeApprovals } from "./confirm.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
-import { compileRules } from "./rules.ts";
 import type { Session } from "./session.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
@@ -44,7 +45,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
       : undefined;
   const local = disk !== undefined;
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
-  const { permissions, deny } = await openPermissions(asking(given, preset), given.stateDir);
+  const { permissions, deny } = await openPermissions(asking(given, preset), given.stateDir, given.notify);
   const resolver = await createResolver(policyOf(given, preset?.access, local, deny), (path) =>
     rootPath(storage, path, local),
   );
@@ -60,8 +61,9 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     hooks: Object.freeze([...(given.hooks ?? [])]),
     onHookError: given.onHookError,
     rules: compileRules(given.rules ?? []),
-    byDefault: given.requireApproval === true || given.confirm !== undefined ? "ask" : "allow",
-    confirm: given.confirm,
+    requireApproval: given.requireApproval === true,
+    confirmFor: (tool: string) => oneOf(confirmersFor(given.hooks ?? [], tool, given.confirm)),
+    notify: given.notify,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
     readers: readersFor({ readers: given.readers }),
@@ -118,6 +120,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   rules: true,
   confirm: true,
   requireApproval: true,
+  notify: true,
   limits: true,
   readers: true,
   durability: true,

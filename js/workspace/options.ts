@@ -1,13 +1,13 @@
 /** What a workspace is opened with. */
-import type { FollowSymlinks } from "../access/index.ts";
+import type { FollowSymlinks, Rule } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
-import type { Hook } from "../hooks/hook.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import type { Notify } from "../hooks/events.ts";
+import type { AnyHook } from "../hooks/hook.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
-import type { Confirm } from "./confirm.ts";
 import type { PermissionOptions } from "./permissions.ts";
-import type { Rule } from "./rules.ts";
 
 /** One root: a directory, or a single file. */
 export type RootSpec = string | { readonly path: string; readonly access?: "read" | "write" };
@@ -42,7 +42,7 @@ export interface WorkspaceOptions {
   readonly permissions?: PermissionOptions | undefined;
   /** Whose names, parameters and texts the tools have: a name, or a preset of your own. Default `canonical`. */
   readonly preset?: PresetName | Preset | undefined;
-  readonly hooks?: readonly Hook[] | undefined;
+  readonly hooks?: readonly AnyHook[] | undefined;
   /** Told what an `after` hook threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
   /** Decide, before anybody is asked; the first that matches wins. */
@@ -51,6 +51,8 @@ export interface WorkspaceOptions {
   readonly confirm?: Confirm | undefined;
   /** Ask before every change that no rule allows; without `confirm` such changes are refused. */
   readonly requireApproval?: boolean | undefined;
+  /** Told of questions, answers, grants and refusals; see `WorkspaceEvent`. Not waited for. */
+  readonly notify?: Notify | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** Render further kinds of files, or known ones otherwise; the first that knows a kind wins over ours. */
   readonly readers?: readonly Reader[] | undefined;

@@ -1,6 +1,7 @@
 /** From the option `permissions` to the permissions of a workspace. */
 import {
   type AskGrant,
+  type GrantEvent,
   type GrantStore,
   literalGlob,
   makePermissions,
@@ -8,6 +9,7 @@ import {
   type Permissions,
 } from "../access/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
 
 /** Whether directories must be granted before they are used. */
@@ -46,6 +48,7 @@ export interface OpenedPermissions {
 export async function openPermissions(
   options: PermissionOptions | undefined,
   stateDir: string | undefined,
+  notify: Notify | undefined,
 ): Promise<OpenedPermissions> {
   const { mode = "off", grantsFile, store, ask, now } = options ?? {};
   for (const name of Object.keys(options ?? {})) {
@@ -62,13 +65,14 @@ export async function openPermissions(
       "give permissions.grantsFile or permissions.store, not both",
     );
   }
+  const setup = { mode, ask, now, onEvent: (event: GrantEvent) => tell(notify, event) };
   if (grantsFile === undefined) {
     if (mode === "off") return { permissions: undefined, deny: [] };
-    return { permissions: makePermissions({ mode, store: store ?? memoryGrants(), ask, now }), deny: [] };
+    return { permissions: makePermissions({ ...setup, store: store ?? memoryGrants() }), deny: [] };
   }
   const { file, ...kept } = await localHost().grants(grantsFile, stateDir);
   return {
-    permissions: makePermissions({ mode, store: kept, file, ask, now }),
+    permissions: makePermissions({ ...setup, store: kept, file }),
     deny: [literalGlob(file)],
   };
 }

@@ -1,5 +1,6 @@
 /** What a call gives back. */
 import { FilewrightError } from "../engine/errors.ts";
+import type { Outcome } from "../hooks/confirm.ts";
 import { nearest } from "../tools/nearest.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { ImageBlock } from "../tools/tool.ts";
@@ -13,6 +14,16 @@ export interface Meta {
   readonly modified_by_hook?: true;
   /** Whether the reviewer changed the content. */
   readonly modified_by_user?: true;
+  /** Present where somebody was asked and agreed. */
+  readonly approval?: MetaApproval;
+}
+
+/** How a call was approved. */
+export interface MetaApproval {
+  readonly outcome: Outcome;
+  /** Of the bytes that were approved, which are those that were written. */
+  readonly hash?: string;
+  readonly by?: string;
 }
 
 /** A failure as data. `code` is stable, `message` is not. */

@@ -1,13 +1,14 @@
 /** What all calls of one workspace share. Made once, by `openWorkspace`. */
-import type { Permissions, Resolver } from "../access/index.ts";
+import type { Permissions, Resolver, Rules } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
-import type { Hook } from "../hooks/hook.ts";
+import type { Approvals } from "../hooks/approvals.ts";
+import type { Confirm } from "../hooks/confirm.ts";
+import type { Notify } from "../hooks/events.ts";
+import type { AnyHook } from "../hooks/hook.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { AccessSummary } from "../tools/tool.ts";
-import type { Approvals, Confirm } from "./confirm.ts";
 import type { Locker } from "./locks.ts";
-import type { Rules } from "./rules.ts";
 
 /** What all calls of one workspace share. */
 export interface Session {
@@ -19,13 +20,16 @@ export interface Session {
   readonly access: AccessSummary;
   /** Undefined where no directory has to be granted. */
   readonly permissions: Permissions | undefined;
-  readonly hooks: readonly Hook[];
+  readonly hooks: readonly AnyHook[];
   /** Told what an `after` hook threw; nothing else is done about it. */
   readonly onHookError: ((error: unknown) => void) | undefined;
   readonly rules: Rules;
-  /** What happens to a change that no rule speaks of. */
-  readonly byDefault: "allow" | "ask";
-  readonly confirm: Confirm | undefined;
+  /** Whether changes that no rule speaks of are asked about, even where nobody can be. */
+  readonly requireApproval: boolean;
+  /** Who is asked about calls of a tool. */
+  confirmFor(tool: string): Confirm | undefined;
+  /** Told what happens around permissions. */
+  readonly notify: Notify | undefined;
   readonly approvals: Approvals;
   readonly locker: Locker;
   /** Render files that are not plain text. */

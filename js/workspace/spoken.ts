@@ -1,6 +1,7 @@
 /** The tools of a workspace in the words of a preset. */
 import type { Preset, PresetTool } from "../presets/index.ts";
-import { type CallOptions, runCall } from "./call.ts";
+import { runCall } from "./call.ts";
+import type { CallOptions } from "./enter.ts";
 import { homeOfHost } from "./host.ts";
 import { type Failure, type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";

@@ -1,14 +1,16 @@
 /** The workspace as its users hold it: `call`, the tools, and a method for each. */
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
 import type { Capability, FsBackend } from "../backends/backend.ts";
+import type { Approval } from "../hooks/approvals.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/index.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
-import { type CallOptions, runCall } from "./call.ts";
+import { runCall } from "./call.ts";
 import { lockAll } from "./change.ts";
+import type { CallOptions } from "./enter.ts";
 import { refused, type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";
 import { type SpokenTools, spokenTools } from "./spoken.ts";
@@ -60,6 +62,14 @@ export interface WorkspaceGrants {
   revoke(dir: string): Promise<boolean>;
 }
 
+/** What a workspace was told to stop asking about. */
+export interface WorkspaceApprovals {
+  /** Those in force. */
+  list(): readonly Approval[];
+  /** Takes one back by its id, for calls that begin from now on. */
+  revoke(id: string): boolean;
+}
+
 /** What a workspace is. */
 export interface WorkspaceBase extends AsyncDisposable {
   /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
@@ -76,6 +86,8 @@ export interface WorkspaceBase extends AsyncDisposable {
   capabilities(): Capabilities;
   /** The directories that were granted: to be told, given and taken back by the host. */
   readonly grants: WorkspaceGrants;
+  /** The approvals that outlast their call. */
+  readonly approvals: WorkspaceApprovals;
   /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
   lock(path: string, options?: { readonly signal?: AbortSignal }): Promise<{ release(): void }>;
   /** Ends the workspace; later calls fail. */
@@ -137,6 +149,7 @@ export function makeWorkspace(
     tools: spoken?.tools ?? Object.freeze(definitions),
     fs: session.fs,
     capabilities: () => capabilities,
+    approvals: Object.freeze({ list: session.approvals.list, revoke: session.approvals.revoke }),
     grants: grantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
     async lock(path, options = {}) {
       const location = session.resolver.resolve(path, "write");

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { FilewrightError, type Hook, MemoryBackend, openWorkspace, withHooks } from "../../js/index.node.ts";
-import type { Confirmation, ConfirmReply } from "../../js/workspace/index.ts";
+import {
+  type Confirmation,
+  type ConfirmReply,
+  FilewrightError,
+  type Hook,
+  MemoryBackend,
+  openWorkspace,
+  withHooks,
+} from "../../js/index.node.ts";
 import { KINDS, place } from "../tools/harness.ts";
 
 describe("tools as models see them", () => {

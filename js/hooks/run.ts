@@ -5,8 +5,17 @@
  * `after` hook that throws is passed over.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import type { AfterReply, BeforeReply, Hook, HookContext, HookResult } from "../hooks/hook.ts";
-import { DEFAULT_LIMITS } from "../tools/limits.ts";
+import type { Confirm } from "./confirm.ts";
+import type {
+  AfterReply,
+  AnyHook,
+  BeforeReply,
+  ConfirmHook,
+  Hook,
+  HookContext,
+  HookPreview,
+  HookResult,
+} from "./hook.ts";
 
 /** Carries what a hook raised out of the pipeline, to reject the call with it. */
 export class Raised {
@@ -17,16 +26,30 @@ export class Raised {
   }
 }
 
-/** Which hooks concern a tool, by its own name or by that of a preset. */
+/** Which hooks concern a tool at a stage, by its own name or by that of a preset. */
 export function hooksFor(
-  hooks: readonly Hook[],
+  hooks: readonly AnyHook[],
   stage: Hook["stage"],
   tool: string,
   calledAs: string = tool,
 ): readonly Hook[] {
-  return hooks.filter(
-    (hook) => hook.stage === stage && (hook.tool === "*" || hook.tool === tool || hook.tool === calledAs),
-  );
+  return hooks.filter((hook): hook is Hook => hook.stage === stage && concerns(hook, tool, calledAs));
+}
+
+/** Everybody who is asked about calls of a tool: hooks first, in order. */
+export function confirmersFor(
+  hooks: readonly AnyHook[],
+  tool: string,
+  last: Confirm | undefined,
+): readonly Confirm[] {
+  const asked = hooks.filter(
+    (hook) => hook.stage === "confirm" && concerns(hook, tool, tool),
+  ) as ConfirmHook[];
+  return [...asked.map(({ run }) => run), ...(last === undefined ? [] : [last])];
+}
+
+function concerns(hook: AnyHook, tool: string, calledAs: string): boolean {
+  return hook.tool === "*" || hook.tool === tool || hook.tool === calledAs;
 }
 
 /** Arguments after the hooks, and which keys they changed. */
@@ -36,7 +59,13 @@ export interface BeforeOutcome {
 }
 
 /** What a call is known by. */
-export type Subject = Omit<HookContext, "args">;
+export type Subject = Omit<HookContext, "args" | "preview">;
+
+/** What a call with these arguments would do. */
+export type Previewer = (
+  args: Readonly<Record<string, unknown>>,
+  modified: readonly string[],
+) => Promise<HookPreview>;
 
 /** Runs the `before` hooks. @throws FilewrightError HOOK_BLOCKED; {@link Raised} */
 export async function runBefore(
@@ -44,14 +73,19 @@ export async function runBefore(
   subject: Subject,
   given: Readonly<Record<string, unknown>>,
   timeoutMs: number,
+  previewer?: Previewer,
 ): Promise<BeforeOutcome> {
   let args: Record<string, unknown> = { ...given };
   const modified = new Set<string>();
   for (const hook of hooks) {
-    const reply = (await answer(hook, { ...subject, args: structuredClone(args) }, timeoutMs)) as
-      | BeforeReply
-      | undefined
-      | null;
+    const [current, keys] = [args, [...modified]];
+    const preview = previewer === undefined ? undefined : () => previewer(current, keys);
+    const context = {
+      ...subject,
+      args: structuredClone(args),
+      ...(preview === undefined ? {} : { preview }),
+    };
+    const reply = (await answer(hook, context, timeoutMs)) as BeforeReply | undefined | null;
     if (reply === undefined || reply === null) continue;
     if (typeof reply !== "object") throw blocked("gave an answer that is not understood");
     if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
@@ -124,58 +158,4 @@ export async function runAfter<Result extends HookResult>(
     }
   }
   return current;
-}
-
-/** Any tool at all: a name and a function. */
-export interface AnyTool {
-  readonly name: string;
-  execute(args: Readonly<Record<string, unknown>>): unknown;
-}
-
-/**
- * Runs a tool that is not ours (a shell, another server's) through the same hooks:
- * it is stopped, or called with the arguments they leave, and its result is theirs
- * to replace.
- *
- * @example
- * const guarded = withHooks(bash, hooks);
- * const { ok, text } = await guarded.execute({ command: "ls" });
- */
-export function withHooks(
-  tool: AnyTool,
-  hooks: readonly Hook[],
-  options: { readonly timeoutMs?: number; readonly onHookError?: (error: unknown) => void } = {},
-): { readonly name: string; execute(args: Readonly<Record<string, unknown>>): Promise<HookResult> } {
-  const { name } = tool;
-  const subject: Subject = { tool_name: name };
-  return {
-    name,
-    async execute(given) {
-      let args: Readonly<Record<string, unknown>> = given;
-      let result: HookResult;
-      try {
-        ({ args } = await runBefore(
-          hooksFor(hooks, "before", name),
-          subject,
-          given,
-          options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs,
-        ));
-        result = resultOf(await tool.execute(args));
-      } catch (thrown) {
-        if (thrown instanceof Raised) throw thrown.what;
-        if (!(thrown instanceof FilewrightError) || thrown.code !== "HOOK_BLOCKED") throw thrown;
-        const { code, message, details } = thrown;
-        const text = details?.["verbatim"] === true ? message : `Error: ${message}`;
-        result = { ok: false, text, error: { code, message } };
-      }
-      return runAfter(hooksFor(hooks, "after", name), subject, args, result, options.onHookError);
-    },
-  };
-}
-
-/** What a foreign tool gave, as hooks see results. */
-function resultOf(given: unknown): HookResult {
-  if (typeof given === "object" && given !== null && "ok" in given && "text" in given)
-    return given as HookResult;
-  return { ok: true, text: typeof given === "string" ? given : (JSON.stringify(given) ?? ""), data: given };
 }

@@ -1,19 +1,18 @@
 /**
- * Asking somebody before a change: who is asked, what they are shown, and what
- * their answer means. No lock is held meanwhile.
+ * Asking somebody before a change: what they are shown, and what their answer
+ * means. No lock is held meanwhile.
  *
- * What cannot be asked is refused: a rule that says `ask` without anybody to
- * confirm, a confirmer that throws, an outcome that is not in the list.
+ * What cannot be asked is refused: nobody to confirm, a confirmer that throws, an
+ * outcome that is not in the list.
  */
-import type { Location } from "../access/index.ts";
+import type { MaybePromise } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { Decision } from "./rules.ts";
 
 /** What a reviewer decides. */
 export type Outcome =
   /** This call. */
   | "proceed_once"
-  /** This tool below this root, until the workspace is closed. */
+  /** This tool below these roots, until the workspace is closed. */
   | "proceed_always"
   /** This tool everywhere, until the workspace is closed. */
   | "proceed_always_tool"
@@ -27,6 +26,12 @@ export type Outcome =
 export interface ConfirmPayload {
   readonly newContent?: string;
   readonly final?: boolean;
+  /** When an outcome that lasts ends; default: when the workspace is closed. */
+  readonly expires?: Date;
+  /** Who decided. */
+  readonly by?: string;
+  /** Why not, for the model. */
+  readonly reason?: string;
 }
 
 /** A reviewer's answer. */
@@ -35,68 +40,52 @@ export interface ConfirmReply {
   readonly payload?: ConfirmPayload | undefined;
 }
 
+/** How much a change can destroy. */
+export type Risk = "low" | "medium" | "high";
+
+/** What one outcome would allow, in words that are exactly what it does. */
+export interface Scope {
+  readonly outcome: Outcome;
+  readonly label: string;
+}
+
 /** What a reviewer is shown. Contents are text; `originalContent` is null for a new file. */
 export interface Confirmation {
-  readonly type: "edit" | "info";
+  /** `edit`: the content of a file; `exec`: a tool that is not ours; `info`: anything else. */
+  readonly type: "edit" | "exec" | "info";
   readonly title: string;
   readonly tool: string;
   readonly fileName: string;
   readonly fileDiff: string;
   readonly originalContent: string | null;
+  /** Null where no content is written, or none that is text. */
   readonly newContent: string | null;
   /** The absolute real path of the (first) file concerned. */
   readonly path: string;
+  /** The absolute real paths of everything that the call names. */
+  readonly paths: readonly string[];
+  readonly risk: Risk;
+  /** `sha256:` of the bytes that will be written, and of no others. */
+  readonly hash?: string;
+  /** The arguments, where that is all there is to see. */
+  readonly args?: Readonly<Record<string, unknown>>;
+  /** The outcomes to choose from. */
+  readonly scopes: readonly Scope[];
+  /** The reviewer changed the content before. */
   readonly isModifying?: boolean;
+  /** Fires when the call was cancelled: the question may be taken back. */
+  readonly signal?: AbortSignal;
   /** An alternative to the returned promise, for user interfaces that call back. */
   onConfirm(outcome: Outcome, payload?: ConfirmPayload): void;
 }
 
 /** Asks somebody. May answer by its return value or through `onConfirm`. */
-export type Confirm = (details: Confirmation) => Promise<ConfirmReply | undefined> | ConfirmReply | undefined;
-
-/** What this session was told to stop asking about. */
-export interface Approvals {
-  covers(tool: string, root: string): boolean;
-  remember(outcome: Outcome, tool: string, root: string): void;
-}
-
-/** Makes an empty memory of approvals. */
-export function makeApprovals(): Approvals {
-  let everything = false;
-  const tools = new Set<string>();
-  const places = new Set<string>();
-  const place = (tool: string, root: string): string => `${tool}\0${root}`;
-  return {
-    covers: (tool, root) => everything || tools.has(tool) || places.has(place(tool, root)),
-    remember(outcome, tool, root) {
-      if (outcome === "proceed_always_server") everything = true;
-      if (outcome === "proceed_always_tool") tools.add(tool);
-      if (outcome === "proceed_always") places.add(place(tool, root));
-    },
-  };
-}
-
-/** Whether somebody must be asked. @throws FilewrightError APPROVAL_DENIED where nobody can be */
-export function mustAsk(
-  ruled: Decision | undefined,
-  byDefault: "allow" | "ask",
-  confirm: Confirm | undefined,
-  approvals: Approvals,
-  tool: string,
-  locations: readonly Location[],
-): boolean {
-  const decision = ruled ?? byDefault;
-  if (decision === "allow") return false;
-  const root = locations[0]?.root ?? "/";
-  if (approvals.covers(tool, root)) return false;
-  if (confirm === undefined) throw denied(`${tool} needs an approval here, and there is nobody to ask.`);
-  return true;
-}
+export type Confirm = (details: Confirmation) => MaybePromise<ConfirmReply | undefined>;
 
 /** Puts the question. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
-export async function ask(
+export async function askConfirm(
   confirm: Confirm,
-  details: Omit<Confirmation, "onConfirm">,
+  details: Omit<Confirmation, "onConfirm" | "signal">,
   signal: AbortSignal | undefined,
 ): Promise<ConfirmReply> {
   let onAbort: (() => void) | undefined;
@@ -105,7 +94,8 @@ export async function ask(
       onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for an approval"));
       signal?.addEventListener("abort", onAbort, { once: true });
       const onConfirm = (outcome: Outcome, payload?: ConfirmPayload): void => resolve({ outcome, payload });
-      Promise.resolve(confirm({ ...details, onConfirm })).then((answer) => {
+      const shown = { ...details, ...(signal === undefined ? {} : { signal }), onConfirm };
+      Promise.resolve(confirm(shown)).then((answer) => {
         if (answer !== undefined && answer !== null) resolve(answer);
       }, reject);
     });
@@ -132,4 +122,14 @@ const OUTCOMES: ReadonlySet<string> = new Set<Outcome>([
 /** The refusal of a reviewer or of a rule. */
 export function denied(message: string, cause?: unknown): FilewrightError {
   return new FilewrightError("APPROVAL_DENIED", `${message} Nothing was written.`, { complete: true, cause });
+}
+
+/** The refusal of a reviewer, with the reason they gave. */
+export function refusedBy({ payload }: ConfirmReply): FilewrightError {
+  const reason = payload?.reason?.trim().slice(0, 100);
+  return denied(
+    reason === undefined || reason === ""
+      ? "The reviewer refused the call."
+      : `The reviewer refused the call: ${reason}${/[.?!]$/u.test(reason) ? "" : "."}`,
+  );
 }

@@ -6,12 +6,12 @@
  * place it really leads to: a restriction is met by either, a permission must
  * cover both, so that no link goes around a rule.
  */
-import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { realpathVia } from "../backends/fallback.ts";
 import { compileGlobs } from "../backends/globs.ts";
 import { childOf, nameOf, parentOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { Location } from "./location.ts";
 
 /** What a rule decides. */
 export type Decision = "allow" | "deny" | "ask";

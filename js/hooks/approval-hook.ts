@@ -1,0 +1,47 @@
+/**
+ * A `before` hook out of two functions: which calls are dangerous, and who decides
+ * about them. It works for every tool, ours or not, because it only looks at the
+ * name and the arguments.
+ */
+import type { BeforeReply, Hook, HookContext } from "./hook.ts";
+
+/** What somebody decided about a call. */
+export interface HookDecision {
+  readonly approved: boolean;
+  /** For the model, where the call is stopped. */
+  readonly message?: string | undefined;
+  /** Merged over the arguments by key; null removes a key. */
+  readonly modified_args?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Which calls are asked about, and who answers. */
+export interface ApprovalHookOptions {
+  /** Default: every call. */
+  readonly when?: ((context: HookContext) => boolean | Promise<boolean>) | undefined;
+  readonly ask: (context: HookContext) => HookDecision | Promise<HookDecision>;
+  /** Default `*`. */
+  readonly tool?: string | undefined;
+}
+
+/**
+ * Makes the hook. A question that fails stops the call, as with any hook.
+ *
+ * @example
+ * const hook = approvalHook({
+ *   when: ({ tool_name, args }) => tool_name === "bash" && String(args.command).includes("rm"),
+ *   ask: async ({ args }) => ({ approved: await ui.confirm(`Run ${args.command}?`) }),
+ * });
+ */
+export function approvalHook({ when, ask, tool = "*" }: ApprovalHookOptions): Hook {
+  return Object.freeze({
+    stage: "before" as const,
+    tool,
+    async run(context: HookContext): Promise<BeforeReply | undefined> {
+      if (when !== undefined && !(await when(context))) return undefined;
+      const { approved, message, modified_args } = await ask(context);
+      if (approved !== true)
+        return { proceed: false, ...(message === undefined ? {} : { alternative_response: message }) };
+      return modified_args === undefined || modified_args === null ? undefined : { modified_args };
+    },
+  });
+}

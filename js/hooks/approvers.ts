@@ -1,0 +1,130 @@
+/**
+ * Several approvers as one, and approvers with a time limit.
+ *
+ * Each of these gives a {@link Confirm}: what it denies is denied, and an approver
+ * that throws, is late or says something unknown denies too.
+ */
+import { askConfirm, type Confirm, type Confirmation, type ConfirmReply, type Outcome } from "./confirm.ts";
+
+/** From the narrowest to the widest. */
+const WIDTH: readonly Outcome[] = [
+  "proceed_once",
+  "proceed_always",
+  "proceed_always_tool",
+  "proceed_always_server",
+];
+
+/**
+ * Everybody must agree, asked one after another; the first no is the answer and
+ * nobody else is asked. What lasts is the narrowest that anybody said. A changed
+ * content is an answer too: then everybody is asked again, about that content.
+ */
+export function allOf(approvers: readonly Confirm[]): Confirm {
+  return async (details) => {
+    let narrowest: ConfirmReply | undefined;
+    for (const approver of approvers) {
+      const reply = await one(approver, details);
+      if (!isYes(reply)) return withoutFinal(reply, approvers.length);
+      if (narrowest === undefined || width(reply) < width(narrowest)) narrowest = reply;
+    }
+    return narrowest ?? { outcome: "cancel", payload: { reason: "there is nobody to ask" } };
+  };
+}
+
+/** All of the approvers as one; undefined where there are none. */
+export function oneOf(approvers: readonly Confirm[]): Confirm | undefined {
+  return approvers.length > 1 ? allOf(approvers) : approvers[0];
+}
+
+/**
+ * So many of the approvers must agree; they are asked at the same time, and the
+ * answer is there as soon as it can no longer change. An approver who does not
+ * answer counts neither way, so the question stays open; see {@link within}.
+ * Nobody can change the content or approve more than the one call.
+ */
+export function quorum(needed: number, approvers: readonly Confirm[]): Confirm {
+  if (!Number.isSafeInteger(needed) || needed < 1 || needed > approvers.length) {
+    throw new RangeError(`a quorum of ${needed} cannot be reached by ${approvers.length} approvers`);
+  }
+  return (details) => {
+    const stop = new AbortController();
+    const scopes = details.scopes.filter(({ outcome }) => outcome === "proceed_once" || outcome === "cancel");
+    const shown = { ...details, scopes, signal: either(stop.signal, details.signal) };
+    const reasons: string[] = [];
+    let [yes, no] = [0, 0];
+    return new Promise<ConfirmReply>((resolve) => {
+      const settle = (reply: ConfirmReply): void => {
+        resolve(reply);
+        stop.abort(); // The others need not decide any more.
+      };
+      for (const approver of approvers) {
+        void one(approver, shown).then((reply) => {
+          if (isYes(reply)) yes += 1;
+          else {
+            no += 1;
+            if (reply.payload?.reason !== undefined) reasons.push(reply.payload.reason);
+          }
+          if (yes >= needed) settle({ outcome: "proceed_once" });
+          else if (no > approvers.length - needed) {
+            const reason = [`${no} of ${approvers.length} approvers refused`, ...reasons].join("; ");
+            settle({ outcome: "cancel", payload: { reason } });
+          }
+        });
+      }
+    });
+  };
+}
+
+/** An approver who denies when there is no answer within a time, in milliseconds. */
+export function within(ms: number, approver: Confirm): Confirm {
+  return async (details) => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      return await Promise.race([
+        one(approver, { ...details, signal: either(stop.signal, details.signal) }),
+        new Promise<ConfirmReply>((resolve) => {
+          const reason = `there was no answer within ${ms} ms`;
+          timer = setTimeout(() => resolve({ outcome: "cancel", payload: { reason } }), ms);
+        }),
+      ]);
+    } finally {
+      clearTimeout(timer);
+      stop.abort();
+    }
+  };
+}
+
+/** Asks one approver. Whatever goes wrong is a no. */
+async function one(approver: Confirm, details: Omit<Confirmation, "onConfirm">): Promise<ConfirmReply> {
+  const { signal, ...rest } = details;
+  try {
+    return await askConfirm(approver, rest, signal);
+  } catch {
+    return { outcome: "cancel", payload: { reason: "an approver failed" } };
+  }
+}
+
+function isYes({ outcome }: ConfirmReply): boolean {
+  return WIDTH.includes(outcome);
+}
+
+function width({ outcome }: ConfirmReply): number {
+  return WIDTH.indexOf(outcome);
+}
+
+/** What one of several wrote must be shown to the others. */
+function withoutFinal(reply: ConfirmReply, approvers: number): ConfirmReply {
+  if (reply.outcome !== "modify_with_editor" || approvers < 2) return reply;
+  return { ...reply, payload: { ...reply.payload, final: false } };
+}
+
+function either(a: AbortSignal, b: AbortSignal | undefined): AbortSignal {
+  if (b === undefined) return a;
+  const both = new AbortController();
+  for (const signal of [a, b]) {
+    if (signal.aborted) both.abort();
+    else signal.addEventListener("abort", () => both.abort(), { once: true });
+  }
+  return both.signal;
+}

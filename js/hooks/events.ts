@@ -1,0 +1,42 @@
+/**
+ * What happens around permissions, for whoever watches: a log, a user interface.
+ * Nobody waits for a watcher, and none can change what happens.
+ */
+import type { GrantEvent } from "../access/index.ts";
+import type { Approval } from "./approvals.ts";
+import type { Outcome } from "./confirm.ts";
+
+/** Something that happened. */
+export type WorkspaceEvent =
+  /** A directory is asked for, granted, refused or taken back. */
+  | GrantEvent
+  /** Somebody is asked about a call, and what they said. */
+  | { readonly type: "approval_asked"; readonly tool: string; readonly path: string; readonly title: string }
+  | {
+      readonly type: "approval_answered";
+      readonly tool: string;
+      readonly path: string;
+      readonly outcome: Outcome;
+      /** Of the bytes that were approved. */
+      readonly hash?: string;
+      /** Where the answer lasts. */
+      readonly approval?: Approval;
+      readonly by?: string;
+    }
+  /** A call was refused by a rule, a hook, or for want of an approval. */
+  | { readonly type: "call_denied"; readonly tool: string; readonly code: string; readonly message: string };
+
+/** Is told what happens. Its errors are passed over. */
+export type Notify = (event: WorkspaceEvent) => void;
+
+/** Tells a watcher, whatever the watcher does. */
+export function tell(notify: Notify | undefined, event: WorkspaceEvent): void {
+  if (notify === undefined) return;
+  try {
+    const given: unknown = notify(Object.freeze(event));
+    // An async watcher is not waited for; its failure is its own.
+    if (given instanceof Promise) given.catch(() => undefined);
+  } catch {
+    // A watcher that fails must not fail the call.
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Tools that are not ours behind the same hooks, rules and approvals: a shell,
+ * another server's tools, anything with a name and a function.
+ */
+import { compileRules, type Rule } from "../access/rules.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { DEFAULT_LIMITS } from "../tools/limits.ts";
+import { type Approvals, makeApprovals, mustAsk, scopesOf } from "./approvals.ts";
+import { oneOf } from "./approvers.ts";
+import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
+import { type Notify, tell } from "./events.ts";
+import type { AnyHook, HookResult } from "./hook.ts";
+import { confirmersFor, hooksFor, Raised, runAfter, runBefore, type Subject } from "./run.ts";
+
+/** Any tool at all: a name and a function of its arguments. */
+export interface AnyTool {
+  readonly name: string;
+  // Hosts hand their tools further things; they are passed on as they come.
+  execute(args: Readonly<Record<string, unknown>>, ...more: readonly never[]): unknown;
+}
+
+/** What stands between a foreign tool and its callers, besides hooks. */
+export interface WithHooksOptions {
+  /** How long a `before` hook may take. Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Told what an `after` hook threw. */
+  readonly onHookError?: ((error: unknown) => void) | undefined;
+  /** Decide by the tool's name and arguments before anybody is asked; the first that matches wins. */
+  readonly rules?: readonly Rule[] | undefined;
+  /** Asked before every call that no rule allows. */
+  readonly confirm?: Confirm | undefined;
+  /** What was answered for longer; share one between tools that belong together. */
+  readonly approvals?: Approvals | undefined;
+  readonly notify?: Notify | undefined;
+}
+
+/** The tool with everything else it had, and calls that give a {@link HookResult}. */
+export type Hooked<T extends AnyTool> = Omit<T, "execute"> & {
+  execute(args: Readonly<Record<string, unknown>>, ...more: unknown[]): Promise<HookResult>;
+};
+
+/**
+ * Runs a tool that is not ours through hooks: it is stopped, or called with the
+ * arguments they leave, and its result is theirs to replace.
+ *
+ * @example
+ * const guarded = withHooks(bash, hooks, { confirm: terminalApprover().confirm });
+ * const { ok, text } = await guarded.execute({ command: "ls" });
+ */
+export function withHooks<T extends AnyTool>(
+  tool: T,
+  hooks: readonly AnyHook[],
+  options: WithHooksOptions = {},
+): Hooked<T> {
+  const { name } = tool;
+  const subject: Subject = { tool_name: name };
+  const before = hooksFor(hooks, "before", name);
+  const after = hooksFor(hooks, "after", name);
+  const confirm = oneOf(confirmersFor(hooks, name, options.confirm));
+  const rules = compileRules(options.rules ?? []);
+  const approvals = options.approvals ?? makeApprovals();
+
+  const permit = async (args: Readonly<Record<string, unknown>>): Promise<void> => {
+    const decision = rules.decide(name, [], args) ?? (confirm === undefined ? "allow" : "ask");
+    if (!mustAsk(decision, confirm, approvals, name, []) || confirm === undefined) return;
+    tell(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
+    const reply = await askConfirm(
+      confirm,
+      {
+        type: "exec",
+        title: `Run ${name}`,
+        tool: name,
+        fileName: "",
+        fileDiff: "",
+        originalContent: null,
+        newContent: null,
+        path: "",
+        paths: [],
+        risk: "high",
+        args,
+        scopes: scopesOf(name, [], false).filter(({ outcome }) => outcome !== "proceed_always"),
+      },
+      undefined,
+    );
+    const approval = approvals.remember(reply, name, []);
+    tell(options.notify, {
+      type: "approval_answered",
+      tool: name,
+      path: "",
+      outcome: reply.outcome,
+      ...(approval === undefined ? {} : { approval }),
+    });
+    if (reply.outcome === "cancel" || reply.outcome === "modify_with_editor") throw refusedBy(reply);
+  };
+
+  const execute = async (
+    given: Readonly<Record<string, unknown>>,
+    ...more: unknown[]
+  ): Promise<HookResult> => {
+    let args = given;
+    let result: HookResult;
+    try {
+      const timeoutMs = options.timeoutMs ?? DEFAULT_LIMITS.hookTimeoutMs;
+      ({ args } = await runBefore(before, subject, given, timeoutMs));
+      await permit(args);
+    } catch (thrown) {
+      if (thrown instanceof Raised) throw thrown.what;
+      if (!(thrown instanceof FilewrightError)) throw thrown;
+      result = refusal(thrown);
+      tell(options.notify, { type: "call_denied", tool: name, code: thrown.code, message: thrown.message });
+      return runAfter(after, subject, args, result, options.onHookError);
+    }
+    const started = performance.now();
+    try {
+      result = resultOf(await tool.execute(args, ...(more as never[])));
+    } catch (thrown) {
+      // The tool's own failure stays its caller's to handle; who watches sees it too.
+      const text = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+      await runAfter(after, subject, args, { ok: false, text }, options.onHookError);
+      throw thrown;
+    }
+    return runAfter(after, subject, args, result, options.onHookError, performance.now() - started);
+  };
+  return { ...tool, execute };
+}
+
+function refusal({ code, message, details }: FilewrightError): HookResult {
+  const text = details?.["verbatim"] === true ? message : `Error: ${message}`;
+  return { ok: false, text, error: { code, message } };
+}
+
+/** What a foreign tool gave, as hooks see results. */
+function resultOf(given: unknown): HookResult {
+  if (typeof given === "object" && given !== null && "ok" in given && "text" in given)
+    return given as HookResult;
+  return { ok: true, text: typeof given === "string" ? given : (JSON.stringify(given) ?? ""), data: given };
+}

@@ -1,0 +1,84 @@
+/**
+ * An approver for programs that run alone: rules answer, and what no rule speaks
+ * of is refused. Nothing is allowed by default; to allow everything is a rule too.
+ */
+import { compileRules, type Decision } from "../access/rules.ts";
+import { compileGlobs } from "../backends/globs.ts";
+import { isWithin } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { Approver } from "./approver.ts";
+import type { Confirmation } from "./confirm.ts";
+
+/** One rule of a headless approver. Every condition given must hold. */
+export interface HeadlessRule {
+  /** A canonical tool name, or `*`. */
+  readonly tool?: string;
+  /** A glob held against the absolute real paths of the call; `/repo/src/**`. */
+  readonly path?: string;
+  /** Looks at the whole question. One that throws permits nothing. */
+  readonly when?: (details: Confirmation) => boolean;
+  readonly decision: "allow" | "deny";
+}
+
+/** How a headless approver answers. */
+export interface HeadlessOptions {
+  /** The first rule that matches answers. */
+  readonly rules?: readonly HeadlessRule[] | undefined;
+  /** Directories that are granted when asked for, with everything below them. Absolute. */
+  readonly grant?: readonly string[] | undefined;
+}
+
+/**
+ * Answers by rules alone.
+ *
+ * @example
+ * const { confirm, ask } = headlessApprover({
+ *   rules: [{ tool: "delete", decision: "deny" }, { path: "/repo/src/**", decision: "allow" }],
+ *   grant: ["/repo"],
+ * });
+ *
+ * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
+ */
+export function headlessApprover({ rules = [], grant = [] }: HeadlessOptions): Approver {
+  compileRules(rules.map(({ decision }) => ({ decision: decision as Decision })));
+  const compiled = rules.map((rule) => ({
+    rule,
+    globs: rule.path === undefined ? undefined : compileGlobs([rule.path.replace(/^\/+/u, "/")]),
+  }));
+  for (const dir of grant) {
+    if (!dir.startsWith("/"))
+      throw new FilewrightError("INVALID_ARGUMENT", `grant '${dir}' is not an absolute path`);
+  }
+  return Object.freeze({
+    confirm(details: Confirmation) {
+      const paths = details.paths.length > 0 ? details.paths : [details.path];
+      for (const { rule, globs } of compiled) {
+        const permits = rule.decision === "allow";
+        if (rule.tool !== undefined && rule.tool !== "*" && rule.tool !== details.tool) continue;
+        if (globs !== undefined) {
+          const hit = (path: string): boolean => globs.matches(path.slice(1));
+          if (!(permits ? paths.every(hit) : paths.some(hit))) continue;
+        }
+        if (rule.when !== undefined && !holds(rule.when, details, !permits)) continue;
+        return permits
+          ? { outcome: "proceed_once" as const }
+          : { outcome: "cancel" as const, payload: { reason: "a rule forbids it" } };
+      }
+      return { outcome: "cancel" as const, payload: { reason: "no rule allows it" } };
+    },
+    ask: (_question: string, _options: readonly string[], { dir }: { readonly dir: string }) =>
+      grant.some((one) => isWithin(dir, one.replace(/(?<=.)\/+$/u, ""))) ? "yes" : "no",
+  });
+}
+
+function holds(
+  when: (details: Confirmation) => boolean,
+  details: Confirmation,
+  whenItThrows: boolean,
+): boolean {
+  try {
+    return when(details) === true;
+  } catch {
+    return whenItThrows;
+  }
+}

@@ -1,0 +1,5 @@
+/** `filewright/hooks` on Node: with the engine loaded, and the terminal. */
+import "../engine/index.node.ts";
+
+export * from "./index.ts";
+export * from "./terminal.node.ts";

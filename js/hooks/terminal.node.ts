@@ -1,0 +1,201 @@
+/**
+ * An approver in the terminal: the diff in colour, one key, the content in
+ * `$EDITOR`.
+ *
+ * Keys typed before the question stands are thrown away, pasted text is no answer,
+ * and a closed terminal refuses. Questions stand in a queue: one at a time.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import process from "node:process";
+import type { ReadStream, WriteStream } from "node:tty";
+import type { GrantQuestion, GrantReply } from "../access/index.ts";
+import type { Approver } from "./approver.ts";
+import type { Confirmation, ConfirmReply } from "./confirm.ts";
+import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
+
+/** Where and how the terminal asks. */
+export interface TerminalOptions {
+  /** Default: the process's standard input. */
+  readonly input?: ReadStream | undefined;
+  /** Default: standard error, so that standard output stays the program's. */
+  readonly output?: WriteStream | undefined;
+  /** Default: the process's. `VISUAL`, `EDITOR`, `NO_COLOR`, `FORCE_COLOR` and `TERM` are looked at. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** How long keys are thrown away before a question, in milliseconds. Default 100. */
+  readonly settleMs?: number | undefined;
+}
+
+/** Asks in the terminal. Where there is none every question is refused. */
+export function terminalApprover(options: TerminalOptions = {}): Approver {
+  const { input = process.stdin, output = process.stderr, env = process.env, settleMs = 100 } = options;
+  const colour = wantsColour(output, env);
+  const maxLines = (): number => Math.max(10, (output.rows ?? 40) - 12);
+  let last: Promise<unknown> = Promise.resolve();
+  /** Waits for earlier questions. */
+  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
+    const turn = last.then(run, run);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  const isTerminal = (): boolean => input.isTTY === true && output.isTTY === true;
+  const choose = async (choices: readonly Choice[], signal: AbortSignal | undefined): Promise<string> => {
+    await settled(input, settleMs);
+    output.write(viewChoices(choices, colour));
+    for (;;) {
+      const key = await readKey(input, signal);
+      if (key === undefined) return "n";
+      const known = choices.find((choice) => choice.key === key.toLowerCase());
+      if (known !== undefined) return known.key;
+    }
+  };
+
+  const confirm = async (details: Confirmation): Promise<ConfirmReply> => {
+    if (!isTerminal()) return NO_TERMINAL;
+    const { text, cut } = viewChange(details, { colour, maxLines: maxLines() });
+    output.write(text);
+    const choices = [...choicesOf(details.scopes), ...(cut ? [{ key: "v", label: "show all of it" }] : [])];
+    for (;;) {
+      const key = await choose(choices, details.signal);
+      if (key === "v") {
+        output.write(viewChange(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
+        continue;
+      }
+      const outcome = outcomeOf(key, details.scopes) ?? "cancel";
+      output.write(`${key}\n`);
+      if (outcome !== "modify_with_editor") return { outcome };
+      const newContent = await edited(details, { input, output, env });
+      if (newContent !== undefined) return { outcome, payload: { newContent } };
+      output.write("The content was not changed.\n");
+    }
+  };
+
+  const ask = async (
+    question: string,
+    _options: readonly string[],
+    { dir, access, signal }: GrantQuestion,
+  ): Promise<GrantReply> => {
+    if (!isTerminal()) return { answer: "no" };
+    output.write(`\n${question}\n`);
+    const choices = [
+      { key: "y", label: `read and write below ${dir}, until it is taken back` },
+      ...(access === "read" ? [{ key: "r", label: `read only below ${dir}, until it is taken back` }] : []),
+      { key: "s", label: `read and write below ${dir}, until this workspace is closed` },
+      { key: "n", label: "refuse" },
+    ];
+    const key = await choose(choices, signal);
+    output.write(`${key}\n`);
+    if (key === "n") return { answer: "no" };
+    return { answer: "yes", access: key === "r" ? "read" : "write", remember: key !== "s" };
+  };
+
+  return Object.freeze({
+    confirm: (details: Confirmation) => inTurn(() => confirm(details)),
+    ask: (question: string, answers: readonly string[], about: GrantQuestion) =>
+      inTurn(() => ask(question, answers, about)),
+  });
+}
+
+const NO_TERMINAL: ConfirmReply = Object.freeze({
+  outcome: "cancel",
+  payload: Object.freeze({ reason: "there is no terminal to ask in" }),
+});
+
+function wantsColour(output: WriteStream, env: Readonly<Record<string, string | undefined>>): boolean {
+  if ((env["NO_COLOR"] ?? "") !== "") return false;
+  if ((env["FORCE_COLOR"] ?? "") !== "") return env["FORCE_COLOR"] !== "0";
+  return output.isTTY === true && env["TERM"] !== "dumb";
+}
+
+/** Throws away what was typed before the question. */
+async function settled(input: ReadStream, ms: number): Promise<void> {
+  const discard = (): void => {};
+  await raw(input, async () => {
+    input.on("data", discard);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    input.off("data", discard);
+  });
+}
+
+/** One key; undefined where the answer is no: Ctrl-C, Ctrl-D, Escape, or the terminal is gone. */
+async function readKey(input: ReadStream, signal: AbortSignal | undefined): Promise<string | undefined> {
+  return raw(input, async () => {
+    const off: (() => void)[] = [];
+    try {
+      return await new Promise<string | undefined>((resolve, reject) => {
+        const onData = (chunk: Buffer | string): void => {
+          const typed = chunk.toString();
+          if (typed === "\u0003" || typed === "\u0004" || typed === "\u001b") resolve(undefined);
+          // Several characters at once are a paste or a function key: no answer.
+          else if (typed.length === 1) resolve(typed);
+        };
+        const onEnd = (): void => resolve(undefined);
+        const onAbort = (): void => reject(new Error("the question was taken back"));
+        input.on("data", onData);
+        input.once("end", onEnd);
+        input.once("close", onEnd);
+        signal?.addEventListener("abort", onAbort, { once: true });
+        if (signal?.aborted === true) onAbort();
+        off.push(
+          () => input.off("data", onData),
+          () => input.off("end", onEnd),
+          () => input.off("close", onEnd),
+          () => signal?.removeEventListener("abort", onAbort),
+        );
+      });
+    } finally {
+      for (const undo of off) undo();
+    }
+  });
+}
+
+/** Keys as they are pressed, without being shown. */
+async function raw<T>(input: ReadStream, run: () => Promise<T>): Promise<T> {
+  const before = input.isRaw === true;
+  input.setRawMode(true);
+  input.resume();
+  try {
+    return await run();
+  } finally {
+    input.pause();
+    input.setRawMode(before);
+  }
+}
+
+/** The content as somebody leaves it in their editor; undefined where it is as before, or the editor failed. */
+async function edited(
+  { newContent, fileName }: Confirmation,
+  {
+    input,
+    output,
+    env,
+  }: Required<Pick<TerminalOptions, "input" | "output" | "env">> & {
+    readonly input: ReadStream;
+    readonly output: WriteStream;
+    readonly env: Readonly<Record<string, string | undefined>>;
+  },
+): Promise<string | undefined> {
+  const [command = "vi", ...more] = (env["VISUAL"] || env["EDITOR"] || "vi").split(/\s+/u).filter(Boolean);
+  const directory = await mkdtemp(join(tmpdir(), "filewright-"));
+  try {
+    const extension = extname(fileName);
+    // The name tells the editor the language, and nothing else.
+    const file = join(directory, `content${/^\.\w{1,16}$/u.test(extension) ? extension : ""}`);
+    await writeFile(file, newContent ?? "", { mode: 0o600 });
+    const code = await new Promise<number | null>((resolve) => {
+      const child = spawn(command, [...more, file], { stdio: [input, output, output] });
+      child.once("error", () => resolve(null));
+      child.once("close", resolve);
+    });
+    if (code !== 0) {
+      output.write(`The editor ${command} failed.\n`);
+      return undefined;
+    }
+    const after = await readFile(file, "utf8");
+    return after === newContent ? undefined : after;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
