@@ -65,7 +65,7 @@ export interface Confirmation {
   /** The absolute real paths of everything that the call names. */
   readonly paths: readonly string[];
   readonly risk: Risk;
-  /** `sha256:` of the bytes that will be written, and of no others. */
+  /** `sha256:` of the bytes that will be written; of several files, of their hashes, one a line. */
   readonly hash?: string;
   /** The arguments, where that is all there is to see. */
   readonly args?: Readonly<Record<string, unknown>>;

@@ -3,10 +3,12 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchOperation } from "../engine/patch.ts";
 import { commitAll, type FileChange } from "./commit.ts";
+import { diffOf } from "./difference.ts";
 import { planPatch } from "./patching.ts";
 import { type Arguments, compile, object } from "./schema.ts";
 import { flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
-import { escapeControls, isWellFormed, utf8 } from "./text.ts";
+import { encodeLike, hashOfAll, shownText } from "./preview.ts";
+import { escapeControls, isWellFormed } from "./text.ts";
 import { type ChangingTool, type PathUse, refuse } from "./tool.ts";
 
 /** The arguments of `apply_patch`. */
@@ -151,15 +153,25 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   preview({ todo }, args, call) {
     const first = todo.changes[0];
     const shown = (bytes: Uint8Array | undefined): string | null =>
-      bytes === undefined ? null : new TextDecoder().decode(bytes);
+      bytes === undefined ? null : shownText(bytes);
     const location = call.locations.findIndex((at) => at.path === first?.path);
     const more = todo.changes.length - 1;
     return {
       title: `Patch ${args.names[Math.max(location, 0)]}${more > 0 ? ` and ${more} more` : ""}`,
       location: Math.max(location, 0),
-      diff: todo.data.diff,
+      // A reviewer sees all of it, however long.
+      diff:
+        todo.data.truncated === true
+          ? todo.changes
+              .map(({ path: at, before, after }) =>
+                diffOf(before?.bytes ?? null, after?.bytes ?? new Uint8Array(0), call.display(at)),
+              )
+              .join("")
+          : todo.data.diff,
       originalContent: shown(first?.before?.bytes),
       newContent: shown(first?.after?.bytes),
+      risk: todo.changes.some(({ before, after }) => before !== null && after === null) ? "medium" : "low",
+      hash: hashOfAll(todo.changes.map(({ after }) => after?.bytes ?? null)),
     };
   },
   revise({ todo, base }, args, newContent, call) {
@@ -170,7 +182,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
         message: "The reviewer's content is for one file, and the patch is for several.",
       });
     }
-    const bytes = utf8(newContent);
+    const bytes = encodeLike(newContent, only.after.bytes);
     const name = args.names[call.locations.findIndex((at) => at.path === only.path)] ?? "file";
     const { text: diff } = engine().diff(only.before?.bytes ?? new Uint8Array(0), bytes, {
       oldName: only.before === null ? null : name,

@@ -8,6 +8,7 @@ import { lstatVia, readVersioned } from "../backends/fallback.ts";
 import { walkTree } from "../backends/fallback-tree.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
+import { utf8 } from "./text.ts";
 import type { BaseVersion, Call, Preview } from "./tool.ts";
 
 /** A preview of one file's content; `before` is null for a new file. */
@@ -24,6 +25,15 @@ export function contentPreview(
     newContent: shownText(after),
     hash: engine().sha256(after),
   };
+}
+
+/** The hash of one content, or of the hashes of several, one a line; `-` is a file that goes. */
+export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
+  const hashes = contents.map((bytes) => (bytes === null ? "-" : engine().sha256(bytes)));
+  const [only] = hashes;
+  return hashes.length === 1 && only !== undefined && only !== "-"
+    ? only
+    : engine().sha256(utf8(hashes.join("\n")));
 }
 
 /** Bytes as a reviewer reads them; null where they are no text. */

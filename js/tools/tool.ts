@@ -95,7 +95,7 @@ export interface Preview {
   readonly newContent: string | null;
   /** How much the change can destroy. */
   readonly risk: "low" | "medium" | "high";
-  /** `sha256:` of the bytes that would be written. */
+  /** `sha256:` of the bytes that would be written; of several files, of their hashes, one a line. */
   readonly hash?: string;
   /** Further versions that the approval rests upon, such as those of everything below a directory. */
   readonly base?: readonly BaseVersion[];
