@@ -12,7 +12,17 @@ import { type Packed, unpack } from "./unpack.ts";
 /** One replacement. */
 export interface EditInput {
   /** The text to replace; not empty. Line ends may be LF or CRLF, whatever the file has. */
-  readonly oldText: string;
+  readonly oldText?: string | undefined;
+  /**
+   * Instead of a text: the first line to replace, by number and anchor (`120#k3`,
+   * see `anchors` of a page). Where the line has moved it is found again, or the
+   * edit is refused.
+   */
+  readonly from?: string | undefined;
+  /** The last line to replace. Default: `from` alone. */
+  readonly to?: string | undefined;
+  /** Put the new text before or after the line `from` instead of in its place. */
+  readonly insert?: "before" | "after" | undefined;
   /** The text to put there. Default: nothing. */
   readonly newText?: string | undefined;
   /** Replace every occurrence. Default false: more than one is refused. */
@@ -34,6 +44,8 @@ export interface EditOptions {
    * `fuzzy`: also small differences of wording.
    */
   readonly match?: MatchMode | undefined;
+  /** The least share (0 to 1) of a fuzzy old text that must be found. It only raises the engine's own bar. */
+  readonly threshold?: number | undefined;
   /** What to do where an edit fits in several places. Default `error`. */
   readonly onMultiple?: "error" | "first" | undefined;
   /** The path for messages and for the diff. Default `file`. */
@@ -152,12 +164,16 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
   return JSON.stringify({
     edits: edits.map((edit) => ({
       old: edit.oldText,
+      from: edit.from,
+      to: edit.to,
+      insert: edit.insert,
       new: edit.newText,
       replaceAll: edit.replaceAll,
       expected: edit.expectedMatches,
       nearLine: edit.nearLine,
     })),
     match: options.match,
+    threshold: options.threshold,
     onMultiple: options.onMultiple,
     label: options.path,
     encoding: options.encoding,

@@ -193,6 +193,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   },
   async apply({ todo }, _args, call) {
     await commitAll(call.fs, todo.changes, { durability: call.durability, signal: call.signal });
+    for (const { path } of todo.changes) call.seen.note(path, undefined);
     return { data: todo.data };
   },
   render(data) {

@@ -12,8 +12,10 @@ import type { Grant, Intent, Location } from "../access/index.ts";
 import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ImageBlock, Readers } from "../readers/index.ts";
+import type { MatchMode } from "../engine/edit.ts";
 import type { Limits } from "./limits.ts";
 import type { Names } from "./names.ts";
+import type { Seen } from "./seen.ts";
 import type { Aliases } from "./arguments.ts";
 import type { Arguments, ObjectSchema } from "./schema.ts";
 
@@ -42,6 +44,12 @@ export interface AccessSummary {
   };
 }
 
+/** How edits are made where a call does not say. */
+export interface EditDefaults {
+  /** How strictly old text must match. */
+  readonly match: MatchMode;
+}
+
 /** What a tool is given besides its arguments. */
 export interface Call {
   /** The confined backend: it refuses every path the policy does not allow. */
@@ -65,6 +73,10 @@ export interface Call {
   readonly access: AccessSummary;
   /** What the reader of the text calls things. */
   readonly names: Names;
+  /** How edits match where a call does not say. */
+  readonly edit: EditDefaults;
+  /** The versions of files that the caller has seen. */
+  readonly seen: Seen;
   /** Renders files that are not plain text. */
   readonly readers: Readers;
   /** Tells the caller how far a long call is. */

@@ -225,7 +225,9 @@ async function apply(
   call: Call,
 ): Promise<Answer<WriteFileData>> {
   try {
-    await writeVia(call.fs, todo.found.target, todo.bytes, todo.condition);
+    const { version } = await writeVia(call.fs, todo.found.target, todo.bytes, todo.condition);
+    // What is before an addition may never have been read.
+    call.seen.note(call.locations[0]!.path, args.append ? undefined : version);
   } catch (error) {
     throw movedOn(error, todo.condition, args.overwrite || args.append);
   }

@@ -137,6 +137,8 @@ function makeCall(
     fs: session.fs,
     limits: session.limits,
     durability: session.durability,
+    edit: session.edit,
+    seen: session.seen,
     signal: options.signal,
     locations,
     async locate(typed, intent) {

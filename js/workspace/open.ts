@@ -15,6 +15,7 @@ import type { PresetAccess } from "../presets/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
 import { nearest } from "../tools/nearest.ts";
+import { makeSeen } from "../tools/seen.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
@@ -56,6 +57,8 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     resolver,
     limits: limitsOf(given.limits, preset),
     durability: given.durability ?? "atomic",
+    edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
+    seen: makeSeen(),
     access: accessOf(resolver, given.access?.deny ?? []),
     permissions,
     hooks: Object.freeze([...(given.hooks ?? [])]),
@@ -97,6 +100,9 @@ function check(options: WorkspaceOptions): void {
   }
   if (options.backend !== undefined && !isFsBackend(options.backend))
     fail("backend lacks methods of FsBackend");
+  const match = options.edit?.match;
+  if (match !== undefined && !["exact", "whitespace", "fuzzy"].includes(match))
+    fail("edit.match must be exact, whitespace or fuzzy");
   if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
   if (options.roots?.length === 0) fail("roots must not be empty");
   for (const [name, value] of Object.entries(options.limits ?? {})) {
@@ -124,6 +130,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   limits: true,
   readers: true,
   durability: true,
+  edit: true,
   kernel: true,
   stateDir: true,
 };

@@ -7,6 +7,7 @@ import type { AnyHook } from "../hooks/hook.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
+import type { EditDefaults } from "../tools/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
 
 /** One root: a directory, or a single file. */
@@ -56,6 +57,8 @@ export interface WorkspaceOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Render further kinds of files, or known ones otherwise; the first that knows a kind wins over ours. */
   readonly readers?: readonly Reader[] | undefined;
+  /** How edits are made where a call does not say. */
+  readonly edit?: Partial<EditDefaults> | undefined;
   /** How hard writes are pushed to the disk. Default `atomic`. */
   readonly durability?: Durability | undefined;
   /** Whether the kernel confines the threads that touch files. Default `prefer`. */

@@ -7,7 +7,8 @@ import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
-import type { AccessSummary } from "../tools/tool.ts";
+import type { Seen } from "../tools/seen.ts";
+import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
 import type { Locker } from "./locks.ts";
 
 /** What all calls of one workspace share. */
@@ -17,6 +18,9 @@ export interface Session {
   readonly resolver: Resolver;
   readonly limits: Limits;
   readonly durability: Durability;
+  readonly edit: EditDefaults;
+  /** What callers have seen of files. */
+  readonly seen: Seen;
   readonly access: AccessSummary;
   /** Undefined where no directory has to be granted. */
   readonly permissions: Permissions | undefined;

@@ -22,6 +22,8 @@
 //! all or none. It is pure: the caller writes the bytes.
 
 mod align;
+mod anchored;
+mod candidates;
 mod content;
 mod doubt;
 mod elide;
@@ -35,150 +37,36 @@ mod merge;
 mod nearest;
 mod needle;
 mod pack;
+mod quote;
 mod quotes;
 mod refusal;
 mod repair;
+mod report;
 mod similar;
 mod tokens;
+mod types;
 mod typo;
+mod verdicts;
 
 use std::ops::Range;
 
-use crate::diff::unified::{Format, Header, Limits, LineEndings};
-use crate::diff::{self, Unified};
-use crate::encoding::Encoding;
+use crate::diff;
+use crate::diff::unified::{Format, Header, LineEndings};
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
+use anchored::Shifts;
 use content::Content;
 use doubt::Doubt;
 use refusal::Refusal;
 use repair::Repair;
+use verdicts::Verdicts;
+
+pub use anchored::{Anchor, Anchors, Insert};
+pub use types::{Applied, Edit, OnMultiple, Options, Plan, Strictness, Tier};
 
 pub(crate) use content::spliced;
 pub(crate) use loose::place_lines;
 pub use pack::{Planned, plan_packed};
-
-/// One replacement. The texts are UTF-8 with any line ends.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Edit {
-    /// The text to replace; not empty.
-    pub old: String,
-    /// The text to put there.
-    pub new: String,
-    /// Replace every occurrence.
-    pub replace_all: bool,
-    /// Replace exactly this many occurrences, or refuse.
-    pub expected: Option<u64>,
-    /// Of several occurrences, take the one nearest to this line (1-based).
-    pub near_line: Option<u64>,
-}
-
-/// How loosely text may match.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Strictness {
-    /// The bytes, line ends folded.
-    Exact,
-    /// Also differences of white space.
-    #[default]
-    Whitespace,
-    /// Also small differences of wording.
-    Fuzzy,
-}
-
-/// What to do where an edit fits in several places.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnMultiple {
-    /// Refuse, naming the lines.
-    #[default]
-    Error,
-    /// Take the first place.
-    First,
-}
-
-/// How a list of edits is applied.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The loosest way of matching allowed.
-    pub strictness: Strictness,
-    /// What to do where an edit fits in several places.
-    pub on_multiple: OnMultiple,
-    /// The path as shown in messages and in the diff.
-    pub label: String,
-    /// The file's encoding. Edits are UTF-8 in any case.
-    pub encoding: Encoding,
-    /// Cuts of the diff for display.
-    pub limits: Limits,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            strictness: Strictness::default(),
-            on_multiple: OnMultiple::default(),
-            label: String::new(),
-            encoding: Encoding::UTF_8,
-            limits: Limits::default(),
-        }
-    }
-}
-
-/// How an edit was matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// The bytes, line ends folded.
-    Exact,
-    /// Differences of white space.
-    Whitespace,
-    /// Small differences of wording.
-    Fuzzy,
-}
-
-impl Tier {
-    /// `exact`, `whitespace` or `fuzzy`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Whitespace => "whitespace",
-            Self::Fuzzy => "fuzzy",
-        }
-    }
-
-    /// Whether this tier is allowed.
-    const fn fits(self, strictness: Strictness) -> bool {
-        self as u8 <= strictness as u8
-    }
-}
-
-/// What became of one edit. Lines are those of the text it was applied to,
-/// 1-based, from the first replaced line to the last.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
-    /// How many places were replaced.
-    pub matches: u64,
-    /// How they were found.
-    pub tier: Tier,
-    /// The first replaced line.
-    pub start_line: u64,
-    /// The last replaced line.
-    pub end_line: u64,
-    /// How much of the old text was found, 0 to 1.
-    pub score: f64,
-    /// What had to be undone in the edit, such as `line numbers`.
-    pub repairs: Vec<&'static str>,
-}
-
-/// The result of [`plan`].
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// The whole new text.
-    pub bytes: Vec<u8>,
-    /// Replaced places of all edits together.
-    pub replacements: u64,
-    /// What became of each edit, in order.
-    pub edits: Vec<Applied>,
-    /// What changed.
-    pub diff: Unified,
-}
 
 /// Bytes that take the place of a range of the running text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,14 +98,18 @@ pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
     let original = content.snapshot();
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
+    let mut shifts = Shifts::default();
     for (index, edit) in edits.iter().enumerate() {
-        let text = content.text();
-        let found = find(text, edit, options)
-            .map_err(|refusal| refusal.into_error(text, edit, options, index, edits.len()))?;
-        let facts = facts(text, &found);
-        replacements += facts.matches;
-        applied.push(facts);
-        content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
+        match apply(&mut content, &mut shifts, edit, options, (index, edits.len())) {
+            Ok(facts) => {
+                replacements += facts.matches;
+                applied.push(facts);
+            }
+            Err(error) => {
+                let verdicts = Verdicts { content, shifts, edits, options };
+                return Err(candidates::fitted(verdicts.added_to(error, &applied)));
+            }
+        }
     }
     let last = edits.len().checked_sub(1).ok_or_else(|| {
         Error::new(Code::InvalidArgument, "edits is empty").hint("give at least one edit")
@@ -236,6 +128,33 @@ pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
     let options = diff::Options::default();
     let diff = diff::unified::diff(Some(&original), Some(content.text()), &options, &format);
     Ok(Plan { bytes: content.into_bytes(), replacements, edits: applied, diff })
+}
+
+/// Makes one edit of several on the running text.
+fn apply(
+    content: &mut Content<'_>,
+    shifts: &mut Shifts,
+    edit: &Edit,
+    options: &Options,
+    (index, total): (usize, usize),
+) -> Result<Applied> {
+    let text = content.text();
+    let found = match &edit.anchors {
+        Some(anchors) => anchored::find(text, anchors, &edit.new, shifts, &options.label)
+            .map_err(|error| error.detail("edit_index", index))?,
+        None => find(text, edit, options)
+            .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
+    };
+    let facts = facts(text, &found);
+    for splice in found.splices.iter().rev() {
+        let lines = count_lf(&splice.with) as i64 - count_lf(&text[splice.range.clone()]) as i64;
+        let last = splice.range.end.saturating_sub(1).max(splice.range.start);
+        // What is inserted at the beginning of a line moves that line too.
+        let inserted = splice.range.is_empty() && (last == 0 || text[last - 1] == b'\n');
+        shifts.add(line_at(text, last) - u64::from(inserted), lines);
+    }
+    content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
+    Ok(facts)
 }
 
 fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
@@ -269,10 +188,13 @@ fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
     }
     let loose = loose::find(text, edit, options.on_multiple)
         .map_err(|refusal| refusal.under(strictness))?;
-    if loose.tier.fits(strictness) {
-        return Ok(loose);
+    if !loose.tier.fits(strictness) {
+        return Err(Refusal::TooLoose(loose));
     }
-    Err(Refusal::TooLoose(loose))
+    if loose.tier == Tier::Fuzzy && loose.score < options.threshold {
+        return Err(Refusal::TooLoose(loose));
+    }
+    Ok(loose)
 }
 
 /// Chooses among places (1-based lines, ascending) where a text was found.

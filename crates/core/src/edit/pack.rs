@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Edit, OnMultiple, Options, Strictness, plan};
+use super::{Anchor, Anchors, Edit, Insert, OnMultiple, Options, Strictness, plan};
 use crate::diff::{Limits, append};
 use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
@@ -20,9 +20,9 @@ pub struct Planned {
     pub facts: Packed,
 }
 
-/// Plans edits given as JSON (`{edits: [{old, new, replaceAll?, expected?,
-/// nearLine?}], match?, onMultiple?, label?, encoding?,
-/// lineLimit?, byteLimit?}`). Gives
+/// Plans edits given as JSON (`{edits: [{old | from, to?, insert?, new,
+/// replaceAll?, expected?, nearLine?}], match?, onMultiple?, label?, encoding?,
+/// threshold?, lineLimit?, byteLimit?}`). Gives
 /// the new text and, packed: replacements, the number of edits, for each its
 /// matches, tier (0 exact, 1 white space, 2 fuzzy), start line, end line, score
 /// and repairs (joined by `, `), then the diff.
@@ -75,20 +75,61 @@ fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {
         Some(label) => Encoding::for_label(&label)?,
         None => Encoding::UTF_8,
     };
-    Ok((edits, Options { strictness, on_multiple, label, encoding, limits }))
+    let threshold = match call.get("threshold") {
+        None | Some(Value::Null) => 0.0,
+        Some(value) => value
+            .as_f64()
+            .filter(|share| (0.0..=1.0).contains(share))
+            .ok_or_else(|| invalid("threshold", "threshold must be a number from 0 to 1"))?,
+    };
+    Ok((edits, Options { strictness, on_multiple, label, encoding, limits, threshold }))
 }
 
 fn edit(value: &Value) -> Result<Edit> {
     let Value::Object(edit) = value else {
         return Err(invalid("edits", "an edit is not an object"));
     };
+    let anchors = anchors(edit)?;
+    let old = string(edit, "old")?;
+    if old.is_some() && anchors.is_some() {
+        return Err(invalid("from", "give old_text or from, not both"));
+    }
+    if old.is_none() && anchors.is_none() {
+        return Err(invalid("old_text", "old_text is missing"));
+    }
     Ok(Edit {
-        old: string(edit, "old")?.ok_or_else(|| invalid("old_text", "old_text is missing"))?,
+        old: old.unwrap_or_default(),
+        anchors,
         new: string(edit, "new")?.unwrap_or_default(),
         replace_all: matches!(edit.get("replaceAll"), Some(Value::Bool(true))),
         expected: number(edit, "expected")?,
         near_line: number(edit, "nearLine")?,
     })
+}
+
+fn anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
+    let (from, to) = (string(edit, "from")?, string(edit, "to")?);
+    let insert = match string(edit, "insert")?.as_deref() {
+        None => None,
+        Some("before") => Some(Insert::Before),
+        Some("after") => Some(Insert::After),
+        Some(_) => return Err(invalid("insert", "insert must be before or after")),
+    };
+    let Some(from) = from else {
+        return match (to, insert) {
+            (None, None) => Ok(None),
+            (Some(_), _) => Err(invalid("to", "to needs from")),
+            (None, Some(_)) => {
+                Err(invalid("insert", "insert needs from, the line to insert beside"))
+            }
+        };
+    };
+    if insert.is_some() && to.is_some() {
+        return Err(invalid("to", "insert takes from alone"));
+    }
+    let from = Anchor::parse("from", &from)?;
+    let to = to.map(|to| Anchor::parse("to", &to)).transpose()?.unwrap_or(from);
+    Ok(Some(Anchors { from, to, insert }))
 }
 
 fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>> {

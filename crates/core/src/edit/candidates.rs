@@ -1,0 +1,107 @@
+//! What a program can send instead of a refused edit: places of the file with
+//! their anchors, their differing lines, and the text to send where it is short.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+
+use super::lines::FileLines;
+use super::quote::show;
+use crate::anchor::anchor;
+use crate::diff::changes_between;
+use crate::error::Error;
+use crate::text::cut_chars;
+
+/// Places that are told, at most.
+const PLACES: usize = 3;
+/// Bytes of a text to send instead, at most; beyond that, anchors must do.
+const SENDABLE: usize = 800;
+/// Differing lines that are told of a place, at most.
+const DIFFERING: usize = 6;
+/// Characters of such a line, at most.
+const SHOWN: usize = 100;
+/// Bytes of a refusal, at most.
+const REFUSAL: usize = 2048;
+
+/// Places of the file (lines, 0-based) to send instead, the best first. `sent`
+/// is what they are compared with.
+pub(super) fn candidates(
+    file: &FileLines<'_>,
+    ranges: &[Range<usize>],
+    sent: Option<&[&[u8]]>,
+) -> Value {
+    ranges.iter().take(PLACES).filter_map(|range| candidate(file, range, sent)).collect()
+}
+
+fn candidate(file: &FileLines<'_>, range: &Range<usize>, sent: Option<&[&[u8]]>) -> Option<Value> {
+    let last = range.end.checked_sub(1).filter(|&last| last < file.lines.len())?;
+    let mark = |at: usize| {
+        let [a, b] = anchor(file.lines[at].text);
+        format!("{}#{a}{b}", at + 1)
+    };
+    let mut candidate = json!({
+        "start_line": range.start + 1,
+        "end_line": range.end,
+        "from": mark(range.start),
+        "to": mark(last),
+    });
+    let lines: Vec<&[u8]> = file.lines.get(range.clone())?.iter().map(|line| line.text).collect();
+    if let Some(sent) = sent {
+        candidate["differs"] = differing(&lines, range.start, sent).into();
+        let end = file.lines[last].start + file.lines[last].text.len();
+        let text: Option<Vec<&str>> =
+            lines.iter().map(|line| std::str::from_utf8(line).ok()).collect();
+        if let Some(text) = text.filter(|_| end - file.start(range.start) <= SENDABLE) {
+            candidate["old_text"] = text.join("\n").into();
+        }
+    }
+    Some(candidate)
+}
+
+/// `- what was sent`, `+ 131: what line 131 says`.
+fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
+    let mut told = Vec::new();
+    for change in changes_between(sent, lines) {
+        let there = change.after.clone().map(|at| at as usize);
+        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), SHOWN);
+        told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
+        told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));
+        if told.len() > DIFFERING {
+            told.truncate(DIFFERING);
+            break;
+        }
+    }
+    told
+}
+
+/// The refusal within its bounds: what helps least goes first.
+pub(super) fn fitted(mut error: Error) -> Error {
+    let sheds: [fn(&mut Error); 5] = [
+        |error| cut(error, "candidates", 1),
+        |error| without(error, "differs"),
+        |error| cut(error, "lines", 20),
+        |error| without(error, "old_text"),
+        |error| cut(error, "edits", 5),
+    ];
+    for shed in sheds {
+        if error.to_json().len() <= REFUSAL {
+            break;
+        }
+        shed(&mut error);
+    }
+    error
+}
+
+fn cut(error: &mut Error, key: &str, keep: usize) {
+    if let Some(Value::Array(list)) = error.details.get_mut(key) {
+        list.truncate(keep);
+    }
+}
+
+fn without(error: &mut Error, key: &str) {
+    if let Some(Value::Array(places)) = error.details.get_mut("candidates") {
+        for place in places.iter_mut().filter_map(Value::as_object_mut) {
+            place.remove(key);
+        }
+    }
+}

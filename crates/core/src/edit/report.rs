@@ -1,0 +1,266 @@
+//! The sentences of refusals: a short first line that says what is wrong, then
+//! the place in the file beside what was sent.
+
+use std::ops::Range;
+
+use super::candidates::candidates;
+use super::exact::occurs;
+use super::lines::{FileLines, edit_lines, fold_ends, trim};
+use super::nearest::nearest;
+use super::quote::{
+    around, detailed, difference, is_a_line, join, list, quote, show, trim_newlines,
+};
+use super::refusal::Refusal;
+use super::repair::Repair;
+use super::{Edit, Found, Tier};
+use crate::error::{Code, Error};
+use crate::text::BOM_UTF8;
+
+/// What a message is about.
+pub(super) struct Report<'r> {
+    pub text: &'r [u8],
+    pub edit: &'r Edit,
+    /// The argument: `old_text`, and of which edit.
+    pub what: &'r str,
+    /// The file, as shown.
+    pub path: &'r str,
+}
+
+impl Report<'_> {
+    /// The error that a refusal is.
+    pub(super) fn error(&self, refusal: Refusal) -> Error {
+        let Self { what, path, .. } = self;
+        match refusal {
+            Refusal::EmptyOld => Error::new(Code::InvalidArgument, format!("{what} is empty"))
+                .hint("give the text to replace; to make a file, write it")
+                .detail("argument", "old_text"),
+            Refusal::SameText => Error::new(
+                Code::NoChange,
+                format!("{what} and new_text must be different, nothing to change in {path}"),
+            ),
+            Refusal::Unchanged => Error::new(
+                Code::NoChange,
+                format!("the edits leave {path} as it is; the result must be different"),
+            ),
+            Refusal::NotUnique { lines, alike } => self.not_unique(&lines, alike),
+            Refusal::Count { expected, lines } => Error::new(
+                Code::MatchCountMismatch,
+                join(
+                    format!(
+                        "Expected {expected} occurrences of {what} in {path}, found {}",
+                        lines.len()
+                    ),
+                    &format!("lines {}", list(&lines)),
+                ),
+            )
+            .detail("expected", expected)
+            .detail("found", lines.len())
+            .detail("lines", detailed(&lines)),
+            Refusal::Already => {
+                self.not_found("already_applied", "new_text is already there", "").hint(
+                    "nothing is left to do; if this is meant to be added again, use match: exact",
+                )
+            }
+            Refusal::Different { .. } if self.is_applied() => self.error(Refusal::Already),
+            Refusal::Different { file, sent, there } => self.different(&file, &sent, there),
+            Refusal::Unmentioned { line } => {
+                let lines = FileLines::new(self.text);
+                let at = usize::try_from(line - 1).unwrap_or(usize::MAX);
+                let shown = lines.lines.get(at).map(|there| show(there.text)).unwrap_or_default();
+                self.not_found(
+                    "unmentioned_line",
+                    &format!(
+                        "line {line} stands amid the lines to replace, and old_text leaves it out"
+                    ),
+                    &format!("\n  file {line}: {shown}"),
+                )
+                .hint("include the line in old_text, and in new_text if it is to stay")
+                .detail("line", line)
+            }
+            Refusal::Elided => self
+                .not_found(
+                    "elided",
+                    "old_text leaves lines out with ..., and new_text does not",
+                    "",
+                )
+                .hint("send the lines themselves, or leave the same lines out of both texts"),
+            Refusal::TooLarge => self
+                .not_found(
+                    "too_large",
+                    "the text is not there literally, and too large for more",
+                    "",
+                )
+                .hint("send fewer lines, or name them by their anchors"),
+            Refusal::TooLoose(found) => self.too_loose(&found),
+            Refusal::NotFound => self.nowhere(),
+        }
+    }
+
+    fn not_found(&self, reason: &str, because: &str, more: &str) -> Error {
+        let head = format!("{} not found in {}", self.what, self.path);
+        let message = join(head, because) + more;
+        Error::new(Code::MatchNotFound, message).detail("reason", reason)
+    }
+
+    fn not_unique(&self, lines: &[u64], alike: bool) -> Error {
+        let (times, verb) = (lines.len(), if alike { "is like" } else { "occurs" });
+        let head = format!("{} {verb} {times} places in {}", self.what, self.path);
+        let head = if alike { head } else { head.replace(" places in ", " times in ") };
+        let remedy = "Add surrounding lines to say which, or set replace_all";
+        let file = FileLines::new(self.text);
+        let span =
+            fold_ends(trim_newlines(self.edit.old.as_bytes())).split(|&b| b == b'\n').count();
+        let ranges: Vec<Range<usize>> = lines
+            .iter()
+            .filter_map(|&line| usize::try_from(line).ok()?.checked_sub(1))
+            .map(|at| at..(at + span).min(file.lines.len()))
+            .collect();
+        Error::new(Code::MatchNotUnique, join(head, &format!("lines {}. {remedy}", list(lines))))
+            .hint("add surrounding lines to old_text, or set replace_all or near_line")
+            .detail("found", times)
+            .detail("lines", detailed(lines))
+            .detail("candidates", candidates(&file, &ranges, None))
+    }
+
+    /// The places as candidates, compared with what was sent.
+    fn candidates(&self, lines: &FileLines<'_>, ranges: &[Range<usize>]) -> serde_json::Value {
+        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
+        candidates(lines, ranges, Some(&sent))
+    }
+
+    /// Whether what the edit would make stands in the file.
+    fn is_applied(&self) -> bool {
+        trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
+    }
+
+    /// The old text would be there but for one line.
+    fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
+        let lines = FileLines::new(self.text);
+        let Some(there) = there.filter(|&at| at < lines.lines.len()) else {
+            let (from, to) = (file.start + 1, file.end);
+            return self
+                .not_found(
+                    "line_missing",
+                    &format!("lines {from}-{to} are like it, but have no such line"),
+                    &format!("\n  sent: {}", show(sent)),
+                )
+                .hint("read the lines again and copy them exactly")
+                .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)));
+        };
+        let line = there + 1;
+        self.not_found(
+            "line_differs",
+            &format!("nearest is line {line}, which reads differently"),
+            &quote(&lines, there, sent),
+        )
+        .hint("read the lines again and copy them exactly")
+        .detail("nearest_line", line)
+        .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)))
+    }
+
+    /// It is there by a way of matching that is not allowed.
+    fn too_loose(&self, found: &Found) -> Error {
+        let lines = FileLines::new(self.text);
+        let at = |offset: usize| {
+            lines.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
+        };
+        let range = match (found.splices.first(), found.splices.last()) {
+            (Some(first), Some(last)) => {
+                at(first.range.start)
+                    ..at(last.range.end.saturating_sub(1).max(first.range.start)) + 1
+            }
+            _ => 0..0,
+        };
+        let sent = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(&sent);
+        let sent: Vec<&[u8]> = sent.into_iter().filter(|line| !trim(line).is_empty()).collect();
+        let pair =
+            sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.lines[*at].text);
+        let (sent, there) = pair
+            .map_or((sent.first().copied().unwrap_or_default(), range.start), |(sent, at)| {
+                (*sent, at)
+            });
+        let there = there.min(lines.lines.len().saturating_sub(1));
+        let line = there + 1;
+        let (reason, because) = match (found.tier, found.repairs.first()) {
+            (_, Some(Repair::LineNumbers)) => (
+                "line_numbers",
+                format!(
+                    "old_text begins its lines with a line number; without them it is at line {line}"
+                ),
+            ),
+            (_, Some(repair)) => (
+                repair.reason(),
+                format!("old_text has {}; without them it is at line {line}", repair.as_str()),
+            ),
+            (Tier::Exact | Tier::Whitespace, None) => {
+                let kind = difference(sent, lines.lines[there].text);
+                ("whitespace", format!("nearest is line {line}, which differs only in {kind}"))
+            }
+            (Tier::Fuzzy, None) => {
+                ("inexact", format!("nearest is line {line}, which reads a little differently"))
+            }
+        };
+        self.not_found(reason, &because, &quote(&lines, there, sent))
+            .hint("send the old_text of the first candidate, or allow a looser match")
+            .detail("nearest_line", line)
+            .detail("tier", found.tier.as_str())
+            .detail("candidates", self.candidates(&lines, &[range]))
+    }
+
+    /// The old text is nowhere: says what comes nearest.
+    fn nowhere(&self) -> Error {
+        let body = self.text.strip_prefix(BOM_UTF8).unwrap_or(self.text);
+        if body.is_empty() {
+            return self
+                .not_found("empty_file", "the file is empty", "")
+                .hint("write the file instead");
+        }
+        if self.edit.old.trim().is_empty() {
+            return self
+                .not_found("blank", "old_text is blank, and white space must match exactly", "")
+                .hint("include a line with text");
+        }
+        if self.is_applied() {
+            return self.error(Refusal::Already);
+        }
+        if super::repair::has_line_numbers(&self.edit.old) {
+            return self
+                .not_found("line_numbers", "old_text begins its lines with a line number", "")
+                .hint("send the lines without their numbers");
+        }
+        let lines = FileLines::new(self.text);
+        let Some(near) = nearest(&lines, &self.edit.old) else {
+            // Too short to be looked for before: as a line of its own.
+            if is_a_line(&lines, &self.edit.new) {
+                return self.error(Refusal::Already);
+            }
+            return self
+                .not_found("not_found", "nothing there is like it", "")
+                .hint("read the file again, or look for the text in other files");
+        };
+        let old = fold_ends(self.edit.old.as_bytes());
+        let sent = edit_lines(&old);
+        let sent_lines = sent.len() - usize::from(old.ends_with(b"\n"));
+        let sent = sent.get(near.old).map(|line| line.to_vec()).unwrap_or_default();
+        let there = lines.lines[near.line].text;
+        let so = match near.whitespace_only {
+            true if sent == there => ", but not what is around it".to_owned(),
+            true => format!(", which differs only in {}", difference(&sent, there)),
+            false => String::new(),
+        };
+        let line = near.line + 1;
+        self.not_found(
+            "not_found",
+            &format!("nearest is line {line}{so}"),
+            &quote(&lines, near.line, &sent),
+        )
+        .hint("read the file again and copy the text exactly")
+        .detail("nearest_line", line)
+        .detail(
+            "candidates",
+            self.candidates(&lines, &[around(&lines, near.line, near.old, sent_lines)]),
+        )
+    }
+}

@@ -1,0 +1,65 @@
+//! What became of each edit of a list of which one was refused.
+//!
+//! All or none are made. To spare an attempt for each further mistake, those
+//! after the refused one are tried as well, as if it had not been there.
+
+use serde_json::{Map, Value, json};
+
+use super::anchored::Shifts;
+use super::content::Content;
+use super::{Applied, Edit, Options, apply};
+use crate::error::Error;
+
+/// Edits that are told of, at most.
+const TOLD: usize = 20;
+
+/// A list of edits, as far as it was made.
+pub(super) struct Verdicts<'v, 'c> {
+    pub content: Content<'c>,
+    pub shifts: Shifts,
+    pub edits: &'v [Edit],
+    pub options: &'v Options,
+}
+
+impl Verdicts<'_, '_> {
+    /// The refusal of the edit after the applied ones, with a verdict on each.
+    pub(super) fn added_to(mut self, error: Error, applied: &[Applied]) -> Error {
+        if self.edits.len() < 2 {
+            return error;
+        }
+        let mut told: Vec<Value> = applied.iter().take(TOLD).map(made).collect();
+        let refused = applied.len();
+        if told.len() < TOLD {
+            told.push(not_made(&error));
+        }
+        for (index, edit) in self.edits.iter().enumerate().take(TOLD).skip(refused + 1) {
+            let place = (index, self.edits.len());
+            told.push(
+                match apply(&mut self.content, &mut self.shifts, edit, self.options, place) {
+                    Ok(facts) => made(&facts),
+                    Err(error) => not_made(&error),
+                },
+            );
+        }
+        for (index, verdict) in told.iter_mut().enumerate() {
+            if let Value::Object(verdict) = verdict {
+                verdict.insert("index".into(), index.into());
+            }
+        }
+        error.detail("edits", told)
+    }
+}
+
+fn made(facts: &Applied) -> Value {
+    json!({ "ok": true, "tier": facts.tier.as_str(), "start_line": facts.start_line, "end_line": facts.end_line })
+}
+
+fn not_made(error: &Error) -> Value {
+    let mut verdict = Map::new();
+    verdict.insert("ok".into(), false.into());
+    verdict.insert("code".into(), error.code.as_str().into());
+    if let Some(reason) = error.details.get("reason") {
+        verdict.insert("reason".into(), reason.clone());
+    }
+    Value::Object(verdict)
+}
