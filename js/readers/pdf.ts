@@ -45,8 +45,8 @@ export const pdfReader: Reader = Object.freeze({
 
 async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
   try {
-    // A copy: the package may take the bytes for itself.
-    return await unpdf.getDocumentProxy(bytes.slice(), { verbosity: 0, maxImageSize: MOST_PIXELS });
+    // A copy: the package may take the bytes for itself. And no Buffer, whose `slice` is none.
+    return await unpdf.getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, maxImageSize: MOST_PIXELS });
   } catch (cause) {
     const name = cause instanceof Error ? cause.name : "";
     throw name === "PasswordException"

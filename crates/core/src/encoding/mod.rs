@@ -105,6 +105,7 @@ impl Encoding {
             other => legacy_label(label.trim(), other),
         };
         known.ok_or_else(|| {
+            let label = crate::text::cut_chars(label, 60); // no real one is longer
             Error::new(Code::InvalidArgument, format!("encoding {label:?} is not known"))
                 .hint("use a WHATWG label such as \"utf-8\", \"utf-16le\" or \"shift_jis\"")
                 .detail("argument", "encoding")
