@@ -1,5 +1,6 @@
 /** `filewright/hooks` on Node: with the engine loaded, and the terminal. */
 import "../engine/index.node.ts";
 
+export * from "./desk.node.ts";
 export * from "./index.ts";
 export * from "./terminal.node.ts";

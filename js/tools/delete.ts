@@ -1,6 +1,7 @@
 /** `delete`: removes a file, a link or a directory. */
 import { lstatOrNull, lstatVia } from "../backends/fallback.ts";
 import { removeTreeVia } from "../backends/fallback-tree.ts";
+import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
 import { compile, object } from "./schema.ts";
@@ -77,7 +78,7 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readon
       throw refuse("NOT_EMPTY", at);
     return {
       todo: { isDir: there.isDir },
-      base: [{ path: at.path, version: there.version ?? null, entry: true }],
+      base: [{ path: at.path, version: await currentVersion(call.fs, at.path, true), entry: true }],
     };
   },
   async preview({ todo }, args, call): Promise<Preview> {

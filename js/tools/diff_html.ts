@@ -10,7 +10,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escapeHtml(text: string): string {
+/** Text as it stands in HTML. */
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/gu, (c) => ENTITIES[c] as string);
 }
 

@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
 import { type ObjectSchema, object } from "./schema.ts";
@@ -66,8 +67,12 @@ export async function planTransfer(
     if (!target.isDir && source.isDir) throw refuse("NOT_DIRECTORY", to);
     if (to.directory && !target.isDir) throw refuse("NOT_DIRECTORY", to);
   }
-  const base: BaseVersion[] = [{ path: to.path, version: target?.version ?? null, entry: true }];
-  if (!source.isDir) base.unshift({ path: realFrom, version: source.version ?? null, entry: true });
+  const seen = async (path: string): Promise<BaseVersion> => ({
+    path,
+    version: await currentVersion(call.fs, path, true),
+    entry: true,
+  });
+  const base = [...(source.isDir ? [] : [await seen(realFrom)]), await seen(to.path)];
   return { todo: { from: realFrom }, base };
 }
 

@@ -1,0 +1,80 @@
+/**
+ * A desk over HTTP: what is asked for, in which words it is answered, and who may
+ * ask. What waits at the desk is `desk.ts`.
+ */
+import type { DeskEvent, DeskQuestion } from "./desk.ts";
+
+/** What of a desk is served. */
+export interface ServedDesk {
+  readonly token: string;
+  pending(): readonly DeskQuestion[];
+  answer(id: string, reply: unknown): boolean;
+  watch(listener: (event: DeskEvent) => void): () => void;
+}
+
+/** Larger answers are refused, in UTF-16 units. */
+const MAX_ANSWER = 32 * 1024 * 1024;
+
+/** Answers one request. */
+export async function serveDesk(request: Request, desk: ServedDesk): Promise<Response> {
+  const given = /^Bearer (.+)$/u.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+  if (!sameText(given, desk.token)) return json(401, { error: "the token is missing or wrong" });
+  const [, place] = /\/approvals(?:\/([^/]+))?\/?$/u.exec(new URL(request.url).pathname) ?? [null, null];
+  if (place === null) return json(404, { error: "there is nothing here" });
+  if (request.method === "GET" && place === undefined) return json(200, { pending: desk.pending() });
+  if (request.method === "GET" && place === "events") return events(desk, request.signal);
+  if (request.method !== "POST" || place === undefined || place === "events")
+    return json(405, { error: "not this way" });
+  const text = await request.text();
+  const reply = text.length > MAX_ANSWER ? undefined : fromJson(text);
+  if (reply === undefined) return json(400, { error: "the answer is not a JSON object" });
+  if (!desk.pending().some(({ id }) => id === place)) return json(404, { error: "nothing like that waits" });
+  return desk.answer(place, reply)
+    ? json(200, { answered: true })
+    : json(400, { error: "the answer is not one of those offered" });
+}
+
+/** What waits and what happens, as server-sent events, until the reader goes. */
+function events(desk: Pick<ServedDesk, "pending" | "watch">, signal: AbortSignal): Response {
+  const encoder = new TextEncoder();
+  let stop = (): void => {};
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (event: DeskEvent): void =>
+        controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
+      for (const question of desk.pending()) send({ type: "asked", question });
+      stop = desk.watch(send);
+      signal.addEventListener("abort", () => stop(), { once: true });
+    },
+    cancel: () => stop(),
+  });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+  });
+}
+
+function json(status: number, body: unknown): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store" },
+  });
+}
+
+/** The object that a text says; undefined where it says none. */
+export function fromJson(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compares without telling by its time how much was right. */
+export function sameText(a: string, b: string): boolean {
+  let different = a.length ^ b.length;
+  for (let at = 0; at < a.length; at++) different |= a.charCodeAt(at) ^ b.charCodeAt(at % b.length);
+  return different === 0;
+}

@@ -1,0 +1,241 @@
+/**
+ * An approver somewhere else: questions wait at a desk until a web page, or any
+ * program, answers them over HTTP or a WebSocket.
+ *
+ * Whoever answers must hold the desk's token. A question is answered once; what
+ * was taken back cannot be answered any more. The desk has no page of its own and
+ * opens no port: {@link ApprovalDesk.handle} fits every server that speaks
+ * `Request` and `Response`.
+ */
+import type { GrantAccess, GrantQuestion, GrantReply } from "../access/index.ts";
+import type { Approver } from "./approver.ts";
+import { fromJson, sameText, serveDesk } from "./desk-http.ts";
+import type { Confirmation, ConfirmPayload, ConfirmReply, Outcome } from "./confirm.ts";
+import { type PlainDetails, plainDetails } from "./notebook.ts";
+
+/** A question that waits. Plain data. */
+export type DeskQuestion = {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly asked_at: string;
+} & (
+  | { readonly kind: "change"; readonly details: PlainDetails }
+  | {
+      readonly kind: "directory";
+      readonly question: string;
+      readonly dir: string;
+      readonly access: GrantAccess;
+      readonly tool: string;
+    }
+);
+
+/** What happens at the desk. */
+export type DeskEvent =
+  | { readonly type: "asked"; readonly question: DeskQuestion }
+  /** Answered, or taken back. */
+  | { readonly type: "gone"; readonly id: string };
+
+/** One end of a WebSocket, or of anything else that carries text. */
+export interface DeskSocket {
+  send(text: string): void;
+}
+
+/** Where questions wait. */
+export interface ApprovalDesk extends Approver {
+  /** What those who answer must show. */
+  readonly token: string;
+  pending(): readonly DeskQuestion[];
+  /** Answers a question. False where it is not waiting, or the answer is none. */
+  answer(id: string, reply: unknown): boolean;
+  /** Tells what happens from now on; gives back how to stop it. */
+  watch(listener: (event: DeskEvent) => void): () => void;
+  /**
+   * Serves `GET …/approvals` (what waits), `GET …/approvals/events` (what happens, as
+   * server-sent events) and `POST …/approvals/ID` (an answer, as JSON), all with
+   * `Authorization: Bearer TOKEN`.
+   */
+  handle(request: Request): Promise<Response>;
+  /**
+   * Serves a socket. Its first message must be `{"token": …}`; then it is sent what
+   * waits and what happens, and answers with `{"id": …, "reply": …}`. Give it what the
+   * socket receives, and close it with the socket.
+   */
+  attach(socket: DeskSocket): { receive(text: string): void; close(): void };
+  /** Refuses whatever waits, and every question from now on. */
+  close(): void;
+}
+
+/** How a desk is made. */
+export interface DeskOptions {
+  /** At least 16 characters. Default: 32 random bytes, as text. */
+  readonly token?: string | undefined;
+}
+
+interface Waiting {
+  readonly question: DeskQuestion;
+  /** Takes a valid answer; false for any other. */
+  take(reply: unknown): boolean;
+  refuse(): void;
+}
+
+/**
+ * Makes a desk.
+ *
+ * @example
+ * const desk = approvalDesk();
+ * const ws = await openWorkspace({ root: "/repo", confirm: desk.confirm });
+ * serve((request) => desk.handle(request)); // any fetch-style server
+ */
+export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
+  const token = options.token ?? randomId(32);
+  if (token.length < 16) throw new RangeError("the token must have at least 16 characters");
+  const waiting = new Map<string, Waiting>();
+  const listeners = new Set<(event: DeskEvent) => void>();
+  let closed = false;
+
+  const tellAll = (event: DeskEvent): void => {
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch {
+        listeners.delete(listener); // A watcher that is gone.
+      }
+    }
+  };
+  const pending = (): readonly DeskQuestion[] => [...waiting.values()].map(({ question }) => question);
+
+  const put = <T>(
+    about: DistributiveOmit<DeskQuestion, "id" | "asked_at">,
+    refusal: T,
+    read: (reply: unknown) => T | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<T> => {
+    if (closed || signal?.aborted === true) return Promise.resolve(refusal);
+    const id = randomId(16);
+    const question = { id, asked_at: new Date().toISOString(), ...about } as DeskQuestion;
+    return new Promise<T>((resolve) => {
+      const settle = (value: T): void => {
+        if (!waiting.delete(id)) return;
+        signal?.removeEventListener("abort", takeBack);
+        resolve(value);
+        tellAll({ type: "gone", id });
+      };
+      const takeBack = (): void => settle(refusal);
+      signal?.addEventListener("abort", takeBack, { once: true });
+      waiting.set(id, {
+        question,
+        take(reply) {
+          const value = read(reply);
+          if (value === undefined) return false;
+          settle(value);
+          return true;
+        },
+        refuse: takeBack,
+      });
+      tellAll({ type: "asked", question });
+    });
+  };
+
+  const answer = (id: string, reply: unknown): boolean => waiting.get(id)?.take(reply) ?? false;
+  const watch = (listener: (event: DeskEvent) => void): (() => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+
+  return Object.freeze({
+    token,
+    pending,
+    answer,
+    watch,
+    confirm: (details: Confirmation) =>
+      put<ConfirmReply>(
+        { kind: "change", details: plainDetails(details) },
+        { outcome: "cancel" },
+        (reply) => confirmReply(reply, details),
+        details.signal,
+      ),
+    ask: (question: string, _options: readonly string[], about: GrantQuestion) =>
+      put<GrantReply>(
+        { kind: "directory", question, dir: about.dir, access: about.access, tool: about.tool },
+        { answer: "no" },
+        grantReply,
+        about.signal,
+      ),
+    handle: (request: Request) => serveDesk(request, { token, pending, answer, watch }),
+    attach(socket: DeskSocket) {
+      let stop: (() => void) | undefined;
+      const send = (message: unknown): void => socket.send(JSON.stringify(message));
+      return {
+        receive(text: string): void {
+          const message = fromJson(text);
+          if (stop === undefined) {
+            if (!sameText(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
+            else {
+              stop = watch(send);
+              for (const question of pending()) send({ type: "asked", question });
+            }
+          } else {
+            const id = String(message?.["id"] ?? "");
+            if (!answer(id, message?.["reply"])) send({ type: "refused", id });
+          }
+        },
+        close: () => stop?.(),
+      };
+    },
+    close(): void {
+      closed = true;
+      for (const one of [...waiting.values()]) one.refuse();
+    },
+  });
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** An answer about a change, checked; undefined for anything that was not offered. */
+function confirmReply(reply: unknown, { scopes }: Confirmation): ConfirmReply | undefined {
+  if (typeof reply !== "object" || reply === null) return undefined;
+  const { outcome, payload = {} } = reply as { readonly outcome?: Outcome; readonly payload?: unknown };
+  if (!scopes.some((scope) => scope.outcome === outcome) || outcome === undefined) return undefined;
+  if (typeof payload !== "object" || payload === null) return undefined;
+  const { newContent, final, expires, by, reason } = payload as Readonly<Record<string, unknown>>;
+  if (outcome === "modify_with_editor" && typeof newContent !== "string") return undefined;
+  const until = timeOf(expires);
+  if (until === null) return undefined;
+  const kept: ConfirmPayload = {
+    ...(typeof newContent === "string" ? { newContent } : {}),
+    ...(final === true ? { final } : {}),
+    ...(until === undefined ? {} : { expires: until }),
+    ...(typeof by === "string" ? { by } : {}),
+    ...(typeof reason === "string" ? { reason } : {}),
+  };
+  return { outcome, payload: kept };
+}
+
+/** An answer about a directory, checked. */
+function grantReply(reply: unknown): GrantReply | undefined {
+  if (typeof reply !== "object" || reply === null) return undefined;
+  const { answer, access, expires, remember, by } = reply as Readonly<Record<string, unknown>>;
+  if (typeof answer !== "string") return undefined;
+  if (access !== undefined && access !== "read" && access !== "write") return undefined;
+  const until = timeOf(expires);
+  if (until === null) return undefined;
+  return {
+    answer,
+    access,
+    expires: until,
+    ...(typeof remember === "boolean" ? { remember } : {}),
+    ...(typeof by === "string" ? { by } : {}),
+  };
+}
+
+/** A time; undefined for none, null for something else. */
+function timeOf(value: unknown): Date | undefined | null {
+  if (value === undefined) return undefined;
+  const time = new Date(typeof value === "string" ? value : Number.NaN);
+  return Number.isFinite(time.getTime()) ? time : null;
+}
+
+function randomId(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return [...random].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

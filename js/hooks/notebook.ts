@@ -1,0 +1,94 @@
+/**
+ * An approver in a notebook: the question is shown as a MIME bundle that Jupyter
+ * and its kin render, and answered through whatever the kernel has for input.
+ */
+import type { GrantQuestion, GrantReply } from "../access/index.ts";
+import { escapeControls } from "../backends/paths.ts";
+import { escapeHtml } from "../tools/diff_html.ts";
+import type { Approver } from "./approver.ts";
+import type { Confirmation, ConfirmReply } from "./confirm.ts";
+import { choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
+
+/** One content in several forms, by MIME type; the front end takes the richest it knows. */
+export type MimeBundle = Readonly<Record<string, unknown>>;
+
+/** The form for front ends that draw the question themselves: {@link plainDetails}. */
+export const APPROVAL_MIME = "application/vnd.filewright.approval.v1+json";
+
+/** What the notebook offers. */
+export interface NotebookHost {
+  /** Shows a bundle in the output of the running cell. */
+  display(bundle: MimeBundle): void | Promise<void>;
+  /** Asks for a line of text, as `input()` does. Null or a failure refuses. */
+  input(prompt: string): Promise<string | null>;
+}
+
+/** A question as plain data, for user interfaces in other places. */
+export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal">;
+
+/** Takes what cannot be sent out of a question. */
+export function plainDetails({ onConfirm: _, signal: __, ...details }: Confirmation): PlainDetails {
+  return details;
+}
+
+/** A question about a change as text, as HTML and as data. */
+export function approvalBundle(details: Confirmation): MimeBundle {
+  const { text } = viewChange(details, { colour: false, maxLines: Number.POSITIVE_INFINITY });
+  return Object.freeze({
+    "text/plain": text.trim(),
+    "text/html": approvalHtml(details),
+    [APPROVAL_MIME]: plainDetails(details),
+  });
+}
+
+/** The same as a small piece of HTML without scripts; every byte of content is escaped. */
+export function approvalHtml(
+  details: Pick<Confirmation, "title" | "tool" | "risk" | "fileDiff" | "args">,
+): string {
+  const shown = (text: string): string => escapeHtml(text.split("\t").map(escapeControls).join("\t"));
+  const rows = details.fileDiff
+    .replace(/\n$/u, "")
+    .split("\n")
+    .map((line) => `<span class="${CLASSES[line[0] ?? " "] ?? "same"}">${shown(line)}</span>`);
+  const args = Object.entries(details.args ?? {}).map(
+    ([name, value]) =>
+      `<dt>${shown(name)}</dt><dd><code>${shown(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))}</code></dd>`,
+  );
+  return [
+    `<div class="filewright-approval"><style>${STYLE}</style>`,
+    `<p><strong>${shown(details.title)}</strong> (${shown(details.tool)}, ${shown(details.risk)} risk)</p>`,
+    ...(details.fileDiff === "" ? [] : [`<pre>${rows.join("\n")}</pre>`]),
+    ...(args.length === 0 ? [] : [`<dl>${args.join("")}</dl>`]),
+    "</div>",
+  ].join("\n");
+}
+
+const CLASSES: Readonly<Record<string, string>> = { "+": "added", "-": "removed", "@": "hunk" };
+const STYLE =
+  ".filewright-approval .added{color:#116329;background:#dafbe1}.filewright-approval .removed{color:#82071e;background:#ffebe9}.filewright-approval .hunk{color:#0550ae}";
+
+/** Asks in a notebook. */
+export function notebookApprover(host: NotebookHost): Approver {
+  const key = async (prompt: string): Promise<string> => {
+    try {
+      return ((await host.input(prompt)) ?? "n").trim().toLowerCase();
+    } catch {
+      return "n"; // No front end that could answer.
+    }
+  };
+  return Object.freeze({
+    async confirm(details: Confirmation): Promise<ConfirmReply> {
+      // A notebook has no editor to open; the data form lets a front end bring its own.
+      const scopes = details.scopes.filter(({ outcome }) => outcome !== "modify_with_editor");
+      await host.display(approvalBundle(details));
+      const outcome = outcomeOf(await key(viewChoices(choicesOf(scopes), false)), scopes);
+      return { outcome: outcome ?? "cancel" };
+    },
+    async ask(question: string, _options: readonly string[], { access }: GrantQuestion): Promise<GrantReply> {
+      const reads = access === "read" ? ", r: read only" : "";
+      const answer = await key(`${question} (y: read and write${reads}, n: refuse) `);
+      if (answer === "r" && access === "read") return { answer: "yes", access: "read" };
+      return { answer: answer === "y" || answer === "yes" ? "yes" : "no" };
+    },
+  });
+}

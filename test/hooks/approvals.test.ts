@@ -1,0 +1,618 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Confirm,
+  type Confirmation,
+  type ConfirmReply,
+  type HookPreview,
+  type Outcome,
+  openWorkspace,
+  type Rule,
+  type WorkspaceEvent,
+} from "../../js/index.node.ts";
+import { KINDS, place, type Seed, temporary } from "../tools/harness.ts";
+
+/** A reviewer who gives these answers in turn, then refuses; and what was shown. */
+function reviewer(...answers: (Outcome | ConfirmReply | (() => Promise<ConfirmReply>))[]) {
+  const shown: Confirmation[] = [];
+  const confirm: Confirm = async (details) => {
+    shown.push(details);
+    const answer = answers.shift() ?? "cancel";
+    if (typeof answer === "function") return answer();
+    return typeof answer === "string" ? { outcome: answer } : answer;
+  };
+  return { shown, confirm };
+}
+
+describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
+  const seed: Seed = {
+    f: "a\nb\n",
+    g: "old\n",
+    "d/x": "1",
+    "d/e/y": "2",
+    empty: null,
+    link: { link: "f" },
+    bin: new Uint8Array([0, 1, 2, 255]),
+    latin: new Uint8Array([0x63, 0x61, 0x66, 0xe9, 0x0a]),
+  };
+  const cases: readonly [
+    name: string,
+    tool: string,
+    args: Record<string, unknown>,
+    details: Partial<Confirmation>,
+  ][] = [
+    [
+      "a new file",
+      "write_file",
+      { path: "new", content: "x\n" },
+      {
+        type: "edit",
+        title: "Create new",
+        risk: "low",
+        originalContent: null,
+        newContent: "x\n",
+        hash: "sha256:73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac",
+      },
+    ],
+    [
+      "a file replaced",
+      "write_file",
+      { path: "f", content: "" },
+      { type: "edit", title: "Replace f", risk: "medium", originalContent: "a\nb\n", newContent: "" },
+    ],
+    [
+      "a file extended",
+      "write_file",
+      { path: "f", content: "c", append: true },
+      { title: "Add to f", risk: "low", newContent: "a\nb\nc" },
+    ],
+    [
+      "an edit",
+      "edit_file",
+      { path: "f", old_text: "b", new_text: "B" },
+      { type: "edit", title: "Edit f", risk: "low", newContent: "a\nB\n", fileName: "f" },
+    ],
+    [
+      "bytes that are no text",
+      "write_file",
+      { path: "bin", content: "AAEC", content_encoding: "base64" },
+      { type: "edit", originalContent: null, newContent: null },
+    ],
+    [
+      "text that is not UTF-8",
+      "edit_file",
+      { path: "latin", old_text: "caf", new_text: "Caf" },
+      { originalContent: "café\n", newContent: "Café\n" },
+    ],
+    [
+      "a file deleted",
+      "delete",
+      { path: "f" },
+      { type: "info", title: "Delete f", risk: "medium", originalContent: "a\nb\n", newContent: null },
+    ],
+    ["a link deleted", "delete", { path: "link" }, { title: "Delete link link", risk: "low" }],
+    [
+      "a directory deleted",
+      "delete",
+      { path: "d", recursive: true },
+      { title: "Delete directory d (2 files, 2 directories)", risk: "high", fileDiff: "" },
+    ],
+    [
+      "an empty directory deleted",
+      "delete",
+      { path: "empty" },
+      { title: "Delete directory empty (0 files, 1 directory)", risk: "low" },
+    ],
+    [
+      "a copy",
+      "copy",
+      { source: "f", destination: "n" },
+      { type: "info", title: "Copy f to n", risk: "low", newContent: "a\nb\n" },
+    ],
+    [
+      "a copy over a file",
+      "copy",
+      { source: "f", destination: "g", overwrite: true },
+      { title: "Copy f to g, over what is there", risk: "medium", originalContent: "old\n" },
+    ],
+    [
+      "a directory moved",
+      "move",
+      { source: "d", destination: "z" },
+      { title: "Move d to z (2 files, 2 directories)", risk: "low" },
+    ],
+    ["a directory made", "mkdir", { path: "q" }, { type: "info", title: "Make directory q", risk: "low" }],
+    [
+      "a patch of two files",
+      "apply_patch",
+      {
+        patch: "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\n+A\n b\n--- a/g\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n",
+      },
+      {
+        type: "edit",
+        title: "Patch f and 1 more",
+        risk: "medium",
+        originalContent: "a\nb\n",
+        newContent: "A\nb\n",
+      },
+    ],
+  ];
+  test.each(cases)("%s", async (_, tool, args, details) => {
+    const { shown, confirm } = reviewer("proceed_once");
+    const { ws, root } = await place(kind, seed, { confirm });
+    const result = await ws.call(tool, args);
+    expect(result.ok, result.text).toBe(true);
+    expect(shown).toHaveLength(1);
+    expect(shown[0]).toMatchObject({ tool, ...details });
+    const [first] = shown;
+    for (const path of first!.paths) expect(path.startsWith(root)).toBe(true);
+    expect(first!.paths).toContain(first!.path);
+    expect(result.meta.approval).toEqual({
+      outcome: "proceed_once",
+      ...(first!.hash === undefined ? {} : { hash: first!.hash }),
+    });
+    if (tool === "write_file" || tool === "edit_file")
+      expect((result.data as { hash: string }).hash).toBe(first!.hash);
+  });
+
+  test("each answer says exactly what it allows", async () => {
+    const { shown, confirm } = reviewer();
+    const { ws, root } = await place(kind, seed, { confirm });
+    await ws.call("write_file", { path: "f", content: "" });
+    await ws.call("delete", { path: "f" });
+    expect(shown[0]!.scopes).toEqual([
+      { outcome: "proceed_once", label: "this call only" },
+      { outcome: "proceed_always", label: `write_file below ${root}, until this workspace is closed` },
+      {
+        outcome: "proceed_always_tool",
+        label: "write_file on every path of this workspace, until this workspace is closed",
+      },
+      {
+        outcome: "proceed_always_server",
+        label: "every tool on every path of this workspace, until this workspace is closed",
+      },
+      { outcome: "modify_with_editor", label: "change the content first" },
+      { outcome: "cancel", label: "refuse" },
+    ]);
+    expect(shown[1]!.scopes.map(({ outcome }) => outcome)).not.toContain("modify_with_editor");
+  });
+
+  test("a reviewer's text keeps the file's encoding and byte order mark", async () => {
+    const utf16 = new Uint8Array([0xff, 0xfe, 0x61, 0, 0x0a, 0]);
+    const { confirm } = reviewer(
+      { outcome: "modify_with_editor", payload: { newContent: "Cafés\n", final: true } },
+      { outcome: "modify_with_editor", payload: { newContent: "é\n", final: true } },
+    );
+    const { ws, bytes } = await place(kind, { ...seed, utf16 }, { confirm });
+    const edited = await ws.call("edit_file", { path: "latin", old_text: "caf", new_text: "Caf" });
+    expect(edited.ok, edited.text).toBe(true);
+    expect(await bytes("latin")).toEqual(new Uint8Array([0x43, 0x61, 0x66, 0xe9, 0x73, 0x0a]));
+    await ws.call("edit_file", { path: "utf16", old_text: "a", new_text: "b" });
+    expect(await bytes("utf16")).toEqual(new Uint8Array([0xff, 0xfe, 0xe9, 0, 0x0a, 0]));
+  });
+
+  test("the reviewer's text is what is written, whatever they were asked about after it", async () => {
+    const { shown, confirm } = reviewer(
+      { outcome: "modify_with_editor", payload: { newContent: "one\n" } },
+      { outcome: "modify_with_editor", payload: { newContent: "two\n" } },
+      "proceed_once",
+    );
+    const { ws, text } = await place(kind, seed, { confirm });
+    const result = await ws.call("edit_file", { path: "f", old_text: "b", new_text: "B" });
+    expect(result).toMatchObject({ ok: true, meta: { modified_by_user: true } });
+    expect(shown.map(({ newContent, isModifying }) => [newContent, isModifying])).toEqual([
+      ["a\nB\n", undefined],
+      ["one\n", true],
+      ["two\n", true],
+    ]);
+    expect(shown[2]!.fileDiff).toContain("+two");
+    expect(result.meta.approval?.hash).toBe(shown[2]!.hash);
+    expect(await text("f")).toBe("two\n");
+  });
+
+  test("content cannot be changed where there is none", async () => {
+    for (const payload of [{ newContent: "x" }, {}, { newContent: 3 as never }]) {
+      const { confirm } = reviewer({ outcome: "modify_with_editor", payload });
+      const { ws, text } = await place(kind, seed, { confirm });
+      expect((await ws.call("delete", { path: "f" })).error?.code).toBe("APPROVAL_DENIED");
+      expect(await text("f")).toBe("a\nb\n");
+    }
+    const { confirm } = reviewer({ outcome: "modify_with_editor", payload: {} });
+    const { ws } = await place(kind, seed, { confirm });
+    const result = await ws.call("write_file", { path: "f", content: "x" });
+    expect(result.error?.code).toBe("APPROVAL_DENIED");
+  });
+
+  test("a reviewer may say why not", async () => {
+    const { confirm } = reviewer({ outcome: "cancel", payload: { reason: "use the staging file" } });
+    const { ws } = await place(kind, seed, { confirm });
+    const { text } = await ws.call("write_file", { path: "f", content: "" });
+    expect(text).toBe("Error: The reviewer refused the call: use the staging file. Nothing was written.");
+  });
+
+  const meanwhile: readonly [name: string, tool: string, args: Record<string, unknown>, changed: string][] = [
+    ["the file to be written", "write_file", { path: "f", content: "x" }, "f"],
+    ["a file that was not there", "write_file", { path: "new", content: "x" }, "new"],
+    ["the file to be edited", "edit_file", { path: "f", old_text: "b", new_text: "B" }, "f"],
+    ["the file to be deleted", "delete", { path: "f" }, "f"],
+    ["a file deep in a directory to be deleted", "delete", { path: "d", recursive: true }, "d/e/y"],
+    ["a file more in a directory to be deleted", "delete", { path: "d", recursive: true }, "d/e/z"],
+    ["the file to be copied", "copy", { source: "f", destination: "n" }, "f"],
+    ["a file in a directory to be copied", "copy", { source: "d", destination: "n" }, "d/e/y"],
+    ["what is to be replaced", "copy", { source: "f", destination: "g", overwrite: true }, "g"],
+    ["where something is to be moved", "move", { source: "f", destination: "n" }, "n"],
+  ];
+  test.each(meanwhile)("%s changes while the reviewer thinks: a conflict", async (_, tool, args, changed) => {
+    let change: () => Promise<void> = async () => {};
+    const { shown, confirm } = reviewer(async () => {
+      await change();
+      return { outcome: "proceed_once" };
+    });
+    const { ws, text, foreign } = await place(kind, seed, { confirm });
+    change = () => foreign(changed, "foreign, and longer\n");
+    expect((await ws.call(tool, args)).error?.code).toBe("CONFLICT");
+    expect(shown).toHaveLength(1);
+    expect(await text(changed)).toBe("foreign, and longer\n");
+  });
+});
+
+describe.each(KINDS)("approvals that last on %s", (kind) => {
+  const writes = async (ws: Awaited<ReturnType<typeof place>>["ws"], ...contents: string[]) => {
+    for (const content of contents)
+      expect((await ws.call("write_file", { path: "a", content })).ok).toBe(true);
+  };
+
+  const reaches: readonly [outcome: Outcome, again: boolean, otherTool: boolean][] = [
+    ["proceed_once", true, true],
+    ["proceed_always", false, true],
+    ["proceed_always_tool", false, true],
+    ["proceed_always_server", false, false],
+  ];
+  test.each(reaches)("%s", async (outcome, again, otherTool) => {
+    const { shown, confirm } = reviewer(outcome, "proceed_once", "proceed_once");
+    const { ws } = await place(kind, {}, { confirm });
+    await writes(ws, "1", "2");
+    expect(shown).toHaveLength(again ? 2 : 1);
+    await ws.call("mkdir", { path: "d" });
+    expect(shown).toHaveLength((again ? 2 : 1) + (otherTool ? 1 : 0));
+  });
+
+  test("an approval below one root is none below another", async () => {
+    const { shown, confirm } = reviewer("proceed_always", "proceed_once", "proceed_once");
+    const { root, outside, stateDir } = await temporary();
+    const ws = await openWorkspace({ roots: [root, outside], stateDir, confirm });
+    await ws.call("write_file", { path: `${root}/a`, content: "1" });
+    await ws.call("write_file", { path: `${root}/a`, content: "2" });
+    expect(shown).toHaveLength(1);
+    await ws.call("write_file", { path: `${outside}/a`, content: "1" });
+    expect(shown).toHaveLength(2);
+    await ws.close();
+  });
+
+  test("it is told, taken back, and ends", async () => {
+    const { shown, confirm } = reviewer(
+      { outcome: "proceed_always_tool", payload: { by: "Ann" } },
+      { outcome: "proceed_always", payload: { expires: new Date(Date.now() - 1) } },
+      "proceed_once",
+    );
+    const { ws } = await place(kind, {}, { confirm });
+    await writes(ws, "1", "2");
+    const [approval] = ws.approvals.list();
+    expect(ws.approvals.list()).toHaveLength(1);
+    expect(approval).toMatchObject({ outcome: "proceed_always_tool", tool: "write_file", by: "Ann" });
+    expect(approval!.label).toBe(shown[0]!.scopes[2]!.label);
+    expect(ws.approvals.revoke(approval!.id)).toBe(true);
+    expect(ws.approvals.revoke(approval!.id)).toBe(false);
+    await writes(ws, "3", "4");
+    expect(shown).toHaveLength(3);
+    expect(ws.approvals.list()).toEqual([]);
+  });
+});
+
+describe.each(KINDS)("rules on %s", (kind) => {
+  const seed: Seed = {
+    "src/a": "1\nsecret line\n",
+    "doc/a": "1\n",
+    "doc/link": { link: "../src/a" },
+    "doc/up": { link: "../src" },
+    "doc/self": { link: "a" },
+  };
+  const cases: readonly [
+    name: string,
+    rules: readonly Rule[],
+    tool: string,
+    args: Record<string, unknown>,
+    expected: "allowed" | "asked" | "denied",
+  ][] = [
+    ["no rule", [], "write_file", { path: "doc/a", content: "" }, "asked"],
+    [
+      "an allowed path",
+      [{ path: "doc/**", decision: "allow" }],
+      "write_file",
+      { path: "doc/a", content: "" },
+      "allowed",
+    ],
+    [
+      "another path",
+      [{ path: "doc/**", decision: "allow" }],
+      "write_file",
+      { path: "src/a", content: "" },
+      "asked",
+    ],
+    [
+      "a path with dots",
+      [{ path: "src/**", decision: "deny" }],
+      "write_file",
+      { path: "doc/../src/a", content: "" },
+      "denied",
+    ],
+    [
+      "a link out of an allowed path",
+      [{ path: "doc/**", decision: "allow" }],
+      "write_file",
+      { path: "doc/link", content: "" },
+      "asked",
+    ],
+    [
+      "a link within an allowed path",
+      [{ path: "doc/**", decision: "allow" }],
+      "write_file",
+      { path: "doc/self", content: "" },
+      "allowed",
+    ],
+    [
+      "a link into a denied path",
+      [{ path: "src/**", decision: "deny" }],
+      "write_file",
+      { path: "doc/up/a", content: "" },
+      "denied",
+    ],
+    [
+      "a link's own name denied",
+      [{ path: "doc/link", decision: "deny" }],
+      "write_file",
+      { path: "doc/link", content: "" },
+      "denied",
+    ],
+    [
+      "a new file below a link into a denied path",
+      [{ path: "src/**", decision: "deny" }],
+      "write_file",
+      { path: "doc/up/n", content: "" },
+      "denied",
+    ],
+    ["reading", [{ path: "src/**", decision: "deny" }], "read_file", { path: "src/a" }, "denied"],
+    [
+      "reading that is asked about",
+      [{ tool: "read_file", decision: "ask" }],
+      "read_file",
+      { path: "src/a" },
+      "asked",
+    ],
+    [
+      "one of two paths denied",
+      [{ path: "src/**", decision: "deny" }],
+      "copy",
+      { source: "src/a", destination: "doc/b" },
+      "denied",
+    ],
+    [
+      "one of two paths allowed",
+      [{ path: "doc/**", decision: "allow" }],
+      "copy",
+      { source: "src/a", destination: "doc/b" },
+      "asked",
+    ],
+    [
+      "the first that matches",
+      [{ tool: "delete", decision: "deny" }, { decision: "allow" }],
+      "delete",
+      { path: "doc/a" },
+      "denied",
+    ],
+    ["a star", [{ tool: "*", decision: "allow" }], "delete", { path: "doc/a" }, "allowed"],
+    [
+      "arguments with these values",
+      [{ args: { recursive: true }, decision: "deny" }],
+      "delete",
+      { path: "doc", recursive: true },
+      "denied",
+    ],
+    [
+      "arguments with other values",
+      [{ args: { recursive: true }, decision: "deny" }, { decision: "allow" }],
+      "delete",
+      { path: "doc/a" },
+      "allowed",
+    ],
+    [
+      "a test of the arguments",
+      [{ args: ({ content }) => content === "ok", decision: "allow" }],
+      "write_file",
+      { path: "doc/a", content: "ok" },
+      "allowed",
+    ],
+    [
+      "a test that throws permits nothing",
+      [
+        {
+          args: () => {
+            throw new Error("x");
+          },
+          decision: "allow",
+        },
+      ],
+      "mkdir",
+      { path: "n" },
+      "asked",
+    ],
+    [
+      "a test that throws restricts",
+      [
+        {
+          args: () => {
+            throw new Error("x");
+          },
+          decision: "deny",
+        },
+      ],
+      "mkdir",
+      { path: "n" },
+      "denied",
+    ],
+    [
+      "a refused dry run",
+      [{ path: "src/**", decision: "deny" }],
+      "edit_file",
+      { path: "src/a", old_text: "1", new_text: "2", dry_run: true },
+      "denied",
+    ],
+    [
+      "a refused edit that would fit nowhere",
+      [{ path: "src/**", decision: "deny" }],
+      "edit_file",
+      { path: "src/a", old_text: "secret lime", new_text: "2" },
+      "denied",
+    ],
+    [
+      "a patch of a denied path",
+      [{ path: "src/**", decision: "deny" }],
+      "apply_patch",
+      { patch: "--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-1\n+2\n" },
+      "denied",
+    ],
+  ];
+  test.each(cases)("%s", async (_, rules, tool, args, expected) => {
+    const { shown, confirm } = reviewer("proceed_once");
+    const { ws } = await place(kind, seed, { confirm, rules });
+    const result = await ws.call(tool, args);
+    expect(result.error?.code, result.text).toBe(expected === "denied" ? "APPROVAL_DENIED" : undefined);
+    expect(shown).toHaveLength(expected === "asked" ? 1 : 0);
+    if (expected === "denied") expect(result.text).not.toContain("secret line");
+  });
+
+  test("a list of files leaves out what a rule denies", async () => {
+    const { ws } = await place(kind, seed, { rules: [{ path: "src/**", decision: "deny" }] });
+    const { data } = await ws.call("read_many_files", { paths: ["src/a", "doc/a"] });
+    expect(data).toMatchObject({ files: [{ path: "doc/a" }], skipped: [{ code: "APPROVAL_DENIED" }] });
+  });
+
+  test("a decision that is none, and a glob that is none, are refused", async () => {
+    for (const rule of [{ decision: "maybe" }, { path: "[", decision: "deny" }]) {
+      await expect(place(kind, {}, { rules: [rule as Rule] })).rejects.toMatchObject({
+        code: expect.stringMatching(/^INVALID_/u),
+      });
+    }
+  });
+
+  test("without anybody to ask what must be asked is refused", async () => {
+    const { ws } = await place(kind, seed, { rules: [{ path: "src/**", decision: "ask" }] });
+    expect((await ws.call("write_file", { path: "src/a", content: "" })).error?.code).toBe("APPROVAL_DENIED");
+    expect((await ws.call("read_file", { path: "src/a" })).error?.code).toBe("APPROVAL_DENIED");
+    expect((await ws.call("write_file", { path: "doc/a", content: "" })).ok).toBe(true);
+  });
+});
+
+describe.each(KINDS)("hooks that see and are told on %s", (kind) => {
+  test("a confirm hook is asked about its tool alone, before whoever else is", async () => {
+    const order: string[] = [];
+    const hook = (name: string, outcome: Outcome) => ({
+      stage: "confirm" as const,
+      tool: "delete",
+      run: () => [order.push(name), { outcome }][1] as ConfirmReply,
+    });
+    const last: Confirm = () => [order.push("last"), { outcome: "proceed_once" }][1] as ConfirmReply;
+    const all = await place(
+      kind,
+      { f: "1", g: "1" },
+      { hooks: [hook("a", "proceed_once"), hook("b", "cancel")], confirm: last },
+    );
+    expect((await all.ws.call("delete", { path: "f" })).error?.code).toBe("APPROVAL_DENIED");
+    expect(order.splice(0)).toEqual(["a", "b"]);
+    await all.ws.call("write_file", { path: "f", content: "" });
+    expect(order.splice(0)).toEqual(["last"]);
+    const alone = await place(kind, { f: "1" }, { hooks: [hook("a", "proceed_once")] });
+    expect((await alone.ws.call("write_file", { path: "f", content: "" })).ok).toBe(true);
+    expect((await alone.ws.call("delete", { path: "f" })).ok).toBe(true);
+    expect(order).toEqual(["a"]);
+  });
+
+  test("a before hook can look at the change, as it stands after the hooks before it", async () => {
+    const seen: (HookPreview | undefined)[] = [];
+    const { ws, text } = await place(
+      kind,
+      { f: "a\n" },
+      {
+        hooks: [
+          { stage: "before", tool: "write_file", run: () => ({ modified_args: { content: "b\n" } }) },
+          {
+            stage: "before",
+            tool: "*",
+            run: async ({ preview }) => {
+              seen.push(await preview?.());
+            },
+          },
+        ],
+      },
+    );
+    await ws.call("write_file", { path: "f", content: "x\n" });
+    await ws.call("read_file", { path: "f" });
+    expect(seen).toMatchObject([{ title: "Replace f", newContent: "b\n", risk: "medium" }, undefined]);
+    expect(seen[0]!.diff).toContain("-a\n+b\n");
+    expect(await text("f")).toBe("b\n");
+  });
+
+  test("a preview that fails blocks the call, unless the hook takes it", async () => {
+    const looking = {
+      stage: "before" as const,
+      tool: "*",
+      run: async ({ preview }: { preview?: () => Promise<HookPreview> }) => void (await preview?.()),
+    };
+    const { ws } = await place(kind, { f: "a\n" }, { hooks: [looking] });
+    const result = await ws.call("edit_file", { path: "f", old_text: "zz", new_text: "" });
+    expect(result.error?.code).toBe("HOOK_BLOCKED");
+    const settled = await ws.call("mkdir", { path: "." });
+    expect(settled.ok).toBe(true);
+  });
+
+  test("whoever watches is told, and cannot disturb", async () => {
+    const events: WorkspaceEvent[] = [];
+    const notify = (event: WorkspaceEvent): void => {
+      events.push(event);
+      throw new Error("a bad watcher");
+    };
+    const { confirm } = reviewer({ outcome: "proceed_always_tool", payload: { by: "Ann" } }, "cancel");
+    const { ws, root } = await place(
+      kind,
+      { f: "1" },
+      {
+        confirm,
+        notify,
+        permissions: { mode: "prompt", ask: (_q, _o, { dir }) => (dir.endsWith("no") ? "no" : "yes") },
+      },
+    );
+    await ws.call("write_file", { path: "f", content: "2" });
+    await ws.call("delete", { path: "f" });
+    expect((await ws.call("stat", { path: "no/x" })).error?.code).toBe("NOT_FOUND");
+    await ws.grants.revoke(root);
+    expect((await ws.call("stat", { path: "no/x" })).error?.code).toBe("GRANT_DENIED");
+    expect(events.map(({ type }) => type)).toEqual([
+      "grant_asked",
+      "grant_given",
+      "approval_asked",
+      "approval_answered",
+      "approval_asked",
+      "approval_answered",
+      "call_denied",
+      "grant_revoked",
+      "grant_asked",
+      "grant_denied",
+      "call_denied",
+    ]);
+    expect(events[3]).toMatchObject({
+      tool: "write_file",
+      by: "Ann",
+      approval: { tool: "write_file" },
+      hash: expect.stringMatching(/^sha256:/u),
+    });
+  });
+});
