@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const levels = [
   ["engine"],
   ["diff", "readers", "backends", "wasm"],
-  ["access", "hooks", "presets", "testing", "tools"],
+  ["access", "hooks", "journal", "presets", "testing", "tools"],
   ["workspace"],
   ["adapters"],
   ["cli", "mcp", "web"],

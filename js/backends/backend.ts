@@ -208,6 +208,8 @@ export interface FsBackend {
     to: string,
     options?: { readonly overwrite?: boolean | undefined; readonly signal?: AbortSignal | undefined },
   ): MaybePromise<TreeCounts>;
+  /** Removes the temporary files that dead processes left in a directory. A missing directory is fine. */
+  sweep?(path: string): MaybePromise<void>;
   /** A twin that enforces the policy itself, without a gap between check and use. */
   confine?(policy: SandboxPolicy): FsBackend;
   /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
@@ -250,6 +252,7 @@ const ALL: Record<Capability, true> = {
   chmod: true,
   removeTree: true,
   copyTree: true,
+  sweep: true,
   confine: true,
   lock: true,
 };

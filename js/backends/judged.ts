@@ -143,6 +143,10 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     backend.lock = (path, options) =>
       at(path, "write", options.resolved ? "keep" : "follow", (real) => lock.call(inner, real, options));
   }
+  if (inner.sweep !== undefined) {
+    const { sweep } = inner;
+    backend.sweep = (path) => at(path, "write", "follow", (real) => sweep.call(inner, real));
+  }
   if (inner.chmod !== undefined) {
     backend.chmod = (path, mode) => at(path, "write", "follow", (real) => chmodVia(inner, real, mode));
   }

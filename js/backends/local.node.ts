@@ -329,6 +329,10 @@ export class LocalBackend implements FsBackend {
     checkMode(path, mode);
     await settle(path, this.#roots.chmod(path, mode));
   }
+  async sweep(path: string): Promise<void> {
+    checkPath(path);
+    await settle(path, this.#roots.sweep(path));
+  }
   /** Keeps other processes with the same state directory from locking the path. */
   async lock(path: string, options: LockOptions): Promise<LockHandle> {
     checkPath(path);

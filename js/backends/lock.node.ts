@@ -4,7 +4,7 @@
  */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { NativeBinding } from "../engine/native.node.ts";
+import { loadNative, type NativeBinding } from "../engine/native.node.ts";
 import type { LocksBinding, NativeLock } from "../engine/roots.ts";
 import type { LockHandle } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
@@ -51,6 +51,14 @@ export async function lockPath(
     }
     await wait(Math.min(pause, left), signal);
   }
+}
+
+/** Takes a lock by name in a directory of state, or gives null while another process holds it. */
+export function tryLock(stateDir: string, name: string): LockHandle | null {
+  const loaded = loadNative();
+  if (!("binding" in loaded)) throw failure("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
+  const lock = guard(stateDir, () => locksIn(loaded.binding, stateDir, stateDir).tryLock(name));
+  return lock === null ? null : handleOf(lock);
 }
 
 function locksIn(native: NativeBinding, stateDir: string, path: string): LocksBinding {

@@ -40,6 +40,7 @@ export class SandboxedBackend implements FsBackend {
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
   declare readonly removeTree?: NonNullable<FsBackend["removeTree"]>;
   declare readonly copyTree?: NonNullable<FsBackend["copyTree"]>;
+  declare readonly sweep?: NonNullable<FsBackend["sweep"]>;
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
   constructor(inner: FsBackend, policy: SandboxPolicy) {

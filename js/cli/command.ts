@@ -1,10 +1,17 @@
 /** What a command is: data from which its help, its parsing and its tool call come. */
+import type { Workspace } from "../workspace/index.ts";
 import { type OptionTable, type Parsed, UsageError } from "./parse.ts";
 
 /** A tool call. */
 export interface ToolCall {
   readonly tool: string;
   readonly args: unknown;
+}
+
+/** What a command prints that is no tool call: for people, and as JSON. */
+export interface Report {
+  readonly text: string;
+  readonly data: unknown;
 }
 
 /** One option in the help. */
@@ -24,6 +31,8 @@ export interface Command {
   readonly takes: readonly [least: number, most: number];
   /** The call; absent for the commands that are none. @throws UsageError */
   readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
+  /** What it does with the workspace instead of a call. */
+  readonly report?: (ws: Workspace, parsed: Parsed) => Promise<Report>;
 }
 
 type Values = Parsed["values"];

@@ -2,6 +2,7 @@
 import { nearest } from "../tools/nearest.ts";
 import { type Command, jsonOf, value } from "./command.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
+import { HISTORY_COMMANDS } from "./history-commands.ts";
 import { readStdin } from "./input.ts";
 import { UsageError } from "./parse.ts";
 import { SEARCH_COMMANDS } from "./search-commands.ts";
@@ -54,6 +55,7 @@ export const COMMANDS: readonly Command[] = [
       return { tool: positionals[0] as string, args: jsonOf(text, "--args") };
     },
   },
+  ...HISTORY_COMMANDS,
   ...SEARCH_COMMANDS,
   ...FILE_COMMANDS,
 ];

@@ -71,6 +71,12 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     preset: presetIn(command, parsed),
   });
   try {
+    if (command.report !== undefined) {
+      const { text, data } = await command.report(ws, parsed);
+      if (json) printJson(data);
+      else print(text);
+      return 0;
+    }
     if (call === undefined) {
       if (json) printJson(ws.tools.map(({ execute: _, ...tool }) => tool));
       else

@@ -114,6 +114,7 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
   chmod(path: string, mode: number): Promise<void>;
+  sweep(path: string): Promise<void>;
   symlink(target: string, path: string): Promise<void>;
   readLink(path: string): Promise<string>;
   realpath(path: string): Promise<string>;

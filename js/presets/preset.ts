@@ -113,7 +113,7 @@ export interface PresetTool {
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
   readonly annotations: Annotations;
-  readonly kind: "read" | "change";
+  readonly kind: "read" | "change" | "batch";
   /** What it mostly is. */
   readonly tool: Tool;
   readonly names: Names;

@@ -149,6 +149,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
         intent: args.sources.has(typed) ? "read" : "write",
       }),
     ),
+  several: true,
   plan: planPatch,
   preview({ todo }, args, call) {
     const first = todo.changes[0];

@@ -4,6 +4,7 @@
  */
 import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_info.ts";
 import { applyPatch, type ApplyPatchArgs, type ApplyPatchData } from "./apply_patch.ts";
+import { batch, type BatchArgs, type BatchData, type BatchOutcome } from "./batch.ts";
 import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
 import { diff, type DiffArgs, type DiffData } from "./diff.ts";
@@ -36,6 +37,7 @@ export interface ToolArgs {
   move: TransferArgs;
   delete: DeleteArgs;
   mkdir: MkdirArgs;
+  batch: BatchArgs;
   access_info: AccessInfoArgs;
 }
 
@@ -55,6 +57,7 @@ export interface ToolData {
   move: MoveData;
   delete: DeleteData;
   mkdir: MkdirData;
+  batch: BatchData;
   access_info: AccessInfoData;
 }
 
@@ -77,6 +80,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   move,
   deletePath,
   mkdir,
+  batch,
   accessInfo,
 ] as unknown as Tool[]);
 
@@ -85,6 +89,9 @@ export type {
   AccessInfoData,
   ApplyPatchArgs,
   ApplyPatchData,
+  BatchArgs,
+  BatchData,
+  BatchOutcome,
   CopyData,
   DeleteArgs,
   DeleteData,

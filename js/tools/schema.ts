@@ -187,9 +187,15 @@ function checkOfType(type: SchemaType, schema: Schema): Check {
     case "array":
       return arrayCheck(schema);
     case "object":
-      return objectCheck(schema as ObjectSchema);
+      return schema.properties === undefined ? freeObject : objectCheck(schema as ObjectSchema);
   }
 }
+
+/** An object of any form: what is in it is checked by whoever it is for. */
+const freeObject: Check = (given) => {
+  const value = typeof given === "string" ? fromJson(given, "{") : given;
+  return isPlain(value) ? value : new Problem(`must be an object, got ${kindOf(value)}`);
+};
 
 function stringCheck(schema: Schema): Check {
   const min = schema.minLength ?? 0;

@@ -52,6 +52,8 @@ export interface EditDefaults {
 
 /** What a tool is given besides its arguments. */
 export interface Call {
+  /** What the call is known by in the history. */
+  readonly callId: string;
   /** The confined backend: it refuses every path the policy does not allow. */
   readonly fs: FsBackend;
   readonly limits: Limits;
@@ -175,12 +177,25 @@ export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
   /** The plan with the content a reviewer put in place of the planned one. */
   revise?(plan: Plan<Data, Todo>, args: Args, newContent: string, call: Call): MaybePromise<Plan<Data, Todo>>;
-  /** @throws FilewrightError CONFLICT where what the plan read is no longer there */
+  /** Whether `apply` writes several things, of which all or none must happen. Default: one thing. */
+  readonly several?: boolean;
+  /**
+   * Whatever it writes through `call.fs` is taken back when it throws, and when the process dies.
+   * @throws FilewrightError CONFLICT where what the plan read is no longer there
+   */
   apply(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Answer<Data>>;
 }
 
+/** A tool made of calls of others; the workspace runs them. */
+export interface BatchTool<Args, Data> extends ToolBase<Args, Data> {
+  readonly kind: "batch";
+}
+
 /** Any tool, its own types forgotten. The pipeline hands each tool only what that tool made. */
-export type Tool = ReadingTool<never, unknown> | ChangingTool<never, unknown, unknown>;
+export type Tool =
+  | ReadingTool<never, unknown>
+  | ChangingTool<never, unknown, unknown>
+  | BatchTool<never, unknown>;
 
 /** A failure at a location; the workspace words it from the code. */
 export function refuse(

@@ -6,25 +6,18 @@
  * here. It answers with a result; it rejects only with what a hook raised.
  */
 import type { Location } from "../access/index.ts";
-import { tell } from "../hooks/events.ts";
 import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Meant, PresetTool } from "../presets/preset.ts";
-import { OWN_NAMES } from "../tools/names.ts";
+import type { BatchArgs } from "../tools/index.ts";
 import type { Arguments } from "../tools/schema.ts";
-import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
-import type { Call, PathUse, Tool } from "../tools/tool.ts";
+import type { PathUse, Tool } from "../tools/tool.ts";
+import { failure, success } from "./answer.ts";
+import { runBatch } from "./batch.ts";
 import { type Changed, change, stopIfCancelled } from "./change.ts";
-import { type AnyChanging, type AnyReading, type CallOptions, enter, permit, previewed } from "./enter.ts";
-import { word } from "./messages.ts";
-import { errorData, type Failure, type Meta, type Success, type ToolResult } from "./result.ts";
+import { type AnyChanging, type AnyTool, type CallOptions, enter, permit, previewed } from "./enter.ts";
+import type { ToolResult } from "./result.ts";
 import type { Session } from "./session.ts";
-
-/** Failures that somebody, or something put in the way by somebody, decided. */
-const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
-
-/** Beyond the budget for the line that says what was cut. */
-const GRACE_BYTES = 500;
 
 /** A call in the words of a preset. */
 export interface Spoken {
@@ -44,7 +37,7 @@ export async function runCall(
   const started = performance.now();
   const began = session.permissions?.begin() ?? 0;
   // A tool only ever receives what it made itself: its own arguments, plans and data.
-  let tool = known as unknown as AnyReading | AnyChanging;
+  let tool = known as unknown as AnyTool;
   let meant: Meant | undefined;
   const uses: PathUse[] = [];
   const locations: Location[] = [];
@@ -55,7 +48,7 @@ export async function runCall(
     stopIfCancelled(options.signal);
     if (spoken !== undefined) {
       meant = spoken.meaning();
-      tool = meant.tool as unknown as AnyReading | AnyChanging;
+      tool = meant.tool as unknown as AnyTool;
     }
     raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
     let args = tool.parse(raw);
@@ -80,6 +73,9 @@ export async function runCall(
     if (tool.kind === "read") {
       if (ruled === "ask") await permit(session, tool, locations, options.signal);
       changed = { answer: await tool.run(args, call), modifiedByUser: false };
+    } else if (tool.kind === "batch") {
+      const answer = await runBatch(session, args as Required<BatchArgs>, call, options, runCall);
+      changed = { answer, modifiedByUser: false };
     } else {
       changed = await change(session, tool, args, uses, call, ruled);
     }
@@ -117,81 +113,4 @@ function inOurNames(args: Arguments, modified: readonly string[], meant: Meant |
     delete result[key];
   }
   return result;
-}
-
-async function success(
-  tool: AnyReading | AnyChanging,
-  render: (data: unknown, args: object, call: Call) => string,
-  { answer, modifiedByUser, approval }: Changed<unknown>,
-  args: object,
-  call: Call,
-  modifiedByHook: readonly string[],
-  started: number,
-): Promise<Success<unknown>> {
-  let { data } = answer;
-  let text = render(data, args, call);
-  let cut = false;
-  const budget = call.limits.outputBytes;
-  if (!fits(text, budget)) {
-    const { lines } = linesThatFit(text, budget);
-    if (tool.shrink !== undefined && lines > 0) {
-      data = await tool.shrink(data, args, lines, call);
-      text = render(data, args, call);
-    }
-    if (!fits(text, budget + GRACE_BYTES)) {
-      cut = true;
-      text = cutText(text, budget);
-      data = { ...(data as object), truncated: true };
-    }
-  }
-  if (modifiedByHook.length > 0) text += `\n[arguments modified by a hook: ${modifiedByHook.join(", ")}]`;
-  if (modifiedByUser) text += "\n[content modified by the reviewer before it was approved]";
-  const meta: Meta = {
-    duration_ms: performance.now() - started,
-    truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
-    ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
-    ...(modifiedByUser ? { modified_by_user: true } : {}),
-    ...(approval === undefined ? {} : { approval }),
-  };
-  return answer.content === undefined
-    ? { ok: true, text, data, meta }
-    : { ok: true, text, data, content: answer.content, meta };
-}
-
-/** The beginning of a text that no tool knows how to shorten, with a line that says so. */
-function cutText(text: string, budget: number): string {
-  const { end } = linesThatFit(text, budget);
-  const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
-  return `${kept}\n[output cut at ${budget} bytes; truncated]`;
-}
-
-async function failure(
-  session: Session,
-  tool: AnyReading | AnyChanging,
-  thrown: unknown,
-  uses: readonly PathUse[],
-  locations: readonly Location[],
-  started: number,
-  meant: Meant | undefined,
-): Promise<Failure> {
-  const { error, told } = await word(thrown, {
-    tool: tool.name,
-    uses,
-    locations,
-    fs: session.fs,
-    display: session.resolver.display,
-    names: meant?.names ?? OWN_NAMES,
-  });
-  const message = meant?.refuse?.(error, told) ?? told;
-  if (REFUSALS.has(error.code)) {
-    const { code, message } = error;
-    tell(session.notify, { type: "call_denied", tool: tool.name, code, message });
-  }
-  const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
-  return {
-    ok: false,
-    text: verbatim ? error.message : `Error: ${message}`,
-    error: errorData(error),
-    meta: { duration_ms: performance.now() - started, truncated: false },
-  };
 }

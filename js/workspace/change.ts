@@ -13,6 +13,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, denied, refusedBy } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";
+import type { About } from "../journal/index.ts";
 import { currentVersion } from "../tools/contents.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Answer, BaseVersion, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
@@ -21,7 +22,7 @@ import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 
 /** How often a plan is made again because another writer was faster. */
-const MAX_PLANS = 8;
+export const MAX_PLANS: number = 8;
 
 /** An applied change, and whether the reviewer had a hand in it. */
 export interface Changed<Data> {
@@ -50,15 +51,16 @@ export async function change<Args extends object, Data, Todo>(
     reviewed = await review(session, tool, plan, args, call, confirm as Confirm);
     plan = reviewed.plan;
   }
-  const { modifiedByUser = false, approval } = reviewed ?? {};
+  const { approval, revisions = [] } = reviewed ?? {};
+  const modifiedByUser = revisions.length > 0;
 
   const unlock = await lockAll(session, uses, call);
   try {
-    if (reviewed !== undefined) await compare([...plan.base, ...reviewed.base], call);
+    if (reviewed !== undefined) await compare([...plan.base, ...reviewed.base], call.fs);
     for (let attempt = 1; ; attempt++) {
       stopIfCancelled(call.signal);
       try {
-        return { answer: await tool.apply(plan, args, call), modifiedByUser, approval };
+        return { answer: await applied(session, tool, plan, args, call), modifiedByUser, approval };
       } catch (error) {
         if (
           asked ||
@@ -81,22 +83,39 @@ export function rootsOf(locations: readonly Location[]): readonly string[] {
   return [...new Set(locations.map(({ root }) => root))];
 }
 
+/** Applies a plan in a way that can be taken back. */
+function applied<Args extends object, Data, Todo>(
+  session: Session,
+  tool: ChangingTool<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+  args: Args,
+  call: Call,
+): Promise<Answer<Data>> {
+  const about: About = {
+    callId: call.callId,
+    tool: tool.name,
+    takeBack: tool.several === true ? "always" : "try",
+  };
+  return session.journal.change(call.fs, about, async (fs) => tool.apply(plan, args, { ...call, fs }));
+}
+
 /** @throws FilewrightError CANCELLED */
 export function stopIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
 }
 
 /** What a reviewer agreed to. */
-interface Reviewed<P> {
+export interface Reviewed<P> {
   readonly plan: P;
-  readonly modifiedByUser: boolean;
+  /** The contents that the reviewer put in place of the planned ones on the way. */
+  readonly revisions: readonly string[];
   /** Versions that the approval rests upon, besides the plan's own. */
   readonly base: readonly BaseVersion[];
   readonly approval: MetaApproval;
 }
 
 /** Shows the plan until it is approved as it is. @throws FilewrightError APPROVAL_DENIED, CANCELLED */
-async function review<Args extends object, Data, Todo>(
+export async function review<Args extends object, Data, Todo>(
   session: Session,
   tool: ChangingTool<Args, Data, Todo>,
   planned: Plan<Data, Todo>,
@@ -109,7 +128,7 @@ async function review<Args extends object, Data, Todo>(
   for (const at of call.locations) paths.push(await realPath(call.fs, at.path));
   const roots = rootsOf(call.locations);
   let plan = planned;
-  let modifiedByUser = false;
+  const revisions: string[] = [];
   for (;;) {
     const preview = await tool.preview(plan, args, call);
     const { diff, originalContent, newContent, risk, hash, base = [] } = preview;
@@ -131,7 +150,7 @@ async function review<Args extends object, Data, Todo>(
         risk,
         scopes: scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null),
         ...(hash === undefined ? {} : { hash }),
-        ...(modifiedByUser ? { isModifying: true } : {}),
+        ...(revisions.length > 0 ? { isModifying: true } : {}),
       },
       call.signal,
     );
@@ -150,25 +169,25 @@ async function review<Args extends object, Data, Todo>(
     if (outcome === "cancel") throw refusedBy(reply);
     if (outcome !== "modify_with_editor") {
       const approved = { outcome, ...(hash === undefined ? {} : { hash }), ...by };
-      return { plan, modifiedByUser, base, approval: approved };
+      return { plan, revisions, base, approval: approved };
     }
     if (tool.revise === undefined || newContent === null || typeof payload?.newContent !== "string") {
       throw denied("The reviewer's change of the content cannot be used.");
     }
     plan = await tool.revise(plan, args, payload.newContent, call);
-    modifiedByUser = true;
+    revisions.push(payload.newContent);
     if (payload.final === true) {
       const final = (await tool.preview(plan, args, call)).hash;
       const approved = { outcome, ...(final === undefined ? {} : { hash: final }), ...by };
-      return { plan, modifiedByUser, base, approval: approved };
+      return { plan, revisions, base, approval: approved };
     }
   }
 }
 
 /** @throws FilewrightError CONFLICT where something changed while the reviewer decided */
-async function compare(base: readonly BaseVersion[], call: Call): Promise<void> {
+export async function compare(base: readonly BaseVersion[], fs: FsBackend): Promise<void> {
   for (const { path, version, entry } of base) {
-    if ((await currentVersion(call.fs, path, entry === true)) === version) continue;
+    if ((await currentVersion(fs, path, entry === true)) === version) continue;
     throw new FilewrightError("CONFLICT", "changed while its approval was asked for", { path });
   }
 }

@@ -12,10 +12,11 @@ import { tell } from "../hooks/events.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Meant } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/names.ts";
+import { newCallId } from "../journal/index.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Arguments } from "../tools/schema.ts";
 import { escapeControls } from "../tools/text.ts";
-import type { Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
+import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { rootsOf } from "./change.ts";
 import type { Session } from "./session.ts";
 
@@ -30,6 +31,7 @@ export interface CallOptions {
 /** A tool whose own types are forgotten: it only ever receives what it made itself. */
 export type AnyReading = ReadingTool<object, unknown>;
 export type AnyChanging = ChangingTool<object, unknown, unknown>;
+export type AnyTool = AnyReading | AnyChanging | BatchTool<object, unknown>;
 
 /** The paths of a call, filled as they are judged, so that a failure can name them. */
 export interface Places {
@@ -40,7 +42,7 @@ export interface Places {
 /** From checked arguments to what a tool is given: locations, rules, grants. */
 export async function enter(
   session: Session,
-  tool: AnyReading | AnyChanging,
+  tool: AnyTool,
   args: object,
   { uses, locations }: Places,
   began: number,
@@ -126,7 +128,7 @@ async function admit(
 
 function makeCall(
   session: Session,
-  tool: AnyReading | AnyChanging,
+  tool: AnyTool,
   args: object,
   locations: readonly Location[],
   began: number,
@@ -134,6 +136,7 @@ function makeCall(
   meant: Meant | undefined,
 ): Call {
   return {
+    callId: newCallId(),
     fs: session.fs,
     limits: session.limits,
     durability: session.durability,

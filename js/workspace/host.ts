@@ -6,6 +6,7 @@
 import type { GrantStore } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker } from "./locks.ts";
 
 /** What a local backend is told. */
@@ -26,6 +27,8 @@ export interface LocalHost {
   open(settings: LocalSettings): LocalStorage;
   /** Grants in a file. @throws FilewrightError INVALID_ARGUMENT where it cannot be trusted */
   grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
+  /** Where changes are recorded. */
+  journal(stateDir: string | undefined): JournalStore;
   /** What a relative root is relative to. */
   cwd(): string;
   /** The user's home directory. */

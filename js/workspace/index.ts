@@ -3,6 +3,7 @@
  * live here; what a tool computes does not, nor where bytes are kept.
  */
 export type { CallOptions } from "./enter.ts";
+export type { HistoryEntry, Undone } from "./history.ts";
 export { openWorkspace } from "./open.ts";
 export type { AccessOptions, RootSpec, WorkspaceOptions } from "./options.ts";
 export type { PermissionOptions } from "./permissions.ts";

@@ -3,9 +3,24 @@ import { homedir } from "node:os";
 import process from "node:process";
 import { openGrantsFile } from "../access/grants-file.node.ts";
 import { LocalBackend } from "../backends/local.node.ts";
+import { defaultStateDir, tryLock } from "../backends/lock.node.ts";
+import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
 
+const journals = new Map<string, FileJournal>();
+
+/** One journal for a directory of state: its lock tells that this process lives. */
+function journal(stateDir: string = defaultStateDir()): FileJournal {
+  let known = journals.get(stateDir);
+  if (known === undefined) {
+    known = new FileJournal(stateDir, (name) => tryLock(stateDir, name));
+    journals.set(stateDir, known);
+  }
+  return known;
+}
+
 setLocalHost({
+  journal,
   open: ({ stateDir, durability }) => new LocalBackend({ stateDir, durability }),
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),

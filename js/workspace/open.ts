@@ -12,10 +12,12 @@ import { oneOf } from "../hooks/approvers.ts";
 import { confirmersFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
 import type { PresetAccess } from "../presets/index.ts";
+import { makeJournal, MemoryJournal } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
 import { nearest } from "../tools/nearest.ts";
 import { makeSeen } from "../tools/seen.ts";
+import { recover } from "./history.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
@@ -69,13 +71,21 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     notify: given.notify,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
+    journal: makeJournal({
+      store: local ? localHost().journal(given.stateDir) : new MemoryJournal(),
+      cwd: policy.cwd,
+      keep: given.history ?? true,
+      durable: given.durability === "durable",
+    }),
     readers: readersFor({ readers: given.readers }),
   });
+  const recovery = await recover(session);
   return makeWorkspace(session, preset, {
     engine: engine().info,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
     confinement: storage.confine === undefined ? "checked" : "native",
     ...(disk === undefined ? {} : { resolver: disk.capabilities() }),
+    recovery,
     sandbox: session.access.sandbox,
   });
 }
@@ -133,6 +143,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   edit: true,
   kernel: true,
   stateDir: true,
+  history: true,
 };
 const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 

@@ -63,6 +63,8 @@ export interface WorkspaceOptions {
   readonly durability?: Durability | undefined;
   /** Whether the kernel confines the threads that touch files. Default `prefer`. */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
+  /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */
+  readonly history?: boolean | undefined;
   /** Where locks and journals are kept: a directory outside every root. */
   readonly stateDir?: string | undefined;
 }

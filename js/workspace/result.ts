@@ -10,6 +10,8 @@ export interface Meta {
   readonly duration_ms: number;
   /** Whether the text, or the list behind it, was cut. */
   readonly truncated: boolean;
+  /** Of a call that may have changed something: what `undo` takes. */
+  readonly call_id?: string;
   /** Whether a hook changed the arguments. */
   readonly modified_by_hook?: true;
   /** Whether the reviewer changed the content. */
@@ -53,6 +55,7 @@ export interface Failure {
   readonly ok: false;
   readonly text: string;
   readonly error: ErrorData;
+  /** Only a batch has some: the results until then, as `BatchData`. */
   readonly data?: undefined;
   readonly content?: undefined;
   readonly meta: Meta;

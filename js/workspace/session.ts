@@ -5,6 +5,7 @@ import type { Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
+import type { Journal } from "../journal/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { Seen } from "../tools/seen.ts";
@@ -36,6 +37,8 @@ export interface Session {
   readonly notify: Notify | undefined;
   readonly approvals: Approvals;
   readonly locker: Locker;
+  /** What changing calls found, so that they can be taken back. */
+  readonly journal: Journal;
   /** Render files that are not plain text. */
   readonly readers: Readers;
 }

@@ -2,6 +2,7 @@
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
 import type { Capability, FsBackend } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
+import type { Recovery } from "../journal/index.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
@@ -12,6 +13,7 @@ import { runCall } from "./call.ts";
 import { lockAll } from "./change.ts";
 import type { CallOptions } from "./enter.ts";
 import { refused, type ToolResult, unknownTool } from "./result.ts";
+import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
 import type { Session } from "./session.ts";
 import { type SpokenTools, spokenTools } from "./spoken.ts";
 
@@ -35,6 +37,8 @@ export interface Capabilities {
   readonly confinement: "native" | "checked";
   /** How a local disk resolves paths: by the kernel beneath a descriptor, or by a walk of descriptors, and why. */
   readonly resolver?: { readonly resolver: string; readonly reason?: string };
+  /** What opening found of changes that were cut before they were complete. */
+  readonly recovery: Recovery;
   /** What the kernel enforces besides. */
   readonly sandbox: AccessSummary["sandbox"];
 }
@@ -90,6 +94,13 @@ export interface WorkspaceBase extends AsyncDisposable {
   readonly approvals: WorkspaceApprovals;
   /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
   lock(path: string, options?: { readonly signal?: AbortSignal }): Promise<{ release(): void }>;
+  /** The changing calls that can be undone, of all who work here with the same state, the newest first. */
+  history(): Promise<readonly HistoryEntry[]>;
+  /**
+   * Puts back what a call found before it changed it; an undo can be undone.
+   * @throws FilewrightError NOT_FOUND, CONFLICT where something changed since, and as any change does
+   */
+  undo(callId: string, options?: { readonly signal?: AbortSignal }): Promise<Undone>;
   /** Ends the workspace; later calls fail. */
   close(): Promise<void>;
 }
@@ -160,6 +171,8 @@ export function makeWorkspace(
       });
       return { release };
     },
+    history: () => historyOf(session),
+    undo: (callId, options = {}) => undoCall(session, callId, options.signal),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -28,6 +28,7 @@ describe("tools as models see them", () => {
       "move",
       "delete",
       "mkdir",
+      "batch",
       "access_info",
     ]);
     for (const tool of ws.tools) {
@@ -39,7 +40,9 @@ describe("tools as models see them", () => {
       }
       expect(tool.outputSchema.required.length).toBeGreaterThan(0);
       expect(tool.annotations.readOnlyHint).toBe(
-        !["write_file", "edit_file", "apply_patch", "copy", "move", "delete", "mkdir"].includes(tool.name),
+        !["write_file", "edit_file", "apply_patch", "copy", "move", "delete", "mkdir", "batch"].includes(
+          tool.name,
+        ),
       );
     }
   });
@@ -61,6 +64,7 @@ describe("tools as models see them", () => {
       ["move", { source: "c", destination: "e" }],
       ["delete", { path: "e" }],
       ["mkdir", { path: "q" }],
+      ["batch", { operations: [{ tool: "stat", args: { path: "a.txt" } }] }],
       ["access_info", {}],
     ];
     for (const [name, args] of calls) {

@@ -108,6 +108,22 @@ impl Roots {
         Err(unsettled())
     }
 
+    /// Removes the temporary files that dead processes left in a directory. One
+    /// that is missing is fine.
+    ///
+    /// # Errors
+    /// `OUTSIDE_ALLOWED` and what the system refuses with.
+    pub fn sweep(&self, directory: &[u8]) -> Result<()> {
+        // A name in the directory, so that the directory is on the way to it.
+        let inside = [directory, b"/.filewright-sweep"].concat();
+        match self.locate(&inside, Intent::Write, Last::Keep, Missing::Fail) {
+            Ok(place) => sweep_now(&place.dir),
+            Err(error) if error.code == Code::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+
     /// Removes a directory and everything below it, or a file or link. Links
     /// are not followed. What was removed before a failure stays removed.
     ///

@@ -148,6 +148,11 @@ impl NativeRoots {
     }
 
     #[napi]
+    pub fn sweep(&self, path: String) -> AsyncTask<Job<(), ()>> {
+        self.run(&path, |roots, path| roots.sweep(path), |()| ())
+    }
+
+    #[napi]
     pub fn symlink(&self, target: String, path: String) -> AsyncTask<Job<(), ()>> {
         let target = bytes_of(&target);
         self.run(&path, move |roots, path| roots.symlink(&target, path), |()| ())

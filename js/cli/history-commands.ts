@@ -1,0 +1,75 @@
+/** The commands about the past: what was changed, and taking it back. */
+import { escapeControls } from "../tools/text.ts";
+import type { HistoryEntry, Workspace } from "../workspace/index.ts";
+import { type Command, value } from "./command.ts";
+import { UsageError } from "./parse.ts";
+
+/** How many changes are listed unless more are asked for. */
+const SHOWN = 20;
+/** How many paths of one change are named. */
+const SHOWN_PATHS = 4;
+
+/** `history` and `undo`. */
+export const HISTORY_COMMANDS: readonly Command[] = [
+  {
+    name: "history",
+    summary: "list the changes that can be undone",
+    usage: "filewright history [--limit N]",
+    about:
+      "The newest first, with the id that undo takes. What was changed by agents that worked in this directory is listed, too.",
+    options: { limit: value },
+    help: [["--limit N", `how many (default: ${SHOWN})`]],
+    examples: [
+      ["filewright history", "what was changed here"],
+      ["filewright history --json", "for programs"],
+    ],
+    takes: [0, 0],
+    async report(ws, { values }) {
+      const limit = Number(values["limit"] ?? SHOWN);
+      if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
+      const all = await ws.history();
+      const shown = all.slice(0, limit);
+      const lines = shown.map(lineOf);
+      if (all.length > shown.length) lines.push(`and ${all.length - shown.length} more; --limit shows them`);
+      return { text: lines.join("\n") || "Nothing to undo.", data: shown };
+    },
+  },
+  {
+    name: "undo",
+    summary: "take a change back",
+    usage: "filewright undo [ID]",
+    about:
+      "Puts back what a call found before it changed it: the last one, or the one named as history lists it. Refused where something was changed since. An undo is a change as well, and can be undone.",
+    options: {},
+    help: [],
+    examples: [
+      ["filewright undo", "the last change"],
+      ["filewright undo 0mf3k2p9a-1b2c3d4e5f60", "an earlier one"],
+    ],
+    takes: [0, 1],
+    async report(ws, { positionals }) {
+      const id = positionals[0] ?? (await lastOf(ws));
+      const undone = await ws.undo(id);
+      return { text: `Undone: ${named(undone.paths)}`, data: undone };
+    },
+  },
+];
+
+async function lastOf(ws: Workspace): Promise<string> {
+  const entries = await ws.history();
+  // What was taken back already is not what anybody means by the last change.
+  const gone = new Set(entries.map(({ undoOf }) => undoOf));
+  const last = entries.find(({ callId, undoOf }) => undoOf === undefined && !gone.has(callId));
+  if (last === undefined) throw new UsageError("there is no change to undo here");
+  return last.callId;
+}
+
+function lineOf({ callId, tool, time, paths, undoOf }: HistoryEntry): string {
+  const what = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
+  return `${callId}  ${time.slice(0, 19).replace("T", " ")}  ${what}  ${named(paths)}`;
+}
+
+function named(paths: readonly string[]): string {
+  const names = paths.slice(0, SHOWN_PATHS).map(escapeControls).join(", ");
+  return paths.length > SHOWN_PATHS ? `${names} and ${paths.length - SHOWN_PATHS} more` : names;
+}

@@ -1,0 +1,87 @@
+/**
+ * One step of a change, as it is recorded before it happens, and its form in
+ * storage: JSON, with the contents behind it.
+ */
+import type { Image } from "./image.ts";
+
+/** One path becomes something else, or one thing goes to another path. */
+export type Step =
+  | {
+      readonly kind: "path";
+      readonly path: string;
+      readonly before: Image | null;
+      /** What it will be. Without hash and version only type and size are known. */
+      readonly after: Image | null;
+    }
+  | {
+      readonly kind: "move";
+      readonly from: string;
+      readonly to: string;
+      /** What stood at `to`. */
+      readonly over: Image | null;
+    };
+
+/** Who changes what. */
+export interface Header {
+  readonly callId: string;
+  readonly tool: string;
+  /** Milliseconds since 1970, UTC. */
+  readonly time: number;
+  /** The working directory: whose history this is. */
+  readonly cwd: string;
+  /** The call that this one undoes. */
+  readonly undoOf?: string;
+}
+
+/** What stood at each touched path when the change was complete. */
+export type Finals = readonly (readonly [path: string, image: Image | null])[];
+
+/** One record of a journal: in this order, `begin` once, `steps` any number of times, `commit` at the end. */
+export type Entry =
+  | { readonly entry: "begin"; readonly header: Header }
+  | { readonly entry: "steps"; readonly steps: readonly Step[] }
+  | { readonly entry: "commit"; readonly finals: Finals; readonly undoable: boolean };
+
+/** An entry as a store keeps it. */
+export interface Frame {
+  readonly json: string;
+  /** Contents, one after the other; the JSON says where each is. */
+  readonly blobs: readonly Uint8Array[];
+}
+
+/** An entry in its stored form. */
+export function toFrame(entry: Entry): Frame {
+  const blobs: Uint8Array[] = [];
+  let at = 0;
+  // `this[key]`: a Buffer's own JSON form would come as the value.
+  const json = JSON.stringify(entry, function (this: Readonly<Record<string, unknown>>, key) {
+    const value = this[key];
+    if (!(value instanceof Uint8Array)) return value;
+    const place = [at, value.length];
+    blobs.push(value);
+    at += value.length;
+    return place;
+  });
+  return { json, blobs };
+}
+
+/** The entry of a stored form; null where it is none. Who calls has made sure that it is authentic. */
+export function fromFrame(json: string, blob: Uint8Array): Entry | null {
+  try {
+    const entry = JSON.parse(json, (key, value: unknown) => {
+      if (key !== "bytes") return value;
+      const [at, length] = value as readonly [number, number];
+      return blob.subarray(at, at + length);
+    }) as Entry | null;
+    return typeof entry === "object" && entry !== null && ENTRIES.has(entry.entry) ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+const ENTRIES: ReadonlySet<unknown> = new Set(["begin", "steps", "commit"]);
+
+/** Every path that steps touch, each once. */
+export function pathsOf(steps: readonly Step[]): readonly string[] {
+  return [...new Set(steps.flatMap((step) => (step.kind === "path" ? [step.path] : [step.from, step.to])))];
+}

@@ -1,0 +1,103 @@
+/** `batch`: several calls as one, all of them or none. What they do is run by the workspace. */
+import { compile, object } from "./schema.ts";
+import { flag, text } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import type { BatchTool } from "./tool.ts";
+
+/** One operation of a batch. */
+export interface BatchOperation {
+  readonly tool: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+}
+
+/** The arguments of `batch`. */
+export interface BatchArgs {
+  readonly operations: readonly BatchOperation[];
+  readonly atomic?: boolean;
+  readonly dry_run?: boolean;
+}
+
+/** What became of one operation. */
+export interface BatchOutcome {
+  readonly tool: string;
+  readonly ok: boolean;
+  /** As the tool alone would have said it. */
+  readonly text: string;
+  readonly data?: unknown;
+  readonly error?: unknown;
+}
+
+/** What a batch did. */
+export interface BatchData {
+  readonly results: readonly BatchOutcome[];
+  /** Whether anything was written. */
+  readonly applied: boolean;
+  /** Whether what had been written was taken back. */
+  readonly rolled_back: boolean;
+}
+
+const inputSchema = object(
+  {
+    operations: {
+      type: "array",
+      minItems: 1,
+      maxItems: 100,
+      description: "The calls, in order; each sees what those before it did.",
+      items: object(
+        {
+          tool: text("The name of a tool; any but batch.", { minLength: 1 }),
+          args: { type: "object", description: "Its arguments, as for the tool alone.", default: {} },
+        },
+        ["tool"],
+      ),
+    },
+    atomic: flag(
+      "All operations or none: after a failure nothing is changed. When false each stands for itself and the others go on.",
+      true,
+    ),
+    dry_run: flag("Only tell what each operation would do; nothing is written.", false),
+  },
+  ["operations"],
+);
+
+const outputSchema = object(
+  {
+    results: {
+      type: "array",
+      description: "What became of each operation, in order.",
+      items: object(
+        {
+          tool: text("The tool."),
+          ok: { type: "boolean", description: "Whether it succeeded." },
+          text: text("What the tool says."),
+          data: { type: "object", description: "The tool's data." },
+          error: { type: "object", description: "The tool's failure." },
+        },
+        ["tool", "ok", "text"],
+      ),
+    },
+    applied: { type: "boolean", description: "Whether anything was written." },
+    rolled_back: { type: "boolean", description: "Whether what had been written was taken back." },
+  },
+  ["results", "applied", "rolled_back"],
+);
+
+/** Several calls as one. */
+export const batch: BatchTool<Required<BatchArgs>, BatchData> = {
+  kind: "batch",
+  name: "batch",
+  title: "Batch",
+  description: `Runs several tool calls in order as one: all of them succeed, or nothing is changed and the error names the operation that failed (details.index, from 0). Later operations see the results of earlier ones, so a file can be made, edited and moved in one batch. A batch that is cut off is taken back, too.
+Use it where changes of several files belong together. Up to 100 operations; batches cannot be nested.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  parse: compile("batch", inputSchema),
+  paths: () => [],
+  render(data, args) {
+    const lines = data.results.map(
+      ({ tool, text }, index) => `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`,
+    );
+    return args.dry_run ? ["Dry run, nothing written", ...lines].join("\n") : lines.join("\n");
+  },
+};

@@ -1,0 +1,112 @@
+/** What a caller is given back: a result within its budget, or a failure that is worded. */
+import type { Location } from "../access/index.ts";
+import { tell } from "../hooks/events.ts";
+import type { Meant } from "../presets/preset.ts";
+import { OWN_NAMES } from "../tools/names.ts";
+import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
+import type { Call, PathUse } from "../tools/tool.ts";
+import { BatchFailed } from "./batch-failed.ts";
+import type { Changed } from "./change.ts";
+import type { AnyReading, AnyTool } from "./enter.ts";
+import { word } from "./messages.ts";
+import { errorData, type Failure, type Meta, type Success } from "./result.ts";
+import type { Session } from "./session.ts";
+
+/** Failures that somebody, or something put in the way by somebody, decided. */
+const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED", "GRANT_DENIED"]);
+
+/** Beyond the budget for the line that says what was cut. */
+const GRACE_BYTES = 500;
+
+/** The result of a call that worked. */
+export async function success(
+  tool: AnyTool,
+  render: (data: unknown, args: object, call: Call) => string,
+  { answer, modifiedByUser, approval }: Changed<unknown>,
+  args: object,
+  call: Call,
+  modifiedByHook: readonly string[],
+  started: number,
+): Promise<Success<unknown>> {
+  let { data } = answer;
+  let text = render(data, args, call);
+  let cut = false;
+  const budget = call.limits.outputBytes;
+  if (!fits(text, budget)) {
+    const { lines } = linesThatFit(text, budget);
+    const { shrink } = tool as AnyReading;
+    if (shrink !== undefined && lines > 0) {
+      data = await shrink.call(tool, data, args, lines, call);
+      text = render(data, args, call);
+    }
+    if (!fits(text, budget + GRACE_BYTES)) {
+      cut = true;
+      text = cutText(text, budget);
+      data = { ...(data as object), truncated: true };
+    }
+  }
+  if (modifiedByHook.length > 0) text += `\n[arguments modified by a hook: ${modifiedByHook.join(", ")}]`;
+  if (modifiedByUser) text += "\n[content modified by the reviewer before it was approved]";
+  const meta: Meta = {
+    duration_ms: performance.now() - started,
+    truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
+    ...(tool.kind === "read" ? {} : { call_id: call.callId }),
+    ...(modifiedByHook.length > 0 ? { modified_by_hook: true } : {}),
+    ...(modifiedByUser ? { modified_by_user: true } : {}),
+    ...(approval === undefined ? {} : { approval }),
+  };
+  return answer.content === undefined
+    ? { ok: true, text, data, meta }
+    : { ok: true, text, data, content: answer.content, meta };
+}
+
+/** The beginning of a text that no tool knows how to shorten, with a line that says so. */
+function cutText(text: string, budget: number): string {
+  const { end } = linesThatFit(text, budget);
+  const kept = end > 0 ? text.slice(0, end) : cutToBytes(text, budget);
+  return `${kept}\n[output cut at ${budget} bytes; truncated]`;
+}
+
+/** The result of a call that did not. */
+export async function failure(
+  session: Session,
+  tool: Pick<AnyTool, "name">,
+  thrown: unknown,
+  uses: readonly PathUse[],
+  locations: readonly Location[],
+  started: number,
+  meant: Meant | undefined,
+): Promise<Failure> {
+  const meta: Meta = { duration_ms: performance.now() - started, truncated: false };
+  if (thrown instanceof BatchFailed) {
+    const { verbatim, data } = thrown;
+    return {
+      ok: false,
+      text: verbatim ? thrown.message : `Error: ${thrown.message}`,
+      error: errorData(thrown),
+      // Left out of the type, so that `data` of a result has one type for each tool.
+      data: data as unknown as undefined,
+      meta,
+    };
+  }
+  const { error, told } = await word(thrown, {
+    tool: tool.name,
+    uses,
+    locations,
+    fs: session.fs,
+    display: session.resolver.display,
+    names: meant?.names ?? OWN_NAMES,
+  });
+  const message = meant?.refuse?.(error, told) ?? told;
+  if (REFUSALS.has(error.code)) {
+    const { code, message } = error;
+    tell(session.notify, { type: "call_denied", tool: tool.name, code, message });
+  }
+  const verbatim = error.code === "HOOK_BLOCKED" && error.details?.["verbatim"] === true;
+  return {
+    ok: false,
+    text: verbatim ? error.message : `Error: ${message}`,
+    error: errorData(error),
+    meta,
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * The past of a workspace: what can be undone, undoing it, and taking back what
+ * a process that died left half done. The journal knows the steps; here they
+ * meet the policy and the locks.
+ */
+import type { Location } from "../access/index.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { newCallId, type Recovery } from "../journal/index.ts";
+import { OWN_NAMES } from "../tools/names.ts";
+import type { PathUse } from "../tools/tool.ts";
+import { lockAll, stopIfCancelled } from "./change.ts";
+import { word } from "./messages.ts";
+import type { Session } from "./session.ts";
+
+/** One changing call of the past. */
+export interface HistoryEntry {
+  /** What `undo` takes. */
+  readonly callId: string;
+  /** The tool, or `undo`. */
+  readonly tool: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  /** What it touched, relative to the working directory. */
+  readonly paths: readonly string[];
+  /** The call that this one undid. */
+  readonly undoOf?: string;
+}
+
+/** What an undo did. */
+export interface Undone {
+  /** Of the undo itself: undo it to have the change again. */
+  readonly callId: string;
+  readonly paths: readonly string[];
+}
+
+/** The calls that can be undone, the newest first. */
+export async function historyOf(session: Session): Promise<readonly HistoryEntry[]> {
+  const records = await session.journal.history();
+  return records
+    .filter(({ undoable }) => undoable)
+    .map(({ header, paths }) =>
+      Object.freeze({
+        callId: header.callId,
+        tool: header.tool,
+        time: new Date(header.time).toISOString(),
+        paths: Object.freeze(paths.map(session.resolver.display)),
+        ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
+      }),
+    );
+}
+
+/** Undoes a call. */
+export async function undoCall(
+  session: Session,
+  undone: string,
+  signal: AbortSignal | undefined,
+): Promise<Undone> {
+  const { fs, resolver, journal } = session;
+  const uses: PathUse[] = [];
+  const locations: Location[] = [];
+  try {
+    stopIfCancelled(signal);
+    const { paths } = await journal.record(undone);
+    const shown = paths.map(resolver.display);
+    uses.push(...shown.map(whole));
+    // The record says what to put back; whether that is allowed is asked again.
+    for (const path of paths) locations.push(resolver.resolve(path, "write"));
+    const unlock = await lockAll(session, uses, { fs, locations, signal });
+    try {
+      const callId = newCallId();
+      await journal.undo(fs, undone, callId);
+      return Object.freeze({ callId, paths: Object.freeze(shown) });
+    } finally {
+      unlock();
+    }
+  } catch (thrown) {
+    const { display } = resolver;
+    const worded = await word(thrown, { tool: "undo", uses, locations, fs, display, names: OWN_NAMES });
+    throw worded.error;
+  }
+}
+
+/** A path of which everything is changed. */
+function whole(typed: string): PathUse {
+  return { argument: "path", typed, intent: "write", entry: true, tree: true };
+}
+
+/** Takes back what was cut, where that is ours to do. Never fails: what cannot be done now waits for the next. */
+export async function recover(session: Session): Promise<Recovery> {
+  const mine = (path: string): boolean => {
+    try {
+      session.resolver.resolve(path, "write");
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  try {
+    return await session.journal.recover(session.fs, mine, async (paths, action) => {
+      const unlock = await locked(session, paths, undefined);
+      try {
+        return await action();
+      } finally {
+        unlock();
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    return { rolledBack: 0, ignored: 0, conflicts: [] };
+  }
+}
+
+/** Judges paths and locks them. @throws FilewrightError as a write there would */
+async function locked(
+  session: Session,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<() => void> {
+  const locations: Location[] = paths.map((path) => session.resolver.resolve(path, "write"));
+  return lockAll(session, paths.map(whole), { fs: session.fs, locations, signal });
+}
