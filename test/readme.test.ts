@@ -32,8 +32,14 @@ describe("the README's examples", () => {
     expect(readFileSync(join(repo, "src/a.ts"), "utf8")).toContain("const retries = 5;");
   });
 
+  test("presets: the tools under other names", async () => {
+    const repo = directory();
+    writeFileSync(join(repo, "README.md"), "# A project\n");
+    await run(blocks[1] as string, repo);
+  });
+
   test("storage: a workspace in memory", async () => {
-    await run(blocks[1] as string, directory());
+    await run(blocks[2] as string, directory());
   });
 });
 

@@ -68,7 +68,7 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
   const parse = compile<Arguments>(spec.name, inputSchema);
   const aliases = aliasesOf(spec, of);
   const params = Object.entries(spec.params);
-  const names = namesOf(params, called);
+  const names = namesOf(params, called, spec.called);
   const ours: Aliases = Object.freeze(
     Object.fromEntries(
       params.flatMap(([theirs, { to, convert, keys }]) =>
@@ -106,6 +106,7 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
     ...(way.text === undefined ? {} : { text: textBy(way.text, tool, given) }),
     refuse: (error, told) => refusalBy(way, error, told, given, names),
   });
+  const arranged = spec.arrange ?? ((args: Arguments): Arguments => args);
   /** Whoever said `~` is not told where that is. */
   const discreet = (found: Meant, given: unknown, { home }: PresetHost): Meant => {
     const said = isPlain(given) && Object.values(given).some((value) => atHome(value, { home }) !== value);
@@ -123,7 +124,7 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
     inputSchema,
     outputSchema: spec.outputSchema ?? of.outputSchema,
     annotations: spec.annotations ?? of.annotations,
-    kind: of.kind,
+    kind: spec.kind ?? of.kind,
     tool: of,
     names,
     expand(given: unknown, host: PresetHost): Meant {
@@ -131,7 +132,7 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
       const other = spec.route?.(checked);
       const found =
         other === undefined
-          ? meant(spec, of, ourArguments(params, checked, spec.fixed), checked)
+          ? meant(spec, of, arranged(ourArguments(params, checked, spec.fixed), checked), checked)
           : meant(other, toolOf(other.of), other.args, checked);
       return discreet(found, given, host);
     },
@@ -166,8 +167,9 @@ function aliasesOf(spec: ToolSpec, of: Tool): Aliases {
 function namesOf(
   params: readonly (readonly [string, Param])[],
   called: (of: string) => string | undefined,
+  more: Aliases = {},
 ): Names {
-  const argument = new Map<string, string>();
+  const argument = new Map<string, string>(Object.entries(more));
   const back = new Map<string, (value: number) => number>();
   for (const [theirs, { to, back: backwards, keys = {} }] of params) {
     if (to === null) continue;
@@ -211,6 +213,14 @@ function inverted(keys: Readonly<Record<string, string>>): Readonly<Record<strin
 function atHome(path: unknown, { home }: PresetHost): unknown {
   if (home === undefined || typeof path !== "string") return path;
   return path === "~" || path.startsWith("~/") ? home + path.slice(1) : path;
+}
+
+/** The refusal of one argument of a preset's tool. */
+export function wrongArgument(tool: string, argument: string, what: string): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
+    complete: true,
+    details: { tool, argument },
+  });
 }
 
 function wantAbsolute(tool: string, argument: string, path: unknown): void {

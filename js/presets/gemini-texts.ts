@@ -4,9 +4,13 @@ import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/in
 import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Told } from "./preset.ts";
+import { rowsOf } from "./texts.ts";
 
 /** Raw lines, below a line that says which they are. */
-export function geminiReadText({ data, args, call, plain }: Told<ReadFileArgs, ReadFileData>): string {
+export function geminiReadText(
+  { data, args, call, plain }: Told<ReadFileArgs, ReadFileData>,
+  paging = "offset/limit",
+): string {
   if (data.image !== undefined || data.lines_read === 0) return plain();
   const content = readText(
     data,
@@ -16,7 +20,7 @@ export function geminiReadText({ data, args, call, plain }: Told<ReadFileArgs, R
   );
   if (data.start_line > 1 || data.truncated) {
     const total = data.total_lines ?? `at least ${data.at_least_lines ?? data.end_line}`;
-    return `[File content truncated: showing lines ${data.start_line}-${data.end_line} of ${total} total lines. Use offset/limit parameters to view more.]\n${content}`;
+    return `[File content truncated: showing lines ${data.start_line}-${data.end_line} of ${total} total lines. Use ${paging} parameters to view more.]\n${content}`;
   }
   return data.long_lines > 0
     ? `[File content partially truncated: some lines exceeded maximum length of 2000 characters.]\n${content}`
@@ -26,23 +30,25 @@ export function geminiReadText({ data, args, call, plain }: Told<ReadFileArgs, R
 /** Hits below the name of their file. */
 export function geminiGrepText({ data, args, given, call }: Told<GrepArgs, GrepData>): string {
   const pattern = escapeControls(args.pattern);
-  const path = given["path"];
-  const include = given["include"];
+  const path = given["path"] ?? given["dir_path"];
+  const include = given["include"] ?? given["include_pattern"];
   const within =
-    (typeof path === "string" ? `in path "${escapeControls(path)}"` : "in the workspace directory") +
+    (typeof path === "string" && path !== "."
+      ? `in path "${escapeControls(path)}"`
+      : "in the workspace directory") +
     (typeof include === "string" ? ` (filter: "${escapeControls(include)}")` : "");
   const { matches = [], total_matches: total } = data;
   if (matches.length === 0) return `No matches found for pattern "${pattern}" ${within}.`;
   const count = `${total} match${total === 1 ? "" : "es"}`;
   const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];
   let file: string | undefined;
-  for (const match of matches) {
-    if (match.path !== file) {
+  for (const row of rowsOf(matches)) {
+    if (row.path !== file) {
       if (file !== undefined) lines.push("---");
-      file = match.path;
+      file = row.path;
       lines.push(`File: ${escapeControls(file)}`);
     }
-    lines.push(`L${match.line}: ${match.text}`);
+    lines.push(`L${row.line}${row.hit ? ":" : "-"} ${row.text}`);
   }
   lines.push("---");
   if (data.truncated || !data.complete)

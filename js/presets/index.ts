@@ -6,9 +6,14 @@ import { FilewrightError } from "../engine/errors.ts";
 import { nearest } from "../tools/nearest.ts";
 import { adk } from "./adk.ts";
 import { amplifier } from "./amplifier.ts";
+import { anthropic } from "./anthropic.ts";
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
 import { fluent } from "./fluent.ts";
 import { gemini } from "./gemini.ts";
+import { geminiCli } from "./gemini-cli.ts";
 import { go } from "./go.ts";
+import { mcp } from "./mcp.ts";
 import type { Preset } from "./preset.ts";
 import { tinyagent } from "./tinyagent.ts";
 
@@ -20,7 +25,24 @@ export const PRESETS: {
   readonly gemini: Preset;
   readonly go: Preset;
   readonly amplifier: Preset;
-} = Object.freeze({ adk, fluent, tinyagent, gemini, go, amplifier });
+  readonly mcp: Preset;
+  readonly "gemini-cli": Preset;
+  readonly claude: Preset;
+  readonly anthropic: Preset;
+  readonly codex: Preset;
+} = Object.freeze({
+  adk,
+  fluent,
+  tinyagent,
+  gemini,
+  go,
+  amplifier,
+  mcp,
+  "gemini-cli": geminiCli,
+  claude,
+  anthropic,
+  codex,
+});
 
 /** The name of a preset; `canonical` is our own tools. */
 export type PresetName = "canonical" | keyof typeof PRESETS;
@@ -47,6 +69,7 @@ export function presetOf(preset: PresetName | Preset | undefined): Preset | unde
   );
 }
 
+export { strictSchema, type StrictSchema } from "./strict.ts";
 export { definePreset, param, route, tool } from "./define.ts";
 export type {
   Param,

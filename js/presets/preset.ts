@@ -80,10 +80,14 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   readonly fixed?: Arguments;
   /** Further spellings: alias → parameter. */
   readonly aliases?: Aliases;
+  /** What our arguments are called where no parameter says it: ours → theirs. */
+  readonly called?: Aliases;
   /** Parameters that must be absolute paths. */
   readonly absolute?: readonly string[];
   /** Parameters in which a leading `~` is the user's home. */
   readonly home?: readonly string[];
+  /** Our arguments completed from several of theirs. @throws FilewrightError INVALID_ARGUMENT */
+  readonly arrange?: (args: Arguments, given: Arguments) => Arguments;
   /** Another way, where the arguments mean something else. */
   readonly route?: (given: Arguments) => Route | undefined;
   /** A second attempt, where the first failed with this code. */
@@ -91,6 +95,8 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   /** What structured answers look like, where not as ours. */
   readonly outputSchema?: ObjectSchema;
   readonly annotations?: Annotations;
+  /** `read`: offered by a read-only workspace too, which refuses what would change files. */
+  readonly kind?: "read" | "change";
 }
 
 /** A call in their words, made one of ours. */

@@ -16,7 +16,14 @@ export function renamed(text: string, names: Names, path: string | undefined): s
   if (names === OWN_NAMES) return text;
   const exchange = (part: string): string =>
     part.replace(IDENTIFIER, (name) => (isOurs(name) ? (nameIn(names, name) ?? name) : name));
-  return path === undefined || path === "" ? exchange(text) : text.split(path).map(exchange).join(path);
+  // Only a path that holds such a name needs to be passed over.
+  const named = path?.match(IDENTIFIER)?.some(isOurs) === true;
+  return named
+    ? text
+        .split(path as string)
+        .map(exchange)
+        .join(path)
+    : exchange(text);
 }
 
 /** A remedy in the reader's names; undefined where it needs something that the reader does not have. */

@@ -1,0 +1,101 @@
+/** Preset `anthropic`: the text editor and memory tools that Anthropic's API defines. */
+import { choice, integer, text } from "../tools/shared.ts";
+import type { Arguments, Schema } from "../tools/schema.ts";
+import { definePreset, param, tool } from "./define.ts";
+import { editorRoute, memoryRoute, viewInstead } from "./anthropic-commands.ts";
+import type { Param, Preset, ToolSpec } from "./preset.ts";
+
+const RANGE: Schema = {
+  type: "array",
+  items: { type: "integer" },
+  minItems: 2,
+  maxItems: 2,
+  description: "With view: first and last line, counted from 1; -1 as last reads to the end.",
+};
+
+const only = (commands: string, what: string, more: Partial<Schema> = {}): Param =>
+  param(null, text(`With ${commands}: ${what}`, more));
+
+const edits = {
+  file_text: only("create", "the whole content of the new file."),
+  old_str: only("str_replace", "the text to replace, exactly as in the file; it must occur once.", {
+    minLength: 1,
+  }),
+  new_str: only("str_replace", "the text to put there; left out, the old text is deleted."),
+  insert_line: param(
+    null,
+    integer("With insert: the line to insert behind; 0 inserts at the beginning.", { minimum: 0 }),
+  ),
+  insert_text: only("insert", "the text to insert."),
+} as const;
+
+/** A tool whose `command` says what it does. */
+function commanded(
+  spec: Pick<ToolSpec, "name" | "title" | "description" | "params"> & {
+    readonly route: (given: Arguments) => ReturnType<NonNullable<ToolSpec["route"]>>;
+    readonly memory: boolean;
+  },
+): ToolSpec {
+  const { memory, ...rest } = spec;
+  return tool({
+    ...rest,
+    of: "edit_file",
+    called: { path: "path", content: "file_text", old_text: "old_str", new_text: "new_str" },
+    kind: "read",
+    required: ["command"],
+    instead: (code, given) => viewInstead(code, given, memory),
+  });
+}
+
+/** One tool for editing, one for notes; each takes a command. */
+export const anthropic: Preset = definePreset({
+  name: "anthropic",
+  about: "the text editor and memory tools of Anthropic's API",
+  tools: [
+    commanded({
+      name: "str_replace_based_edit_tool",
+      title: "Text editor",
+      description:
+        "Views, creates and edits text files. view shows a file with line numbers, or a directory two levels deep; create makes a new file; str_replace replaces text that occurs exactly once; insert puts text behind a line. Returns a diff of what changed.",
+      params: {
+        command: param(null, choiceOf("What to do.", ["view", "create", "str_replace", "insert"])),
+        path: param(
+          null,
+          text("The file or directory; relative to the workspace, or absolute.", { minLength: 1 }),
+        ),
+        view_range: param(null, RANGE),
+        ...edits,
+      },
+      route: editorRoute,
+      memory: false,
+    }),
+    commanded({
+      name: "memory",
+      title: "Memory",
+      description:
+        "Keeps notes between conversations, as files below /memories. view shows a file or the directory; create makes a file; str_replace and insert change one; delete removes a file or directory; rename moves one. Look at /memories before a task, and write down what is worth knowing next time.",
+      params: {
+        command: param(
+          null,
+          choiceOf("What to do.", ["view", "create", "str_replace", "insert", "delete", "rename"]),
+        ),
+        path: param(
+          null,
+          text("The file or directory, from /memories on. Not with rename.", { minLength: 1 }),
+        ),
+        view_range: param(null, RANGE),
+        ...edits,
+        old_path: only("rename", "what to rename.", { minLength: 1 }),
+        new_path: only("rename", "its new path.", { minLength: 1 }),
+      },
+      route: memoryRoute,
+      memory: true,
+    }),
+  ],
+});
+
+/** One of a few words, without a default. */
+function choiceOf(description: string, values: readonly string[]): Schema {
+  const { default: _, ...schema } = choice(description, values, "");
+  return schema;
+}

@@ -1,0 +1,204 @@
+/** Preset `claude`: the file tools that Claude models know from Claude Code. */
+import type { GrepArgs, GrepData } from "../tools/index.ts";
+import { object } from "../tools/schema.ts";
+import { choice, flag, integer, path, text } from "../tools/shared.ts";
+import { escapeControls } from "../tools/text.ts";
+import { definePreset, param, tool } from "./define.ts";
+import type { Param, Preset, Refused, Told } from "./preset.ts";
+import { foundTimes, headed, rowsOf, shownDiff } from "./texts.ts";
+
+const OLD: Param = param("old_text", text("The text to replace, exactly as in the file.", { minLength: 1 }));
+const NEW: Param = param("new_text", text("The text to put there; it must be different."));
+const ALL: Param = param("replace_all", flag("Replace every occurrence.", false));
+
+function refuse({ code, told, error, given }: Refused): string | undefined {
+  if (code === "NOT_FOUND") return headed("File does not exist.", told);
+  if (code === "NO_CHANGE")
+    return headed("No changes to make: old_string and new_string must be different.", told);
+  if (code === "MATCH_NOT_FOUND") return headed("String to replace not found in file.", told);
+  if (code === "MATCH_NOT_UNIQUE" && given["replace_all"] !== true) {
+    return headed(
+      `Found ${foundTimes(error)} matches of the string to replace, but replace_all is false. Set replace_all to true, or add context to say which.`,
+      told,
+    );
+  }
+  return undefined;
+}
+
+const lines = (what: string): Param["schema"] => integer(what, { minimum: 0, maximum: 50 });
+
+/** Results that a call skips and gives at most. */
+function windowOf(given: Told["given"]): { readonly skip: number; readonly most: number } {
+  const most = Number(given["head_limit"]);
+  return { skip: Number(given["offset"]), most: most === 0 ? MOST : most };
+}
+
+const MOST = 100_000;
+
+function grepText({ data, given, args }: Told<GrepArgs, GrepData>): string {
+  const { skip, most } = windowOf(given);
+  const page = <T>(list: readonly T[]): readonly T[] => list.slice(skip, skip + most);
+  const more = data.truncated || !data.complete ? `\n[there are more; raise head_limit or offset]` : "";
+  if (args.output === "files") {
+    const files = page(data.files ?? []);
+    if (files.length === 0) return "No files found";
+    const found = `Found ${files.length} file${files.length === 1 ? "" : "s"}`;
+    return [found, ...files.map(escapeControls)].join("\n") + more;
+  }
+  if (args.output === "count") {
+    const counts = page(data.counts ?? []);
+    if (counts.length === 0) return "No matches found";
+    const total = counts.reduce((sum, { count }) => sum + count, 0);
+    const rows = counts.map(({ path: file, count }) => `${escapeControls(file)}:${count}`);
+    return [...rows, "", `Found ${total} matching lines in ${counts.length} files`].join("\n") + more;
+  }
+  const matches = page(data.matches ?? []);
+  if (matches.length === 0) return "No matches found";
+  const numbered = given["-n"] !== false;
+  const rows = rowsOf(matches).map(({ path: file, line, text: content, hit }) => {
+    const mark = hit ? ":" : "-";
+    return `${escapeControls(file)}${mark}${numbered ? `${line}${mark}` : ""}${content}`;
+  });
+  return rows.join("\n") + more;
+}
+
+/** The parameter names that Claude models write best. */
+export const claude: Preset = definePreset({
+  name: "claude",
+  about: "Claude Code",
+  tools: [
+    tool({
+      name: "Read",
+      of: "read_file",
+      description:
+        "Reads a file with line numbers (number, arrow, line), at most 2000 lines from line `offset` on, counted from 1; longer lines than 2000 characters are cut. Images are returned as images; of PDF files, notebooks and office documents the text, of PDF files some `pages` only. The line numbers are not part of the file.",
+      params: {
+        file_path: param("path", path("The file to read")),
+        offset: param("start_line", integer("The line to begin with, counted from 1.", { minimum: 1 })),
+        limit: param("max_lines", integer("How many lines at most; default 2000.", { minimum: 1 })),
+        pages: param("pages", text('Of a PDF: which pages, such as "3" or "1-5".')),
+      },
+      required: ["file_path"],
+      fixed: { line_numbers: "arrow" },
+      refuse,
+    }),
+    tool({
+      name: "Write",
+      of: "write_file",
+      description:
+        "Writes a file with exactly this content, atomically; an existing file is replaced, missing directories are made. Read an existing file first, and prefer Edit to change parts of it.",
+      params: {
+        file_path: param("path", path("The file to write")),
+        content: param("content", text("The whole content, written as it is.")),
+      },
+      required: ["file_path", "content"],
+      text: ({ data, args }) =>
+        data.operation === "create"
+          ? `File created successfully at: ${escapeControls(args.path)}`
+          : `The file ${escapeControls(args.path)} has been updated.`,
+      refuse,
+    }),
+    tool({
+      name: "Edit",
+      of: "edit_file",
+      description:
+        "Replaces exact text in a file. old_string must occur once, or replace_all must be true; copy it from Read without the line numbers (everything up to and including the arrow), with its indentation. Returns the diff.",
+      params: {
+        file_path: param("path", path("The file to edit")),
+        old_string: OLD,
+        new_string: NEW,
+        replace_all: ALL,
+      },
+      required: ["file_path", "old_string", "new_string"],
+      fixed: { match: "exact" },
+      text: ({ data, args }) => `The file ${escapeControls(args.path)} has been updated.\n${shownDiff(data)}`,
+      refuse,
+    }),
+    tool({
+      name: "MultiEdit",
+      of: "edit_file",
+      description:
+        "Makes several edits to one file in one go: in order, each on the result of those before it, all of them or none. Each edit follows the rules of Edit. Returns the diff.",
+      params: {
+        file_path: param("path", path("The file to edit")),
+        edits: param(
+          "edits",
+          {
+            type: "array",
+            minItems: 1,
+            description: "The edits, in order.",
+            items: object({ old_string: OLD.schema, new_string: NEW.schema, replace_all: ALL.schema }, [
+              "old_string",
+              "new_string",
+            ]),
+          },
+          { keys: { old_string: "old_text", new_string: "new_text", replace_all: "replace_all" } },
+        ),
+      },
+      required: ["file_path", "edits"],
+      fixed: { match: "exact" },
+      text: ({ data, args, given }) =>
+        `Applied ${(given["edits"] as readonly unknown[]).length} edits to ${escapeControls(args.path)}\n${shownDiff(data)}`,
+      refuse,
+    }),
+    tool({
+      name: "Glob",
+      of: "glob",
+      description:
+        "Finds files by name pattern, such as **/*.ts or src/**/*.{js,jsx}, the most recently changed first, at most 100. Use it when something of the name is known; to search contents use Grep.",
+      params: {
+        pattern: param("pattern", text("The glob.", { minLength: 1 })),
+        path: param("path", path("The directory to look in", { default: "." })),
+      },
+      required: ["pattern"],
+      fixed: { sort: "mtime", limit: 100 },
+      text: ({ data, plain }) => (data.matches.length === 0 ? "No files found" : plain()),
+      refuse,
+    }),
+    tool({
+      name: "Grep",
+      of: "grep",
+      description:
+        "Searches the contents of files for a regular expression (Rust syntax, as in ripgrep). output_mode files_with_matches (the default) gives paths, content the lines, count the number of lines of each file. Narrow it by glob or type; ignored and binary files are left out.",
+      params: {
+        pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
+        path: param("path", path("The directory or file to search", { default: "." })),
+        glob: param("glob", text("Only files whose path matches, such as *.{ts,tsx}.", { minLength: 1 })),
+        output_mode: param(
+          "output",
+          choice("What is given.", ["content", "files_with_matches", "count"], "files_with_matches"),
+          { convert: (mode: string) => (mode === "files_with_matches" ? "files" : mode) },
+        ),
+        "-B": param("before", lines("Lines before each match, with output_mode content.")),
+        "-A": param("after", lines("Lines after each match, with output_mode content.")),
+        "-C": param("context", lines("Lines before and after each match, with output_mode content.")),
+        context: param(null, lines("The same as -C.")),
+        "-n": param(null, flag("Show line numbers, with output_mode content.", true)),
+        "-i": param("case", flag("Letter case does not count.", false), {
+          convert: (aside: boolean) => (aside ? "insensitive" : "sensitive"),
+        }),
+        type: param("file_types", text("Only files of this type, such as js, py, rust.", { minLength: 1 }), {
+          convert: (type: string) => [type],
+        }),
+        head_limit: param(
+          null,
+          integer("The most lines or paths given; 0 for all.", { default: 250, minimum: 0 }),
+        ),
+        offset: param(null, integer("How many lines or paths to skip first.", { default: 0, minimum: 0 })),
+        multiline: param("multiline", flag("Let a match span lines.", false)),
+      },
+      required: ["pattern"],
+      arrange(args, given) {
+        const { skip, most } = windowOf(given);
+        const context = args["context"] ?? given["context"];
+        return {
+          ...args,
+          ...(context === undefined ? {} : { context }),
+          max_results: Math.min(skip + most, 1_000_000),
+        };
+      },
+      text: grepText,
+      refuse,
+    }),
+  ],
+});

@@ -1,0 +1,112 @@
+/** Preset `codex`: `apply_patch` as OpenAI's coding models write it, and the reading tools beside it. */
+import { integer, path, text } from "../tools/shared.ts";
+import { escapeControls } from "../tools/text.ts";
+import { definePreset, param, tool } from "./define.ts";
+import type { Preset, Refused } from "./preset.ts";
+import { absoluteIn, headed } from "./texts.ts";
+
+function refuse({ code, told }: Refused): string | undefined {
+  return code === "PATCH_FAILED" ? headed("apply_patch verification failed", told) : undefined;
+}
+
+const MARKS = { create: "A", copy: "A", delete: "D", update: "M", rename: "M" } as const;
+
+const offset = (what: string): ReturnType<typeof integer> => integer(what, { default: 1, minimum: 1 });
+
+/** Patches in the `*** Begin Patch` form; lines and entries numbered from 1. */
+export const codex: Preset = definePreset({
+  name: "codex",
+  about: "OpenAI's Codex",
+  tools: [
+    tool({
+      name: "apply_patch",
+      of: "apply_patch",
+      description:
+        "Applies a patch to any number of files, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand sections `*** Add File: path` (each line with +), `*** Delete File: path` and `*** Update File: path`, optionally followed by `*** Move to: path`, with hunks of context, - and + lines behind `@@`. Give three lines of context around each change. A hunk that is not found, or fits in two places, is refused with what is there.",
+      params: { input: param("patch", text("The whole patch.", { minLength: 1 })) },
+      required: ["input"],
+      text({ data }) {
+        const rows = data.files.map(
+          ({ operation, path: file }) => `${MARKS[operation]} ${escapeControls(file)}`,
+        );
+        return ["Success. Updated the following files:", ...rows].join("\n");
+      },
+      refuse,
+    }),
+    tool({
+      name: "read_file",
+      of: "read_file",
+      description:
+        "Reads a text file, each line behind `L` and its number, at most `limit` lines from line `offset` on, counted from 1.",
+      params: {
+        file_path: param("path", path("The file to read")),
+        offset: param("start_line", offset("The line to begin with, counted from 1.")),
+        limit: param("max_lines", integer("How many lines at most.", { default: 2000, minimum: 1 })),
+      },
+      required: ["file_path"],
+      fixed: { line_numbers: "plain", max_line_chars: 500 },
+      text({ data, plain }) {
+        if (data.rendered === true || data.image !== undefined || data.lines_read === 0) return plain();
+        return plain().replace(/^(\d+)\t/gmu, "L$1: ");
+      },
+    }),
+    tool({
+      name: "list_dir",
+      of: "list_directory",
+      description:
+        "Lists a directory and what is below it, to `depth` levels, indented by level: directories end in /, links in @. At most `limit` entries from entry `offset` on, counted from 1.",
+      params: {
+        dir_path: param("path", path("The directory to list")),
+        offset: param(null, offset("The entry to begin with, counted from 1.")),
+        limit: param(
+          null,
+          integer("How many entries at most.", { default: 25, minimum: 1, maximum: 10_000 }),
+        ),
+        depth: param("depth", integer("How many levels.", { default: 2, minimum: 1, maximum: 32 })),
+      },
+      required: ["dir_path"],
+      fixed: { sort: "name" },
+      arrange: (args, given) => ({
+        ...args,
+        limit: Math.min(Number(given["offset"]) - 1 + Number(given["limit"]), 100_000),
+      }),
+      text({ data, given, call }) {
+        const from = Number(given["offset"]) - 1;
+        const base = data.path === "." ? 0 : data.path.split("/").length;
+        const rows = data.entries.slice(from).map(({ path: file, name, type }) => {
+          const level = file.split("/").length - base - 1;
+          const mark = type === "dir" ? "/" : type === "symlink" ? "@" : type === "other" ? "?" : "";
+          return `${"  ".repeat(level)}${escapeControls(name)}${mark}`;
+        });
+        const more = data.truncated ? [`More than ${rows.length} entries found`] : [];
+        return [`Absolute path: ${escapeControls(absoluteIn(call, data.path))}`, ...rows, ...more].join("\n");
+      },
+    }),
+    tool({
+      name: "grep_files",
+      of: "grep",
+      description:
+        "Finds files whose content matches a regular expression (Rust syntax) and gives their paths, at most `limit`. `include` narrows it by a glob of file names.",
+      params: {
+        pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
+        include: param("glob", text("Only files whose path matches this glob.", { minLength: 1 })),
+        path: param("path", path("The directory or file to search", { default: "." })),
+        limit: param(
+          "max_results",
+          integer("How many paths at most.", { default: 100, minimum: 1, maximum: 2000 }),
+        ),
+      },
+      required: ["pattern"],
+      fixed: { output: "files" },
+      text: ({ data, plain }) => ((data.files ?? []).length === 0 ? "No matches found." : plain()),
+    }),
+    tool({
+      name: "view_image",
+      of: "read_file",
+      description: "Shows an image file of the workspace, so that it can be looked at.",
+      params: { path: param("path", path("The image to show")) },
+      required: ["path"],
+      fixed: { non_text: "block" },
+    }),
+  ],
+});

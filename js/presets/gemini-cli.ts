@@ -1,0 +1,218 @@
+/** Preset `gemini-cli`: the file tools of Gemini CLI as its models know them today. */
+import { engine } from "../engine/current.ts";
+import type { GrepArgs, GrepData } from "../tools/index.ts";
+import { object, type Schema } from "../tools/schema.ts";
+import { flag, integer, path, text, texts } from "../tools/shared.ts";
+import { escapeControls } from "../tools/text.ts";
+import { definePreset, param, route, tool, wrongArgument } from "./define.ts";
+import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
+import type { Preset, Refused, Told } from "./preset.ts";
+import { foundTimes, headed, shownDiff } from "./texts.ts";
+
+const filtering: Schema = {
+  ...object(
+    {
+      respect_git_ignore: flag("Leave out what .gitignore names.", true),
+      respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
+    },
+    [],
+  ),
+  description: "Which ignore files are minded.",
+};
+
+const mindful = { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false };
+
+function refuseReplace({ code, told, error }: Refused): string | undefined {
+  switch (code) {
+    case "MATCH_NOT_FOUND":
+      return headed("Failed to edit, 0 occurrences found for old_string.", told);
+    case "MATCH_NOT_UNIQUE":
+      return headed(
+        `Failed to edit, expected 1 occurrence but found ${foundTimes(error)} for old_string; set allow_multiple: true to replace them all.`,
+        told,
+      );
+    case "NOT_FOUND":
+      return headed("File not found. Cannot apply edit. Use an empty old_string to create a new file.", told);
+    default:
+      return undefined;
+  }
+}
+
+/** Hits without the lines that the exclusion matches. The engine decides, in linear time. */
+function grepText(told: Told<GrepArgs, GrepData>): string {
+  const { data, given, plain } = told;
+  if (data.files !== undefined) return plain();
+  const exclude = given["exclude_pattern"];
+  const { matches = [] } = data;
+  if (typeof exclude !== "string" || matches.length === 0) return geminiGrepText(told);
+  const lines = matches.map((match) => match.text.replaceAll("\n", " ")).join("\n");
+  const hits = engine().grepText(lines, { pattern: exclude });
+  const out = new Set(hits.matches.map(({ line }) => line));
+  const kept = matches.filter((_, index) => !out.has(index + 1));
+  return geminiGrepText({
+    ...told,
+    data: { ...data, matches: kept, total_matches: data.total_matches - out.size },
+  });
+}
+
+/** Paths relative or absolute, lines from 1, replacements of one place or of all. */
+export const geminiCli: Preset = definePreset({
+  name: "gemini-cli",
+  about: "Gemini CLI today",
+  tools: [
+    tool({
+      name: "read_file",
+      of: "read_file",
+      description:
+        "Reads a file: text as it is, images as images, PDF files as text. Give start_line and end_line for the part that is needed; otherwise at most 2000 lines are given, and a first line says which.",
+      params: {
+        file_path: param("path", path("The file to read")),
+        start_line: param("start_line", integer("First line, counted from 1.", { minimum: 1 })),
+        end_line: param(null, integer("Last line, counted from 1, included.", { minimum: 1 })),
+      },
+      required: ["file_path"],
+      fixed: { line_numbers: "none" },
+      arrange(args, { start_line: start = 1, end_line: end }) {
+        if (end === undefined) return args;
+        if (Number(end) < Number(start))
+          throw wrongArgument("read_file", "end_line", "it lies before start_line");
+        return { ...args, max_lines: Number(end) - Number(start) + 1 };
+      },
+      text: (told) => geminiReadText(told, "start_line/end_line"),
+    }),
+    tool({
+      name: "write_file",
+      of: "write_file",
+      description:
+        "Writes the complete content of a file, which is created or replaced whole; missing directories are made. Give all of it, without placeholders. For changes of existing files use replace. The user may modify the content before it is written.",
+      params: {
+        file_path: param("path", path("The file to write")),
+        content: param("content", text("The complete content, written as it is.")),
+      },
+      required: ["file_path", "content"],
+      text: ({ data, args }) =>
+        data.operation === "create"
+          ? `Successfully created and wrote to new file: ${escapeControls(args.path)}.`
+          : `Successfully overwrote file: ${escapeControls(args.path)}.`,
+    }),
+    tool({
+      name: "replace",
+      of: "edit_file",
+      description:
+        "Replaces text in a file. old_string must stand in the file once, with enough lines around the change to be unique, or allow_multiple must be true: then every occurrence is replaced. An empty old_string creates a new file. The user may modify new_string before it is written.",
+      params: {
+        file_path: param("path", path("The file to change")),
+        instruction: param(null, text("What the change is for, in a sentence or two.", { default: "" })),
+        old_string: param(
+          "old_text",
+          text("The exact text to replace, unescaped; empty to create a new file."),
+        ),
+        new_string: param("new_text", text("The exact text to put there, unescaped and complete.")),
+        allow_multiple: param("replace_all", flag("Replace every occurrence.", false)),
+      },
+      required: ["file_path", "old_string", "new_string"],
+      route: (given) =>
+        given["old_string"] !== ""
+          ? undefined
+          : route({
+              of: "write_file",
+              args: { path: given["file_path"], content: given["new_string"], overwrite: false },
+              text: ({ args }) => `Created new file: ${escapeControls(args.path)} with provided content.`,
+              refuse: ({ code, told }) =>
+                code === "ALREADY_EXISTS"
+                  ? headed("Failed to edit. Attempted to create a file that already exists.", told)
+                  : undefined,
+            }),
+      text: ({ data, args }) =>
+        `Successfully modified file: ${escapeControls(args.path)} (${data.replacements} replacements).\n${shownDiff(data)}`,
+      refuse: refuseReplace,
+    }),
+    tool({
+      name: "grep_search",
+      of: "grep",
+      description:
+        "Searches the contents of files for a regular expression (Rust syntax, letter case aside) below a directory or in one file, and gives the lines with their files and numbers, at most 100 unless total_max_matches says otherwise. names_only gives an overview first.",
+      params: {
+        pattern: param("pattern", text("The regular expression.", { minLength: 1 })),
+        dir_path: param("path", path("The directory or file to search", { default: "." })),
+        include_pattern: param(
+          "glob",
+          text("Only files whose path matches this glob, such as *.ts.", { minLength: 1 }),
+        ),
+        exclude_pattern: param(
+          null,
+          text("Leave out lines that match this regular expression.", { minLength: 1 }),
+        ),
+        names_only: param("output", flag("Only give the paths of files with a match.", false), {
+          convert: (only: boolean) => (only ? "files" : "content"),
+        }),
+        case_sensitive: param("case", flag("Whether letter case counts.", false), {
+          convert: (counts: boolean) => (counts ? "sensitive" : "insensitive"),
+        }),
+        fixed_strings: param("regex", flag("The pattern is plain text.", false), {
+          convert: (plain: boolean) => !plain,
+        }),
+        context: param(
+          "context",
+          integer("Lines around each match.", { default: 0, minimum: 0, maximum: 50 }),
+        ),
+        after: param("after", integer("Lines after each match.", { minimum: 0, maximum: 50 })),
+        before: param("before", integer("Lines before each match.", { minimum: 0, maximum: 50 })),
+        no_ignore: param("respect_ignore", flag("Search ignored files too.", false), {
+          convert: (all: boolean) => !all,
+        }),
+        max_matches_per_file: param("max_per_file", integer("The most lines of one file.", { minimum: 1 })),
+        total_max_matches: param(
+          "max_results",
+          integer("The most lines of all.", { default: 100, minimum: 1, maximum: 1_000_000 }),
+        ),
+      },
+      required: ["pattern"],
+      text: grepText,
+    }),
+    tool({
+      name: "glob",
+      of: "glob",
+      description:
+        "Finds files by name pattern, such as src/**/*.ts: those changed within a day first, newest first, then the others by path. Ignored files are left out unless respect_git_ignore is false.",
+      params: {
+        pattern: param("pattern", text("The glob.", { minLength: 1 })),
+        dir_path: param("path", path("The directory to look in", { default: "." })),
+        case_sensitive: param("case_sensitive", flag("Whether letter case counts.", false)),
+        respect_git_ignore: param("respect_ignore", flag("Leave out what ignore files name.", true)),
+        respect_gemini_ignore: param(null, flag("Leave out what .geminiignore names.", true)),
+      },
+      required: ["pattern"],
+      fixed: { sort: "recent" },
+    }),
+    tool({
+      name: "list_directory",
+      of: "list_directory",
+      description:
+        "Lists the names of files and subdirectories directly within a directory, directories first. Names that match an `ignore` glob are left out.",
+      params: {
+        dir_path: param("path", path("The directory to list")),
+        ignore: param("ignore", texts("Globs of what to leave out.")),
+        file_filtering_options: param("respect_ignore", filtering, mindful),
+      },
+      required: ["dir_path"],
+    }),
+    tool({
+      name: "read_many_files",
+      of: "read_many_files",
+      description:
+        "Reads the contents of several files, found by globs or named exactly, one after the other, each behind a line `--- path ---`. Usual build and dependency directories are left out unless useDefaultExcludes is false.",
+      params: {
+        include: param("paths", texts("Files, directories and globs.", { minItems: 1 })),
+        exclude: param("exclude", texts("Globs to leave out.")),
+        recursive: param(null, flag("Directories and ** always go through all levels.", true)),
+        useDefaultExcludes: param(
+          "use_default_excludes",
+          flag("Leave out dependencies, build output, archives and the like.", true),
+        ),
+        file_filtering_options: param("respect_ignore", filtering, mindful),
+      },
+      required: ["include"],
+    }),
+  ],
+});

@@ -1,0 +1,123 @@
+/** The texts of the Model Context Protocol's filesystem server. */
+import type {
+  ListDirectoryArgs,
+  ListDirectoryData,
+  ReadFileArgs,
+  ReadFileData,
+  ReadManyFilesArgs,
+  ReadManyFilesData,
+  StatArgs,
+  StatData,
+} from "../tools/index.ts";
+import { readText } from "../tools/read_file.ts";
+import { escapeControls } from "../tools/text.ts";
+import type { Told } from "./preset.ts";
+
+/** The file as it is; of its head or tail the lines without their last end. */
+export function readMcpText({ data, args, given, call, plain }: Told<ReadFileArgs, ReadFileData>): string {
+  if (data.image !== undefined) return plain();
+  const part = given["head"] !== undefined || given["tail"] !== undefined;
+  if (data.lines_read === 0) return data.total_lines === 0 ? "" : plain();
+  const shown = { path: args.path, line_numbers: "none", max_line_chars: 0, anchors: false } as const;
+  const content = readText(data, shown, call, false);
+  if (!part) return data.truncated ? plain() : content;
+  return content.replace(/\n$/u, "");
+}
+
+/** A diff in a fence that nothing in it can close. */
+export function fenced(diff: string): string {
+  let fence = "```";
+  while (diff.includes(fence)) fence += "`";
+  return `${fence}diff\n${diff}${fence}\n`;
+}
+
+/** Each file in the order asked for, or why it was not read. */
+export function manyText({ data, args, call }: Told<ReadManyFilesArgs, ReadManyFilesData>): string {
+  const read = new Map(data.files.map((file) => [file.path, file.content]));
+  const skipped = new Map(data.skipped.map(({ path, reason }) => [path, reason]));
+  const parts = args.paths.map((typed) => {
+    const path = escapeControls(typed);
+    const shown = displayed(typed, call);
+    const content = read.get(shown);
+    if (content !== undefined) return `${path}:\n${content}\n`;
+    return `${path}: Error - ${escapeControls(skipped.get(shown) ?? skipped.get(typed) ?? "is a directory")}`;
+  });
+  return parts.join("\n---\n");
+}
+
+/** A path as data carries it. */
+function displayed(typed: string, call: Told["call"]): string {
+  try {
+    return call.display(call.found(typed, "read").path);
+  } catch {
+    return typed; // Not allowed: told under the name it was asked by.
+  }
+}
+
+/** Names in columns with sizes, and what they come to. */
+export function sizesText({ data, args }: Told<ListDirectoryArgs, ListDirectoryData>): string {
+  if (data.total === 0) return `[empty directory: ${escapeControls(args.path ?? ".")}]`;
+  const marks = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
+  const lines = data.entries.map(({ type, name, size }) => {
+    const shown = type === "file" ? sizeText(size ?? 0).padStart(10) : "";
+    return `${marks[type]} ${escapeControls(name).padEnd(30)} ${shown}`;
+  });
+  const files = data.entries.filter(({ type }) => type === "file");
+  const directories = data.entries.filter(({ type }) => type === "dir").length;
+  const sum = files.reduce((total, { size }) => total + (size ?? 0), 0);
+  lines.push(
+    "",
+    `Total: ${files.length} files, ${directories} directories`,
+    `Combined size: ${sizeText(sum)}`,
+  );
+  if (data.truncated) lines.push(`[${data.entries.length} of ${data.total} entries]`);
+  return lines.join("\n");
+}
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
+
+function sizeText(bytes: number): string {
+  let [size, unit] = [bytes, 0];
+  while (size >= 1024 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1];
+  return unit === 0 ? `${bytes} B` : `${size.toFixed(2)} ${UNITS[unit]}`;
+}
+
+interface Node {
+  readonly name: string;
+  readonly type: string;
+  readonly children?: Node[];
+}
+
+/** Everything below a directory as nested JSON. */
+export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): string {
+  const top: Node[] = [];
+  const below = new Map<string, Node[]>();
+  for (const { path, name, type } of data.entries) {
+    const children: Node[] = [];
+    const node =
+      type === "dir"
+        ? { name, type: "directory", children }
+        : { name, type: type === "file" ? "file" : type };
+    const parent = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
+    (below.get(parent) ?? top).push(node);
+    if (type === "dir") below.set(path, children);
+  }
+  const text = JSON.stringify(top, null, 2);
+  return data.truncated
+    ? `${text}\n[${data.entries.length} of ${data.total} entries; leave some out with excludePatterns]`
+    : text;
+}
+
+/** The facts of a path under the server's keys. */
+export function infoText({ data }: Told<StatArgs, StatData>): string {
+  const rows: readonly (readonly [string, unknown])[] = [
+    ["size", data.size],
+    ["created", data.created ?? data.modified],
+    ["modified", data.modified],
+    ["accessed", data.accessed ?? data.modified],
+    ["isDirectory", data.is_dir],
+    ["isFile", data.is_file],
+    ["permissions", (data.mode ?? "0000").slice(-3)],
+  ];
+  return rows.map(([key, value]) => `${key}: ${String(value)}`).join("\n");
+}

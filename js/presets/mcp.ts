@@ -1,0 +1,246 @@
+/** Preset `mcp`: the fourteen tools of the Model Context Protocol's filesystem server. */
+import { choice, flag, text } from "../tools/shared.ts";
+import { object, type Schema } from "../tools/schema.ts";
+import { escapeControls } from "../tools/text.ts";
+import { definePreset, param, tool, wrongArgument } from "./define.ts";
+import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";
+import type { Param, Preset, Refused, ToolSpec } from "./preset.ts";
+import { absoluteIn, headed } from "./texts.ts";
+
+/** Entries of one listing. The output limit ends it where this does not. */
+const MOST = 100_000;
+
+const place = (what: string): Schema =>
+  text(`${what}; absolute, or relative to the first allowed directory.`, { minLength: 1 });
+
+const count = (what: string): Param => param(null, { type: "number", minimum: 1, description: what });
+
+function refuse({ code, path, told, given }: Refused): string | undefined {
+  if (code === "OUTSIDE_ALLOWED")
+    return headed(`Access denied - path outside allowed directories: ${path}`, told);
+  if (code !== "MATCH_NOT_FOUND") return undefined;
+  const [edit] = (given["edits"] as readonly { readonly oldText: string }[]).slice(0, 1);
+  const shown = (edit?.oldText ?? "").split("\n", 3).map(escapeControls).join("\n");
+  return headed(`Could not find exact match for edit:\n${shown}`, told);
+}
+
+function reading(name: string, description: string): ToolSpec {
+  return tool({
+    name,
+    of: "read_file",
+    description,
+    params: {
+      path: param("path", place("The file to read")),
+      tail: count("Only the last lines: how many."),
+      head: count("Only the first lines: how many."),
+    },
+    required: ["path"],
+    fixed: { line_numbers: "none", max_line_chars: 0, max_lines: null },
+    arrange(args, { head, tail }) {
+      if (head !== undefined && tail !== undefined)
+        throw wrongArgument(name, "tail", "Cannot specify both head and tail parameters simultaneously");
+      if (head !== undefined) return { ...args, max_lines: head };
+      return tail === undefined ? args : { ...args, start_line: -Number(tail) };
+    },
+    text: readMcpText,
+    refuse,
+  });
+}
+
+const exclude = param("exclude", {
+  type: "array",
+  items: { type: "string", minLength: 1 },
+  default: [],
+  description: "Globs of what to leave out.",
+});
+
+/** Names, parameters and texts of the server that everybody has configured. */
+export const mcp: Preset = definePreset({
+  name: "mcp",
+  about: "the Model Context Protocol's filesystem server",
+  tools: [
+    reading("read_file", "Reads a file as text. Deprecated: read_text_file does the same; use that."),
+    reading(
+      "read_text_file",
+      "Reads a text file whole, or only its first (head) or last (tail) lines. The encoding is recognised. Use head or tail to look into large files, and read_media_file for images.",
+    ),
+    tool({
+      name: "read_media_file",
+      of: "read_file",
+      description:
+        "Reads an image and returns it as an image with its media type; of PDF files and other documents the text.",
+      params: { path: param("path", place("The file to read")) },
+      required: ["path"],
+      fixed: { non_text: "block", max_lines: null, line_numbers: "none" },
+      refuse,
+    }),
+    tool({
+      name: "read_multiple_files",
+      of: "read_many_files",
+      description:
+        "Reads several text files at once, each behind a line with its path, in the order asked for. A file that cannot be read is reported in its place and does not fail the others.",
+      params: {
+        paths: param("paths", {
+          type: "array",
+          minItems: 1,
+          items: { type: "string", minLength: 1 },
+          description: "The files to read; absolute, or relative to the first allowed directory.",
+        }),
+      },
+      required: ["paths"],
+      fixed: {
+        use_default_excludes: false,
+        respect_ignore: false,
+        non_text: "error",
+        max_total_bytes: 64 * 1024 * 1024,
+      },
+      text: manyText,
+    }),
+    tool({
+      name: "write_file",
+      of: "write_file",
+      description:
+        "Creates a file, or replaces an existing one without asking, atomically; missing directories are made. To change parts of a file use edit_file.",
+      params: {
+        path: param("path", place("The file to write")),
+        content: param("content", text("The whole content, written as it is.")),
+      },
+      required: ["path", "content"],
+      text: ({ args }) => `Successfully wrote to ${escapeControls(args.path)}`,
+      refuse,
+    }),
+    tool({
+      name: "edit_file",
+      of: "edit_file",
+      description:
+        "Replaces text in a file by a list of edits, applied in order, all of them or none, and returns a git-style diff. Each oldText must stand in the file once; indentation may differ and is kept as in the file. dryRun only shows the diff.",
+      params: {
+        path: param("path", place("The file to edit")),
+        edits: param(
+          "edits",
+          {
+            type: "array",
+            description: "The replacements, in order.",
+            items: object(
+              {
+                oldText: text("The text to replace, as it stands in the file.", { minLength: 1 }),
+                newText: text("The text to put there; empty deletes."),
+              },
+              ["oldText", "newText"],
+            ),
+          },
+          { keys: { oldText: "old_text", newText: "new_text" } },
+        ),
+        dryRun: param("dry_run", flag("Only show the diff; nothing is written.", false)),
+      },
+      required: ["path", "edits"],
+      text: ({ data }) => fenced(data.diff),
+      refuse,
+    }),
+    tool({
+      name: "create_directory",
+      of: "mkdir",
+      description: "Makes a directory with its missing parents. One that exists already is fine.",
+      params: { path: param("path", place("The directory to make")) },
+      required: ["path"],
+      text: ({ args }) => `Successfully created directory ${escapeControls(args.path)}`,
+      refuse,
+    }),
+    tool({
+      name: "list_directory",
+      of: "list_directory",
+      description:
+        "Lists a directory by name, one entry a line, marked [FILE], [DIR] or [LINK]. To find files anywhere below it use search_files.",
+      params: { path: param("path", place("The directory to list")) },
+      required: ["path"],
+      fixed: { sort: "name", limit: MOST },
+      refuse,
+    }),
+    tool({
+      name: "list_directory_with_sizes",
+      of: "list_directory",
+      description:
+        "Lists a directory, one entry a line, marked [FILE], [DIR] or [LINK], with the sizes of files and a sum at the end; by name, or the largest first.",
+      params: {
+        path: param("path", place("The directory to list")),
+        sortBy: param(null, choice("What to sort by.", ["name", "size"], "name")),
+      },
+      required: ["path"],
+      fixed: { limit: MOST },
+      arrange: (args, { sortBy }) => ({
+        ...args,
+        ...(sortBy === "size" ? { sort: "size", order: "desc" } : { sort: "name" }),
+      }),
+      text: sizesText,
+      refuse,
+    }),
+    tool({
+      name: "directory_tree",
+      of: "list_directory",
+      description:
+        "Gives everything below a directory as JSON: name, type (file or directory) and, for directories, children. Leave out large directories such as node_modules with excludePatterns.",
+      params: { path: param("path", place("The directory")), excludePatterns: { ...exclude, to: "ignore" } },
+      required: ["path"],
+      fixed: { depth: 32, sort: "name", limit: MOST },
+      text: treeText,
+      refuse,
+    }),
+    tool({
+      name: "move_file",
+      of: "move",
+      description:
+        "Moves or renames a file or directory to the exact destination path. An existing destination is refused.",
+      params: {
+        source: param("source", place("What to move")),
+        destination: param("destination", place("The exact new path")),
+      },
+      required: ["source", "destination"],
+      text: ({ args }) =>
+        `Successfully moved ${escapeControls(args.source)} to ${escapeControls(args.destination)}`,
+      refuse,
+    }),
+    tool({
+      name: "search_files",
+      of: "glob",
+      description:
+        "Finds files and directories by name below a directory. The glob is compared with the path below it: *.ts finds files directly in it, **/*.ts at any depth. It does not search contents.",
+      params: {
+        path: param("path", place("The directory to search")),
+        pattern: param("pattern", text("The glob.", { minLength: 1 }), {
+          convert: (pattern: string) => (pattern.includes("/") ? pattern : `/${pattern}`),
+        }),
+        excludePatterns: exclude,
+      },
+      required: ["path", "pattern"],
+      fixed: { type: "any", respect_ignore: false, limit: MOST },
+      text({ data, args, call, plain }) {
+        if (data.matches.length === 0) return "No matches found";
+        // Whoever names places absolutely is answered so.
+        if (args.path?.startsWith("/") !== true || data.truncated) return plain();
+        return data.matches.map((path) => escapeControls(absoluteIn(call, path))).join("\n");
+      },
+      refuse,
+    }),
+    tool({
+      name: "get_file_info",
+      of: "stat",
+      description:
+        "Tells about a file or directory: size in bytes, times of creation, change and access, type and permissions.",
+      params: { path: param("path", place("The file or directory")) },
+      required: ["path"],
+      text: infoText,
+      refuse,
+    }),
+    tool({
+      name: "list_allowed_directories",
+      of: "access_info",
+      description: "Lists the directories that may be used. Everything below them may be used too.",
+      params: {},
+      required: [],
+      text({ data }) {
+        const roots = [...(data.read_roots ?? ["/"]), ...data.write_roots];
+        return ["Allowed directories:", ...[...new Set(roots)].map(escapeControls)].join("\n");
+      },
+    }),
+  ],
+});
