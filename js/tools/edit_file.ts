@@ -129,7 +129,7 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
     expectHash(at, normalHash(args.expected_hash), engine().sha256(before));
   }
   const planned = await replaced(before, args, call);
-  if (!planned.ok) throw dated(planned.error, call.seen.changed(at.path, version));
+  if (!planned.ok) throw dated(planned.error, call.seen.changed(at.path, { version, bytes: before }));
   const first = plannedOn.get(call);
   plannedOn.set(call, version);
   if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {

@@ -269,7 +269,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
     const details = { size, limit: call.limits.svgBytes, mime };
     throw refuse("TOO_LARGE", at, { details, hint: "force_text: true shows pages of it all the same" });
   }
-  call.seen.note(at.path, page.version);
+  call.seen.note(at.path, page.version, page.hash);
   return { data: dataOf(page, call.display(at.path)) };
 }
 

@@ -128,20 +128,23 @@ describe("what an edit tells", () => {
     expect(loose.data!.edits[0]!.score).toBeGreaterThan(0.8);
   });
 
-  test("whether the file has changed since it was read", async () => {
-    const { ws, foreign } = await place("memory", { f: FILE });
-    const miss = { path: "f", old_text: "nothing of the kind", new_text: "x" };
-    const changed = async (): Promise<unknown> =>
-      (await ws.call("edit_file", miss)).error?.details?.["file_changed_since_read"];
-    expect(await changed()).toBeUndefined();
-    await ws.call("read_file", { path: "f" });
-    expect(await changed()).toBe(false);
-    await ws.call("edit_file", { path: "f", old_text: "go()", new_text: "went()" });
-    expect(await changed()).toBe(false);
-    await foreign("f", "other\n");
-    expect(await changed()).toBe(true);
-    expect((await ws.call("edit_file", miss)).text).toContain("has changed since it was read");
-  });
+  test.each(["memory", "local"] as const)(
+    "whether the file has changed since it was read: %s",
+    async (kind) => {
+      const { ws, foreign } = await place(kind, { f: FILE });
+      const miss = { path: "f", old_text: "nothing of the kind", new_text: "x" };
+      const changed = async (): Promise<unknown> =>
+        (await ws.call("edit_file", miss)).error?.details?.["file_changed_since_read"];
+      expect(await changed()).toBeUndefined();
+      await ws.call("read_file", { path: "f" });
+      expect(await changed()).toBe(false);
+      await ws.call("edit_file", { path: "f", old_text: "go()", new_text: "went()" });
+      expect(await changed()).toBe(false);
+      await foreign("f", "other\n");
+      expect(await changed()).toBe(true);
+      expect((await ws.call("edit_file", miss)).text).toContain("has changed since it was read");
+    },
+  );
 
   test("the workspace says how strictly edits match where the call does not", async () => {
     const strict = await place("memory", { f: "\tgo();\n" }, { edit: { match: "exact" } });
