@@ -14,7 +14,9 @@ beforeAll(async () => {
   await writeFile(join(root, "a.txt"), "one\ntwo\nthree\n");
   await writeFile(join(root, "src/b.ts"), "const two = 2;\n");
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const place of [root, `${root}-state`]) await rm(place, { recursive: true, force: true });
+});
 
 interface Ran {
   readonly status: number | null;
@@ -36,6 +38,55 @@ async function run(args: readonly string[], input = "", env: Record<string, stri
   const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
   return { status, out, err };
 }
+
+describe("grants", () => {
+  test("are listed and taken back", async () => {
+    const env = { XDG_STATE_HOME: `${root}-state` };
+    expect((await run(["grants"], "", env)).out).toMatch(/^Nothing was granted \(/u);
+    const file = join(`${root}-state`, "grants.json");
+    await mkdir(`${root}-state`, { recursive: true });
+    const grant = { dir: "/a/b", access: "read", granted_at: "2026-01-01T00:00:00.000Z", by: "Ann" };
+    const ended = {
+      dir: "/c",
+      access: "write",
+      granted_at: grant.granted_at,
+      expires: "2026-02-01T00:00:00.000Z",
+    };
+    const later = {
+      dir: "/d",
+      access: "write",
+      granted_at: grant.granted_at,
+      expires: "2999-02-01T00:00:00.000Z",
+    };
+    await writeFile(file, JSON.stringify({ version: 1, grants: [grant, ended, later] }), { mode: 0o600 });
+    const listed = await run(["grants", "list", "--grants-file", file], "", env);
+    expect(listed.out).toBe(
+      "/a/b  read, since 2026-01-01T00:00:00.000Z by Ann\n" +
+        "/c  read and write, since 2026-01-01T00:00:00.000Z, ended\n" +
+        "/d  read and write, since 2026-01-01T00:00:00.000Z, until 2999-02-01T00:00:00.000Z\n",
+    );
+    const json = JSON.parse((await run(["grants", "--json", "--grants-file", file], "", env)).out) as unknown;
+    expect(json).toMatchObject({ file, grants: [grant, ended, later] });
+    const revoked = await run(["grants", "revoke", "/a/b", "/d", "--grants-file", file], "", env);
+    expect(revoked).toMatchObject({ status: 0, out: "Took back /a/b\nTook back /d\n" });
+    expect((await run(["grants", "revoke", "/a/b", "--grants-file", file], "", env)).status).toBe(1);
+    expect((await run(["grants", "revoke", "--grants-file", file], "", env)).status).toBe(2);
+    expect((await run(["grants", "list", "/a", "--grants-file", file], "", env)).status).toBe(2);
+    const wrong = await run(["grants", "grant", "/a", "--grants-file", file], "", env);
+    expect(wrong.err).toContain("grants can list and revoke, not 'grant'");
+    await writeFile(file, "{oops");
+    expect((await run(["grants", "--grants-file", file], "", env)).err).toContain("left as it is");
+    await rm(file);
+  });
+
+  test("--ask refuses where there is no terminal", async () => {
+    const { status, err } = await run(["call", "write_file", "--ask", "--args", '{"path":"n","content":""}']);
+    expect(status).toBe(1);
+    expect(err).toContain("there is no terminal to ask in");
+    const dirs = await run(["read", "a.txt", "--ask-dirs"], "", { XDG_STATE_HOME: `${root}-state` });
+    expect(dirs.err).toContain("was not granted");
+  });
+});
 
 const fine: readonly [name: string, args: readonly string[], input: string, out: RegExp][] = [
   [

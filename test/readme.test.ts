@@ -38,15 +38,25 @@ describe("the README's examples", () => {
     await run(blocks[1] as string, repo);
   });
 
-  test("storage: a workspace in memory", async () => {
+  test("who may do what: rules, approvals, grants", async () => {
     await run(blocks[2] as string, directory());
+  });
+
+  test("who may do what: a hook around any tool", async () => {
+    await run(blocks[3] as string, directory());
+  });
+
+  test("storage: a workspace in memory", async () => {
+    await run(blocks[4] as string, directory());
   });
 });
 
 async function run(block: string, repo: string): Promise<void> {
-  const entry = new URL("../js/index.node.ts", import.meta.url).href;
+  const entry = (path: string): string => JSON.stringify(new URL(`../js/${path}`, import.meta.url).href);
   const code = block
-    .replaceAll('"filewright"', JSON.stringify(entry))
+    .replaceAll('"filewright"', entry("index.node.ts"))
+    .replaceAll('"filewright/hooks"', entry("hooks/index.node.ts"))
+    .replaceAll("/home/me", repo)
     .replaceAll('"/repo"', JSON.stringify(repo));
   const file = new URL(`./.readme-${process.pid}-${made.length}.ts`, import.meta.url);
   writeFileSync(file, `${code}\nexport {};\n`);

@@ -19,6 +19,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { LocalBackend } from "../backends/local.node.ts";
+import { defaultStateDir } from "../backends/lock.node.ts";
 import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
@@ -53,6 +54,11 @@ const MAX_TRIES = 20;
 /** A larger file is no list of directories. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const EMPTY: GrantsText = Object.freeze({ grants: Object.freeze([]), rest: Object.freeze({}) });
+
+/** Where the command line keeps grants: in the user's state directory. */
+export function defaultGrantsFile(): string {
+  return join(defaultStateDir(), "grants.json");
+}
 
 /**
  * Opens a grants file; one that is missing is made with the first grant.

@@ -2,6 +2,7 @@
 import { nearest } from "../tools/nearest.ts";
 import { type Command, jsonOf, value } from "./command.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
+import { GRANTS_COMMAND } from "./grants-command.ts";
 import { HISTORY_COMMANDS } from "./history-commands.ts";
 import { readStdin } from "./input.ts";
 import { UsageError } from "./parse.ts";
@@ -56,6 +57,7 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   ...HISTORY_COMMANDS,
+  GRANTS_COMMAND,
   ...SEARCH_COMMANDS,
   ...FILE_COMMANDS,
 ];

@@ -5,6 +5,9 @@ import { COMMANDS } from "./commands.ts";
 const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--root DIR", "the workspace; nothing outside it is touched (default: .)"],
   ["--preset NAME", "with call and tools: another system's tool names, such as gemini or mcp"],
+  ["--ask", "show every change in the terminal and ask before it is made"],
+  ["--ask-dirs", "ask for each directory the first time it is used; see filewright grants"],
+  ["--grants-file FILE", "where granted directories are written down"],
   ["--json", "print the whole result as JSON"],
   ["-h, --help", "this text"],
 ];

@@ -8,11 +8,12 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import process from "node:process";
-import { FilewrightError, openWorkspace } from "../index.node.ts";
+import { FilewrightError, openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { Command } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { demo } from "./demo.ts";
+import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { print, printError, printJson, printResult, surviveBrokenPipes } from "./output.ts";
 import { parse, type Parsed, UsageError } from "./parse.ts";
@@ -20,6 +21,9 @@ import { parse, type Parsed, UsageError } from "./parse.ts";
 const GLOBAL = {
   root: { type: "string" },
   preset: { type: "string" },
+  ask: { type: "boolean" },
+  "ask-dirs": { type: "boolean" },
+  "grants-file": { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -69,6 +73,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     root: resolve(String(parsed.values["root"] ?? ".")),
     // A command of ours calls our tool; `call` and `tools` speak the preset.
     preset: presetIn(command, parsed),
+    ...asking(command, parsed),
   });
   try {
     if (command.report !== undefined) {
@@ -94,6 +99,18 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   } finally {
     await ws.close();
   }
+}
+
+/** Who is asked, as the command line says. */
+function asking(command: Command, { values }: Parsed): Pick<WorkspaceOptions, "confirm" | "permissions"> {
+  if (command.report !== undefined) return {};
+  const { confirm, ask } = terminalApprover();
+  return {
+    ...(values["ask"] === true ? { confirm } : {}),
+    ...(values["ask-dirs"] === true
+      ? { permissions: { mode: "prompt", ask, grantsFile: grantsFileOf(values) } }
+      : {}),
+  };
 }
 
 /** @throws UsageError for a command that has no tool of a preset to name */

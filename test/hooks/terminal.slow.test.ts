@@ -238,6 +238,51 @@ describe.skipIf(!python)("at a real terminal (needs python3)", () => {
   });
 });
 
+describe.skipIf(!python)("the command line at a real terminal (needs python3)", () => {
+  const main = fileURLToPath(new URL("../../dist/cli/main.node.js", import.meta.url));
+
+  async function command(argv: readonly string[], steps: readonly Step[], state: string) {
+    const job = {
+      command: [process.execPath, main, ...argv],
+      env: { NO_COLOR: "1", XDG_STATE_HOME: state },
+      steps,
+    };
+    const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify(job)]);
+    const said = JSON.parse(stdout) as { output: string; status: number; left: number };
+    expect(said.left, said.output).toBe(0);
+    return said;
+  }
+
+  test("--ask shows the change and follows the answer", async () => {
+    const { base, root } = await temporary({ f: "a\n" });
+    const edit = ["edit", "f", "--old", "a", "--new", "b", "--root", root, "--ask"];
+    const no = await command(edit, [{ wait: "+b" }, { wait: "refuse", send: "n" }], base);
+    expect(no.status).toBe(1);
+    expect(await readFile(join(root, "f"), "utf8")).toBe("a\n");
+    const yes = await command(edit, [{ wait: "refuse", send: "y" }], base);
+    expect(yes.status).toBe(0);
+    expect(await readFile(join(root, "f"), "utf8")).toBe("b\n");
+  });
+
+  test("--ask-dirs asks once, grants lists it, revoke has it asked again", async () => {
+    const { base, root } = await temporary({ "d/f": "content\n" });
+    const read = ["read", "d/f", "--root", root, "--ask-dirs"];
+    const first = await command(
+      read,
+      [{ wait: "Allow filesystem access to" }, { wait: "refuse", send: "r" }],
+      base,
+    );
+    expect(first.output).toContain("content");
+    expect((await command(read, [], base)).output).not.toContain("Allow");
+    expect((await command(["grants"], [], base)).output).toContain(`${root}/d  read, since `);
+    expect((await command(["grants", "revoke", `${root}/d`], [], base)).output).toContain(
+      `Took back ${root}/d`,
+    );
+    const again = await command(read, [{ wait: "refuse", send: "n" }], base);
+    expect(again.status).toBe(1);
+  });
+});
+
 if (!python) {
   test("approvals at a real pseudo-terminal are not driven here", () => {
     console.warn("skipped: this needs python3 with its module pty");
