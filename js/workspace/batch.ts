@@ -8,6 +8,7 @@
  * which takes them all back when one fails or the process dies.
  */
 import type { Decision, Location } from "../access/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
 import { OverlayBackend } from "../backends/overlay.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk } from "../hooks/approvals.ts";
@@ -20,7 +21,7 @@ import type { Answer, BaseVersion, Call, PathUse, Tool } from "../tools/tool.ts"
 import { failure, success } from "./answer.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import { compare, lockAll, MAX_PLANS, review, rootsOf, stopIfCancelled } from "./change.ts";
-import { type AnyChanging, type AnyReading, type CallOptions, enter, permit } from "./enter.ts";
+import { type AnyChanging, type AnyReading, type CallOptions, enter, permit, previewed } from "./enter.ts";
 import { knownTool } from "./known.ts";
 import type { ErrorData, ToolResult } from "./result.ts";
 import type { Session } from "./session.ts";
@@ -63,7 +64,7 @@ export async function runBatch(
   let asked = false;
   await inOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
-    const ruled = await admitted(session, operation, options);
+    const ruled = await admitted(session, operation, options, overlay);
     const own: Call = { ...(operation.call as Call), fs: overlay };
     if (tool.kind === "read") {
       if (ruled === "ask") await permit(session, tool, operation.locations, options.signal);
@@ -163,13 +164,23 @@ async function admitted(
   session: Session,
   operation: Operation,
   options: CallOptions,
+  overlay: FsBackend,
 ): Promise<Decision | undefined> {
   const { tool } = operation;
   const began = session.permissions?.begin() ?? 0;
   const before = hooksFor(session.hooks, "before", tool.name);
   if (before.length > 0) {
-    const subject = { tool_name: tool.name, tool_call: options.toolCall };
-    const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs);
+    const { toolCall, signal } = options;
+    const subject = {
+      tool_name: tool.name,
+      tool_call: toolCall,
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const previewer =
+      tool.kind === "change"
+        ? (args: Arguments) => previewed(session, tool, args, began, options, undefined, overlay)
+        : undefined;
+    const changed = await runBefore(before, subject, operation.raw, session.limits.hookTimeoutMs, previewer);
     operation.modified = changed.modified;
     if (changed.modified.length > 0) {
       operation.raw = plainArguments(tool.name, changed.args, tool.aliases);

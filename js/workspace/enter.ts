@@ -4,6 +4,7 @@
  * is only read. Nothing is read or changed for the call itself here.
  */
 import { type Decision, type Location, type Place, placeOf } from "../access/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
 import { nameOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
@@ -59,7 +60,7 @@ export async function enter(
   return { call: makeCall(session, tool, args, locations, began, options, meant), ruled };
 }
 
-/** What a change would do, for a hook that wants to see it before it answers. */
+/** What a change would do, for a hook that wants to see it before it answers; `fs`: instead of the workspace's. */
 export async function previewed(
   session: Session,
   tool: AnyChanging,
@@ -67,16 +68,18 @@ export async function previewed(
   began: number,
   options: CallOptions,
   meant: Meant | undefined,
+  fs?: FsBackend,
 ): Promise<HookPreview> {
   const args = tool.parse(plainArguments(tool.name, raw, tool.aliases));
   const { call } = await enter(session, tool, args, { uses: [], locations: [] }, began, options, meant);
-  const plan = await tool.plan(args, call);
+  const own = fs === undefined ? call : { ...call, fs };
+  const plan = await tool.plan(args, own);
   const path = call.locations[0]?.path ?? "";
   if (plan.settled !== undefined) {
     const title = `${tool.title}: nothing changes`;
     return { title, path, diff: "", originalContent: null, newContent: null, risk: "low" };
   }
-  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
+  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, own);
   return { title, path: call.locations[location]?.path ?? path, diff, originalContent, newContent, risk };
 }
 

@@ -561,6 +561,33 @@ describe.each(KINDS)("hooks that see and are told on %s", (kind) => {
     expect(await text("f")).toBe("b\n");
   });
 
+  test("in a batch a hook sees each change on what the operations before it made", async () => {
+    const seen: (string | null | undefined)[] = [];
+    const { ws } = await place(
+      kind,
+      {},
+      {
+        hooks: [
+          {
+            stage: "before",
+            tool: "*",
+            run: async ({ preview }) => {
+              if (preview !== undefined) seen.push((await preview()).diff);
+            },
+          },
+        ],
+      },
+    );
+    const result = await ws.call("batch", {
+      operations: [
+        { tool: "write_file", args: { path: "n", content: "one\n" } },
+        { tool: "edit_file", args: { path: "n", old_text: "one", new_text: "two" } },
+      ],
+    });
+    expect(result.ok, result.text).toBe(true);
+    expect(seen[1]).toContain("-one\n+two\n");
+  });
+
   test("a preview that fails blocks the call, unless the hook takes it", async () => {
     const looking = {
       stage: "before" as const,
