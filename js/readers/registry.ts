@@ -78,7 +78,7 @@ function isText(mime: string): boolean {
 }
 
 function textOnlyHint(mime: string): string {
-  if (mime === "application/pdf") return 'pass pages, such as "1-5", to read its text';
+  if (mime === "application/pdf") return 'pass pages: "1-5", or other pages, to read its text';
   if (mime.startsWith("image/")) return 'set non_text: "block" to see the image';
   return "use a tool made for this kind";
 }

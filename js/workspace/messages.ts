@@ -101,10 +101,11 @@ function messageOf(
   const remedy = nearby === undefined ? "" : whereInstead(nearby, failed);
   const build = wordsFor(error.code);
   const shown = about === undefined ? "the path" : `'${escapeControls(about.use.typed)}'`;
+  const followed = withHintFor(error, names);
   return fitted(
     (path) =>
       build({
-        error,
+        error: followed,
         path,
         tool: failed.tool,
         intent: about?.use.intent,
@@ -114,6 +115,13 @@ function messageOf(
       }),
     shown,
   );
+}
+
+/** The failure with its hint in the reader's names, and without one that they cannot follow. */
+function withHintFor(error: FilewrightError, names: Names): FilewrightError {
+  if (names === OWN_NAMES || error.hint === undefined) return error;
+  const { code, message, path, details, cause } = error;
+  return makeError(code, message, { path, hint: followable(error.hint, names), details, cause });
 }
 
 /** Codes of the edit engine, which words its refusals with the path it was given. */

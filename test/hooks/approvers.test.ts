@@ -370,7 +370,7 @@ describe("tools that are not ours", () => {
   });
 });
 
-describe("in a notebook", () => {
+describe("002-71 in a notebook", () => {
   test("the bundle is text, HTML without a trace of markup from content, and data", () => {
     const hostile = details({
       title: "Edit <b>f</b>",
@@ -415,7 +415,7 @@ describe("in a notebook", () => {
   });
 });
 
-describe("at a desk", () => {
+describe("002-72 at a desk", () => {
   const about = (access: "read" | "write" = "read") => ({
     dir: "/d",
     access,

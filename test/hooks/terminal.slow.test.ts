@@ -62,7 +62,7 @@ console.log("END");
 
 const write = (content: string, path = "f") => ["write_file", { path, content }] as const;
 
-describe.skipIf(!python)("at a real terminal (needs python3)", () => {
+describe.skipIf(!python)("002-70 at a real terminal (needs python3)", () => {
   test("the diff is shown, and y writes it", async () => {
     const { output, results, text } = await atTerminal(
       [write("a\nB\n")],

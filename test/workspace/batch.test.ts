@@ -15,7 +15,7 @@ function failed(result: ToolResult): { code: string; index: unknown; message: st
   return { code, index: details?.["index"], message, rolledBack: details?.["rolled_back"] };
 }
 
-describe.each(KINDS)("batch on %s", (kind) => {
+describe.each(KINDS)("002-119 batch on %s", (kind) => {
   test("all operations apply, later ones on the results of earlier ones", async () => {
     const { ws, text } = await place(kind, { a: "1", b: "2" });
     const result = await ws.call("batch", {
