@@ -74,6 +74,7 @@ describe("the local disk", () => {
     expect(new LocalBackend({ resolver: "walk" }).capabilities()).toEqual({
       resolver: "walk",
       reason: "chosen by the caller",
+      kernel: { files: "none", landlock: 0 },
     });
   });
 

@@ -10,6 +10,11 @@ export interface LocalOptions {
   readonly stateDir?: string | undefined;
   /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
   readonly durability?: Durability | undefined;
+  /**
+   * Whether the kernel keeps the threads that touch files inside the policy. Default `prefer`;
+   * without a policy there is nothing to keep to.
+   */
+  readonly kernel?: "prefer" | "require" | "off" | undefined;
   /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
   readonly resolver?: "auto" | "walk" | undefined;
 }
@@ -19,6 +24,17 @@ export interface LocalCapabilities {
   /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
   readonly resolver: "openat2" | "nofollow_any" | "walk";
   /** Why the kernel's resolution is not in use. */
+  readonly reason?: string;
+  /** What the kernel enforces on the threads that touch files. */
+  readonly kernel: KernelEnforcement;
+}
+
+/** How much of a policy the kernel enforces. */
+export interface KernelEnforcement {
+  readonly files: "enforced" | "partial" | "none";
+  /** The version of Landlock; 0 where there is none. */
+  readonly landlock: number;
+  /** Why it is not more. */
   readonly reason?: string;
 }
 

@@ -37,6 +37,7 @@ import {
   written,
 } from "./local-calls.ts";
 import type {
+  KernelEnforcement,
   LocalCapabilities,
   LocalOptions,
   LocalTransferOptions,
@@ -49,7 +50,7 @@ import { checkPath, childOf, normalise } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-export type { LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
+export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 
 /**
  * The local disk.
@@ -92,7 +93,15 @@ export class LocalBackend implements FsBackend {
 
   /** What protects the files. */
   capabilities(): LocalCapabilities {
-    return Object.freeze(JSON.parse(this.#roots.capabilities()) as LocalCapabilities);
+    const [files, landlock, reason] = this.#roots.enforcement().split("\n");
+    return Object.freeze({
+      ...(JSON.parse(this.#roots.capabilities()) as LocalCapabilities),
+      kernel: Object.freeze({
+        files: files as KernelEnforcement["files"],
+        landlock: Number(landlock),
+        ...(reason === "" || reason === undefined ? {} : { reason }),
+      }),
+    });
   }
 
   existsSync(path: string): boolean {
@@ -368,7 +377,12 @@ export class LocalBackend implements FsBackend {
 const EVERYTHING = { cwd: "/", read: null, write: null };
 
 function rootsOf(native: NativeBinding, options: LocalOptions): RootsBinding {
-  const policy = JSON.stringify({ ...(options.policy ?? EVERYTHING), resolver: options.resolver ?? "auto" });
+  const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
+  const policy = JSON.stringify({
+    ...(options.policy ?? EVERYTHING),
+    resolver: options.resolver ?? "auto",
+    kernel,
+  });
   try {
     return new native.NativeRoots(policy);
   } catch (error) {

@@ -39,6 +39,8 @@ export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>>
 /** A set of roots, as `crates/node/src/root.rs` exports it. */
 export interface RootsBinding extends NativeSearch, ReadRoots {
   capabilities(): string;
+  /** What the kernel enforces, the version of Landlock, the reason: a line each. */
+  enforcement(): string;
   exists(path: string): Promise<boolean>;
   existsSync(path: string): boolean;
   /** Facts, then the target of a link. */

@@ -3,7 +3,7 @@
  *
  * Set once by the Node entry, so that this room needs no Node.
  */
-import type { GrantStore } from "../access/index.ts";
+import type { GrantStore, SandboxPolicy } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore } from "../journal/index.ts";
@@ -16,9 +16,17 @@ export interface LocalSettings {
   readonly kernel: "prefer" | "require" | "off";
 }
 
+/** What protects the files of a local disk. */
+export interface LocalFacts {
+  readonly resolver: string;
+  readonly reason?: string;
+  readonly kernel: { readonly files: "enforced" | "partial" | "none"; readonly reason?: string };
+}
+
 /** A local disk, and how it resolves paths. */
 export interface LocalStorage extends FsBackend {
-  capabilities(): { readonly resolver: string; readonly reason?: string };
+  capabilities(): LocalFacts;
+  confine?(policy: SandboxPolicy): FsBackend & { capabilities(): LocalFacts };
 }
 
 /** A local disk of the host. */

@@ -21,7 +21,7 @@ function journal(stateDir: string = defaultStateDir()): FileJournal {
 
 setLocalHost({
   journal,
-  open: ({ stateDir, durability }) => new LocalBackend({ stateDir, durability }),
+  open: ({ stateDir, durability, kernel }) => new LocalBackend({ stateDir, durability, kernel }),
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
   home: () => homedir(),

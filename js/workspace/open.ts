@@ -53,7 +53,9 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     rootPath(storage, path, local),
   );
   const { policy } = resolver;
-  const fs: FsBackend = new SandboxedBackend(storage, policy);
+  const confined = disk?.confine?.(policy);
+  const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
+  const facts = confined?.capabilities();
   const session: Session = Object.freeze({
     fs,
     resolver,
@@ -61,7 +63,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
     seen: makeSeen(),
-    access: accessOf(resolver, given.access?.deny ?? []),
+    access: accessOf(resolver, given.access?.deny ?? [], facts?.kernel.files ?? "none"),
     permissions,
     hooks: Object.freeze([...(given.hooks ?? [])]),
     onHookError: given.onHookError,
@@ -84,7 +86,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     engine: engine().info,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
     confinement: storage.confine === undefined ? "checked" : "native",
-    ...(disk === undefined ? {} : { resolver: disk.capabilities() }),
+    ...(facts === undefined ? {} : { resolver: facts }),
     recovery,
     sandbox: session.access.sandbox,
   });
@@ -99,14 +101,10 @@ function check(options: WorkspaceOptions): void {
     const close = nearest(name, OPTIONS);
     fail(`there is no option '${name}'${close === undefined ? "" : `; did you mean '${close}'?`}`);
   }
-  if (options.kernel === "require") {
-    throw new FilewrightError(
-      "SANDBOX_SETUP_FAILED",
-      "the kernel does not confine this workspace's threads yet",
-      {
-        hint: 'use kernel: "prefer"',
-      },
-    );
+  if (options.kernel === "require" && options.backend !== undefined) {
+    throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
+      hint: 'use kernel: "prefer"',
+    });
   }
   if (options.backend !== undefined && !isFsBackend(options.backend))
     fail("backend lacks methods of FsBackend");
@@ -229,13 +227,17 @@ function limitsOf(given: Partial<Limits> | undefined, preset: Preset | undefined
   return Object.freeze({ ...DEFAULT_LIMITS, ...preset?.limits, ...Object.fromEntries(set) });
 }
 
-function accessOf({ policy }: Resolver, deny: readonly string[]): Session["access"] {
+function accessOf(
+  { policy }: Resolver,
+  deny: readonly string[],
+  files: Session["access"]["sandbox"]["fs"],
+): Session["access"] {
   return Object.freeze({
     cwd: policy.cwd,
     readRoots: policy.read,
     writeRoots: policy.write,
     deny: Object.freeze([...new Set(deny)]),
     readOnly: policy.readOnly,
-    sandbox: Object.freeze({ fs: "none", net: "none" } as const),
+    sandbox: Object.freeze({ fs: files, net: "none" } as const),
   });
 }

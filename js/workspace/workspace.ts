@@ -14,6 +14,7 @@ import { lockAll } from "./change.ts";
 import type { CallOptions } from "./enter.ts";
 import { refused, type ToolResult, unknownTool } from "./result.ts";
 import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
+import type { LocalFacts } from "./host.ts";
 import type { Session } from "./session.ts";
 import { type SpokenTools, spokenTools } from "./spoken.ts";
 
@@ -35,8 +36,8 @@ export interface Capabilities {
   readonly backend: readonly Capability[];
   /** `native`: the backend resolves and opens in one step. `checked`: paths are judged before they are used. */
   readonly confinement: "native" | "checked";
-  /** How a local disk resolves paths: by the kernel beneath a descriptor, or by a walk of descriptors, and why. */
-  readonly resolver?: { readonly resolver: string; readonly reason?: string };
+  /** How a local disk resolves paths, what the kernel enforces on the threads that touch files, and why not more. */
+  readonly resolver?: LocalFacts;
   /** What opening found of changes that were cut before they were complete. */
   readonly recovery: Recovery;
   /** What the kernel enforces besides. */

@@ -121,7 +121,11 @@ describe("opening", () => {
     ["a limit of nothing", { root: "/", limits: { outputBytes: 0 } }, "INVALID_ARGUMENT"],
     ["an option that does not exist", { root: "/", limit: {} }, "INVALID_ARGUMENT"],
     ["a backend that is none", { root: "/", backend: {} }, "INVALID_ARGUMENT"],
-    ["kernel confinement where there is none", { root: "/", kernel: "require" }, "SANDBOX_SETUP_FAILED"],
+    [
+      "kernel confinement where there is none",
+      { root: "/", backend: new MemoryBackend(), kernel: "require" },
+      "SANDBOX_SETUP_FAILED",
+    ],
     ["a preset that does not exist", { root: "/", preset: "klingon" }, "INVALID_ARGUMENT"],
     ["a root that does not exist", { root: "/no/such/place" }, "NOT_FOUND"],
   ];

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod cancel;
+pub mod confine;
 pub(crate) mod errno;
 pub mod facts;
 pub mod find;

@@ -20,6 +20,12 @@ pub(crate) struct ProcessName {
     pub started: u64,
 }
 
+/// Looks at this process once, for threads that cannot.
+#[cfg(target_os = "linux")]
+pub(crate) fn prepare() {
+    let _ = ProcessName::own();
+}
+
 impl ProcessName {
     /// This process.
     pub(crate) fn own() -> &'static Self {

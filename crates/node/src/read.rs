@@ -16,6 +16,7 @@ use napi_derive::napi;
 use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard, to_napi, utf8};
 use crate::root::NativeRoots;
+use crate::task::{OnPool, on_pool};
 
 #[napi]
 pub fn inspect(bytes: &[u8], name: String, complete: bool) -> napi::Result<PackedResult> {
@@ -150,14 +151,17 @@ impl NativeRoots {
         path: String,
         request: String,
         cancel: Option<&Cancel>,
-    ) -> AsyncTask<FilePageTask> {
+    ) -> OnPool<FilePageTask> {
         let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-        AsyncTask::new(FilePageTask { roots: Arc::clone(&self.roots), path, request, cancel })
+        on_pool(
+            &self.confinement.pool,
+            FilePageTask { roots: Arc::clone(&self.roots), path, request, cancel },
+        )
     }
 
     /// What a file is, by its beginning: `Inspection::pack`, then size and version.
     #[napi]
-    pub fn inspect(&self, path: String) -> AsyncTask<InspectTask> {
-        AsyncTask::new(InspectTask { roots: Arc::clone(&self.roots), path })
+    pub fn inspect(&self, path: String) -> OnPool<InspectTask> {
+        on_pool(&self.confinement.pool, InspectTask { roots: Arc::clone(&self.roots), path })
     }
 }

@@ -10,23 +10,25 @@ use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_core::path::{decode_name, encode_name};
 use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::confine::{Confinement, Enforced};
 use filewright_fs::facts::Facts;
 use filewright_fs::list::{ListOptions, Position};
 use filewright_fs::read::{Content, ReadOptions};
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::stat::Version;
-use napi::bindgen_prelude::{AsyncTask, Buffer};
+use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
 use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{pack_listing, pack_stat};
-use crate::task::{Job, off_thread};
+use crate::task::{Job, OnPool, on_pool_with};
 
 /// A set of roots. Other areas add their methods in their own files.
 #[napi]
 pub struct NativeRoots {
     pub(crate) roots: Arc<Roots>,
+    pub(crate) confinement: Confinement,
 }
 
 /// Content with its facts; `bytes` is absent where the version asked about is
@@ -39,8 +41,8 @@ pub struct ReadResult {
     pub text: String,
 }
 
-pub(crate) type PackedJob = AsyncTask<Job<Packed, PackedResult>>;
-type ReadJob = AsyncTask<Job<(Option<Vec<u8>>, Packed), ReadResult>>;
+pub(crate) type PackedJob = OnPool<Job<Packed, PackedResult>>;
+type ReadJob = OnPool<Job<(Option<Vec<u8>>, Packed), ReadResult>>;
 
 pub(crate) fn bytes_of(path: &str) -> Vec<u8> {
     decode_name(path).into_owned()
@@ -55,15 +57,30 @@ impl NativeRoots {
     #[napi(constructor)]
     pub fn new(policy: String) -> napi::Result<Self> {
         guard(|| {
-            let roots = Arc::new(Roots::new(&Policy::from_json(&policy)?)?);
-            Ok(Self { roots })
+            let policy = Policy::from_json(&policy)?;
+            let roots = Arc::new(Roots::new(&policy)?);
+            let confinement = Confinement::of(&roots, policy.kernel)?;
+            Ok(Self { roots, confinement })
         })
     }
 
-    /// What is in force, as JSON: `{ resolver, reason? }`.
+    /// How paths are resolved, as JSON: `{ resolver, reason? }`.
     #[napi]
     pub fn capabilities(&self) -> String {
         self.roots.capabilities()
+    }
+
+    /// What the kernel enforces on the threads: `enforced`, `partial` or `none`,
+    /// then the version of Landlock, then why it is not more, one a line.
+    #[napi]
+    pub fn enforcement(&self) -> String {
+        let Confinement { enforced, abi, reason, .. } = &self.confinement;
+        let word = match enforced {
+            Enforced::Fully => "enforced",
+            Enforced::Partly => "partial",
+            Enforced::Not => "none",
+        };
+        format!("{word}\n{abi}\n{}", reason.as_deref().unwrap_or_default())
     }
 
     pub(crate) fn run<T: Send + 'static, J>(
@@ -71,16 +88,16 @@ impl NativeRoots {
         path: &str,
         work: impl FnOnce(&Roots, &[u8]) -> Result<T> + Send + 'static,
         wrap: fn(T) -> J,
-    ) -> AsyncTask<Job<T, J>>
+    ) -> OnPool<Job<T, J>>
     where
         J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
     {
         let (roots, path) = (Arc::clone(&self.roots), bytes_of(path));
-        off_thread(move || work(&roots, &path), wrap)
+        on_pool_with(&self.confinement.pool, move || work(&roots, &path), wrap)
     }
 
     #[napi]
-    pub fn exists(&self, path: String) -> AsyncTask<Job<bool, bool>> {
+    pub fn exists(&self, path: String) -> OnPool<Job<bool, bool>> {
         self.run(&path, |roots, path| Ok(roots.exists(path)), |exists| exists)
     }
 
@@ -101,7 +118,7 @@ impl NativeRoots {
 
     /// The whole file.
     #[napi]
-    pub fn read_bytes(&self, path: String) -> AsyncTask<Job<Vec<u8>, Buffer>> {
+    pub fn read_bytes(&self, path: String) -> OnPool<Job<Vec<u8>, Buffer>> {
         let work = |roots: &Roots, path: &[u8]| {
             roots.read(path, &ReadOptions::default(), &Token::new()).map(|content| content.bytes)
         };
@@ -193,12 +210,12 @@ impl NativeRoots {
     }
 
     #[napi]
-    pub fn read_link(&self, path: String) -> AsyncTask<Job<Vec<u8>, String>> {
+    pub fn read_link(&self, path: String) -> OnPool<Job<Vec<u8>, String>> {
         self.run(&path, |roots, path| roots.read_link(path), shown)
     }
 
     #[napi]
-    pub fn realpath(&self, path: String) -> AsyncTask<Job<Vec<u8>, String>> {
+    pub fn realpath(&self, path: String) -> OnPool<Job<Vec<u8>, String>> {
         self.run(&path, |roots, path| roots.realpath(path), shown)
     }
 }

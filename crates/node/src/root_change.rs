@@ -8,14 +8,14 @@ use filewright_fs::root::Roots;
 use filewright_fs::stat::Version;
 use filewright_fs::transfer::TransferOptions;
 use filewright_fs::write::{Durability, WriteOptions};
-use napi::bindgen_prelude::{AsyncTask, Uint8Array};
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard};
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
 use crate::root_pack::{pack_counts, pack_written};
-use crate::task::Job;
+use crate::task::{Job, OnPool};
 
 /// Bits of the `flags` of a write.
 const IF_ABSENT: u32 = 1;
@@ -65,7 +65,7 @@ impl NativeRoots {
 
     /// Whether the directory was made, rather than there already.
     #[napi]
-    pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> AsyncTask<Job<bool, bool>> {
+    pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> OnPool<Job<bool, bool>> {
         let options = MkdirOptions { parents, exist_ok };
         self.run(&path, move |roots, path| roots.mkdir(path, &options), |made| made)
     }
@@ -76,7 +76,7 @@ impl NativeRoots {
     }
 
     #[napi]
-    pub fn delete(&self, path: String) -> AsyncTask<Job<(), ()>> {
+    pub fn delete(&self, path: String) -> OnPool<Job<(), ()>> {
         self.run(&path, |roots, path| roots.delete(path), |()| ())
     }
 
@@ -101,7 +101,7 @@ impl NativeRoots {
         flags: u32,
         durability: u32,
         cancel: Option<&Cancel>,
-    ) -> AsyncTask<Job<(), ()>> {
+    ) -> OnPool<Job<(), ()>> {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
         let work = move |roots: &Roots, from: &[u8]| roots.rename(from, &to, &options, &cancel);
@@ -143,17 +143,17 @@ impl NativeRoots {
     }
 
     #[napi]
-    pub fn chmod(&self, path: String, mode: u32) -> AsyncTask<Job<(), ()>> {
+    pub fn chmod(&self, path: String, mode: u32) -> OnPool<Job<(), ()>> {
         self.run(&path, move |roots, path| roots.chmod(path, mode), |()| ())
     }
 
     #[napi]
-    pub fn sweep(&self, path: String) -> AsyncTask<Job<(), ()>> {
+    pub fn sweep(&self, path: String) -> OnPool<Job<(), ()>> {
         self.run(&path, |roots, path| roots.sweep(path), |()| ())
     }
 
     #[napi]
-    pub fn symlink(&self, target: String, path: String) -> AsyncTask<Job<(), ()>> {
+    pub fn symlink(&self, target: String, path: String) -> OnPool<Job<(), ()>> {
         let target = bytes_of(&target);
         self.run(&path, move |roots, path| roots.symlink(&target, path), |()| ())
     }

@@ -12,12 +12,13 @@ use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::find::{FindOptions, find};
 use filewright_fs::grep::{GrepOptions, grep};
 use filewright_fs::root::Roots;
-use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
+use napi::bindgen_prelude::{Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard, to_napi};
 use crate::root::NativeRoots;
+use crate::task::{OnPool, on_pool};
 
 /// A compiled query.
 #[napi]
@@ -156,23 +157,13 @@ impl Task for FindTask {
 impl NativeRoots {
     /// Searches contents below a path.
     #[napi]
-    pub fn grep(
-        &self,
-        path: String,
-        options: String,
-        cancel: Option<&Cancel>,
-    ) -> AsyncTask<GrepTask> {
-        AsyncTask::new(GrepTask(Call::new(self, path, options, cancel)))
+    pub fn grep(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<GrepTask> {
+        on_pool(&self.confinement.pool, GrepTask(Call::new(self, path, options, cancel)))
     }
 
     /// Finds entries below a directory by name.
     #[napi]
-    pub fn find(
-        &self,
-        path: String,
-        options: String,
-        cancel: Option<&Cancel>,
-    ) -> AsyncTask<FindTask> {
-        AsyncTask::new(FindTask(Call::new(self, path, options, cancel)))
+    pub fn find(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<FindTask> {
+        on_pool(&self.confinement.pool, FindTask(Call::new(self, path, options, cancel)))
     }
 }

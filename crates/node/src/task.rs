@@ -1,8 +1,11 @@
 //! Work off the event loop: one generic task instead of one per function.
 
+use std::sync::Arc;
+
 use filewright_core::Result;
-use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
-use napi::{Env, Task};
+use filewright_fs::confine::Pool;
+use napi::bindgen_prelude::{JsValue, ToNapiValue, TypeName};
+use napi::{Env, Task, ValueType, sys};
 
 use crate::convert::guard;
 
@@ -29,11 +32,53 @@ impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Task for Job<T, J> 
     }
 }
 
-/// Runs `work` on a thread of the pool; the promise resolves to what `wrap`
+/// A task for the threads of a set of roots; becomes a promise when it is
+/// handed to JavaScript.
+pub struct OnPool<K> {
+    task: K,
+    pool: Arc<Pool>,
+}
+
+/// Has a thread of `pool` compute a task, which is resolved on the event loop.
+pub fn on_pool<K>(pool: &Arc<Pool>, task: K) -> OnPool<K> {
+    OnPool { task, pool: Arc::clone(pool) }
+}
+
+/// Has a thread of `pool` do the work; the promise resolves to what `wrap`
 /// makes of its result on the event loop.
-pub fn off_thread<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
+pub fn on_pool_with<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
+    pool: &Arc<Pool>,
     work: impl FnOnce() -> Result<T> + Send + 'static,
     wrap: fn(T) -> J,
-) -> AsyncTask<Job<T, J>> {
-    AsyncTask::new(Job { work: Some(Box::new(work)), wrap })
+) -> OnPool<Job<T, J>> {
+    on_pool(pool, Job { work: Some(Box::new(work)), wrap })
+}
+
+impl<K> TypeName for OnPool<K> {
+    fn type_name() -> &'static str {
+        "Promise"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl<K> ToNapiValue for OnPool<K>
+where
+    K: Task + Send + 'static,
+    K::JsValue: ToNapiValue + 'static,
+{
+    /// # Safety
+    /// As the trait's: `raw` is the environment of the current call.
+    unsafe fn to_napi_value(raw: sys::napi_env, pending: Self) -> napi::Result<sys::napi_value> {
+        let env = Env::from_raw(raw);
+        let (deferred, promise) = env.create_deferred()?;
+        let Self { mut task, pool } = pending;
+        pool.submit(move || match task.compute() {
+            Ok(output) => deferred.resolve(move |env| task.resolve(env, output)),
+            Err(error) => deferred.reject(error),
+        });
+        Ok(promise.raw())
+    }
 }

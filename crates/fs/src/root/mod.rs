@@ -133,6 +133,23 @@ impl Roots {
         })
     }
 
+    /// Whether links may lead outside the roots.
+    pub(crate) fn follows_anywhere(&self) -> bool {
+        self.follow == Follow::Any
+    }
+
+    /// Where the kernel must let these roots be reached: a directory, whether it
+    /// is exactly the root, and whether it may be changed there.
+    pub(crate) fn places(
+        &self,
+    ) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool, bool)> + '_ {
+        use std::os::fd::AsFd;
+        self.roots.iter().filter(|root| root.read || root.write).map(|root| {
+            let write = root.write && !self.read_only;
+            (root.anchor.as_fd(), root.path == root.anchor_path, write)
+        })
+    }
+
     /// Roots over everything, with which the roots of a policy are resolved.
     fn bootstrap(resolver: Resolver) -> Result<Self> {
         let anchor =

@@ -4,6 +4,8 @@ use filewright_core::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
+use crate::confine::Kernel;
+
 /// What becomes of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
@@ -45,6 +47,8 @@ pub struct Policy {
     pub follow: Follow,
     /// Which resolver to use.
     pub resolver: Choice,
+    /// Whether the kernel restricts the threads that touch files.
+    pub kernel: Kernel,
 }
 
 impl Policy {
@@ -66,7 +70,7 @@ impl Policy {
 
     /// Reads the JSON form of a `SandboxPolicy`:
     /// `{cwd, read: [paths]|null, write: [paths]|null, deny?, protect?,
-    /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk"}`.
+    /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?: "prefer"|"require"|"off"}`.
     /// Relative entries are relative to `cwd`. Unknown keys are ignored: a
     /// policy also carries limits that are not the file system's business.
     ///
@@ -105,7 +109,17 @@ impl Policy {
                 _ => return Err(wrong("resolver", "\"auto\" or \"walk\"")),
             },
         };
+        let kernel = match &json["kernel"] {
+            Value::Null => Kernel::Off,
+            value => match value.as_str() {
+                Some("prefer") => Kernel::Prefer,
+                Some("require") => Kernel::Require,
+                Some("off") => Kernel::Off,
+                _ => return Err(wrong("kernel", "\"prefer\", \"require\" or \"off\"")),
+            },
+        };
         Ok(Self {
+            kernel,
             read: places(&json, "read", &cwd)?,
             write: places(&json, "write", &cwd)?,
             deny,

@@ -1,0 +1,191 @@
+//! The net under the resolver: the threads that touch files are restricted by
+//! the kernel to the roots of their policy, so that a mistake of ours opens
+//! nothing outside either.
+//!
+//! It is a net and not the wall: the kernel lets through what is not an open,
+//! such as the facts about a file and its permission bits.
+
+#[cfg(target_os = "linux")]
+pub mod landlock;
+#[cfg(target_os = "linux")]
+mod pool;
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere.rs"]
+mod pool;
+
+use std::sync::Arc;
+
+use filewright_core::Result;
+#[cfg(not(target_os = "linux"))]
+use filewright_core::{Code, Error};
+
+pub use pool::Pool;
+
+use crate::root::Roots;
+
+/// Whether threads are to be restricted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernel {
+    /// Where the kernel can; what is in force is told.
+    Prefer,
+    /// Or there is no set of roots.
+    Require,
+    /// Not at all.
+    #[default]
+    Off,
+}
+
+/// How much of a policy the kernel enforces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enforced {
+    /// Nothing outside the roots can be opened.
+    Fully,
+    /// More than the roots can be opened, but not everything.
+    Partly,
+    /// Nothing is restricted.
+    Not,
+}
+
+/// What was found when the threads of a policy were set up.
+#[derive(Clone, Debug)]
+pub struct Confinement {
+    /// The threads.
+    pub pool: Arc<Pool>,
+    /// What holds.
+    pub enforced: Enforced,
+    /// The version of Landlock; 0 where there is none.
+    pub abi: u32,
+    /// Why less holds than was asked for.
+    pub reason: Option<String>,
+}
+
+impl Confinement {
+    /// Sets up the threads of a policy.
+    ///
+    /// # Errors
+    /// `SANDBOX_SETUP_FAILED` where confinement is required and cannot be had.
+    pub fn of(roots: &Roots, kernel: Kernel) -> Result<Self> {
+        if kernel == Kernel::Off {
+            return Ok(Self::none(0, None));
+        }
+        match restricted(roots) {
+            Ok(confinement) => Ok(confinement),
+            Err(error) if kernel == Kernel::Require => Err(error),
+            Err(error) => Ok(Self::none(abi(), Some(error.message.to_string()))),
+        }
+    }
+
+    fn none(abi: u32, reason: Option<String>) -> Self {
+        Self { pool: Pool::free(), enforced: Enforced::Not, abi, reason }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn abi() -> u32 {
+    landlock::abi()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn abi() -> u32 {
+    0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn restricted(_roots: &Roots) -> Result<Confinement> {
+    Err(Error::new(Code::SandboxSetupFailed, "this system cannot restrict single threads"))
+}
+
+#[cfg(target_os = "linux")]
+fn restricted(roots: &Roots) -> Result<Confinement> {
+    use filewright_core::{Code, Error};
+
+    let abi = landlock::abi();
+    // Before the second version nothing could be moved between directories.
+    if abi < 2 {
+        return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no usable Landlock"));
+    }
+    if roots.follows_anywhere() {
+        return Err(Error::new(Code::SandboxSetupFailed, "links may lead anywhere by this policy"));
+    }
+    // Reads /proc, which the threads cannot.
+    crate::process::prepare();
+    let ruleset = landlock::Ruleset::new(false)?;
+    let mut whole = true;
+    for (place, exact, write) in roots.places() {
+        let rights =
+            if write { landlock::fs::READ | landlock::fs::WRITE } else { landlock::fs::READ };
+        ruleset.allow(place, rights)?;
+        whole &= exact;
+    }
+    let pool = Pool::restricted(ruleset)?;
+    let reason = if !whole {
+        Some("a root is a single file, or not there yet: its directory is open to the kernel")
+    } else if abi < 3 {
+        Some("this kernel cannot keep files from being truncated")
+    } else {
+        None
+    };
+    let enforced = if reason.is_none() { Enforced::Fully } else { Enforced::Partly };
+    Ok(Confinement { pool, enforced, abi, reason: reason.map(str::to_owned) })
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::root::Policy;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the naive calls that must fail")]
+    fn naive_opens_outside_fail_on_these_threads_and_nowhere_else() {
+        let tmp = tempfile::tempdir().unwrap();
+        let root = tmp.path().canonicalize().unwrap().join("ws");
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("in"), "in").unwrap();
+        std::fs::write(root.with_file_name("out"), "out").unwrap();
+        let policy = Policy::workspace(root.to_str().unwrap());
+        let roots = Roots::new(&policy).unwrap();
+        let confinement = Confinement::of(&roots, Kernel::Prefer).unwrap();
+        if confinement.enforced == Enforced::Not {
+            assert!(Confinement::of(&roots, Kernel::Require).is_err());
+            return;
+        }
+        let (tell, told) = channel();
+        let inside = root.clone();
+        confinement.pool.submit(move || {
+            let outside = inside.with_file_name("out");
+            let moved = inside.join("moved");
+            tell.send([
+                std::fs::read(inside.join("in")).is_ok(),
+                std::fs::write(inside.join("new"), "x").is_ok(),
+                std::fs::rename(inside.join("new"), &moved).is_ok(),
+                std::fs::read(&outside).is_err(),
+                std::fs::write(&outside, "x").is_err(),
+                std::fs::read_dir("/").is_err(),
+                std::fs::rename(&moved, outside.with_extension("x")).is_err(),
+                std::process::Command::new("cat").arg(&outside).output().is_err(),
+            ])
+            .unwrap();
+        });
+        assert_eq!(told.recv().unwrap(), [true; 8]);
+        assert_eq!(std::fs::read(root.with_file_name("out")).unwrap(), b"out");
+        let cat = std::process::Command::new("cat").arg(root.with_file_name("out")).output();
+        assert_eq!(cat.unwrap().stdout, b"out");
+    }
+
+    #[test]
+    fn everything_that_is_submitted_is_done_and_a_panic_stops_nothing() {
+        let pool = Pool::free();
+        let (tell, told) = channel();
+        pool.submit(|| panic!("a defect"));
+        for number in 0..1000 {
+            let tell = tell.clone();
+            pool.submit(move || tell.send(number).unwrap());
+        }
+        let mut done: Vec<i32> = told.iter().take(1000).collect();
+        done.sort_unstable();
+        assert!(done.into_iter().eq(0..1000));
+    }
+}
