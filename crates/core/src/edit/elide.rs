@@ -9,7 +9,7 @@
 use super::key::{Haystack, key};
 use super::lines::trim;
 use super::locate::{Place, locate};
-use super::merge::{changes_any, merge};
+use super::merge::{Lessons, changes_any, merge_with};
 use super::needle::Needle;
 use super::{Found, Refusal, Tier};
 
@@ -45,6 +45,12 @@ pub(super) fn find(
         places.push(locate(hay, &needle).map_err(|miss| Refusal::of(miss, &needle))?);
     }
     in_order(&mut places);
+    let mut taught = Lessons::default();
+    for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
+        if let [place] = places.as_slice() {
+            taught.learn(hay, &place.alignment, old, new);
+        }
+    }
     let (mut splices, mut cost, mut score) = (Vec::new(), 0, 1.0f64);
     for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
         let Some(place) = places.first() else { return Err(Refusal::NotFound) };
@@ -57,7 +63,7 @@ pub(super) fn find(
         }
         cost += place.alignment.cost;
         score = score.min(place.score);
-        splices.push(merge(hay, &place.alignment, old, new)?);
+        splices.push(merge_with(hay, &place.alignment, old, new, &taught)?);
     }
     if splices.is_empty() {
         return Err(Refusal::NotFound);

@@ -143,10 +143,14 @@ impl IndentMap {
         if !tabs {
             return 1.0;
         }
-        [8, 4, 2]
-            .into_iter()
-            .find(|unit| all().all(|known| width(known).is_multiple_of(*unit)))
-            .unwrap_or(4) as f64
+        let least = all().map(width).min().unwrap_or(0);
+        let fit = |base: usize| {
+            [8, 4, 2]
+                .into_iter()
+                .find(|unit| all().all(|known| (width(known) - base).is_multiple_of(*unit)))
+        };
+        // Where the whole text is shifted by a few blanks, its steps still tell.
+        fit(0).or_else(|| fit(least)).unwrap_or(4) as f64
     }
 
     fn spaces_of_file(&self) -> usize {

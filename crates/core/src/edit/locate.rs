@@ -270,7 +270,10 @@ fn diagonals(hay: &Haystack<'_>, needle: &Needle<'_>, scratch: &mut Scratch) -> 
     votes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut diagonals: Vec<isize> =
         votes.into_iter().map(|(diagonal, _)| diagonal).take(64).collect();
-    if diagonals.len() < 2 || needle.len() <= 3 {
+    if needle.len() <= 3 {
+        // Few lines, and what they have in common with others may say little.
+        diagonals.splice(0..0, like_the_longest(hay, needle, scratch));
+    } else if diagonals.len() < 2 {
         diagonals.extend(like_the_longest(hay, needle, scratch));
     }
     diagonals
@@ -306,5 +309,5 @@ fn like_the_longest(hay: &Haystack<'_>, needle: &Needle<'_>, scratch: &mut Scrat
         }
     }
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    alike.into_iter().take(8).map(|(_, at)| at as isize - old as isize).collect()
+    alike.into_iter().take(TRIED).map(|(_, at)| at as isize - old as isize).collect()
 }

@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use super::align::Step;
-use super::key::{Haystack, squeezed};
+use super::doubt::{self, Doubt};
+use super::key::{Haystack, key, squeezed};
 use super::lines::{edit_lines, fold_ends, trim};
 use super::locate::{Place, locate};
 use super::merge::merge;
@@ -65,7 +66,13 @@ fn attempt(
         }
         let plain = Edit { old, new, ..edit.clone() };
         if let Some(found) = exact::find(hay.text, &plain, on_multiple)? {
-            return Ok((0, Found { tier: Tier::Fuzzy, ..found }));
+            match doubt::about(hay.text, &plain, &found) {
+                Some(Doubt::Already) => return Err(Refusal::Already),
+                Some(Doubt::Forgotten(found)) => return Ok((0, found)),
+                // Better line by line, where the lines can be found so.
+                Some(Doubt::Torn(_)) => {}
+                None => return Ok((0, Found { tier: Tier::Fuzzy, ..found })),
+            }
         }
     }
     let old = fold_ends(hypothesis.old.as_bytes());
@@ -98,9 +105,39 @@ fn in_place(
         tier = tier.max(tier_of(hay, &needle, place));
         cost = cost.max(place.alignment.cost);
         score = score.min(place.score);
+        if stands_there(hay, &needle, &place.alignment.file, new) {
+            return Err(Refusal::Already);
+        }
         splices.push(merge(hay, &place.alignment, old, new)?);
     }
     Ok((cost, Found { splices, tier, repairs: Vec::new(), score }))
+}
+
+/// Whether the whole new text stands at the place, or beside it, with lines that
+/// the old text does not have.
+fn stands_there(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    file: &Range<usize>,
+    new: Lines<'_>,
+) -> bool {
+    let new: Vec<u64> = new
+        .iter()
+        .map(|line| key(line))
+        .filter(|key| !key.is_empty())
+        .map(|key| crate::diff::hash(&key))
+        .collect();
+    if !new.iter().any(|hash| needle.offered.contains(hash)) {
+        return false;
+    }
+    // Blank lines do not count, so as many lines more may be looked at.
+    let reach = 2 * new.len();
+    let around = file.start.saturating_sub(reach)..(file.end + reach).min(hay.len());
+    let lines: Vec<usize> = around.filter(|&line| hay.lens[line] > 0).collect();
+    lines.windows(new.len()).any(|window| {
+        let beside = window[0] <= file.end && window[window.len() - 1] + 1 >= file.start;
+        beside && window.iter().zip(&new).all(|(&line, &hash)| hay.hashes[line] == hash)
+    })
 }
 
 type Located<'e> = (Lines<'e>, Needle<'e>, Vec<Place>);

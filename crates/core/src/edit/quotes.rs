@@ -45,6 +45,15 @@ impl QuoteMap {
         }
     }
 
+    /// Takes over what another map knows.
+    pub(super) fn complete(&mut self, other: &Self) {
+        for pair in &other.pairs {
+            if !self.pairs.contains(pair) {
+                self.pairs.push(*pair);
+            }
+        }
+    }
+
     /// Forgets what is not the file's own habit: a character of the edit gives
     /// way only to one that the file has more often.
     pub(super) fn settle(&mut self, text: &[u8]) {

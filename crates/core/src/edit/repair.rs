@@ -163,6 +163,28 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     if numbers.is_empty() || !ascending {
         return None;
     }
+    // `9| a` is `a` after a blank, or ` a` without one: what the new text has tells.
+    let wider: Option<Vec<&str>> = plain
+        .iter()
+        .map(|line| if line.is_empty() { Some(*line) } else { line.strip_prefix(' ') })
+        .collect();
+    let wide = |line: &str| old.contains(&format!("|{line}"));
+    let wider = wider.filter(|_| plain.iter().all(|line| line.is_empty() || wide(line)));
+    let narrow = new
+        .split('\n')
+        .filter_map(after_number)
+        .any(|(_, rest)| !rest.is_empty() && !rest.starts_with(' '));
+    let wider = wider.filter(|_| !narrow);
+    let shared = |plain: &[&str]| {
+        new.split('\n').filter(|line| !line.trim().is_empty() && plain.contains(line)).count()
+    };
+    let blank = wider.as_ref().is_some_and(|wider| shared(wider) >= shared(&plain));
+    let plain = wider.filter(|_| blank).unwrap_or(plain);
+    let after_number = |line| {
+        after_number(line).map(|(number, rest)| {
+            (number, rest.strip_prefix(' ').filter(|_| blank).unwrap_or(rest))
+        })
+    };
     let numbered = new.split('\n').filter(|line| after_number(line).is_some()).count();
     let unnumbered = new.split('\n').filter(|line| after_number(line).is_none());
     let unnumbered = unnumbered.filter(|line| !line.trim().is_empty()).count();
@@ -186,7 +208,7 @@ fn after_number(line: &str) -> Option<(u64, &str)> {
     let number = text[..digits].parse().ok()?;
     let rest = &text[digits..];
     let rest = rest.strip_prefix('#').and_then(|hash| hash.get(2..)).unwrap_or(rest);
-    for mark in ["\t", "\u{2192}", ": ", " | ", "| ", "|"] {
+    for mark in ["\t", "\u{2192}", ": ", " |", "|"] {
         if let Some(line) = rest.strip_prefix(mark) {
             return Some((number, line));
         }
@@ -214,6 +236,9 @@ mod tests {
             ("9→a\n10→", "9→a", LineNumbers, "a\n", "a"),
             ("9: a\n10: b", "c", LineNumbers, "a\nb", "c"),
             ("9#k3|a", "9#k3|b", LineNumbers, "a", "b"),
+            ("8| a\n9|   b", "8| c", LineNumbers, "a\n  b", "c"),
+            ("8|a\n9|  b", "c", LineNumbers, "a\n  b", "c"),
+            ("8|  a\n9|  b", "  a\n  c", LineNumbers, "  a\n  b", "  a\n  c"),
         ] {
             let all = hypotheses(old, new);
             assert_eq!((all[0].old.as_str(), all[0].repairs.len()), (old, 0));

@@ -218,3 +218,71 @@ proptest! {
         }
     }
 }
+
+fn fuzzy(text: &str, old: &str, new: &str) -> String {
+    let options = Options { strictness: Strictness::Fuzzy, ..options() };
+    match plan(text.as_bytes(), &[edit(old, new)], &options) {
+        Ok(plan) => String::from_utf8(plan.bytes).unwrap(),
+        Err(error) => format!("refused: {}", error.details["reason"]),
+    }
+}
+
+/// Each was made wrongly once: two mistakes at a time, or one beside another text
+/// that looks like what is meant.
+#[test]
+fn mistakes_that_come_together_are_undone_together() {
+    let code = "\tfn go(a) {\n\t\tfirst_thing(a);\n\t\tsecond_thing(a);\n\t}\n";
+    for (name, text, old, new, result) in [
+        (
+            "trailing blanks stay where a slip is undone",
+            "  let alpha = 1;  \n  let beta = 2;\n",
+            "  let alhpa = 1;\n  let beta = 2;",
+            "  let alpha = 1;\n  let beta = 3;",
+            "  let alpha = 1;  \n  let beta = 3;\n",
+        ),
+        (
+            "spaces for tabs, and the old text alone dedented",
+            code,
+            "fn go(a) {\n    first_thing(a);\n    second_thing(a);\n}",
+            "    fn go(a) {\n        first_thing(a);\n        third_thing(a);\n    }",
+            "\tfn go(a) {\n\t\tfirst_thing(a);\n\t\tthird_thing(a);\n\t}\n",
+        ),
+        (
+            "a broken line, and the old text alone dedented",
+            "    call(alpha, beta);\n    done_with_it();\n",
+            "call(alpha,\n    beta);\ndone_with_it();",
+            "    call(alpha,\n        beta);\n    all_done();",
+            "    call(alpha, beta);\n    all_done();\n",
+        ),
+        (
+            "escaped quotes in a text without its indentation",
+            "  say(\"hello there\");\n",
+            "say(\\\"hello there\\\");",
+            "  say(\\\"hello there\\\");\n  say(\\\"again\\\");",
+            "  say(\"hello there\");\n  say(\"again\");\n",
+        ),
+        (
+            "both dedented, and a block put into another",
+            "        one_thing();\n    def other_thing():\n        body_of_it(1);\n        return_it('\\n')\n",
+            "    one_thing();\ndef other_thing():\n    body_of_it(1);\n    return_it('\\\\n')",
+            "    one_thing();\ndef other_thing():\n    if so:\n        body_of_it(1);\n        return_it('\\\\n')",
+            "        one_thing();\n    def other_thing():\n        if so:\n            body_of_it(1);\n            return_it('\\n')\n",
+        ),
+        (
+            "lines forgotten at the edge are not doubled",
+            "\nclass FrameSummary:\n    one_thing = 1\n    other = 2\n",
+            "\n\n    one_thnig = 1\n    other = 2",
+            "\n\nclass FrameSummary:\n    one_thing = 1\n    other = 3",
+            "\nclass FrameSummary:\n    one_thing = 1\n    other = 3\n",
+        ),
+        (
+            "what was inserted before, but for its place",
+            "  user?: true;\n  approval?: MetaApproval;\n}\n\nnext();\n",
+            "  user?: true;\n}",
+            "  user?: true;\n  approval?: MetaApproval;\n}",
+            "refused: \"already_applied\"",
+        ),
+    ] {
+        assert_eq!(fuzzy(text, old, new), result, "{name}");
+    }
+}

@@ -1,0 +1,176 @@
+//! Which lines of the file an edit keeps.
+
+use std::collections::HashMap;
+
+use super::super::key::{has_word, key};
+use super::super::lines::{indent, trim, trim_end};
+use super::{Base, Merge};
+use crate::diff::changes_between;
+
+impl Merge<'_, '_> {
+    /// Finds which lines the edit keeps. Indentation counts as a change, unless
+    /// it was the old text alone that got it wrong.
+    pub(super) fn keep(&mut self) {
+        let count = |kept: &[Option<usize>]| {
+            let counts = |base: &Base| match base {
+                Base::Old(line) => !trim(self.old[*line]).is_empty(),
+                Base::FileOnly(_) => false,
+            };
+            self.base.iter().zip(kept).filter(|(base, kept)| kept.is_some() && counts(base)).count()
+        };
+        let loose = self.same_lines(|_, text| trim(text).to_vec());
+        self.new_is_right = self.old_alone_is_shifted(&loose);
+        let as_sent = self.same_lines(|_, text| text.to_vec());
+        let strict = self.same_lines(|_, text| trim_end(text).to_vec());
+        let kept = if self.new_is_right {
+            // Then the old text counts as if it were indented as the file is.
+            let mended = self.same_lines(|old, text| {
+                let unit = old.and_then(|old| self.unit_of[old]).map(|unit| &self.units[unit]);
+                let Some(unit) = unit else { return [indent(text), trim(text)].concat() };
+                let blanks = indent(self.hay.line(unit.file.start));
+                // Of a line that was broken, the rest is indented as the first part is.
+                let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
+                [blanks, deeper.unwrap_or_default(), trim(text)].concat()
+            });
+            if count(&mended) >= count(&strict) { mended } else { strict }
+        } else if count(&as_sent) == count(&strict) {
+            as_sent
+        } else {
+            strict
+        };
+        self.kept = self.whole_units(kept);
+        self.slide();
+    }
+
+    /// A blank line that is kept before one that the old text forgot counts as
+    /// the first of the new blank lines it can be, so that what is inserted comes
+    /// after both.
+    pub(super) fn slide(&mut self) {
+        let blank = |line: &[u8]| trim(line).is_empty();
+        let mut first = 0;
+        for at in 0..self.base.len().saturating_sub(1) {
+            let Some(new) = self.kept[at] else { continue };
+            let forgotten = match (self.base[at], self.base[at + 1]) {
+                (Base::Old(_), Base::FileOnly(line)) => blank(self.hay.line(line)),
+                _ => false,
+            };
+            if forgotten && first < new && blank(self.new[first]) && blank(self.new[new]) {
+                self.kept[at] = Some(first);
+            }
+            first = self.kept[at].map_or(first, |new| new + 1);
+        }
+    }
+
+    /// Whether the new text indents lines as the file does where the old text
+    /// does not: lines that are kept or, where none are, lines made of old ones.
+    pub(super) fn old_alone_is_shifted(&self, kept: &[Option<usize>]) -> bool {
+        self.rightly_indented(kept) > 0
+    }
+
+    /// By how many lines the new text is indented as the file is, and the old
+    /// text is not; 0 or less where it is not so.
+    pub(super) fn new_alone_is_right(&self) -> isize {
+        let kept = self.same_lines(|_, text| trim(text).to_vec());
+        self.rightly_indented(&kept)
+    }
+
+    /// Of the lines that are kept or, where none are, made of old ones: how many
+    /// the new text indents as the file does, less how many the old text does. A
+    /// line that both indent alike, and the file otherwise, speaks against it four
+    /// times: where the old text alone is shifted, there is hardly any.
+    pub(super) fn rightly_indented(&self, kept: &[Option<usize>]) -> isize {
+        let mut pairs: Vec<(usize, usize)> = self
+            .base
+            .iter()
+            .zip(kept)
+            .filter_map(|(base, kept)| match (base, kept) {
+                (Base::Old(old), Some(new)) => Some((*old, *new)),
+                _ => None,
+            })
+            .collect();
+        if pairs.iter().all(|(old, _)| trim(self.old[*old]).is_empty()) {
+            let all: Vec<usize> = (0..self.base.len()).collect();
+            let made_of = self.made_of(&all, 0..self.new.len());
+            pairs.extend(made_of.iter().enumerate().filter_map(|(new, at)| {
+                match self.base[(*at)?] {
+                    Base::Old(old) => Some((old, new)),
+                    Base::FileOnly(_) => None,
+                }
+            }));
+        }
+        let (mut new_right, mut old_right, mut alike) = (0, 0, 0);
+        for (old, new) in pairs {
+            let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit]) else { continue };
+            if trim(self.old[old]).is_empty() || unit.cut.head > 0 {
+                continue;
+            }
+            if unit.old.start != old {
+                continue;
+            }
+            let file = indent(self.hay.line(unit.file.start));
+            let (new, old) = (indent(self.new[new]), indent(self.old[old]));
+            new_right += isize::from(new == file);
+            old_right += isize::from(old == file);
+            alike += isize::from(new == old && new != file);
+        }
+        new_right - old_right.max(4 * alike)
+    }
+
+    /// The lines that old and new text have in common, seen through `view`
+    /// (which is told the number of an old line).
+    pub(super) fn same_lines(
+        &self,
+        view: impl Fn(Option<usize>, &[u8]) -> Vec<u8>,
+    ) -> Vec<Option<usize>> {
+        let new: Vec<Vec<u8>> = self.new.iter().map(|line| view(None, line)).collect();
+        let mut by_key: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (at, line) in self.new.iter().enumerate() {
+            by_key.entry(key(line)).or_insert(at);
+        }
+        let base: Vec<Vec<u8>> = self
+            .base
+            .iter()
+            .map(|base| match base {
+                Base::Old(line) => view(Some(*line), self.old[*line]),
+                // A forgotten line that the new text has after all.
+                Base::FileOnly(line) => {
+                    let key = key(self.hay.line(*line));
+                    let found = if has_word(&key) { by_key.get(&key) } else { None };
+                    found.map_or(b"\n".to_vec(), |&at| new[at].clone())
+                }
+            })
+            .collect();
+        let base: Vec<&[u8]> = base.iter().map(Vec::as_slice).collect();
+        let new: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
+        let mut kept = vec![None; base.len()];
+        let mut next = (0, 0);
+        let end = crate::diff::Change {
+            before: base.len() as u32..base.len() as u32,
+            after: new.len() as u32..new.len() as u32,
+        };
+        for change in changes_between(&base, &new).iter().chain([&end]) {
+            for (at, line) in (next.0..change.before.start).zip(next.1..change.after.start) {
+                kept[at as usize] = Some(line as usize);
+            }
+            next = (change.before.end, change.after.end);
+        }
+        kept
+    }
+
+    /// A file line that several old lines make up stays whole or goes whole.
+    pub(super) fn whole_units(&self, mut kept: Vec<Option<usize>>) -> Vec<Option<usize>> {
+        for unit in self.units.iter().filter(|unit| unit.old.len() > 1) {
+            let of_unit = |base: &Base| matches!(base, Base::Old(line) if unit.old.contains(line));
+            let whole =
+                self.base.iter().zip(&kept).all(|(base, kept)| !of_unit(base) || kept.is_some());
+            if !whole {
+                for (base, kept) in self.base.iter().zip(&mut kept) {
+                    if of_unit(base) {
+                        *kept = None;
+                    }
+                }
+            }
+        }
+        kept
+    }
+}

@@ -1,0 +1,254 @@
+//! The edit as a three-way merge: base is the old text as sent, ours the lines
+//! of the file where it stands, theirs the new text.
+//!
+//! A line that the edit does not change keeps the file's bytes, whatever the
+//! model made of its blanks or words. A line that it does change is the file's
+//! line with the model's change. Lines of the file that the model forgot stay;
+//! where they stand amid what is replaced, nobody knows where they belong, and
+//! the edit is refused.
+
+mod blanks;
+mod keep;
+mod made;
+mod replace;
+mod write;
+
+use std::ops::Range;
+
+use super::Splice;
+use super::align::{Alignment, Cut, Step};
+use super::indent::IndentMap;
+use super::key::Haystack;
+use super::lines::{indent, trim_end};
+use super::quotes::QuoteMap;
+use blanks::in_the_files_blanks;
+use write::{without_doubles, write};
+
+/// Why the edit cannot be made at its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Conflict {
+    /// This line of the file (0-based) stands amid the replaced lines, and the
+    /// old text does not have it.
+    Unmentioned(usize),
+}
+
+/// Old lines and file lines that belong together.
+#[derive(Clone, Debug)]
+struct Unit {
+    old: Range<usize>,
+    file: Range<usize>,
+    cut: Cut,
+}
+
+/// What the new text is compared with: the old text, and the lines of the file
+/// that it forgot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    Old(usize),
+    FileOnly(usize),
+}
+
+/// One line of the result.
+#[derive(Debug)]
+enum Out {
+    /// A line of the file.
+    Keep(usize),
+    /// A new line, ending as the file's line named does.
+    New(Vec<u8>, Option<usize>),
+}
+
+/// The splice that makes the edit where its old text was found.
+pub(super) fn merge(
+    hay: &Haystack<'_>,
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&[u8]],
+) -> Result<Splice, Conflict> {
+    merge_with(hay, alignment, old, new, &Lessons::default())
+}
+
+/// What a place teaches about indentation and quotes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lessons {
+    indents: IndentMap,
+    quotes: QuoteMap,
+}
+
+impl Lessons {
+    /// Learns from the lines of an alignment.
+    pub(super) fn learn(
+        &mut self,
+        hay: &Haystack<'_>,
+        alignment: &Alignment,
+        old: &[&[u8]],
+        new: &[&[u8]],
+    ) {
+        let mut merge = Merge::new(hay, alignment, old, new);
+        merge.learn(&Self::default());
+        self.indents.complete(&merge.indents);
+        self.quotes.complete(&merge.quotes);
+    }
+}
+
+/// As [`merge`], where other places have taught something.
+pub(super) fn merge_with(
+    hay: &Haystack<'_>,
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&[u8]],
+    elsewhere: &Lessons,
+) -> Result<Splice, Conflict> {
+    let translated = in_the_files_blanks(hay, alignment, old, new);
+    let lines: Vec<&[u8]>;
+    let new = match &translated {
+        Some(translated) => {
+            lines = translated.iter().map(Vec::as_slice).collect();
+            &lines
+        }
+        None => new,
+    };
+    let mut merge = Merge::new(hay, alignment, old, new);
+    merge.learn(elsewhere);
+    let mut out = merge.out()?;
+    without_doubles(hay, &alignment.file, &mut out);
+    Ok(write(hay, alignment.file.clone(), &out))
+}
+
+/// Whether the edit changes any line of a text.
+pub(super) fn changes_any(old: &[&[u8]], new: &[&[u8]]) -> bool {
+    old.len() != new.len() || old.iter().zip(new).any(|(old, new)| trim_end(old) != trim_end(new))
+}
+
+struct Merge<'m, 'e> {
+    hay: &'m Haystack<'m>,
+    old: &'m [&'e [u8]],
+    new: &'m [&'e [u8]],
+    units: Vec<Unit>,
+    /// By line of the old text: its unit.
+    unit_of: Vec<Option<usize>>,
+    base: Vec<Base>,
+    /// Before which elements of `base` the old text has a blank line that the
+    /// file has not.
+    lost: Vec<usize>,
+    /// By element of `base`: the new line that is the same.
+    kept: Vec<Option<usize>>,
+    /// Whether the new text is indented as the file is, and the old text alone
+    /// was not.
+    new_is_right: bool,
+    indents: IndentMap,
+    quotes: QuoteMap,
+}
+
+impl<'m, 'e> Merge<'m, 'e> {
+    fn new(
+        hay: &'m Haystack<'m>,
+        alignment: &Alignment,
+        old: &'m [&'e [u8]],
+        new: &'m [&'e [u8]],
+    ) -> Self {
+        let mut units = Vec::new();
+        let mut unit_of = vec![None; old.len()];
+        let (mut base, mut lost) = (Vec::new(), Vec::new());
+        for step in &alignment.steps {
+            match step {
+                Step::Pair { old, file, cut, .. } => {
+                    unit_of[old.clone()].fill(Some(units.len()));
+                    base.extend(old.clone().map(Base::Old));
+                    units.push(Unit { old: old.clone(), file: file.clone(), cut: *cut });
+                }
+                // Only blank lines can be missing from the file.
+                Step::OldOnly(_) => lost.push(base.len()),
+                Step::FileOnly(line) => base.push(Base::FileOnly(*line)),
+            }
+        }
+        let mut merge = Self {
+            hay,
+            old,
+            new,
+            units,
+            unit_of,
+            kept: vec![None; base.len()],
+            base,
+            lost,
+            new_is_right: false,
+            indents: IndentMap::default(),
+            quotes: QuoteMap::default(),
+        };
+        merge.keep();
+        merge
+    }
+
+    /// Learns what the model's indentation and quotes stand for in this file.
+    fn learn(&mut self, elsewhere: &Lessons) {
+        let mut from_old = IndentMap::default();
+        let identity = self.new_is_right;
+        for (base, kept) in self.base.iter().zip(&self.kept) {
+            let Base::Old(old) = base else { continue };
+            let Some(unit) = self.unit_of[*old].map(|unit| &self.units[unit]) else { continue };
+            let file = self.hay.line(unit.file.start);
+            if unit.old.start != *old || unit.cut.head > 0 {
+                continue;
+            }
+            if !identity {
+                from_old.learn(self.old[*old], file);
+            }
+            if let Some(new) = kept {
+                self.indents.learn(self.new[*new], file);
+            }
+            if unit.file.len() == 1 && unit.old.len() == 1 {
+                self.quotes.learn(self.old[*old], file);
+            }
+        }
+        self.indents.complete(&from_old);
+        if !identity {
+            self.indents.complete(&elsewhere.indents);
+        }
+        // A line that the old text forgot may be indented otherwise by the new one.
+        for (base, kept) in self.base.iter().zip(&self.kept) {
+            if let (Base::FileOnly(line), Some(new)) = (base, kept) {
+                self.indents.learn(self.new[*new], self.hay.line(*line));
+            }
+        }
+        self.indents.take_style(self.hay.text, self.new);
+        self.quotes.complete(&elsewhere.quotes);
+        self.quotes.settle(self.hay.text);
+    }
+
+    /// The lines of the result.
+    fn out(&self) -> Result<Vec<Out>, Conflict> {
+        let mut out = Vec::new();
+        let (mut at, mut next) = (0, 0);
+        while at < self.base.len() || next < self.new.len() {
+            let from = at;
+            while at < self.base.len() && self.kept[at].is_none() {
+                at += 1;
+            }
+            let upto = self.kept.get(at).copied().flatten().unwrap_or(self.new.len());
+            self.replaced(from..at, next..upto, &mut out)?;
+            next = upto;
+            if at < self.base.len() {
+                self.keep_line(at, &mut out);
+                at += 1;
+                next += 1;
+            }
+        }
+        Ok(out)
+    }
+
+    fn keep_line(&self, at: usize, out: &mut Vec<Out>) {
+        match self.base[at] {
+            Base::FileOnly(line) => {
+                let placed = self.kept[at].map(|new| self.placed(new));
+                let moved = placed.filter(|text| indent(text) != indent(self.hay.line(line)));
+                out.push(moved.map_or(Out::Keep(line), |text| Out::New(text, Some(line))));
+            }
+            Base::Old(old) => {
+                if let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit])
+                    && unit.old.start == old
+                {
+                    out.extend(unit.file.clone().map(Out::Keep));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,352 @@
+// The mistakes models make when they send an edit. Each changes a case in place
+// and says whether it could. `stage` orders mistakes that occur together: what
+// is about the file, about lines, about their text, about transport.
+
+const indentOf = (line) => /^[ \t]*/.exec(line)[0];
+const isBlank = (line) => line.trim() === "";
+const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);
+
+/** Pairs of line numbers that old and new text have in common, by longest common subsequence. */
+export function kept({ old, new: made }) {
+  const table = Array.from({ length: old.length + 1 }, () => new Uint16Array(made.length + 1));
+  for (let i = old.length - 1; i >= 0; i--) {
+    for (let j = made.length - 1; j >= 0; j--) {
+      table[i][j] = old[i] === made[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+    }
+  }
+  const pairs = [];
+  for (let i = 0, j = 0; i < old.length && j < made.length; ) {
+    if (old[i] === made[j]) pairs.push([i++, j++]);
+    else if (table[i + 1][j] >= table[i][j + 1]) i++;
+    else j++;
+  }
+  return pairs;
+}
+
+/** Applies a function to the text of every line that is sent. */
+function sent(made, change) {
+  made.old = made.old.map(change);
+  made.new = made.new.map(change);
+}
+
+const mistakes = (stage, make) => ({ stage, make });
+
+function typoIn(line, random) {
+  const words = [...line.matchAll(/[A-Za-z]{5,}/g)];
+  if (words.length === 0) return undefined;
+  const word = random.pick(words);
+  const at = word.index + 1 + random.below(word[0].length - 3);
+  const [a, b] = [line[at], line[at + 1]];
+  if (a === b) return undefined;
+  const kinds = [
+    line.slice(0, at) + b + a + line.slice(at + 2),
+    line.slice(0, at) + line.slice(at + 1),
+    line.slice(0, at) + a + line.slice(at),
+  ];
+  return random.pick(kinds);
+}
+
+/** Mistakes after which the edit is still clear: it must be made, or refused, but never made wrongly. */
+export const MISTAKES = {
+  exact: mistakes(0, () => true),
+  crlf_file: mistakes(0, (made) => {
+    made.eol = "\r\n";
+    return true;
+  }),
+  bom: mistakes(0, (made) => {
+    made.bom = "\ufeff";
+    return true;
+  }),
+  spaces_for_tabs: mistakes(0, (made, random) => {
+    const lines = [...made.before, ...made.file, ...made.after, ...made.right];
+    const depths = lines.map((line) => indentOf(line)).filter((blanks) => blanks !== "");
+    if (depths.length < 5) return false;
+    if (!depths.every((blanks) => /^\t+$/.test(blanks))) {
+      const unit = depths.every((blanks) => /^(?: {4})+$/.test(blanks))
+        ? 4
+        : depths.every((blanks) => /^(?: {2})+$/.test(blanks))
+          ? 2
+          : 0;
+      if (unit === 0) return false;
+      const tabbed = (line) => "\t".repeat(indentOf(line).length / unit) + line.trimStart();
+      for (const side of ["before", "file", "after", "right", "old", "new"])
+        made[side] = made[side].map(tabbed);
+    }
+    const width = random.pick([2, 4, 8]);
+    if (!made.old.some((line) => line.startsWith("\t"))) return false;
+    sent(made, (line) => " ".repeat(indentOf(line).length * width) + line.trimStart());
+    return true;
+  }),
+  trailing_ws_file: mistakes(0, (made, random) => {
+    const pairs = kept(made).filter(([at]) => !isBlank(made.file[at]));
+    if (pairs.length === 0) return false;
+    for (const [i, j] of pairs.filter(() => random.chance(0.6)).concat([pairs[0]])) {
+      if (/\s$/.test(made.file[i])) continue;
+      made.file[i] += "  ";
+      made.right[j] += "  ";
+    }
+    return true;
+  }),
+  dropped_line: mistakes(1, (made, random) => {
+    // Beside an insertion nobody can say on which side of it the line belongs.
+    const pairs = kept(made);
+    const fine = pairs.filter(([i, j], at) => {
+      const beside = [at - 1, at + 1].map((other) => pairs[other]);
+      const together = beside.every(
+        (pair) => pair !== undefined && pair[0] - i === pair[1] - j && Math.abs(pair[0] - i) === 1,
+      );
+      return (
+        together &&
+        (isComment(made.old[i]) || isBlank(made.old[i])) &&
+        !beside.some(([other]) => isBlank(made.old[other]))
+      );
+    });
+    if (fine.length === 0) return false;
+    const [i, j] = random.pick(fine);
+    made.old.splice(i, 1);
+    made.new.splice(j, 1);
+    return true;
+  }),
+  dropped_line_old_only: mistakes(1, (made, random) => {
+    const fine = kept(made).filter(
+      ([i, j]) =>
+        i > 0 && i < made.old.length - 1 && j > 0 && !isBlank(made.old[i]) && made.old[i].trim().length > 5,
+    );
+    if (fine.length === 0 || made.old.length < 5) return false;
+    made.old.splice(random.pick(fine)[0], 1);
+    return true;
+  }),
+  elided_middle: mistakes(1, (made, random) => {
+    const pairs = kept(made);
+    const runs = pairs.filter(
+      ([i, j], at) =>
+        [1, 2, 3].every((by) => pairs[at + by]?.[0] === i + by && pairs[at + by]?.[1] === j + by) && i > 0,
+    );
+    const run = runs.find(([i]) => i + 4 < made.old.length);
+    if (run === undefined) return false;
+    const dots = random.pick(["...", "// ...", "# ...", "// ... existing code ..."]);
+    const line = indentOf(made.old[run[0]]) + dots;
+    made.old.splice(run[0], 4, line);
+    made.new.splice(run[1], 4, line);
+    return true;
+  }),
+  reflow: mistakes(1, (made, random) => {
+    const fine = kept(made).filter(
+      ([i]) => /^\s*\S.{20,}, \S/.test(made.old[i]) && !isComment(made.old[i]) && !/["'`]/.test(made.old[i]),
+    );
+    if (fine.length === 0) return false;
+    const [i, j] = random.pick(fine);
+    const line = made.old[i];
+    const cut = line.indexOf(", ", 15) + 1;
+    if (cut === 0) return false;
+    const parts = [line.slice(0, cut), `${indentOf(line)}    ${line.slice(cut + 1)}`];
+    made.old.splice(i, 1, ...parts);
+    made.new.splice(j, 1, ...parts);
+    return true;
+  }),
+  partial_edge: mistakes(1, (made) => {
+    const pairs = kept(made);
+    if (pairs[0]?.[0] !== 0 || pairs[0]?.[1] !== 0) return false;
+    const line = made.old[0];
+    const cut = line.indexOf(" ", indentOf(line).length + 3) + 1;
+    if (cut === 0 || line.length - cut < 8 || /\s/.test(line[cut])) return false; // A cut amid blanks would pass for an indentation.
+    made.old[0] = line.slice(cut);
+    made.new[0] = line.slice(cut);
+    return true;
+  }),
+  typo_old_only: mistakes(2, (made, random) => {
+    const at = random.below(made.old.length);
+    const line = typoIn(made.old[at], random);
+    if (line === undefined || made.file.includes(line)) return false;
+    // A slip in a word that new spells as the file does.
+    made.old[at] = line;
+    return true;
+  }),
+  typo_both: mistakes(2, (made, random) => {
+    const pairs = kept(made);
+    if (pairs.length === 0) return false;
+    const [i, j] = random.pick(pairs);
+    const line = typoIn(made.old[i], random);
+    if (line === undefined || [...made.before, ...made.file, ...made.after].includes(line)) return false;
+    made.old[i] = line;
+    made.new[j] = line;
+    return true;
+  }),
+  base_indent_shift: mistakes(3, (made, random) => {
+    const by = " ".repeat(random.pick([1, 2, 3, 4, 8]));
+    if (made.old.some((line) => line.startsWith("\t"))) return false;
+    sent(made, (line) => (isBlank(line) ? line : by + line));
+    return true;
+  }),
+  dedent_all: mistakes(3, (made) => {
+    const blanks = [...made.old, ...made.new].filter((line) => !isBlank(line)).map(indentOf);
+    const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
+    if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
+    sent(made, (line) => (isBlank(line) ? "" : line.slice(common.length)));
+    return true;
+  }),
+  indent_old_only: mistakes(3, (made) => {
+    const blanks = made.old.filter((line) => !isBlank(line)).map(indentOf);
+    const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
+    if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
+    made.old = made.old.map((line) => (isBlank(line) ? "" : line.slice(common.length)));
+    return true;
+  }),
+  trailing_ws_old: mistakes(3, (made, random) => {
+    const blanks = random.pick([" ", "  ", "\t"]);
+    sent(made, (line) => (isBlank(line) ? line : line + blanks));
+    made.new = made.new.map((line) => line.slice(0, isBlank(line) ? undefined : -blanks.length));
+    return true;
+  }),
+  edge_blank: mistakes(3, (made, random) => {
+    const [head, tail] = [random.below(2), random.below(3)];
+    if (
+      head + tail === 0 ||
+      isBlank(made.old[0]) ||
+      isBlank(made.old.at(-1)) ||
+      isBlank(made.new[0] ?? "") ||
+      isBlank(made.new.at(-1) ?? "")
+    )
+      return false;
+    for (const side of ["old", "new"])
+      made[side] = [...Array(head).fill(""), ...made[side], ...Array(tail).fill("")];
+    return true;
+  }),
+  smart_quotes: mistakes(4, (made, random) => {
+    if (!made.old.some((line) => /["']/.test(line)) || made.file.some((line) => /[\u2018-\u201d]/.test(line)))
+      return false;
+    const curl = (line) => line.replace(/"([^"]*)"/g, "\u201c$1\u201d").replace(/'/g, "\u2019");
+    made.old = made.old.map(curl);
+    if (random.chance(0.5)) made.new = made.new.map(curl);
+    return made.old.some((line) => /[\u2018-\u201d]/.test(line));
+  }),
+  lineno_prefix: mistakes(5, (made, random) => {
+    const style = random.pick([
+      (n, line) => `${String(n).padStart(6)}\t${line}`,
+      (n, line) => `${n}: ${line}`,
+      (n, line) => `${n}|${line}`,
+      (n, line) => `${String(n).padStart(5)}\u2192${line}`,
+      (n, line) => `${String(n).padStart(4)} | ${line}`,
+    ]);
+    const first = made.before.length + 1;
+    made.old = made.old.map((line, at) => style(first + at, line));
+    if (random.chance(0.5)) made.new = made.new.map((line, at) => style(first + at, line));
+    return true;
+  }),
+  escaped_quotes: mistakes(5, (made) => {
+    if (
+      !made.old.some((line) => line.includes('"')) ||
+      [...made.old, ...made.new].some((line) => line.includes('\\"'))
+    )
+      return false;
+    sent(made, (line) => line.replaceAll('"', '\\"'));
+    return true;
+  }),
+  doubled_backslashes: mistakes(5, (made) => {
+    if (
+      !made.old.some((line) => line.includes("\\")) ||
+      [...made.old, ...made.new].some((line) => line.includes("\\\\"))
+    )
+      return false;
+    sent(made, (line) => line.replaceAll("\\", "\\\\"));
+    return true;
+  }),
+  html_entities: mistakes(5, (made) => {
+    if (
+      !made.old.some((line) => /[<>&]/.test(line)) ||
+      [...made.old, ...made.new].some((line) => /&(?:lt|gt|amp|quot);/.test(line))
+    )
+      return false;
+    sent(made, (line) => line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"));
+    return true;
+  }),
+  escaped_newline: mistakes(6, (made) => {
+    if ([...made.old, ...made.new].some((line) => line.includes("\\"))) return false;
+    made.join = (lines) => lines.join("\\n");
+    return true;
+  }),
+};
+
+/** Where the only right answer is a refusal. */
+export const CORRUPTIONS = {
+  amb_exact_twice: mistakes(9, (made) => {
+    made.after = [...made.after, ...made.file, ""];
+    made.refuse = true;
+    return true;
+  }),
+  amb_typo_twice: mistakes(9, (made, random) => {
+    made.after = [...made.after, ...made.file, ""];
+    made.refuse = true;
+    return MISTAKES.typo_both.make(made, random);
+  }),
+  absent: mistakes(9, (made, random, hunks) => {
+    const other = random.pick(hunks);
+    if (other.src === made.src) return false;
+    [made.old, made.new, made.refuse] = [other.old, other.made, true];
+    const has = new Set([...made.before, ...made.file, ...made.after].map((line) => line.trim()));
+    return made.old.filter((line) => has.has(line.trim())).length < made.old.length / 2;
+  }),
+  anchor_trap: mistakes(9, (made, random) => {
+    const pool = made.after.filter((line) => line.trim().length > 8);
+    if (made.file.length < 5 || pool.length < 20) return false;
+    const start = random.below(pool.length - made.file.length + 2);
+    made.current = [made.file[0], ...pool.slice(start, start + made.file.length - 2), made.file.at(-1)];
+    made.refuse = true;
+    return true;
+  }),
+  changed_number: mistakes(9, (made) => {
+    const stays = new Set(kept(made).map(([i]) => i));
+    const at = made.file.findIndex((line, index) => !stays.has(index) && /\b\d+\b/.test(line));
+    if (at < 0) return false;
+    made.current = [...made.file];
+    made.current[at] = made.current[at].replace(/\b\d+\b/, (number) => String(Number(number) * 2 + 3));
+    made.refuse = true;
+    return true;
+  }),
+  changed_word: mistakes(9, (made, random) => {
+    const stays = new Set(kept(made).map(([i]) => i));
+    const words = [...new Set([...made.before, ...made.after].join(" ").match(/[A-Za-z_]{5,}/g) ?? [])];
+    const at = made.file.findIndex((line, index) => !stays.has(index) && /[A-Za-z_]{5,}/.test(line));
+    if (at < 0 || words.length < 5) return false;
+    made.current = [...made.file];
+    made.current[at] = made.current[at].replace(/[A-Za-z_]{5,}/, (word) =>
+      random.pick(words.filter((other) => other !== word)),
+    );
+    made.refuse = true;
+    return made.current[at] !== made.file[at];
+  }),
+  target_gone: mistakes(9, (made) => {
+    const stays = new Set(kept(made).map(([i]) => i));
+    const at = made.file.findIndex((line, index) => !stays.has(index) && line.trim().length > 10);
+    if (at < 0) return false;
+    made.current = made.file.filter((_, index) => index !== at);
+    made.refuse = true;
+    return true;
+  }),
+  code_between: mistakes(9, (made, random) => {
+    // The file has a line of code amid what is replaced, and nobody mentions it.
+    const stays = new Set(kept(made).map(([i]) => i));
+    const at = made.file.findIndex(
+      (line, index) =>
+        !stays.has(index) &&
+        !stays.has(index + 1) &&
+        index + 1 < made.file.length &&
+        !isBlank(line) &&
+        !isBlank(made.file[index + 1]) &&
+        !isComment(line),
+    );
+    if (at < 0) return false;
+    const line = random.pick(made.after.filter((one) => one.trim().length > 12 && !isComment(one)));
+    if (line === undefined || made.new.some((one) => one.trim() === line.trim())) return false;
+    made.current = [...made.file.slice(0, at + 1), line, ...made.file.slice(at + 1)];
+    made.refuse = true;
+    return true;
+  }),
+  already_applied: mistakes(9, (made) => {
+    const text = (lines) => lines.join("\n");
+    if (text(made.right).includes(text(made.file)) || made.right.length === 0) return false;
+    made.current = [...made.right];
+    made.refuse = true;
+    return made.right.some((line) => line.trim().length > 8 && !made.file.includes(line));
+  }),
+};
