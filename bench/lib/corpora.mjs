@@ -77,9 +77,15 @@ function sourceArchive() {
   return join(cache, "usr/src/linux-source-6.1.tar.xz");
 }
 
-/** A text file of 1 GB: numbered lines of some 60 bytes. */
-export function bigFile() {
-  const file = join(cache, "big.log");
+/** A text file of 1 GB: some 20 million numbered lines. */
+export const bigFile = () =>
+  gigabyte("big.log", (line) => `${line} ${(line * 2654435761) % 4294967296} the quick brown fox jumps\n`);
+
+/** A JSON of 1 GB in one line, as programs write it. */
+export const bigLine = () => gigabyte("big.json", (item) => `{"id":${item},"name":"the quick brown fox"},`);
+
+function gigabyte(name, item) {
+  const file = join(cache, name);
   const size = 1_000_000_000;
   if (existsSync(`${file}.made`)) return file;
   console.error("writing a file of 1 GB");
@@ -87,8 +93,7 @@ export function bigFile() {
   const out = openSync(file, "w");
   for (let line = 1, written = 0; written < size; ) {
     let part = "";
-    for (; part.length < 1 << 20; line++)
-      part += `${line} ${(line * 2654435761) % 4294967296} the quick brown fox jumps\n`;
+    for (; part.length < 1 << 20; line++) part += item(line);
     written += writeSync(out, part);
   }
   closeSync(out);

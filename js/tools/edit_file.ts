@@ -2,7 +2,7 @@
 import type { WriteOptions } from "../backends/backend.ts";
 import { writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
-import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../engine/edit.ts";
+import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { expectHash, isTextKind, movedOn, normalHash, readWhole } from "./contents.ts";
 import { diffOf } from "./difference.ts";
@@ -16,6 +16,7 @@ import {
   inputSchema,
   outputSchema,
 } from "./edit_schema.ts";
+import { planValues, type ValueEdit } from "./edit_value.ts";
 import { type Arguments, compile } from "./schema.ts";
 import { PATH_ALIASES } from "./shared.ts";
 import { escapeControls, isWellFormed } from "./text.ts";
@@ -80,9 +81,30 @@ type Parsed = Omit<EditRequest, "edits"> & EditFileArgs;
 /** One edit at the top level becomes a list of one. */
 function oneForm(parse: (args: Arguments) => Parsed): (args: Arguments) => EditRequest {
   return (given) => {
-    const { old_text, new_text, replace_all, expected_matches, near_line, from, to, insert, edits, ...rest } =
-      parse(given);
-    const single = { old_text, new_text, replace_all, expected_matches, near_line, from, to, insert };
+    const {
+      old_text,
+      new_text,
+      replace_all,
+      expected_matches,
+      near_line,
+      from,
+      to,
+      insert,
+      json_pointer,
+      edits,
+      ...rest
+    } = parse(given);
+    const single = {
+      old_text,
+      new_text,
+      replace_all,
+      expected_matches,
+      near_line,
+      from,
+      to,
+      insert,
+      json_pointer,
+    };
     const stray = Object.entries(single).find(([, value]) => value !== undefined)?.[0];
     if (edits !== undefined) {
       if (stray !== undefined) throw refused(stray, "give edits, or one edit at the top level, not both");
@@ -101,6 +123,22 @@ function oneForm(parse: (args: Arguments) => Parsed): (args: Arguments) => EditR
 /** Either a text or lines are named. @throws INVALID_ARGUMENT */
 function oneKind(edit: EditArgs, prefix: string): void {
   const at = (field: string): string => `${prefix}${field}`;
+  if (edit.json_pointer !== undefined) {
+    const fields = [
+      "old_text",
+      "from",
+      "to",
+      "insert",
+      "replace_all",
+      "expected_matches",
+      "near_line",
+    ] as const;
+    const other = fields.find((field) => edit[field] !== undefined && edit[field] !== false);
+    if (other !== undefined)
+      throw refused(at(other), "names another place than json_pointer; give one of them");
+    if (edit.new_text === undefined) throw refused(at("new_text"), "is required beside json_pointer");
+    return;
+  }
   if (edit.from === undefined) {
     const needs = (["to", "insert"] as const).find((field) => edit[field] !== undefined);
     if (needs !== undefined) throw refused(at(needs), "goes with from, the anchor of a line");
@@ -172,7 +210,7 @@ function dated(error: FilewrightError, changed: boolean | undefined): Filewright
 /** The bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
 async function replaced(before: Uint8Array, args: EditRequest, call: Call): Promise<BytesPlan> {
   const at = call.locations[0]!;
-  const edits = args.edits.map((edit): EditInput => {
+  const edits = args.edits.map((edit): ValueEdit => {
     if (!isWellFormed(edit.old_text ?? "") || !isWellFormed(edit.new_text ?? "")) {
       throw refuse("ENCODING_ERROR", at, {
         message: "an edit holds an unpaired surrogate, which has no encoding",
@@ -188,6 +226,7 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
       from: edit.from,
       to: edit.to,
       insert: edit.insert,
+      jsonPointer: edit.json_pointer,
     };
   });
   const options: EditOptions = {
@@ -201,7 +240,10 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
   if (!isTextKind(kind)) {
     throw refuse("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
-  return engine().planEditsBytesAsync(before, edits, { ...options, encoding: encoding ?? "utf-8" });
+  const written = { ...options, encoding: encoding ?? "utf-8" };
+  if (edits.some(({ jsonPointer }) => jsonPointer !== undefined))
+    return planValues(before, edits, written, mime);
+  return engine().planEditsBytesAsync(before, edits, written);
 }
 
 async function apply(

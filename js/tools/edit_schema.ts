@@ -14,6 +14,8 @@ export interface EditArgs {
   readonly from?: string;
   readonly to?: string;
   readonly insert?: "before" | "after";
+  /** Instead of `old_text`: the value of a structured file at this pointer. */
+  readonly json_pointer?: string;
 }
 
 /** The arguments of `edit_file`: a list of edits, or the fields of one. */
@@ -71,6 +73,9 @@ const FROM =
 const TO = "The last line to replace; without it the line `from` alone.";
 const INSERT = "Put new_text on lines of its own before or after the line `from`, which stays.";
 
+const POINTER =
+  'Instead of old_text, in a JSON, YAML, TOML, XML or CSV file: the value at this pointer, such as "/scripts/test"; new_text is the new value as the file writes it, a JSON string with its quotes.';
+
 const insert = (description: string): Schema => ({ type: "string", enum: ["before", "after"], description });
 
 const editFields: Readonly<Record<string, Schema>> = {
@@ -82,6 +87,7 @@ const editFields: Readonly<Record<string, Schema>> = {
   from: text(FROM),
   to: text(TO),
   insert: insert(INSERT),
+  json_pointer: text(POINTER),
 };
 
 /** The schema of the arguments. */
@@ -105,6 +111,7 @@ export const inputSchema: ObjectSchema = object(
     from: text(`For a single edit. ${FROM}`),
     to: text(`For a single edit. ${TO}`),
     insert: insert(`For a single edit. ${INSERT}`),
+    json_pointer: text(`For a single edit. ${POINTER}`),
     dry_run: flag("Only show the diff; nothing is written.", false),
     match: {
       type: "string",

@@ -107,7 +107,7 @@ const inputSchema = object(
     }),
     pages: text('Of a document: which pages, sheets or slides, such as "3", "1-5" or "-1" (the last).'),
     json_pointer: text(
-      'Only this value of a JSON, YAML, TOML or CSV file, such as "/scripts/test" or "/items/0", with the lines it is on.',
+      'Only this value of a JSON, YAML, TOML, XML or CSV file, such as "/scripts/test", "/items/0" or "/project/@name", with the lines it is on.',
     ),
   },
   ["path"],
@@ -193,7 +193,7 @@ export const readFile: ReadingTool<Args, ReadFileData> = {
   name: "read_file",
   title: "Read file",
   description: `Reads a text file with line numbers (number, tab, line), 2000 lines from the first unless start_line and max_lines say otherwise. A cut page ends in a line that tells the total and how to go on. A page of a file of any size is quick, so read large files in pages, and find the place with grep first.
-The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML or TOML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
+The encoding is recognised, byte order marks are hidden. Images are returned as images; of PDF and Office files and notebooks the text, of archives the list of entries; other binary files are refused. json_pointer reads one value of a large JSON, YAML, TOML or XML file. The line numbers are not part of the file: leave them out of edits. The hash can be passed as expected_hash to write_file and edit_file.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },

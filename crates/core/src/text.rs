@@ -40,6 +40,20 @@ impl Eol {
         Self::of(count_lf(text) - crlf, crlf)
     }
 
+    /// The same of text in units of two bytes, given the bytes of LF and CR.
+    pub(crate) fn detect_wide(text: &[u8], lf: [u8; 2], cr: [u8; 2]) -> Self {
+        let low = usize::from(lf[0] == 0);
+        let (mut lines, mut crlf) = (0, 0);
+        for at in memchr_iter(b'\n', text) {
+            let start = at.wrapping_sub(low);
+            if start % 2 == 0 && text.get(start..start + 2) == Some(&lf[..]) {
+                lines += 1;
+                crlf += u64::from(start >= 2 && text[start - 2..start] == cr);
+            }
+        }
+        Self::of(lines - crlf, crlf)
+    }
+
     /// `none`, `lf`, `crlf` or `mixed`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -205,6 +219,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn line_ends_are_the_same_in_units_of_two_bytes(text in "[ab\r\n\u{a0d}\u{d0a}]{0,20}") {
+            let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let be: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            let found = Eol::detect(text.as_bytes());
+            prop_assert_eq!(Eol::detect_wide(&le, [0x0a, 0], [0x0d, 0]), found);
+            prop_assert_eq!(Eol::detect_wide(&be, [0, 0x0a], [0, 0x0d]), found);
+        }
+
         #[test]
         fn lines_lose_nothing(text in proptest::collection::vec(
             prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..60)) {

@@ -44,8 +44,8 @@ export function* xmlTokens(xml: string): Generator<XmlToken> {
   }
 }
 
-/** The `>` of a tag: one inside quotes is none. */
-function tagEnd(xml: string, from: number): number {
+/** Where the tag that begins at `from` has its `>`, or -1: one inside quotes is none. */
+export function tagEnd(xml: string, from: number): number {
   STOP.lastIndex = from + 1;
   while (STOP.test(xml)) {
     const at = STOP.lastIndex - 1;

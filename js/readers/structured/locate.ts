@@ -6,10 +6,11 @@ import { locateCsv } from "./csv.ts";
 import { locateJson, wholeOf } from "./json.ts";
 import { type Located, parsePointer } from "./pointer.ts";
 import { locateToml } from "./toml.ts";
+import { locateXml } from "./xml.ts";
 import { locateYaml } from "./yaml.ts";
 
 /** Formats in which a pointer means something. `json` includes comments and trailing commas. */
-export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "csv" | "tsv";
+export type StructuredFormat = "json" | "jsonl" | "yaml" | "toml" | "xml" | "csv" | "tsv";
 
 const FORMATS: Readonly<Record<string, StructuredFormat>> = {
   "application/json": "json",
@@ -19,13 +20,16 @@ const FORMATS: Readonly<Record<string, StructuredFormat>> = {
   "application/jsonl": "jsonl",
   "application/yaml": "yaml",
   "application/toml": "toml",
+  "application/xml": "xml",
   "text/csv": "csv",
   "text/tab-separated-values": "tsv",
 };
 
+const SUFFIXES: Readonly<Record<string, StructuredFormat>> = { json: "json", yaml: "yaml", xml: "xml" };
+
 /** The format of a MIME type, if pointers reach into it. */
 export function formatOf(mime: string): StructuredFormat | undefined {
-  return FORMATS[mime] ?? (mime.endsWith("+json") ? "json" : mime.endsWith("+yaml") ? "yaml" : undefined);
+  return FORMATS[mime] ?? SUFFIXES[/\+(json|yaml|xml)$/.exec(mime)?.[1] ?? ""];
 }
 
 /**
@@ -54,6 +58,8 @@ export async function locatePointer(
       return locateYaml(text, tokens);
     case "toml":
       return tokens.length === 0 ? wholeOf(text, 0, "object") : locateToml(text, tokens);
+    case "xml":
+      return tokens.length === 0 ? wholeOf(text) : locateXml(text, tokens);
     default: {
       const mime = format === "tsv" ? "text/tab-separated-values" : "text/csv";
       return tokens.length === 0 ? wholeOf(text) : locateCsv(text, tokens, mime);

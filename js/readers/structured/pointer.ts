@@ -15,6 +15,8 @@ export interface Located {
   readonly type: string;
   /** Direct children of an object or array. */
   readonly children?: number | undefined;
+  /** Whether an alias led there, so that the value is written elsewhere and may be shared. */
+  readonly alias?: boolean | undefined;
   /** Whole sentences: duplicate keys, aliases, errors after the value. */
   readonly warnings: readonly string[];
 }

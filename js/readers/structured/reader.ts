@@ -18,7 +18,7 @@ export async function readValue(input: ReaderInput): Promise<Rendered> {
   if (format === undefined) {
     throw badArgument(
       "json_pointer",
-      `The argument json_pointer reaches into JSON, YAML, TOML and CSV; this file is ${mime}.`,
+      `The argument json_pointer reaches into JSON, YAML, TOML, XML and CSV; this file is ${mime}.`,
       { mime },
     );
   }

@@ -51,6 +51,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
   }
   const lineOf = (offset: number): number => lines.linePos(offset).line;
   const warnings: string[] = [];
+  let alias = false;
   let depth = 0;
   if (documents.length > 1) {
     depth = 1;
@@ -71,6 +72,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     for (let hops = 0; yaml.isAlias(target); hops++) {
       if (hops === MOST_ALIASES) return null;
       const name = target.source;
+      alias = true;
       warnings.push(
         `'${cut(pointerOf(tokens.slice(0, at)))}' is an alias; shown is its anchor &${cut(name)}.`,
       );
@@ -100,6 +102,7 @@ export async function locateYaml(text: string, tokens: readonly string[]): Promi
     endLine: lineOf(Math.max(start, trimmed - 1)),
     type: typeOf(target),
     children: yaml.isCollection(target) ? target.items.length : undefined,
+    alias,
     warnings: warnings.slice(0, 5),
   };
 

@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use platform as tables;
 
 pub use detect::{Detection, bom, detect};
-pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control};
+pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control, utf16_without_bom};
 pub(crate) use places::trim;
 pub use utf16::Endian;
 

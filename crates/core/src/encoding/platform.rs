@@ -99,8 +99,8 @@ fn named(name: &str) -> Option<Encoding> {
     }
 }
 
-/// What the host makes of a sample that holds something beyond ASCII.
-pub(super) fn guess(sample: &[u8], _complete: bool) -> Encoding {
+/// What the host makes of a sample of words.
+pub(super) fn guess(sample: &[u8]) -> Encoding {
     let name = PLATFORM.get().map(|platform| (platform.guess)(sample));
     name.and_then(|name| named(&name)).unwrap_or(Encoding::WINDOWS_1252)
 }

@@ -27,14 +27,39 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
     }
 }
 
-/// What letter statistics say of a sample that holds something beyond ASCII.
-/// `complete` says that no character is cut off at its end.
-pub(super) fn guess(sample: &[u8], complete: bool) -> Encoding {
+/// Bytes beyond ASCII after which two guesses in a row that agree are believed.
+const SETTLED: usize = 20;
+
+/// What letter statistics say of a sample of words. They cost 0.2 µs a byte, so
+/// they are asked again and again, each time after twice as much.
+pub(super) fn guess(sample: &[u8]) -> Encoding {
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
-    detector.feed(sample, complete);
-    let table = detector.guess(None, chardetng::Utf8Detection::Deny);
-    // GB18030 is the superset of GBK: the same text, and more.
-    from_table(if table == encoding_rs::GBK { encoding_rs::GB18030 } else { table })
+    let mut before = None;
+    let (mut fed, mut enough) = (0, SETTLED);
+    loop {
+        let end = fed + part(&sample[fed..], enough);
+        detector.feed(&sample[fed..end], false);
+        let found = detector.guess(None, chardetng::Utf8Detection::Deny);
+        if end == sample.len() || before == Some(found) {
+            // GB18030 is the superset of GBK: the same text, and more.
+            return from_table(if found == encoding_rs::GBK {
+                encoding_rs::GB18030
+            } else {
+                found
+            });
+        }
+        if before.is_some() {
+            enough *= 2;
+        }
+        before = Some(found);
+        fed = end;
+    }
+}
+
+/// How long the part is that holds so many bytes beyond ASCII.
+fn part(sample: &[u8], high: usize) -> usize {
+    let mut places = sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii());
+    places.nth(high).map_or(sample.len(), |(at, _)| at)
 }
 
 impl Table {

@@ -140,7 +140,9 @@ pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
         found.bom = detection.bom > 0;
         found.eol = Some(match detection.encoding.unit() {
             encoding::Unit::Byte => Eol::detect(body),
-            encoding::Unit::Two(_) => Eol::detect(detection.encoding.decode(body).text.as_bytes()),
+            encoding::Unit::Two(endian) => {
+                Eol::detect_wide(body, endian.bytes(0x0a), endian.bytes(0x0d))
+            }
         });
     }
     found

@@ -5,7 +5,7 @@
 //! encoding has and data has not: hardly a control character, and either blanks
 //! between words or the common characters of an East Asian encoding.
 
-use crate::encoding::{self, Unit};
+use crate::encoding;
 
 /// Bytes that are enough to tell legacy text from data.
 const ENOUGH: usize = 512;
@@ -15,17 +15,16 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     if encoding::bom(sample).is_some() {
         return true;
     }
-    let nuls = memchr::memchr(0, sample).is_some();
-    if nuls || encoding::has_odd_controls(sample) {
-        if matches!(encoding::detect(sample, complete).encoding.unit(), Unit::Two(_)) {
+    let odd = encoding::has_odd_controls(sample);
+    if odd {
+        if encoding::utf16_without_bom(sample, complete).is_some() {
             return true;
         }
         // As everywhere since diff(1): a NUL early in a file makes it binary.
-        if nuls {
+        if memchr::memchr(0, sample).is_some() {
             return false;
         }
     }
-    let odd = encoding::has_odd_controls(sample);
     let head = &sample[..sample.len().min(2 * ENOUGH)];
     let complete = complete && head.len() == sample.len();
     match std::str::from_utf8(head) {
