@@ -4,6 +4,7 @@ export * from "./backends/index.ts";
 export * from "./backends/local.node.ts";
 export * from "./access/grants-file.node.ts";
 export * from "./access/index.ts";
+export * from "./hooks/audit-file.node.ts";
 export * from "./hooks/desk.node.ts";
 export * from "./hooks/index.ts";
 export * from "./hooks/terminal.node.ts";

@@ -46,8 +46,15 @@ describe("the README's examples", () => {
     await run(blocks[3] as string, directory());
   });
 
+  test("who did what: a guard, a log, counters and mentions", async () => {
+    const repo = directory();
+    writeFileSync(join(repo, "README.md"), "# A project\n");
+    await run(blocks[4] as string, repo);
+    expect(readFileSync(join(repo, ".local/state/agent/audit.jsonl"), "utf8")).toContain('"agent":"main"');
+  });
+
   test("storage: a workspace in memory", async () => {
-    await run(blocks[4] as string, directory());
+    await run(blocks[5] as string, directory());
   });
 });
 

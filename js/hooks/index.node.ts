@@ -2,5 +2,6 @@
 import "../engine/index.node.ts";
 
 export * from "./desk.node.ts";
+export * from "./audit-file.node.ts";
 export * from "./index.ts";
 export * from "./terminal.node.ts";

@@ -258,7 +258,8 @@ async function apply(
   };
   const { path } = call.locations[0]!;
   try {
-    call.seen.note(path, (await writeVia(call.fs, path, todo.bytes, condition)).version);
+    const { version } = await writeVia(call.fs, path, todo.bytes, condition);
+    call.seen.note(path, version, todo.data.hash);
   } catch (error) {
     throw movedOn(error, condition, true);
   }

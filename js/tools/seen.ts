@@ -1,43 +1,78 @@
 /**
- * What the caller has seen of files: the version of each when it was last read
- * or written in this workspace, and the hash of its content where that is known.
- * It only serves to say, where an edit does not fit, whether the file has
- * changed since.
+ * What one caller has seen of files: the version of each, and the hash of its
+ * content where it is known, when it was last read or written. It serves to say,
+ * where an edit does not fit, whether the file has changed since; and where the
+ * host asks for it, that nothing is replaced unseen.
  */
 import { engine } from "../engine/current.ts";
 
-/** The states of files that a caller has seen. */
+/** What was seen of one file. */
+export interface SeenFile {
+  /** Opaque; undefined where the backend has none. */
+  readonly version?: string | undefined;
+  /** Of the whole content. */
+  readonly hash?: string | undefined;
+}
+
+/** A file as it is now. */
+export interface FileNow {
+  readonly version: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The files that a caller has seen. */
 export interface Seen {
-  /** Notes what was read or written; a backend without versions notes nothing. */
+  /** Notes what was read or written; without version and hash the file is forgotten. */
   note(path: string, version: string | undefined, hash?: string | null): void;
   /**
    * Whether the file is another than was seen; undefined where it was not. Equal
    * content is no change, though its times or its place on the disk are others.
    */
-  changed(path: string, now: { readonly version: string; readonly bytes: Uint8Array }): boolean | undefined;
+  changed(path: string, now: FileNow): boolean | undefined;
+  /** What was seen of a file. */
+  recall(path: string): SeenFile | undefined;
 }
 
 /** Files remembered; beyond that the one noted longest ago is forgotten. */
 const REMEMBERED = 10_000;
 
-/** Nothing seen yet. */
-export function makeSeen(): Seen {
-  const states = new Map<string, { readonly version: string; readonly hash: string | null }>();
+/** What was seen so far, from oldest to newest; `noted` is told of everything that comes. */
+export function makeSeen(
+  before: Iterable<readonly [path: string, file: SeenFile]> = [],
+  noted?: (path: string, file: SeenFile | undefined) => void,
+): Seen {
+  const files = new Map<string, SeenFile>(before);
   return Object.freeze({
-    note(path: string, version: string | undefined, hash: string | null = null): void {
-      states.delete(path);
-      if (version === undefined) return;
-      states.set(path, { version, hash });
-      if (states.size > REMEMBERED) states.delete(states.keys().next().value as string);
+    note(path: string, version: string | undefined, hash?: string | null): void {
+      files.delete(path);
+      const known = version !== undefined || typeof hash === "string";
+      const file = known ? { version, hash: hash ?? undefined } : undefined;
+      if (file !== undefined) files.set(path, file);
+      if (files.size > REMEMBERED) files.delete(files.keys().next().value as string);
+      noted?.(path, file);
     },
-    changed(
-      path: string,
-      now: { readonly version: string; readonly bytes: Uint8Array },
-    ): boolean | undefined {
-      const seen = states.get(path);
-      if (seen === undefined) return undefined;
-      if (seen.version === now.version) return false;
-      return seen.hash === null || seen.hash !== engine().sha256(now.bytes);
+    changed: (path: string, now: FileNow) => differs(files.get(path), now),
+    recall: (path: string) => files.get(path),
+  });
+}
+
+function differs(seen: SeenFile | undefined, now: FileNow): boolean | undefined {
+  if (seen === undefined) return undefined;
+  if (seen.version === now.version) return false;
+  return seen.hash === undefined || seen.hash !== engine().sha256(now.bytes);
+}
+
+/** A memory for a trial: it knows what the other knows, and keeps its own notes to itself. */
+export function trialOf(base: Seen): Seen {
+  const own = makeSeen();
+  const touched = new Set<string>();
+  const of = (path: string): Seen => (touched.has(path) ? own : base);
+  return Object.freeze({
+    note(path: string, version: string | undefined, hash?: string | null): void {
+      touched.add(path);
+      own.note(path, version, hash);
     },
+    changed: (path: string, now: FileNow) => of(path).changed(path, now),
+    recall: (path: string) => of(path).recall(path),
   });
 }

@@ -227,7 +227,8 @@ async function apply(
   try {
     const { version } = await writeVia(call.fs, todo.found.target, todo.bytes, todo.condition);
     // What is before an addition may never have been read.
-    call.seen.note(call.locations[0]!.path, args.append ? undefined : version);
+    const seen = args.append ? [undefined, undefined] : [version, todo.data.hash];
+    call.seen.note(call.locations[0]!.path, seen[0], seen[1]);
   } catch (error) {
     throw movedOn(error, todo.condition, args.overwrite || args.append);
   }

@@ -17,12 +17,15 @@ import { hooksFor, Raised, runAfter, runBefore } from "../hooks/run.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../tools/batch.ts";
 import type { Arguments } from "../tools/schema.ts";
+import { trialOf } from "../tools/seen.ts";
 import type { Answer, BaseVersion, Call, PathUse, Tool } from "../tools/tool.ts";
 import { failure, success } from "./answer.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import { compare, lockAll, MAX_PLANS, review, rootsOf, stopIfCancelled } from "./change.ts";
 import { type AnyChanging, type AnyReading, type CallOptions, enter, permit, previewed } from "./enter.ts";
+import { noteWritten, wantSeen } from "./guard.ts";
 import { knownTool } from "./known.ts";
+import { effectsOf, hashesOf, type Trace } from "./observe.ts";
 import type { ErrorData, ToolResult } from "./result.ts";
 import type { Session } from "./session.ts";
 
@@ -56,22 +59,25 @@ export async function runBatch(
   call: Call,
   options: CallOptions,
   alone: RunCall,
+  trace?: Trace,
 ): Promise<Answer<BatchData>> {
   if (!args.atomic && !args.dry_run) return eachAlone(session, args, options, alone);
   const operations = await prepare(args, session);
   const overlay = new OverlayBackend(session.fs);
+  const seen = trialOf(call.seen);
   const approved: BaseVersion[] = [];
   let asked = false;
   await inOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
     const ruled = await admitted(session, operation, options, overlay);
-    const own: Call = { ...(operation.call as Call), fs: overlay };
+    const own: Call = { ...(operation.call as Call), fs: overlay, seen };
     if (tool.kind === "read") {
       if (ruled === "ask") await permit(session, tool, operation.locations, options.signal);
       return tool.run(operation.args, own);
     }
     let plan = await tool.plan(operation.args, own);
     if (plan.settled !== undefined) return plan.settled;
+    if (session.guard) await wantSeen(tool.name, operation.args, operation.uses, own);
     approved.push(...plan.base.filter(({ path }) => !overlay.touched(path)));
     const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled);
     if (reviewer !== undefined) {
@@ -83,7 +89,7 @@ export async function runBatch(
     }
     return tool.apply(plan, operation.args, own);
   });
-  if (!args.dry_run) await commit(session, operations, asked ? approved : [], call, options);
+  if (!args.dry_run) await commit(session, operations, asked ? approved : [], call, options, trace);
   const results = await afterwards(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
   return { data: { results, applied: changed, rolled_back: false } };
@@ -224,6 +230,7 @@ async function commit(
   approved: readonly BaseVersion[],
   call: Call,
   options: CallOptions,
+  trace: Trace | undefined,
 ): Promise<void> {
   const changing = operations.filter(({ tool }) => tool.kind === "change");
   const uses = changing.flatMap((operation) => operation.uses);
@@ -232,13 +239,25 @@ async function commit(
     const unlock = await lockAll(session, uses, { ...call, locations });
     try {
       await compare(approved, session.fs);
+      const hashes = session.hashes ? await hashesOf(uses, { ...call, locations }) : undefined;
       const about = { callId: call.callId, tool: "batch", takeBack: "always" } as const;
       await session.journal.change(session.fs, about, (fs) =>
         run(async (operation) => {
           stopIfCancelled(call.signal);
-          return repeat(operation, { ...(operation.call as Call), fs });
+          const { tool, args } = operation;
+          const own: Call = { ...(operation.call as Call), fs };
+          const guarded = session.guard && tool.kind === "change";
+          if (guarded) await wantSeen(tool.name, args, operation.uses, own);
+          const answer = await repeat(operation, own);
+          if (guarded) await noteWritten(tool.name, args, operation.uses, own);
+          return answer;
         }),
       );
+      if (trace !== undefined) {
+        trace.locations = locations;
+        if (hashes !== undefined)
+          trace.effects = effectsOf(hashes, await hashesOf(uses, { ...call, locations }));
+      }
     } finally {
       unlock();
     }

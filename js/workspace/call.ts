@@ -17,6 +17,7 @@ import { runBatch } from "./batch.ts";
 import { type Changed, change, stopIfCancelled } from "./change.ts";
 import { type AnyChanging, type AnyTool, type CallOptions, enter, permit, previewed } from "./enter.ts";
 import type { ToolResult } from "./result.ts";
+import { observed, type Trace } from "./observe.ts";
 import type { Session } from "./session.ts";
 
 /** A call in the words of a preset. */
@@ -27,12 +28,31 @@ export interface Spoken {
 }
 
 /** Runs one call of a known tool, or of what a preset means by another. */
-export async function runCall(
+export function runCall(
   session: Session,
   known: Tool,
   given: unknown,
   options: CallOptions,
   spoken?: Spoken,
+): Promise<ToolResult> {
+  const { observers } = session;
+  if (observers.length === 0) return perform(session, known, given, options, spoken);
+  const agent = options.agent ?? session.agent;
+  const about = {
+    tool: known.name,
+    ...(spoken === undefined ? {} : { called_as: spoken.tool.name }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+  return observed(observers, about, (trace) => perform(session, known, given, options, spoken, trace));
+}
+
+async function perform(
+  session: Session,
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  spoken: Spoken | undefined,
+  trace?: Trace,
 ): Promise<ToolResult> {
   const started = performance.now();
   const began = session.permissions?.begin() ?? 0;
@@ -74,16 +94,22 @@ export async function runCall(
       if (ruled === "ask") await permit(session, tool, locations, options.signal);
       changed = { answer: await tool.run(args, call), modifiedByUser: false };
     } else if (tool.kind === "batch") {
-      const answer = await runBatch(session, args as Required<BatchArgs>, call, options, runCall);
+      const answer = await runBatch(session, args as Required<BatchArgs>, call, options, runCall, trace);
       changed = { answer, modifiedByUser: false };
     } else {
       changed = await change(session, tool, args, uses, call, ruled);
     }
+    if (trace !== undefined) trace.effects ??= changed.effects;
     const text = meant?.text ?? tool.render;
     result = await success(tool, text, changed, args, call, modified, started);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
     result = await failure(session, tool, thrown, uses, locations, started, meant);
+  }
+  if (trace !== undefined) {
+    trace.tool = tool.name;
+    trace.changes = tool.kind !== "read";
+    if (locations.length > 0) trace.locations = locations;
   }
   if (session.hooks.length === 0) return result;
   const subject = subjectOf(tool.name, calledAs, options);

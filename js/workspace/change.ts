@@ -13,11 +13,14 @@ import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, denied, refusedBy } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";
+import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import { currentVersion } from "../tools/contents.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Answer, BaseVersion, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
+import { isUnseen, noteWritten, wantSeen } from "./guard.ts";
 import type { LockKey } from "./locks.ts";
+import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";
 
@@ -29,6 +32,8 @@ export interface Changed<Data> {
   readonly answer: Answer<Data>;
   readonly modifiedByUser: boolean;
   readonly approval?: MetaApproval | undefined;
+  /** Contents before and after, where an observer wants to know. */
+  readonly effects?: readonly CallEffect[] | undefined;
 }
 
 /** Takes one changing call from its plan to its answer. `ruled`: what the rules say of it. */
@@ -42,6 +47,7 @@ export async function change<Args extends object, Data, Todo>(
 ): Promise<Changed<Data>> {
   let plan = await tool.plan(args, call);
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
+  if (session.guard) await wantSeen(tool.name, args, uses, call);
 
   const confirm = session.confirmFor(tool.name);
   const byDefault = session.requireApproval || confirm !== undefined ? "ask" : "allow";
@@ -60,11 +66,17 @@ export async function change<Args extends object, Data, Todo>(
     for (let attempt = 1; ; attempt++) {
       stopIfCancelled(call.signal);
       try {
-        return { answer: await applied(session, tool, plan, args, call), modifiedByUser, approval };
+        if (session.guard && attempt > 1) await wantSeen(tool.name, args, uses, call);
+        const hashes = session.hashes ? await hashesOf(uses, call) : undefined;
+        const answer = await applied(session, tool, plan, args, call);
+        if (session.guard) await noteWritten(tool.name, args, uses, call);
+        const effects = hashes === undefined ? undefined : effectsOf(hashes, await hashesOf(uses, call));
+        return { answer, modifiedByUser, approval, effects };
       } catch (error) {
         if (
           asked ||
           attempt === MAX_PLANS ||
+          (session.guard && isUnseen(error)) ||
           !(error instanceof FilewrightError) ||
           error.code !== "CONFLICT"
         )

@@ -16,6 +16,7 @@ import { OWN_NAMES } from "../tools/names.ts";
 import { newCallId } from "../journal/index.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Arguments } from "../tools/schema.ts";
+import type { Seen } from "../tools/seen.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { rootsOf } from "./change.ts";
@@ -25,6 +26,8 @@ import type { Session } from "./session.ts";
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Who calls: its reads, and its lines in logs, are its own. Default: the workspace's `agent`. */
+  readonly agent?: string | undefined;
   /** The host's own record of the call, handed to hooks. */
   readonly toolCall?: unknown;
 }
@@ -57,7 +60,10 @@ export async function enter(
     for (const [index, use] of uses.entries())
       await admit(session, tool.name, use, locations[index] as Location, began, options.signal);
   }
-  return { call: makeCall(session, tool, args, locations, began, options, meant), ruled };
+  const memory = session.reads.of(options.agent ?? session.agent);
+  // Only a memory that is still to be loaded is waited for.
+  const seen = memory instanceof Promise ? await memory : memory;
+  return { call: makeCall(session, tool, args, locations, began, options, seen, meant), ruled };
 }
 
 /** What a change would do, for a hook that wants to see it before it answers; `fs`: instead of the workspace's. */
@@ -136,6 +142,7 @@ function makeCall(
   locations: readonly Location[],
   began: number,
   options: CallOptions,
+  seen: Seen,
   meant: Meant | undefined,
 ): Call {
   return {
@@ -144,7 +151,7 @@ function makeCall(
     limits: session.limits,
     durability: session.durability,
     edit: session.edit,
-    seen: session.seen,
+    seen,
     signal: options.signal,
     locations,
     async locate(typed, intent) {

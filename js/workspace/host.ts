@@ -8,6 +8,7 @@ import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore } from "../journal/index.ts";
 import { type Locker, makeLocker } from "./locks.ts";
+import type { ReadStore } from "./reads.ts";
 
 /** What a local backend is told. */
 export interface LocalSettings {
@@ -41,6 +42,8 @@ export interface LocalHost {
   cwd(): string;
   /** The user's home directory. */
   home?(): string;
+  /** Keeps what was read in a state directory. */
+  reads?(stateDir: string): ReadStore;
 }
 
 let host: LocalHost | undefined;

@@ -6,6 +6,7 @@ import { LocalBackend } from "../backends/local.node.ts";
 import { defaultStateDir, tryLock } from "../backends/lock.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
+import { fileReads } from "./reads-file.node.ts";
 
 const journals = new Map<string, FileJournal>();
 
@@ -25,4 +26,5 @@ setLocalHost({
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
   home: () => homedir(),
+  reads: fileReads,
 });

@@ -16,11 +16,11 @@ import { makeJournal, MemoryJournal } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
 import { nearest } from "../tools/nearest.ts";
-import { makeSeen } from "../tools/seen.ts";
 import { recover } from "./history.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
+import { makeReads, type ReadStore } from "./reads.ts";
 import type { Session } from "./session.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
@@ -56,13 +56,18 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
   const confined = disk?.confine?.(policy);
   const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
   const facts = confined?.capabilities();
+  const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
     fs,
     resolver,
     limits: limitsOf(given.limits, preset),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
-    seen: makeSeen(),
+    reads: makeReads(readStoreOf(given, local)),
+    agent: given.agent,
+    guard: given.guard !== undefined && given.guard !== false,
+    observers,
+    hashes: observers.some(({ hashes }) => hashes === true),
     access: accessOf(resolver, given.access?.deny ?? [], facts?.kernel.files ?? "none"),
     permissions,
     hooks: Object.freeze([...(given.hooks ?? [])]),
@@ -141,6 +146,9 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   edit: true,
   kernel: true,
   stateDir: true,
+  agent: true,
+  guard: true,
+  observers: true,
   history: true,
 };
 const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
@@ -201,6 +209,13 @@ function wantListed({ root, roots = [], access = {} }: WorkspaceOptions): void {
         ? "needs absolute paths for its directories"
         : undefined;
   if (wrong !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `this preset ${wrong}`);
+}
+
+/** Where what was read is remembered: with a guard and a state directory it survives a restart. */
+function readStoreOf({ guard, stateDir }: WorkspaceOptions, local: boolean): ReadStore | undefined {
+  if (guard === undefined || guard === false) return undefined;
+  if (guard !== true && guard.store !== undefined) return guard.store;
+  return stateDir === undefined || !local ? undefined : localHost().reads?.(stateDir);
 }
 
 /** A preset whose directories are asked for asks unless the host says otherwise. */

@@ -4,11 +4,13 @@ import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
+import type { Observer } from "../hooks/observer.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { EditDefaults } from "../tools/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
+import type { ReadStore } from "./reads.ts";
 
 /** One root: a directory, or a single file. */
 export type RootSpec = string | { readonly path: string; readonly access?: "read" | "write" };
@@ -65,6 +67,15 @@ export interface WorkspaceOptions {
   readonly kernel?: "prefer" | "require" | "off" | undefined;
   /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */
   readonly history?: boolean | undefined;
+  /** Who calls, where a call does not say: what it has read, and its lines in logs, are its own. */
+  readonly agent?: string | undefined;
+  /**
+   * Refuse to replace a file that the agent has not read, or that another has
+   * changed since. With a `stateDir` (or a store) what was read survives a restart.
+   */
+  readonly guard?: boolean | { readonly store?: ReadStore | undefined } | undefined;
+  /** Watch calls: an audit log, counters, spans. */
+  readonly observers?: readonly Observer[] | undefined;
   /** Where locks and journals are kept: a directory outside every root. */
   readonly stateDir?: string | undefined;
 }

@@ -5,12 +5,13 @@ import type { Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
+import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
-import type { Seen } from "../tools/seen.ts";
 import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
 import type { Locker } from "./locks.ts";
+import type { Reads } from "./reads.ts";
 
 /** What all calls of one workspace share. */
 export interface Session {
@@ -20,8 +21,15 @@ export interface Session {
   readonly limits: Limits;
   readonly durability: Durability;
   readonly edit: EditDefaults;
-  /** What callers have seen of files. */
-  readonly seen: Seen;
+  /** What each agent has seen of files. */
+  readonly reads: Reads;
+  /** Who calls, where a call does not say. */
+  readonly agent: string | undefined;
+  /** Whether files must have been seen before they are replaced. */
+  readonly guard: boolean;
+  readonly observers: readonly Observer[];
+  /** Whether one of them wants hashes. */
+  readonly hashes: boolean;
   readonly access: AccessSummary;
   /** Undefined where no directory has to be granted. */
   readonly permissions: Permissions | undefined;

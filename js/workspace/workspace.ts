@@ -134,6 +134,8 @@ export function makeWorkspace(
   const call = spoken === undefined ? callOwn : spoken.call;
   const close = async (): Promise<void> => {
     closed = true;
+    await session.reads.close();
+    for (const observer of session.observers) await observer.close?.();
   };
   const definitions = tools.map(
     (tool): ToolDefinition =>

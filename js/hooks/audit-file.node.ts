@@ -1,0 +1,50 @@
+/** The audit log as a file of JSON lines that only its owner reads. */
+import { mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { FilewrightError } from "../engine/errors.ts";
+import { type AuditOptions, type AuditRecord, type AuditSink, audit } from "./audit.ts";
+import type { Observer } from "./observer.ts";
+
+/**
+ * Appends records to a file (mode 0600), which is made where it is missing and
+ * never rewritten. Several processes may append to one: each line is one write.
+ * A symbolic link is refused. The file must lie outside every root, or the agent
+ * could write its own log.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT where the file is a link or no file
+ */
+export async function auditFile(path: string, options: AuditOptions = {}): Promise<Observer> {
+  return audit(await fileSink(path), options);
+}
+
+async function fileSink(path: string): Promise<AuditSink> {
+  const { constants } = await import("node:fs");
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  const file = await open(path, flags | constants.O_NONBLOCK, 0o600).catch((cause: unknown) => {
+    throw new FilewrightError("INVALID_ARGUMENT", "the audit log cannot be opened, or is a link", {
+      path,
+      cause,
+    });
+  });
+  if (!(await file.stat()).isFile()) {
+    await file.close();
+    throw new FilewrightError("INVALID_ARGUMENT", "the audit log is not a regular file", { path });
+  }
+  let last: Promise<void> = Promise.resolve();
+  return {
+    write(record: AuditRecord): Promise<void> {
+      const line = `${JSON.stringify(record)}\n`;
+      // In the order of the calls, whatever the disk does.
+      const written = last.then(async () => {
+        await file.write(line);
+      });
+      last = written.catch(() => undefined);
+      return written;
+    },
+    async close(): Promise<void> {
+      await last;
+      await file.close();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * The audit log: who called what on which files, what the files were before and
+ * after, and who approved it. One JSON object a line. Contents are never logged,
+ * only their hashes.
+ */
+import type { CallEnd, Observer } from "./observer.ts";
+
+/** One line of the log. */
+export interface AuditRecord {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly id: string;
+  readonly agent?: string;
+  readonly tool: string;
+  readonly called_as?: string;
+  readonly ok: boolean;
+  readonly code?: string;
+  readonly duration_ms: number;
+  readonly paths: readonly string[];
+  readonly effects?: CallEnd["effects"];
+  readonly approval?: CallEnd["approval"];
+}
+
+/** Where lines go. */
+export interface AuditSink {
+  /** One record; what it throws, or rejects with, is told to `onError`. */
+  write(record: AuditRecord): void | Promise<void>;
+  close?(): void | Promise<void>;
+}
+
+/** What is logged. */
+export interface AuditOptions {
+  /** Also calls that only read. Default true. */
+  readonly reads?: boolean;
+  /** Contents before and after by their hashes. Default true. */
+  readonly hashes?: boolean;
+  /** Told when a line could not be written. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * An audit log over a sink.
+ *
+ * @example
+ * const records: AuditRecord[] = [];
+ * const ws = await openWorkspace({ root: "/repo", observers: [audit({ write: (record) => void records.push(record) })] });
+ */
+export function audit(sink: AuditSink, options: AuditOptions = {}): Observer {
+  const { reads = true, hashes = true, onError } = options;
+  return Object.freeze({
+    hashes,
+    end(call: CallEnd): void {
+      if (!reads && !call.changes) return;
+      try {
+        const written: unknown = sink.write(recordOf(call));
+        if (written instanceof Promise) written.catch((error: unknown) => onError?.(error));
+      } catch (error) {
+        onError?.(error);
+      }
+    },
+    ...(sink.close === undefined ? {} : { close: () => sink.close?.() }),
+  });
+}
+
+function recordOf(call: CallEnd): AuditRecord {
+  const { id, agent, tool, called_as, ok, code, duration_ms, paths, effects, approval } = call;
+  return {
+    at: new Date(call.at).toISOString(),
+    id,
+    ...(agent === undefined ? {} : { agent }),
+    tool,
+    ...(called_as === undefined ? {} : { called_as }),
+    ok,
+    ...(code === undefined ? {} : { code }),
+    duration_ms: Math.round(duration_ms * 1000) / 1000,
+    paths,
+    ...(effects === undefined ? {} : { effects }),
+    ...(approval === undefined ? {} : { approval }),
+  };
+}

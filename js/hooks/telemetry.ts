@@ -1,0 +1,79 @@
+/**
+ * OpenTelemetry spans, one for each call, through whatever tracer the host has.
+ * The API package is an optional peer: without it `openTelemetry` says so, and a
+ * tracer of one's own needs it not at all.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { CallBegin, CallEnd, Observer } from "./observer.ts";
+
+/** What of a span is used. */
+export interface SpanLike {
+  setAttributes(attributes: Record<string, string | number | boolean>): unknown;
+  setStatus(status: { code: number; message?: string }): unknown;
+  end(): void;
+}
+
+/** What of a tracer is used. */
+export interface TracerLike {
+  startSpan(name: string, options?: { attributes?: Record<string, string | number | boolean> }): SpanLike;
+}
+
+/** `SpanStatusCode.ERROR` of the API. */
+const ERROR = 2;
+
+/**
+ * One span for each call, as child of the span that is active when the call
+ * begins. Paths are told only with `paths`: they may be nobody's business.
+ *
+ * @example
+ * const ws = await openWorkspace({ root: "/repo", observers: [spans(trace.getTracer("agent"))] });
+ */
+export function spans(tracer: TracerLike, options: { readonly paths?: boolean } = {}): Observer {
+  return Object.freeze({
+    begin(call: CallBegin): (end: CallEnd) => void {
+      const span = tracer.startSpan(`execute_tool ${call.called_as ?? call.tool}`, {
+        attributes: {
+          "gen_ai.operation.name": "execute_tool",
+          "gen_ai.tool.name": call.called_as ?? call.tool,
+          "gen_ai.tool.call.id": call.id,
+          "filewright.tool": call.tool,
+          ...(call.agent === undefined ? {} : { "gen_ai.agent.id": call.agent }),
+        },
+      });
+      return (end) => {
+        span.setAttributes({
+          "filewright.ok": end.ok,
+          "filewright.text_chars": end.text_chars,
+          "filewright.truncated": end.truncated,
+          ...(end.code === undefined ? {} : { "error.type": end.code }),
+          ...(end.approval === undefined ? {} : { "filewright.approval": end.approval.outcome }),
+          ...(options.paths === true ? { "filewright.paths": end.paths.join("\n") } : {}),
+        });
+        if (!end.ok) span.setStatus({ code: ERROR, message: end.code ?? "failed" });
+        span.end();
+      };
+    },
+  });
+}
+
+/** The package, by a name that no bundler follows. */
+const API = "@opentelemetry/api";
+
+/**
+ * {@link spans} through the globally registered tracer of `@opentelemetry/api`.
+ *
+ * @throws FilewrightError UNSUPPORTED_OPERATION where the package is not installed
+ */
+export async function openTelemetry(options: { readonly paths?: boolean } = {}): Promise<Observer> {
+  try {
+    const { trace } = (await import(/* @vite-ignore */ API)) as {
+      readonly trace: { getTracer(name: string): TracerLike };
+    };
+    return spans(trace.getTracer("filewright"), options);
+  } catch (cause) {
+    throw new FilewrightError("UNSUPPORTED_OPERATION", `${API} is not installed`, {
+      hint: `npm install ${API}`,
+      cause,
+    });
+  }
+}

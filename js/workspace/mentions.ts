@@ -1,0 +1,107 @@
+/**
+ * Mentions: `@path` in what a person writes, resolved to what is there. Every file
+ * is read through the workspace, so its roots, rules, grants and hooks hold; where
+ * a mention leads is decided by resolvers, such as one for `@bundle:path`.
+ */
+import type { ImageBlock } from "../readers/index.ts";
+import { escapeControls } from "../tools/text.ts";
+import type { CallOptions } from "./enter.ts";
+import type { ToolResult } from "./result.ts";
+import { type ToolDefinition, toolsFor, type Workspace } from "./workspace.ts";
+
+/** One mention and what it stands for. */
+export interface Mention {
+  /** As written, with the `@`. */
+  readonly mention: string;
+  /** What was read; as the mention said, or as a resolver made of it. */
+  readonly path: string;
+  readonly ok: boolean;
+  /** The file's text with line numbers, a directory's listing, or why there is none. */
+  readonly text: string;
+  readonly content?: readonly ImageBlock[];
+}
+
+/** A prompt taken apart. */
+export interface Mentions {
+  /** The prompt, and below it what was mentioned, ready for a model. */
+  readonly text: string;
+  readonly mentions: readonly Mention[];
+  /** Images among them. */
+  readonly content: readonly ImageBlock[];
+}
+
+/** Makes a path of a mention (without its `@`), or leaves it to the next by giving undefined. */
+export type MentionResolver = (
+  mention: string,
+) => string | undefined | null | Promise<string | undefined | null>;
+
+/** At the start or behind white space or an opening bracket; an address such as a@b.c is none. */
+const MENTION = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
+
+/** Mentions that are read of one prompt. */
+const MOST = 50;
+
+/**
+ * Resolves the mentions of a prompt.
+ *
+ * @example
+ * const { text, content } = await resolveMentions(ws, "What is wrong in @src/a.ts and @screenshot.png?");
+ *
+ * @example
+ * await resolveMentions(ws, prompt, { resolvers: [(m) => m.startsWith("docs:") ? `docs/${m.slice(5)}` : undefined] });
+ */
+export async function resolveMentions(
+  ws: Workspace,
+  prompt: string,
+  options: CallOptions & { readonly resolvers?: readonly MentionResolver[] } = {},
+): Promise<Mentions> {
+  const { resolvers = [], ...call } = options;
+  const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
+  const own: Own = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
+  const found = new Map<string, string>();
+  for (const [whole, quoted, bare = ""] of prompt.matchAll(MENTION)) {
+    // A full stop behind a mention ends the sentence, not the name.
+    const name = quoted ?? bare.replace(/[.:!?]+$/u, "");
+    if (name !== "" && found.size < MOST) found.set(quoted === undefined ? `@${name}` : whole, name);
+  }
+  const mentions: Mention[] = [];
+  for (const [mention, name] of found) mentions.push(await resolved(own, mention, name, resolvers));
+  const sections = mentions.map(({ mention, ok, text }) =>
+    ok ? `--- ${escapeControls(mention)} ---\n\n${text}\n` : text,
+  );
+  return {
+    text: sections.length === 0 ? prompt : `${prompt}\n\n${sections.join("\n")}`,
+    mentions,
+    content: mentions.flatMap(({ content = [] }) => content),
+  };
+}
+
+/** A tool under our own name, whatever preset the workspace speaks. */
+type Own = (tool: "read_file" | "list_directory", path: string) => Promise<ToolResult>;
+
+async function resolved(
+  own: Own,
+  mention: string,
+  name: string,
+  resolvers: readonly MentionResolver[],
+): Promise<Mention> {
+  let path = name;
+  for (const resolve of resolvers) {
+    const made = await resolve(name);
+    if (made === undefined) continue;
+    if (made === null) return missing(mention, name);
+    path = made;
+    break;
+  }
+  let result = await own("read_file", path);
+  if (result.error?.code === "IS_DIRECTORY") result = await own("list_directory", path);
+  if (!result.ok) return missing(mention, path, result.error.code);
+  const { text, content } = result;
+  return { mention, path, ok: true, text, ...(content === undefined ? {} : { content }) };
+}
+
+/** The same words whatever stands in the way: a prompt must not tell what exists outside. */
+function missing(mention: string, path: string, code = "NOT_FOUND"): Mention {
+  const why = code === "NOT_FOUND" || code === "OUTSIDE_ALLOWED" ? "" : ` (${code})`;
+  return { mention, path, ok: false, text: `@mention not found: ${escapeControls(mention)}${why}` };
+}

@@ -1,0 +1,83 @@
+/** Memories of what agents have read, as files of JSON lines in the state directory. */
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SeenFile } from "../tools/seen.ts";
+import type { ReadStore } from "./reads.ts";
+
+/** A file is written anew once it has this many lines more than notes. */
+const SLACK = 2000;
+/** Notes of one agent that are loaded. */
+const LOADED = 10_000;
+
+/**
+ * Keeps memories below a directory, one file an agent, appended to and made
+ * smaller when it is loaded. A torn last line, and any that is not understood,
+ * only makes a file count as unread.
+ */
+export function fileReads(stateDir: string): ReadStore {
+  const directory = join(stateDir, "reads");
+  const files = new Map<string, Promise<FileHandle>>();
+  let last: Promise<void> = Promise.resolve();
+  const pathOf = (agent: string): string =>
+    join(directory, `${createHash("sha256").update(agent).digest("hex").slice(0, 32)}.jsonl`);
+  const opened = (agent: string): Promise<FileHandle> => {
+    let file = files.get(agent);
+    if (file === undefined) {
+      file = mkdir(directory, { recursive: true, mode: 0o700 }).then(() => open(pathOf(agent), "a", 0o600));
+      files.set(agent, file);
+    }
+    return file;
+  };
+  return {
+    async load(agent) {
+      const text = await readFile(pathOf(agent), "utf8").catch(() => "");
+      const lines = text.split("\n").filter((line) => line !== "");
+      const notes = new Map<string, SeenFile>();
+      for (const line of lines) {
+        const note = parsed(line);
+        if (note === undefined) continue;
+        notes.delete(note.path);
+        if (note.file !== undefined) notes.set(note.path, note.file);
+      }
+      const newest = [...notes].slice(-LOADED);
+      if (lines.length > newest.length + SLACK) await rewrite(pathOf(agent), newest);
+      return newest;
+    },
+    note(agent, path, file) {
+      const line = `${JSON.stringify({ path, ...file })}\n`;
+      last = last
+        .then(async () => {
+          await (await opened(agent)).write(line);
+        })
+        // A note that is lost makes a file count as unread: never the other way round.
+        .catch(() => undefined);
+    },
+    async close() {
+      await last;
+      for (const file of files.values()) await (await file).close();
+      files.clear();
+    },
+  };
+}
+
+async function rewrite(path: string, notes: readonly (readonly [string, SeenFile])[]): Promise<void> {
+  const text = notes.map(([of, file]) => `${JSON.stringify({ path: of, ...file })}\n`).join("");
+  const made = `${path}.${process.pid}`;
+  await writeFile(made, text, { mode: 0o600 });
+  await rename(made, path);
+}
+
+function parsed(line: string): { readonly path: string; readonly file: SeenFile | undefined } | undefined {
+  try {
+    const { path, version, hash } = JSON.parse(line) as Record<string, unknown>;
+    if (typeof path !== "string") return undefined;
+    const file = {
+      ...(typeof version === "string" ? { version } : {}),
+      ...(typeof hash === "string" ? { hash } : {}),
+    };
+    return { path, file: Object.keys(file).length === 0 ? undefined : file };
+  } catch {
+    return undefined;
+  }
+}

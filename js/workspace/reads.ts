@@ -1,0 +1,57 @@
+/**
+ * What each agent has read: every agent on a workspace has a memory of its own,
+ * so that its staleness answers are about what it saw itself. With a store the
+ * memories survive a restart.
+ */
+import { makeSeen, type Seen, type SeenFile } from "../tools/seen.ts";
+
+/** Where memories are kept between lives. */
+export interface ReadStore {
+  /** What an agent has seen, from oldest to newest. */
+  load(agent: string): Promise<Iterable<readonly [path: string, file: SeenFile]>>;
+  /** Keeps one note; undefined forgets the file. Need not wait until it is written. */
+  note(agent: string, path: string, file: SeenFile | undefined): void;
+  /** Writes what is still to be written, and lets go. */
+  close(): Promise<void>;
+}
+
+/** The memories of all agents of a workspace. */
+export interface Reads {
+  /** The memory of an agent; a promise only where it must be loaded first. */
+  of(agent: string | undefined): Seen | Promise<Seen>;
+  close(): Promise<void>;
+}
+
+/** Whoever gives no name. */
+const NOBODY = "";
+
+/** Makes empty memories, or those of a store. */
+export function makeReads(store?: ReadStore): Reads {
+  const known = new Map<string, Seen>();
+  const loading = new Map<string, Promise<Seen>>();
+  const load = async (agent: string, from: ReadStore): Promise<Seen> => {
+    const seen = makeSeen(await from.load(agent), (path, file) => from.note(agent, path, file));
+    known.set(agent, seen);
+    loading.delete(agent);
+    return seen;
+  };
+  return Object.freeze({
+    of(agent: string = NOBODY): Seen | Promise<Seen> {
+      const seen = known.get(agent);
+      if (seen !== undefined) return seen;
+      if (store === undefined) {
+        const empty = makeSeen();
+        known.set(agent, empty);
+        return empty;
+      }
+      let pending = loading.get(agent);
+      if (pending === undefined) {
+        pending = load(agent, store);
+        loading.set(agent, pending);
+        pending.catch(() => loading.delete(agent));
+      }
+      return pending;
+    },
+    close: async () => store?.close(),
+  });
+}
