@@ -1,9 +1,22 @@
+import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
 const slow = "test/**/*.slow.test.ts";
 
 export default defineConfig({
   test: {
+    // `npm run coverage`: which lines no fast test runs.
+    coverage: {
+      provider: "v8",
+      include: ["js/**/*.ts"],
+      // Run as processes, which are not counted: the command line, and the terminal's approver.
+      exclude: ["js/cli/**", "js/hooks/terminal.node.ts"],
+      reporter: ["text-summary", "json-summary", "html"],
+      reportsDirectory: ".cache/coverage",
+      reportOnFailure: true,
+      // Half a thousand lines only run where the WebAssembly module is built.
+      thresholds: { lines: existsSync("dist/wasm/filewright_bg.wasm") ? 95 : 93 },
+    },
     projects: [
       { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [slow], testTimeout: 20_000 } },
       // Real processes, races and big files: minutes, not seconds.

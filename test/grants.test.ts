@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -377,6 +377,15 @@ describe.each(KINDS)("asking for directories on %s", (kind) => {
   });
 });
 
+test("a thousand refusals are not remembered for ever", async () => {
+  const seed = Object.fromEntries(Array.from({ length: 1010 }, (_, at) => [`d${at}`, null]));
+  let asked = 0;
+  const { ws } = await prompting("memory", seed, { ask: () => [asked++, "no"][1] as string });
+  const all = await Promise.all(Object.keys(seed).map((path) => ws.call("list_directory", { path })));
+  expect(new Set(all.map(({ error }) => error?.code))).toEqual(new Set(["GRANT_DENIED"]));
+  expect(asked).toBe(1010);
+});
+
 describe("a link that changes between two calls", () => {
   test("lends no right: the place it leads to is asked for", async () => {
     const { ask, questions } = asked("yes", "no");
@@ -545,6 +554,37 @@ describe("the grants file", () => {
     expect((await ws.call("read_file", { path: "d/a" })).error?.code).toBe("GRANT_DENIED");
     expect((await ws.call("access_info", {})).error?.code).toBe("INVALID_ARGUMENT");
     expect(await readFile(file, "utf8")).toBe("{oops");
+  });
+
+  test("of two grants of one directory the longer stays, and those that ended go with the next", async () => {
+    const { file, stateDir } = await open(
+      v1({ dir: "/old", access: "write", expires: "2020-01-01T00:00:00Z" }),
+    );
+    const grants = await openGrantsFile(file, { stateDir });
+    const until = (year: number) => grant("/g", { expires: `${year}-01-01T00:00:00.000Z` });
+    for (const one of [until(2998), until(2999), until(2997), grant("/g", { access: "read" })])
+      await grants.add(one);
+    expect(grants.list()).toMatchObject([
+      { dir: "/g", access: "write", expires: "2999-01-01T00:00:00.000Z" },
+      { dir: "/g", access: "read" },
+    ]);
+    await grants.add(grant("/g"));
+    await grants.add(until(2999));
+    expect(grants.list().map(({ expires }) => expires)).toEqual([undefined, undefined]);
+    const before = await readFile(file, "utf8");
+    expect(await grants.remove("/unknown")).toBe(false);
+    expect(await readFile(file, "utf8")).toBe(before);
+    await expect(grants.add(grant("relative"))).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  test("a file of somebody else, and one that is no list of directories by its size", async () => {
+    const huge = await open(v1());
+    await truncate(huge.file, 17 * 1024 * 1024);
+    await expect(huge.reopen()).rejects.toMatchObject({ message: expect.stringContaining("larger") });
+    if (process.getuid?.() !== 0) return; // Only root can give a file away.
+    const { file, reopen } = await open(v1());
+    await chown(file, 65_534, 65_534);
+    await expect(reopen()).rejects.toMatchObject({ message: expect.stringContaining("another user") });
   });
 
   test("two that write at once lose nothing", async () => {

@@ -154,6 +154,33 @@ describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
       expect((result.data as { hash: string }).hash).toBe(first!.hash);
   });
 
+  test("a tree that is too large to look through is said to be", async () => {
+    const many = Object.fromEntries(Array.from({ length: 5001 }, (_, at) => [`many/${at}`, ""]));
+    if (kind === "local") return; // The same code; five thousand files take a while to make.
+    const { shown, confirm } = reviewer("cancel");
+    const { ws } = await place(kind, many, { confirm });
+    await ws.call("delete", { path: "many", recursive: true });
+    expect(shown[0]!.title).toBe("Delete directory many (more than 4999 files, 1 directory)");
+  });
+
+  test("reading that is asked about can be refused, once or for each file of a list", async () => {
+    const rules = [{ path: "d/**", decision: "ask" }] as const;
+    const { shown, confirm } = reviewer("cancel", "cancel", "proceed_always");
+    const { ws } = await place(kind, seed, { confirm, rules });
+    expect((await ws.call("read_file", { path: "d/x" })).error?.code).toBe("APPROVAL_DENIED");
+    const list = { paths: ["d/x", "d/e/y", "f"] };
+    expect((await ws.call("read_many_files", list)).data).toMatchObject({
+      files: [{ path: "d/e/y" }, { path: "f" }],
+      skipped: [{ path: "d/x", code: "APPROVAL_DENIED" }],
+    });
+    expect((await ws.call("read_many_files", list)).data).toMatchObject({ files: { length: 3 } });
+    expect(shown.map(({ path, type }) => [path.slice(-3), type])).toEqual([
+      ["d/x", "info"],
+      ["d/x", "info"],
+      ["e/y", "info"],
+    ]);
+  });
+
   test("each answer says exactly what it allows", async () => {
     const { shown, confirm } = reviewer();
     const { ws, root } = await place(kind, seed, { confirm });

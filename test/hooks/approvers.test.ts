@@ -337,6 +337,17 @@ describe("tools that are not ours", () => {
     expect(events).toEqual(["call_denied", "approval_asked", "approval_answered", "call_denied"]);
   });
 
+  test("are stopped by what a hook raises, and by one that fails", async () => {
+    const mine = new Error("mine");
+    const raising = { stage: "before" as const, tool: "*", run: () => ({ raise_exception: mine }) };
+    await expect(withHooks(tool(), [raising]).execute({})).rejects.toBe(mine);
+    const failing = { stage: "before" as const, tool: "*", run: () => Promise.reject(mine) };
+    expect((await withHooks(tool(), [failing]).execute({})).error?.code).toBe("HOOK_BLOCKED");
+    const late = { stage: "before" as const, tool: "*", run: () => new Promise(() => {}) };
+    const slow = await withHooks(tool(), [late], { timeoutMs: 20 }).execute({});
+    expect(slow.text).toContain("no answer within 20 ms");
+  });
+
   test("keep their own failures, and pass on what else they are given", async () => {
     const seen: unknown[] = [];
     const after = {
