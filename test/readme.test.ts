@@ -56,6 +56,13 @@ describe("the README's examples", () => {
   test("storage: a workspace in memory", async () => {
     await run(blocks[5] as string, directory());
   });
+
+  test("docs/reading.md: a reader of one's own", async () => {
+    const page = readFileSync(new URL("../docs/reading.md", import.meta.url), "utf8");
+    const [, block] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
+    const check = 'if (text !== "a recording of 2 seconds") throw new Error(text);';
+    await run(`${block}\n${check}`, directory());
+  });
 });
 
 async function run(block: string, repo: string): Promise<void> {

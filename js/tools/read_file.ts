@@ -390,6 +390,7 @@ function pageOf(content: string, first: number, args: Args, call: Call): Page {
   const request = requestOf(args, call);
   const read = engine().readPage(utf8(content), {
     ...request,
+    anchors: false, // what is shown of a line may be a part of it
     startLine: start < 0 ? start : Math.max(1, start - first + 1),
     startByte: undefined,
     encoding: "utf-8",

@@ -262,11 +262,13 @@ impl Builder<'_> {
     fn skim(&self, source: &mut impl Source, at: u64) -> Result<Skimmed> {
         let unit = self.encoding.unit();
         let bound = self.held() * self.encoding.max_char_len() + 16;
+        // Inside a line the page ends where it is cut; nobody asks for its end.
+        let skip = if self.request.start_byte.is_some() { 0 } else { SKIP };
         let mut prefix = Vec::new();
         let mut behind = at;
         loop {
             let chunk = source.chunk(behind, PIECE)?;
-            let given_up = behind - at > SKIP + bound as u64;
+            let given_up = behind - at > skip + bound as u64;
             if chunk.is_empty() || given_up {
                 return Ok(Skimmed { prefix, behind, end: "", given_up });
             }
