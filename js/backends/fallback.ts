@@ -67,7 +67,8 @@ export async function writeVia(
 ): Promise<WriteResult> {
   if (backend.read !== undefined) return backend.writeBytes(path, content, options);
   checkSignal(options.signal, path);
-  const { ifVersion, ifAbsent, createDirs, ...rest } = options;
+  // `createDirs` goes on: where directories are only prefixes, what is below still misses them.
+  const { ifVersion, ifAbsent, ...rest } = options;
   const there = await lstatOrNull(backend, path);
   if (ifAbsent === true && there !== null) throw failure("ALREADY_EXISTS", path);
   if (there?.isDir) throw failure("IS_DIRECTORY", path);
@@ -75,7 +76,7 @@ export async function writeVia(
     const now = there === null ? null : await readVersioned(backend, path);
     if (now?.version !== ifVersion) throw failure("CONFLICT", path);
   }
-  const made = there === null ? await parentFor(backend, path, createDirs === true) : [];
+  const made = there === null ? await parentFor(backend, path, options.createDirs === true) : [];
   try {
     await backend.writeBytes(path, content, rest);
   } catch (error) {
