@@ -8,10 +8,11 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Binding } from "./engine.ts";
+import type { SandboxBinding } from "./sandbox.ts";
 import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
 
 /** The addon: the core's binding and what needs an operating system. */
-export interface NativeBinding extends Binding {
+export interface NativeBinding extends Binding, SandboxBinding {
   readonly Cancel: new () => CancelToken;
   /** Takes the JSON form of a policy. */
   readonly NativeRoots: new (

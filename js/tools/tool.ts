@@ -9,6 +9,7 @@
  * replaces.
  */
 import type { Grant, Intent, Location } from "../access/index.ts";
+import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ImageBlock, Readers } from "../readers/index.ts";
@@ -38,6 +39,7 @@ export interface AccessSummary {
   readonly writeRoots: readonly string[];
   readonly deny: readonly string[];
   readonly readOnly: boolean;
+  /** Of the threads that touch files, and of commands where there are any. */
   readonly sandbox: {
     readonly fs: "enforced" | "partial" | "none";
     readonly net: "enforced" | "partial" | "none";
@@ -52,6 +54,8 @@ export interface EditDefaults {
 
 /** What a tool is given besides its arguments. */
 export interface Call {
+  /** Runs commands, where the host has set that up. */
+  readonly commands?: SandboxProvider | undefined;
   /** What the call is known by in the history. */
   readonly callId: string;
   /** The confined backend: it refuses every path the policy does not allow. */

@@ -167,6 +167,7 @@ function makeCall(
     access: session.access,
     names: meant?.names ?? OWN_NAMES,
     readers: session.readers,
+    commands: session.commands,
     onProgress: options.onProgress,
   };
 }

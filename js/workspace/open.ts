@@ -68,7 +68,10 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     guard: given.guard !== undefined && given.guard !== false,
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
-    access: accessOf(resolver, given.access?.deny ?? [], facts?.kernel.files ?? "none"),
+    access: accessOf(resolver, given.access?.deny ?? [], {
+      fs: facts?.kernel.files ?? "none",
+      net: given.commands?.status.network ?? "none",
+    }),
     permissions,
     hooks: Object.freeze([...(given.hooks ?? [])]),
     onHookError: given.onHookError,
@@ -78,6 +81,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     notify: given.notify,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
+    commands: given.commands,
     journal: makeJournal({
       store: local ? localHost().journal(given.stateDir) : new MemoryJournal(),
       cwd: policy.cwd,
@@ -150,6 +154,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   guard: true,
   observers: true,
   history: true,
+  commands: true,
 };
 const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 
@@ -245,7 +250,7 @@ function limitsOf(given: Partial<Limits> | undefined, preset: Preset | undefined
 function accessOf(
   { policy }: Resolver,
   deny: readonly string[],
-  files: Session["access"]["sandbox"]["fs"],
+  sandbox: Session["access"]["sandbox"],
 ): Session["access"] {
   return Object.freeze({
     cwd: policy.cwd,
@@ -253,6 +258,6 @@ function accessOf(
     writeRoots: policy.write,
     deny: Object.freeze([...new Set(deny)]),
     readOnly: policy.readOnly,
-    sandbox: Object.freeze({ fs: files, net: "none" } as const),
+    sandbox: Object.freeze(sandbox),
   });
 }

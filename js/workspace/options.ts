@@ -1,5 +1,6 @@
 /** What a workspace is opened with. */
 import type { FollowSymlinks, Rule } from "../access/index.ts";
+import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
@@ -65,6 +66,8 @@ export interface WorkspaceOptions {
   readonly durability?: Durability | undefined;
   /** Whether the kernel confines the threads that touch files. Default `prefer`. */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
+  /** Offer `run_command`, in this sandbox. Default: no commands are run. */
+  readonly commands?: SandboxProvider | undefined;
   /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */
   readonly history?: boolean | undefined;
   /** Who calls, where a call does not say: what it has read, and its lines in logs, are its own. */

@@ -1,5 +1,6 @@
 /** What all calls of one workspace share. Made once, by `openWorkspace`. */
 import type { Permissions, Resolver, Rules } from "../access/index.ts";
+import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
@@ -45,6 +46,8 @@ export interface Session {
   readonly notify: Notify | undefined;
   readonly approvals: Approvals;
   readonly locker: Locker;
+  /** Runs commands; undefined where that is off. */
+  readonly commands: SandboxProvider | undefined;
   /** What changing calls found, so that they can be taken back. */
   readonly journal: Journal;
   /** Render files that are not plain text. */

@@ -7,6 +7,7 @@ import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/index.ts";
+import { runCommand } from "../tools/run_command.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
 import { runCall } from "./call.ts";
@@ -116,8 +117,9 @@ export function makeWorkspace(
   capabilities: Capabilities,
 ): Workspace {
   // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
-  const tools = TOOLS.filter((tool) => !session.access.readOnly || tool.kind === "read");
-  const byName = new Map<string, Tool>(TOOLS.map((tool) => [tool.name, tool]));
+  const known = session.commands === undefined ? TOOLS : [...TOOLS, runCommand as unknown as Tool];
+  const tools = known.filter((tool) => !session.access.readOnly || tool.kind === "read");
+  const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
   let closed = false;
 
   const callOwn = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {

@@ -1,22 +1,20 @@
 // The acceptance kit's view of Filewright: its config becomes options of `openWorkspace`.
+import { resolve } from "node:path";
+
 // First room by room, each with what stands below it: a program with few file
 // descriptors cannot load everything at once.
 for (const room of ["engine/index.node", "backends/index.node", "readers/index", "tools/index"])
   await import(`../../dist/${room}.js`);
 
 const {
-  FilewrightError,
   isFsBackend,
+  linuxSandbox,
   MemoryBackend,
   openWorkspace,
   SandboxedBackend,
   SandboxPolicy,
   withHooks,
 } = await import("../../dist/index.node.js");
-
-const LATER = {
-  provider: "the operating system's sandbox",
-};
 
 /** A backend with nothing but the eleven methods, over memory. */
 function minimal(memory) {
@@ -44,11 +42,6 @@ function minimal(memory) {
 }
 
 export async function create({ config = {}, vars, ask, confirm }) {
-  for (const [key, what] of Object.entries(LATER)) {
-    if (config[key] !== undefined) {
-      throw new FilewrightError("UNSUPPORTED_OPERATION", `${what} are not there yet`);
-    }
-  }
   const limits = config.limits ?? {};
   const roots = config.roots ?? {};
   const memory = config.backend === undefined ? undefined : new MemoryBackend(config.seed ?? {});
@@ -77,6 +70,13 @@ export async function create({ config = {}, vars, ask, confirm }) {
               }),
             )
           : memory;
+  const commands =
+    config.provider === undefined
+      ? undefined
+      : linuxSandbox({
+          writableRoots: (access.write ?? ["."]).map((root) => resolve(cwd, root)),
+          landlock: config.fake_no_landlock === true ? "ignore" : "use",
+        });
   const set = (object) =>
     Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
   const ws = await openWorkspace(
@@ -85,6 +85,7 @@ export async function create({ config = {}, vars, ask, confirm }) {
       preset: config.preset,
       access: set(access),
       backend,
+      commands,
       stateDir: memory === undefined ? vars.S : undefined,
       // A case that says nothing of permissions is not about them, whatever its preset.
       permissions: {
@@ -113,6 +114,7 @@ export async function create({ config = {}, vars, ask, confirm }) {
       withHooks({ name, execute }, config.hooks ?? [], {
         timeoutMs: limits.hook_timeout_ms ?? 60_000,
       }).execute(args),
+    ...(commands === undefined ? {} : { probe: (kind, options) => commands.probe(kind, options) }),
     ...(memory === undefined ? {} : { dump: () => memory.dump() }),
   };
 }

@@ -20,5 +20,6 @@ mod read;
 mod root;
 mod root_change;
 mod root_pack;
+mod sandbox;
 mod search;
 mod task;

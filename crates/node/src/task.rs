@@ -36,12 +36,21 @@ impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Task for Job<T, J> 
 /// handed to JavaScript.
 pub struct OnPool<K> {
     task: K,
-    pool: Arc<Pool>,
+    /// Where there is none, the task has a thread of its own.
+    pool: Option<Arc<Pool>>,
 }
 
 /// Has a thread of `pool` compute a task, which is resolved on the event loop.
 pub fn on_pool<K>(pool: &Arc<Pool>, task: K) -> OnPool<K> {
-    OnPool { task, pool: Arc::clone(pool) }
+    OnPool { task, pool: Some(Arc::clone(pool)) }
+}
+
+/// Has a thread of its own do work that may take as long as it likes.
+pub fn on_own_thread<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+    wrap: fn(T) -> J,
+) -> OnPool<Job<T, J>> {
+    OnPool { task: Job { work: Some(Box::new(work)), wrap }, pool: None }
 }
 
 /// Has a thread of `pool` do the work; the promise resolves to what `wrap`
@@ -75,10 +84,14 @@ where
         let env = Env::from_raw(raw);
         let (deferred, promise) = env.create_deferred()?;
         let Self { mut task, pool } = pending;
-        pool.submit(move || match task.compute() {
+        let work = move || match task.compute() {
             Ok(output) => deferred.resolve(move |env| task.resolve(env, output)),
             Err(error) => deferred.reject(error),
-        });
+        };
+        match pool {
+            Some(pool) => pool.submit(work),
+            None => drop(std::thread::spawn(work)),
+        }
         Ok(promise.raw())
     }
 }

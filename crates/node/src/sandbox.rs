@@ -1,0 +1,63 @@
+//! Commands under the kernel's restrictions.
+
+use filewright_core::pack::Packed;
+use filewright_core::{Code, Error};
+use filewright_sandbox::{Command, Probe, Spec, Status};
+use napi_derive::napi;
+
+use crate::cancel::Cancel;
+use crate::convert::{PackedResult, guard};
+use crate::root::token;
+use crate::task::{Job, OnPool, on_own_thread};
+
+/// What would hold for a command: whether files and network are restricted, and
+/// the version of Landlock.
+#[napi]
+pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
+    guard(|| filewright_sandbox::status(&Spec::from_json(&spec)?))
+        .map(|Status { files, network, abi }| vec![u32::from(files), u32::from(network), abi])
+}
+
+/// Tries something under the restrictions: the name of the error, or nothing.
+#[napi]
+pub fn sandbox_probe(
+    spec: String,
+    kind: String,
+    path: Option<String>,
+) -> OnPool<Job<Option<String>, Option<String>>> {
+    let work = move || {
+        let what = match (kind.as_str(), path) {
+            ("write", Some(path)) => Probe::Write(path),
+            ("tcp_connect", _) => Probe::TcpConnect,
+            ("unix_socket", _) => Probe::UnixSocket,
+            _ => return Err(Error::new(Code::InvalidArgument, "there is no such probe")),
+        };
+        filewright_sandbox::probe(&Spec::from_json(&spec)?, &what)
+    };
+    on_own_thread(work, |name| name)
+}
+
+/// Runs a command. Gives its status (-1 for none), its signal (0 for none),
+/// whether it ran out of time and whether output was cut; then its output and its
+/// errors, with what is not text replaced.
+#[napi]
+pub fn sandbox_run(
+    spec: String,
+    command: String,
+    cancel: Option<&Cancel>,
+) -> OnPool<Job<Packed, PackedResult>> {
+    let cancel = token(cancel);
+    let work = move || {
+        let (spec, command) = (Spec::from_json(&spec)?, Command::from_json(&command)?);
+        let outcome = filewright_sandbox::run(&spec, &command, &cancel)?;
+        let mut packed = Packed::default();
+        packed.float(f64::from(outcome.status.unwrap_or(-1)));
+        packed.float(f64::from(outcome.signal.unwrap_or(0)));
+        packed.flag(outcome.timed_out);
+        packed.flag(outcome.truncated);
+        packed.str(&String::from_utf8_lossy(&outcome.stdout));
+        packed.str(&String::from_utf8_lossy(&outcome.stderr));
+        Ok(packed)
+    };
+    on_own_thread(work, PackedResult::from)
+}

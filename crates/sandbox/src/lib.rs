@@ -1,0 +1,86 @@
+//! Running a command where the kernel keeps it inside its roots and off the
+//! network.
+//!
+//! Landlock and seccomp restrict a thread and what it starts: the thread is made
+//! for the command, restricts itself, starts it and ends with it. Nothing of the
+//! host is touched. What cannot be enforced is refused, unless the caller said
+//! that less will do, and then the outcome says what held.
+//!
+//! Landlock lets through what is not an open: a command may change the permission
+//! bits of files outside that belong to the user. Keeping it from that takes a
+//! mount namespace, which is not here yet.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+mod run;
+#[cfg(target_os = "linux")]
+mod seccomp;
+mod spec;
+
+pub use spec::{Command, Outcome, Probe, Spec, Status};
+
+use filewright_core::Result;
+#[cfg(not(target_os = "linux"))]
+use filewright_core::{Code, Error};
+use filewright_fs::cancel::Cancel;
+
+/// What would hold for a command under this specification.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED` where it cannot be enforced and less is not allowed.
+#[cfg(target_os = "linux")]
+pub fn status(spec: &Spec) -> Result<Status> {
+    linux::Restrictions::new(spec).map(|restrictions| restrictions.status())
+}
+
+/// Runs a command to its end, or until it is stopped.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program
+/// or its directory, `CANCELLED`.
+#[cfg(target_os = "linux")]
+pub fn run(spec: &Spec, command: &Command, cancel: &Cancel) -> Result<Outcome> {
+    run::run(spec, command, cancel)
+}
+
+/// Tries something under the restrictions; gives the name of the error it met.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED`.
+#[cfg(target_os = "linux")]
+pub fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
+    linux::probe(spec, what)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn elsewhere<T>() -> Result<T> {
+    Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
+}
+
+/// What would hold for a command: nothing here.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED`.
+#[cfg(not(target_os = "linux"))]
+pub fn status(_spec: &Spec) -> Result<Status> {
+    elsewhere()
+}
+
+/// Runs no command here.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED`.
+#[cfg(not(target_os = "linux"))]
+pub fn run(_spec: &Spec, _command: &Command, _cancel: &Cancel) -> Result<Outcome> {
+    elsewhere()
+}
+
+/// Tries nothing here.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED`.
+#[cfg(not(target_os = "linux"))]
+pub fn probe(_spec: &Spec, _what: &Probe) -> Result<Option<String>> {
+    elsewhere()
+}
