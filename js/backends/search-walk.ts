@@ -11,7 +11,7 @@ import type { FsBackend, FsEntry } from "./backend.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "./paths.ts";
 
 /** The names of ignore files, lowest precedence first. */
-const IGNORE_FILES: readonly string[] = [".gitignore", ".ignore", ".agentignore"];
+export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ignore", ".agentignore"]);
 /** Longer ignore files are passed over (bytes). */
 const MAX_IGNORE_BYTES = 1 << 20;
 /** How deep below the start a walk goes, in directories. */

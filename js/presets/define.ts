@@ -103,6 +103,9 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
     args,
     names,
     ours,
+    ...(spec.ignoreFiles === undefined
+      ? {}
+      : { ignoreFiles: (files: readonly string[]) => spec.ignoreFiles?.(files, given) ?? files }),
     ...(way.text === undefined ? {} : { text: textBy(way.text, tool, given) }),
     refuse: (error, told) => refusalBy(way, error, told, given, names),
   });

@@ -6,6 +6,7 @@ import { flag, integer, path, text, texts } from "../tools/shared.ts";
 import { escapeControls } from "../tools/text.ts";
 import { definePreset, param, route, tool, wrongArgument } from "./define.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
+import { geminiIgnore } from "./gemini-ignore.ts";
 import type { Preset, Refused, Told } from "./preset.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";
 
@@ -130,6 +131,7 @@ export const geminiCli: Preset = definePreset({
     tool({
       name: "grep_search",
       of: "grep",
+      ...geminiIgnore,
       description:
         "Searches the contents of files for a regular expression (Rust syntax, letter case aside) below a directory or in one file, and gives the lines with their files and numbers, at most 100 unless total_max_matches says otherwise. names_only gives an overview first.",
       params: {
@@ -173,6 +175,7 @@ export const geminiCli: Preset = definePreset({
     tool({
       name: "glob",
       of: "glob",
+      ...geminiIgnore,
       description:
         "Finds files by name pattern, such as src/**/*.ts: those changed within a day first, newest first, then the others by path. Ignored files are left out unless respect_git_ignore is false.",
       params: {
@@ -188,6 +191,7 @@ export const geminiCli: Preset = definePreset({
     tool({
       name: "list_directory",
       of: "list_directory",
+      ...geminiIgnore,
       description:
         "Lists the names of files and subdirectories directly within a directory, directories first. Names that match an `ignore` glob are left out.",
       params: {
@@ -200,6 +204,7 @@ export const geminiCli: Preset = definePreset({
     tool({
       name: "read_many_files",
       of: "read_many_files",
+      ...geminiIgnore,
       description:
         "Reads the contents of several files, found by globs or named exactly, one after the other, each behind a line `--- path ---`. Usual build and dependency directories are left out unless useDefaultExcludes is false.",
       params: {

@@ -4,6 +4,7 @@ import { object } from "../tools/schema.ts";
 import { flag, integer, text, texts } from "../tools/shared.ts";
 import { escapeControls } from "../tools/text.ts";
 import { definePreset, param, route, tool } from "./define.ts";
+import { geminiIgnore } from "./gemini-ignore.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
 import type { Param, Preset, Refused } from "./preset.ts";
 import { headed } from "./texts.ts";
@@ -120,6 +121,7 @@ export const gemini: Preset = definePreset({
     tool({
       name: "search_file_content",
       of: "grep",
+      ...geminiIgnore,
       description:
         "Searches the contents of files for a regular expression (Rust syntax, letter case aside) below a directory, or in the whole workspace; `include` narrows it to files by glob. Returns the matching lines with their files and line numbers.",
       params: {
@@ -138,6 +140,7 @@ export const gemini: Preset = definePreset({
     tool({
       name: "glob",
       of: "glob",
+      ...geminiIgnore,
       description:
         "Finds files by name pattern, such as **/*.ts, below a directory or in the whole workspace: those changed within a day first, newest first, then the others by path. Ignored files are left out unless respect_git_ignore is false.",
       params: {
@@ -153,6 +156,7 @@ export const gemini: Preset = definePreset({
     tool({
       name: "read_many_files",
       of: "read_many_files",
+      ...geminiIgnore,
       description:
         "Reads several files, given by paths relative to the workspace or by globs, and returns their contents one after the other, each behind a line `--- path ---`. Images and PDF files are included where they are asked for by name or extension. Usual build and dependency directories are left out unless useDefaultExcludes is false.",
       params: {

@@ -88,6 +88,8 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   readonly home?: readonly string[];
   /** Our arguments completed from several of theirs. @throws FilewrightError INVALID_ARGUMENT */
   readonly arrange?: (args: Arguments, given: Arguments) => Arguments;
+  /** The names of ignore files that are minded, given those of the workspace. */
+  readonly ignoreFiles?: (files: readonly string[], given: Arguments) => readonly string[];
   /** Another way, where the arguments mean something else. */
   readonly route?: (given: Arguments) => Route | undefined;
   /** A second attempt, where the first failed with this code. */
@@ -107,6 +109,7 @@ export interface Meant {
   readonly names: Names;
   /** Their plain argument names → ours, for hooks that change arguments. */
   readonly ours: Aliases;
+  ignoreFiles?(files: readonly string[]): readonly string[];
   text?(data: unknown, args: object, call: Call): string;
   refuse?(error: FilewrightError, told: string): string;
 }

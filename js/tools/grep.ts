@@ -206,6 +206,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     maxFileBytes: call.limits.grepFileBytes,
     hidden: args.hidden,
     respectIgnore: args.respect_ignore,
+    ignoreFiles: call.ignoreFiles,
     cursor: args.cursor,
     timeoutMs: args.timeout_ms,
   };

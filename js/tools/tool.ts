@@ -79,6 +79,8 @@ export interface Call {
   readonly access: AccessSummary;
   /** What the reader of the text calls things. */
   readonly names: Names;
+  /** The names of ignore files that searches mind, lowest precedence first; undefined: the usual ones. */
+  readonly ignoreFiles: readonly string[] | undefined;
   /** How edits match where a call does not say. */
   readonly edit: EditDefaults;
   /** The versions of files that the caller has seen. */

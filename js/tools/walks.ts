@@ -6,7 +6,11 @@ import type { Call } from "./tool.ts";
 
 /** Finds entries below a directory; the paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
-  const result = await findBackend(call.fs, root, { ...query, signal: call.signal });
+  const result = await findBackend(call.fs, root, {
+    ...query,
+    ignoreFiles: call.ignoreFiles,
+    signal: call.signal,
+  });
   return { ...result, paths: result.paths.map((path) => childOf(root, path)) };
 }
 

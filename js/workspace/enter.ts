@@ -166,6 +166,7 @@ function makeCall(
     display: session.resolver.display,
     access: session.access,
     names: meant?.names ?? OWN_NAMES,
+    ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
     readers: session.readers,
     commands: session.commands,
     onProgress: options.onProgress,

@@ -4,6 +4,7 @@
  */
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
 import { CAPABILITIES, type FsBackend, isFsBackend } from "../backends/backend.ts";
+import { IGNORE_FILES } from "../backends/search-walk.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -88,6 +89,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
       keep: given.history ?? true,
       durable: given.durability === "durable",
     }),
+    ignoreFiles: Object.freeze([...(given.ignoreFiles ?? IGNORE_FILES)]),
     readers: readersFor({ readers: given.readers }),
   });
   const recovery = await recover(session);
@@ -122,6 +124,12 @@ function check(options: WorkspaceOptions): void {
     fail("edit.match must be exact, whitespace or fuzzy");
   if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
   if (options.roots?.length === 0) fail("roots must not be empty");
+  const names = options.ignoreFiles ?? [];
+  if (
+    names.some((name) => typeof name !== "string" || !/^[^/\0]+$/u.test(name)) ||
+    names.indexOf(".gitignore") > 0
+  )
+    fail("ignoreFiles must be names of files, .gitignore first");
   for (const [name, value] of Object.entries(options.limits ?? {})) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) fail(`there is no limit '${name}'`);
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
@@ -146,6 +154,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   notify: true,
   limits: true,
   readers: true,
+  ignoreFiles: true,
   durability: true,
   edit: true,
   kernel: true,

@@ -60,6 +60,11 @@ export interface WorkspaceOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Render further kinds of files, or known ones otherwise; the first that knows a kind wins over ours. */
   readonly readers?: readonly Reader[] | undefined;
+  /**
+   * The names of ignore files that searches mind, lowest precedence first; `.gitignore` comes first where it is
+   * named. Default `.gitignore .ignore .agentignore`.
+   */
+  readonly ignoreFiles?: readonly string[] | undefined;
   /** How edits are made where a call does not say. */
   readonly edit?: Partial<EditDefaults> | undefined;
   /** How hard writes are pushed to the disk. Default `atomic`. */

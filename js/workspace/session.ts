@@ -50,6 +50,8 @@ export interface Session {
   readonly commands: SandboxProvider | undefined;
   /** What changing calls found, so that they can be taken back. */
   readonly journal: Journal;
+  /** The names of ignore files, lowest precedence first. */
+  readonly ignoreFiles: readonly string[];
   /** Render files that are not plain text. */
   readonly readers: Readers;
 }

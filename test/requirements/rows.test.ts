@@ -40,11 +40,17 @@ test("the counts are those of the five systems", () => {
 });
 
 test("every requirement is named by a test or listed", () => {
-  expect(all.filter((id) => !inTests.has(id) && !listed.includes(id))).toEqual([]);
+  expect(
+    all.filter((id) => !inTests.has(id) && !listed.includes(id)),
+    "name them in a title, or list them",
+  ).toEqual([]);
 });
 
 test("what a test names is not listed any more, and nothing is listed twice", () => {
-  expect(listed.filter((id) => inTests.has(id))).toEqual([]);
+  expect(
+    listed.filter((id) => inTests.has(id)),
+    "take these out of docs/requirements.md",
+  ).toEqual([]);
   expect(listed.filter((id, at) => listed.indexOf(id) !== at)).toEqual([]);
   expect(listed.filter((id) => !all.includes(id))).toEqual([]);
 });
