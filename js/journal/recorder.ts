@@ -13,7 +13,7 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "../backends/backend.ts";
-import { lstatOrNull, lstatVia, realpathVia, writeVia } from "../backends/fallback.ts";
+import { lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
 import { walkTree } from "../backends/fallback-tree.ts";
 import { childOf, nameOf, parentOf } from "../backends/paths.ts";
 import { encodeText } from "../backends/text.ts";
@@ -92,7 +92,9 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
       const parents = options.createDirs === true ? await missingParents(inner, real) : [];
       return [...parents, { kind: "path", path: real, before: await keep(real), after }];
     });
-    const result = await writeVia(inner, path, bytes, options);
+    // Whoever writes has judged the conditions where the storage does not; a second judgement
+    // would look for the directories that a storage without directories never has.
+    const result = await inner.writeBytes(path, bytes, options);
     made(real, result.version === undefined ? after : { ...after, version: result.version });
     return result;
   };
