@@ -231,12 +231,22 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
 /** The form of a call's id: what may be part of a file's name. */
 const CALL_ID = /^[0-9a-z]{1,20}-[0-9a-z]{1,40}$/u;
 
+/** Random bytes for ids, drawn for many at once: every call has an id, and few are ever looked at. */
+const pool = new Uint8Array(6 * 128);
+let drawn = pool.length;
+
 /** A new id of a call; later ones sort behind earlier ones. */
 export function newCallId(): string {
-  const random = crypto.getRandomValues(new Uint8Array(6));
-  const tail = Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (drawn === pool.length) {
+    crypto.getRandomValues(pool);
+    drawn = 0;
+  }
+  let tail = "";
+  for (const end = drawn + 6; drawn < end; drawn++) tail += HEX[pool[drawn] as number];
   return `${Date.now().toString(36).padStart(9, "0")}-${tail}`;
 }
+
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 function readLog(entries: readonly Entry[]): {
   readonly steps: readonly Step[];

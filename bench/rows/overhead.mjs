@@ -1,0 +1,82 @@
+// What a call costs beyond its work: arguments, hooks, locations, rules, rendering.
+// Measured as processor time of this process, so that a busy machine counts for
+// little, and against fixed goals: 30 µs above the backend, 20,000 calls a second.
+import { median } from "../lib/measure.mjs";
+
+export const title = "overhead: small calls through ws.call, in processor time, against the goals";
+
+const GOAL_OVERHEAD_US = 30;
+const GOAL_CALL_US = 1e6 / 20_000;
+const ROUNDS = 9;
+
+export async function* rows({ load }) {
+  const { MemoryBackend, openWorkspace, usageCounter } = await load("index.node.js");
+  const backend = new MemoryBackend({ "/w/a.txt": "hello\nworld\n" });
+  const ws = await openWorkspace({ backend, root: "/w" });
+  const calls = [
+    ["stat", { path: "a.txt" }, () => ws.fs.stat("/w/a.txt")],
+    ["read_file", { path: "a.txt" }, () => ws.fs.read("/w/a.txt", {})],
+    ["list_directory", { path: "." }, () => ws.fs.listDir("/w")],
+    ["mkdir", { path: "." }, () => ws.fs.stat("/w")],
+  ];
+  for (const [tool, args, below] of calls) {
+    const [ours, theirs] = await alternately(() => ws.call(tool, args), below);
+    yield against(`${tool}, above the backend`, Math.max(ours - theirs, 0.01), GOAL_OVERHEAD_US, "30 µs");
+    yield against(`${tool}, all of it`, ours, GOAL_CALL_US, "20,000 calls/s", `${perSecond(ours)} calls/s`);
+  }
+
+  const preset = await openWorkspace({ backend, root: "/w", preset: "claude" });
+  const [spoken, own] = await alternately(
+    () => preset.call("Read", { file_path: "a.txt" }),
+    () => ws.call("read_file", { path: "a.txt" }),
+  );
+  yield compared("read_file under a preset", "without", spoken, own);
+
+  const watched = await openWorkspace({ backend, root: "/w", observers: [usageCounter()] });
+  const [seen, unseen] = await alternately(
+    () => watched.call("stat", { path: "a.txt" }),
+    () => ws.call("stat", { path: "a.txt" }),
+  );
+  yield compared("stat with counters", "without", seen, unseen);
+  await Promise.all([ws, preset, watched].map((one) => one.close()));
+}
+
+/** Microseconds of processor time of each, taken in turns. */
+async function alternately(ours, theirs) {
+  const samples = { ours: [], theirs: [] };
+  for (const run of [ours, theirs]) await repeated(run, 3000);
+  for (let round = 0; round < ROUNDS; round++) {
+    samples.ours.push(await repeated(ours, 2000));
+    samples.theirs.push(await repeated(theirs, 2000));
+  }
+  return [median(samples.ours), median(samples.theirs)];
+}
+
+async function repeated(run, times) {
+  const before = process.cpuUsage();
+  for (let count = 0; count < times; count++) await run();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+const perSecond = (us) => Math.round(1e6 / us).toLocaleString("en");
+
+const against = (name, us, goalUs, peer, note) => ({
+  name,
+  peer,
+  goal: 1,
+  ours_ms: us / 1000,
+  peer_ms: goalUs / 1000,
+  faster: goalUs / us,
+  rounds: ROUNDS,
+  ...(note === undefined ? {} : { note }),
+});
+
+const compared = (name, peer, us, otherUs) => ({
+  name,
+  peer,
+  ours_ms: us / 1000,
+  peer_ms: otherUs / 1000,
+  faster: otherUs / us,
+  rounds: ROUNDS,
+});
