@@ -69,8 +69,17 @@ type DiffArguments = [
   byteLimit: number,
 ];
 
+/** A stretch of text, and what became of it. */
+export interface DiffPart {
+  readonly fate: "same" | "removed" | "added";
+  /** Words or characters in it. */
+  readonly tokens: number;
+  readonly text: string;
+}
+
 /** What both bindings export for this area. */
 export interface DiffBinding {
+  diffParts(before: string, after: string, chars: boolean): Packed;
   diff(before: Uint8Array, after: Uint8Array, ...rest: DiffArguments): Packed;
   /** Off the event loop; only where there are threads. */
   diffAsync?(before: Uint8Array, after: Uint8Array, ...rest: DiffArguments): Promise<Packed>;
@@ -85,9 +94,12 @@ export interface DiffEngine {
   diff(before: TextOrBytes, after: TextOrBytes, options?: DiffOptions): DiffResult;
   /** The same off the event loop where there are threads: for large inputs. */
   diffAsync(before: Uint8Array, after: Uint8Array, options?: DiffOptions): Promise<DiffResult>;
+  /** Compares two texts within their lines, word by word or character by character: for display. */
+  diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
 }
 
 const ALGORITHMS: Readonly<Record<string, number>> = { histogram: 0, myers: 1, minimal: 2 };
+const FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
 const WHITESPACE = 4;
 const RAW = 8;
 const MAX = 0xffff_ffff;
@@ -102,6 +114,17 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
       } catch (error) {
         throw fromEngine(error);
       }
+    },
+    diffParts(before, after, unit = "words") {
+      const from = unpack(binding.diffParts(before, after, unit === "chars"));
+      let [old, made] = [0, 0];
+      return Array.from({ length: from.num() }, () => {
+        const [fate, tokens, length] = [FATES[from.num()] as DiffPart["fate"], from.num(), from.num()];
+        const text = fate === "removed" ? before.slice(old, old + length) : after.slice(made, made + length);
+        if (fate !== "added") old += length;
+        if (fate !== "removed") made += length;
+        return { fate, tokens, text };
+      });
     },
     async diffAsync(before, after, options = {}) {
       const rest = toArguments(options);

@@ -14,6 +14,12 @@ export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 
 /** The same off the event loop where there are threads: for large inputs. */
 export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
+/**
+ * Compares two texts within their lines, word by word or character by character.
+ *
+ * @example diffParts("one two", "one three").map((part) => part.text); // ["one ", "two", "three"]
+ */
+export const diffParts: Engine["diffParts"] = (...args) => engine().diffParts(...args);
 
 /**
  * Applies edits to a text: all of them, or none and the reason.

@@ -1,5 +1,5 @@
 /** The types that the engine's functions speak, for the entries to pass on. */
-export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffResult, TextOrBytes } from "./diff.ts";
+export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffPart, DiffResult, TextOrBytes } from "./diff.ts";
 export type {
   AppliedEdit,
   BytesPlan,

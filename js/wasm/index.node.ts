@@ -30,6 +30,8 @@ export const sha256: Engine["sha256"] = (...args) => engine().sha256(...args);
 export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 /** See `diffAsync` of `filewright/engine`. */
 export const diffAsync: Engine["diffAsync"] = (...args) => engine().diffAsync(...args);
+/** See `diffParts` of `filewright/engine`. */
+export const diffParts: Engine["diffParts"] = (...args) => engine().diffParts(...args);
 /** See `planEdits` of `filewright/engine`. */
 export const planEdits: Engine["planEdits"] = (...args) => engine().planEdits(...args);
 /** See `planEditsBytes` of `filewright/engine`. */

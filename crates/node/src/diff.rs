@@ -1,5 +1,6 @@
 //! Line diffs.
 
+use filewright_core::diff::words::parts_packed;
 use filewright_core::diff::{DiffCall, diff_packed};
 use filewright_core::pack::Packed;
 use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
@@ -56,4 +57,9 @@ pub fn diff_async(
 ) -> AsyncTask<DiffTask> {
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
     AsyncTask::new(DiffTask { before, after, call })
+}
+
+#[napi]
+pub fn diff_parts(before: String, after: String, chars: bool) -> napi::Result<PackedResult> {
+    guard(|| Ok(parts_packed(&before, &after, chars))).map(PackedResult::from)
 }

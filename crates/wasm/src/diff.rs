@@ -1,5 +1,6 @@
 //! Line diffs.
 
+use filewright_core::diff::words::parts_packed;
 use filewright_core::diff::{DiffCall, diff_packed};
 use wasm_bindgen::prelude::*;
 
@@ -19,4 +20,9 @@ pub fn diff(
 ) -> Result<PackedResult, JsValue> {
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
     diff_packed(before, after, &call).map(PackedResult::from).map_err(to_js)
+}
+
+#[wasm_bindgen(js_name = diffParts)]
+pub fn diff_parts(before: &str, after: &str, chars: bool) -> PackedResult {
+    parts_packed(before, after, chars).into()
 }

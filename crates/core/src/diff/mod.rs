@@ -25,6 +25,7 @@ mod name;
 mod pack;
 mod slide;
 pub mod unified;
+pub mod words;
 
 use std::ops::Range;
 

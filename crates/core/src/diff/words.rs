@@ -1,0 +1,244 @@
+//! What differs within lines: words or characters, for display.
+//!
+//! A word is a run of letters, digits and underscores; a run of white space is
+//! one token, every other character is one by itself. What both texts have in
+//! common at their ends is cut off on raw bytes before anything is tokenised.
+
+use super::changes_between;
+use crate::pack::{Packed, utf16_len};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Words, and what is between them.
+    Words,
+    /// Characters (code points).
+    Chars,
+}
+
+/// What became of a stretch of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is on both sides.
+    Same = 0,
+    /// The new text does not have it.
+    Removed = 1,
+    /// The old text does not have it.
+    Added = 2,
+}
+
+/// A stretch of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'t> {
+    /// What became of it.
+    pub fate: Fate,
+    /// Words or characters in it.
+    pub tokens: usize,
+    /// The text itself.
+    pub text: &'t str,
+}
+
+/// Compares two texts token by token. Stretches alternate; of two that took each
+/// other's place the removed one comes first.
+///
+/// ```
+/// use filewright_core::diff::words::{Fate, Unit, parts};
+/// let found = parts("one two", "one three", Unit::Words);
+/// let told: Vec<_> = found.iter().map(|part| (part.fate, part.text)).collect();
+/// assert_eq!(told, [(Fate::Same, "one "), (Fate::Removed, "two"), (Fate::Added, "three")]);
+/// ```
+pub fn parts<'t>(before: &'t str, after: &'t str, unit: Unit) -> Vec<Part<'t>> {
+    let head = common_head(before, after, unit);
+    let (old, new) = (&before[head..], &after[head..]);
+    let tail = common_tail(old, new, unit);
+    let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
+    let mut out = Out { parts: Vec::new() };
+    out.push(Fate::Same, &after[..head], count(&after[..head], unit));
+    let (olds, news): (Vec<&str>, Vec<&str>) =
+        (tokens(old, unit).collect(), tokens(new, unit).collect());
+    let bytes = |tokens: &[&'t str]| tokens.iter().map(|token| token.as_bytes()).collect();
+    let (old_bytes, new_bytes): (Vec<&[u8]>, Vec<&[u8]>) = (bytes(&olds), bytes(&news));
+    let (mut from, mut at) = (0, 0);
+    for change in changes_between(&old_bytes, &new_bytes) {
+        let (gone, come) = (change.before, change.after);
+        let same = gone.start as usize - from;
+        out.run(Fate::Same, new, &news, at..at + same);
+        (from, at) = (gone.end as usize, come.end as usize);
+        out.run(Fate::Removed, old, &olds, gone.start as usize..from);
+        out.run(Fate::Added, new, &news, come.start as usize..at);
+    }
+    out.run(Fate::Same, new, &news, at..news.len());
+    let tail = &after[after.len() - tail..];
+    out.push(Fate::Same, tail, count(tail, unit));
+    out.parts
+}
+
+/// [`parts`] packed: how many, and for each its fate (0 same, 1 removed, 2
+/// added), tokens and length in UTF-16 code units.
+pub fn parts_packed(before: &str, after: &str, chars: bool) -> Packed {
+    let parts = parts(before, after, if chars { Unit::Chars } else { Unit::Words });
+    let mut packed = Packed::new();
+    packed.num(parts.len() as u64);
+    for part in parts {
+        packed.num(part.fate as u64);
+        packed.num(part.tokens as u64);
+        packed.num(utf16_len(part.text) as u64);
+    }
+    packed
+}
+
+struct Out<'t> {
+    parts: Vec<Part<'t>>,
+}
+
+impl<'t> Out<'t> {
+    /// The tokens `run` of `text`.
+    fn run(&mut self, fate: Fate, text: &'t str, tokens: &[&'t str], run: std::ops::Range<usize>) {
+        let place = |at: usize| {
+            tokens
+                .get(at)
+                .map_or(text.len(), |token| token.as_ptr() as usize - text.as_ptr() as usize)
+        };
+        self.push(fate, &text[place(run.start)..place(run.end)], run.len());
+    }
+
+    fn push(&mut self, fate: Fate, text: &'t str, tokens: usize) {
+        if !text.is_empty() {
+            self.parts.push(Part { fate, tokens, text });
+        }
+    }
+}
+
+/// Kinds of characters: those of one kind, other than the last, make one token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Word,
+    Blank,
+    Mark,
+}
+
+fn class(c: char) -> Class {
+    match c {
+        '_' => Class::Word,
+        c if c.is_alphanumeric() => Class::Word,
+        c if c.is_whitespace() => Class::Blank,
+        _ => Class::Mark,
+    }
+}
+
+/// Whether a token ends between two characters.
+fn parted(before: char, after: char, unit: Unit) -> bool {
+    let class_of = class(before);
+    unit == Unit::Chars || class_of == Class::Mark || class_of != class(after)
+}
+
+fn tokens(text: &str, unit: Unit) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut chars = rest.char_indices().peekable();
+        chars.peek()?;
+        let mut end = rest.len();
+        while let Some((_, c)) = chars.next() {
+            if let Some(&(at, next)) = chars.peek()
+                && parted(c, next, unit)
+            {
+                end = at;
+                break;
+            }
+        }
+        let (token, left) = rest.split_at(end);
+        rest = left;
+        Some(token)
+    })
+}
+
+fn count(text: &str, unit: Unit) -> usize {
+    tokens(text, unit).count()
+}
+
+/// Bytes of whole tokens that both texts begin with.
+fn common_head(a: &str, b: &str, unit: Unit) -> usize {
+    let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    if same == a.len() && same == b.len() {
+        return same;
+    }
+    // The last character may go on differently: a token ends before it at most.
+    let whole = (0..=same).rev().find(|&at| a.is_char_boundary(at)).unwrap_or(0);
+    let mut chars = a[..whole].char_indices().rev();
+    let mut after = chars.next();
+    for (at, c) in chars {
+        if let Some((start, next)) = after
+            && parted(c, next, unit)
+        {
+            return start;
+        }
+        after = Some((at, c));
+    }
+    0
+}
+
+/// Bytes of whole tokens that both texts end with.
+fn common_tail(a: &str, b: &str, unit: Unit) -> usize {
+    let same = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let start = (a.len() - same..=a.len()).find(|&at| a.is_char_boundary(at)).unwrap_or(a.len());
+    let tail = &a[start..];
+    let mut chars = tail.char_indices();
+    let Some((_, mut before)) = chars.next() else { return 0 };
+    for (at, c) in chars {
+        if parted(before, c, unit) {
+            return tail.len() - at;
+        }
+        before = c;
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Fate, Unit, parts};
+
+    fn told(before: &str, after: &str, unit: Unit) -> String {
+        let show = |part: &super::Part<'_>| match part.fate {
+            Fate::Same => part.text.to_owned(),
+            Fate::Removed => format!("[-{}-]", part.text),
+            Fate::Added => format!("{{+{}+}}", part.text),
+        };
+        parts(before, after, unit).iter().map(show).collect()
+    }
+
+    #[test]
+    fn words_and_characters() {
+        use Unit::{Chars, Words};
+        for (before, after, unit, shown) in [
+            ("", "", Words, ""),
+            ("a", "", Words, "[-a-]"),
+            ("", "a", Chars, "{+a+}"),
+            ("let a = 1;", "let ab = 1;", Words, "let [-a-]{+ab+} = 1;"),
+            ("let a = 1;", "let ab = 1;", Chars, "let a{+b+} = 1;"),
+            ("f(x)", "f(x, y)", Words, "f(x{+, y+})"),
+            ("näher", "nahe", Chars, "n[-ä-]{+a+}he[-r-]"),
+            ("a  b", "a b", Words, "a[-  -]{+ +}b"),
+            ("same", "same", Words, "same"),
+        ] {
+            assert_eq!(told(before, after, unit), shown, "{before} -> {after}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_sides_are_there_in_full(before in "[ab_ \\.é\n]{0,40}", after in "[ab_ \\.é\n]{0,40}", chars: bool) {
+            let unit = if chars { Unit::Chars } else { Unit::Words };
+            let parts = parts(&before, &after, unit);
+            let side = |other: Fate| -> String {
+                parts.iter().filter(|part| part.fate != other).map(|part| part.text).collect()
+            };
+            prop_assert_eq!(side(Fate::Added), before.as_str());
+            prop_assert_eq!(side(Fate::Removed), after.as_str());
+            for part in &parts {
+                prop_assert!(part.tokens > 0);
+            }
+        }
+    }
+}
