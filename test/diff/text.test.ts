@@ -32,12 +32,12 @@ test.each(CASES)("text and bytes: %s", (_name, before, after) => {
   const bytes = [before, after].map((text) => new TextEncoder().encode(text)) as [Uint8Array, Uint8Array];
   const expected = diff(...bytes);
   expect(expected.identical).toBe(false);
-  for (const sides of [
+  for (const [old, now] of [
     [before, after],
     [before, bytes[1]],
     [bytes[0], after],
   ] as const) {
-    expect(diff(...sides)).toEqual(expected);
+    expect(diff(old, now)).toEqual(expected);
   }
 });
 
