@@ -108,13 +108,17 @@ export async function runBefore(
 async function answer(hook: Hook, context: HookContext, timeoutMs: number): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
+    const given: unknown = hook.run(context);
+    // An answer that is there already needs no clock.
+    if (!(given instanceof Promise) && typeof (given as { then?: unknown } | null)?.then !== "function")
+      return given;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(
         () => reject(blocked(`gave no answer within ${timeoutMs} ms`, "timeout")),
         timeoutMs,
       );
     });
-    return await Promise.race([Promise.resolve(hook.run(context)), late]);
+    return await Promise.race([Promise.resolve(given), late]);
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "HOOK_BLOCKED") throw error;
     throw blocked("failed", "failed", error);
