@@ -28,7 +28,11 @@ async function wasm() {
 }
 
 function cargo() {
-  const args = ["test", "--quiet", "-p", "filewright-core", "-p", "filewright-fs"];
+  const args = [
+    "test",
+    "--quiet",
+    ...["core", "fs", "sandbox"].flatMap((name) => ["-p", `filewright-${name}`]),
+  ];
   const { status, stdout } = run("cargo", args, { capture: "stdout", check: false });
   process.stdout.write(stdout);
   return cargoResults(stdout, status);
