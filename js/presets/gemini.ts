@@ -173,13 +173,16 @@ export const gemini: Preset = definePreset({
         ),
         file_filtering_options: param(
           "respect_ignore",
-          object(
-            {
-              respect_git_ignore: flag("Leave out what .gitignore names.", true),
-              respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
-            },
-            [],
-          ),
+          {
+            ...object(
+              {
+                respect_git_ignore: flag("Leave out what .gitignore names.", true),
+                respect_gemini_ignore: flag("Leave out what .geminiignore names.", true),
+              },
+              [],
+            ),
+            description: "Which ignore files are minded.",
+          },
           { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false },
         ),
       },

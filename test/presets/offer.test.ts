@@ -78,8 +78,7 @@ describe("what a preset offers", () => {
 
   function wellDescribed(schema: Schema): void {
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
-      if (property.properties === undefined)
-        expect(property.description?.length ?? 0, name).toBeGreaterThan(8);
+      expect(property.description?.length ?? 0, name).toBeGreaterThan(8);
       wellDescribed(property);
       if (property.items !== undefined) wellDescribed(property.items);
     }
