@@ -163,27 +163,33 @@ describe.each(KINDS)("changes one after another on %s", (kind) => {
   });
 
   test("003-24 two that copy both ways at once do not wait for each other for ever", async () => {
-    const { ws } = await open(kind, { a: "1", b: "2" });
-    const moves = Array.from({ length: 20 }, (_, at) => (at % 2 ? ["a", "b"] : ["b", "a"]));
-    const results = await Promise.all(
-      moves.flatMap(([source, destination]) => [
-        ws.call("fs_copy", { source, destination }),
-        ws.call("fs_diff", { file_a: source, file_b: destination }),
-      ]),
+    const { ws, text } = await place(kind, { a: "1", b: "2" }, { limits: { lockTimeoutMs: 5000 } });
+    const ways = Array.from({ length: 20 }, (_, at) =>
+      at % 2 ? (["a", "b"] as const) : (["b", "a"] as const),
     );
-    expect(results).toHaveLength(40);
-    for (const { error } of results) expect([undefined, "ALREADY_EXISTS"]).toContain(error?.code);
+    const done = await Promise.all(
+      ways.map(([source, destination]) => ws.call("copy", { source, destination, overwrite: true })),
+    );
+    expect(done.map(({ text, ok }) => (ok ? "ok" : text))).toEqual(ways.map(() => "ok"));
+    expect(await text("a")).toBe(await text("b"));
   });
 
   test("003-25 one path named twice is locked once", async () => {
-    const { ws, text } = await open(kind, { a: "1" }, { lockTimeoutMs: 200 });
-    for (const tool of ["fs_copy", "fs_move"]) {
-      expect((await ws.call(tool, { source: "a", destination: "./a" })).error?.code).toMatch(
-        /SAME_FILE|ALREADY_EXISTS/u,
-      );
+    const { ws, text } = await place(
+      kind,
+      { a: "1", link: { link: "a" } },
+      { limits: { lockTimeoutMs: 200 } },
+    );
+    for (const tool of ["copy", "move"]) {
+      const { error } = await ws.call(tool, { source: "a", destination: "./a", overwrite: true });
+      expect(error?.code, tool).toBe("SAME_FILE");
     }
-    const hunks = ["1", "2", "3"].map((old_text) => ({ old_text, new_text: String(Number(old_text) + 1) }));
-    expect((await ws.call("fs_patch", { path: "a", hunks })).ok).toBe(true);
+    const edit = (path: string, old: number) => ({
+      tool: "edit_file",
+      args: { path, old_text: String(old), new_text: String(old + 1) },
+    });
+    const result = await ws.call("batch", { operations: [edit("a", 1), edit("./a", 2), edit("link", 3)] });
+    expect(result.ok, result.text).toBe(true);
     expect(await text("a")).toBe("4");
   });
 
