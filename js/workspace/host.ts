@@ -38,6 +38,8 @@ export interface LocalHost {
   grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
   /** Where changes are recorded. */
   journal(stateDir: string | undefined): JournalStore;
+  /** Where private files are kept: absolute. */
+  stateDir(given: string | undefined): string;
   /** What a relative root is relative to. */
   cwd(): string;
   /** The user's home directory. */

@@ -1,5 +1,6 @@
 /** The local disk, made available to workspaces. Imported by the Node entry for its effect. */
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import process from "node:process";
 import { openGrantsFile } from "../access/grants-file.node.ts";
 import { LocalBackend } from "../backends/local.node.ts";
@@ -22,6 +23,7 @@ function journal(stateDir: string = defaultStateDir()): FileJournal {
 
 setLocalHost({
   journal,
+  stateDir: (given) => resolve(given ?? defaultStateDir()),
   open: ({ stateDir, durability, kernel }) => new LocalBackend({ stateDir, durability, kernel }),
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),

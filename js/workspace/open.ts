@@ -3,8 +3,10 @@
  * session; the tools become methods.
  */
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
+import { literalGlob } from "../access/policy.ts";
 import { CAPABILITIES, type FsBackend, isFsBackend } from "../backends/backend.ts";
 import { IGNORE_FILES } from "../backends/search-walk.ts";
+import { isWithin } from "../backends/paths.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -50,9 +52,9 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
   const local = disk !== undefined;
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
   const { permissions, deny } = await openPermissions(asking(given, preset), given.stateDir, given.notify);
-  const resolver = await createResolver(policyOf(given, preset?.access, local, deny), (path) =>
-    rootPath(storage, path, local),
-  );
+  const named = policyOf(given, preset?.access, local, deny);
+  const roots = (path: string): Promise<string> => rootPath(storage, path, local);
+  const resolver = await createResolver(await sparingState(named, given, disk, roots), roots);
   const { policy } = resolver;
   const confined = disk?.confine?.(policy);
   const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
@@ -189,10 +191,26 @@ function policyOf(
     read: access.read === undefined ? roots.map((root) => root.path) : access.read,
     write: access.write ?? roots.filter((root) => root.write).map((root) => root.path),
     deny: [...(access.deny ?? []), ...unreachable],
-    protect: access.protect,
+    protect: access.protect ?? true,
     readOnly: access.readOnly,
     followSymlinks: access.followSymlinks,
   });
+}
+
+/** The policy with our own state out of bounds, where that lies below a root: it can undo, and lock. */
+async function sparingState(
+  policy: SandboxPolicy,
+  { stateDir }: WorkspaceOptions,
+  disk: FsBackend | undefined,
+  rootPath: (path: string) => Promise<string>,
+): Promise<SandboxPolicy> {
+  if (disk?.realpath === undefined) return policy;
+  const state = await disk.realpath(localHost().stateDir(stateDir));
+  for (const root of [...(policy.read ?? ["/"]), ...policy.write]) {
+    if (!isWithin(state, await rootPath(root))) continue;
+    return Object.freeze({ ...policy, deny: Object.freeze([...policy.deny, literalGlob(state)]) });
+  }
+  return policy;
 }
 
 /** The access options, completed by what the preset says where the host says nothing. @throws INVALID_ARGUMENT */

@@ -24,7 +24,7 @@ export interface AccessOptions {
   readonly write?: readonly string[] | undefined;
   /** Globs relative to the cwd: out of bounds, roots or not. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse changes of `.git/hooks`, `.git/config` and `.gitmodules`. */
+  /** Refuse changes of `.git/hooks`, `.git/config` and `.gitmodules`. Default true. */
   readonly protect?: boolean | undefined;
   /** Refuse every change. */
   readonly readOnly?: boolean | undefined;

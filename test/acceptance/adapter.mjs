@@ -52,7 +52,7 @@ export async function create({ config = {}, vars, ask, confirm }) {
     read: roots.read === undefined ? own : roots.read,
     write: roots.write === undefined ? own : roots.write,
     deny: config.deny,
-    protect: config.protect,
+    protect: config.protect ?? false,
     readOnly: config.read_only,
   };
   const backend =

@@ -221,3 +221,35 @@ test("history is shared by the workspaces of one state directory", async () => {
   await two.undo(entry?.callId as string);
   expect(content("a")).toBe("old");
 });
+
+test("our own state is out of bounds where it lies below a root", async () => {
+  const ws = await openWorkspace({ root: base, stateDir });
+  open.push(ws);
+  await ws.writeFile({ path: "ws/a", content: "new" });
+  const refusals: string[] = [];
+  for (const [tool, args] of [
+    ["read_file", { path: "state/journal/key" }],
+    ["write_file", { path: "state/journal/open/x", content: "" }],
+    ["list_directory", { path: "state" }],
+    ["delete", { path: "state", recursive: true }],
+    ["move", { source: "state", destination: "elsewhere" }],
+  ] as const) {
+    const result = await ws.call(tool, args);
+    refusals.push(result.ok ? `${tool} worked` : result.error.code);
+  }
+  expect(refusals).toEqual(new Array(5).fill("OUTSIDE_ALLOWED"));
+  expect((await ws.call("glob", { pattern: "**", hidden: true })).data).toMatchObject({ matches: ["ws/a"] });
+  await ws.undo((await ws.history())[0]?.callId as string);
+  expect(content("a")).toBe("old");
+});
+
+test("git hooks and configuration are protected unless the host says otherwise", async () => {
+  const write = { path: ".git/hooks/pre-commit", content: "x" };
+  expect(await (await workspace()).call("write_file", write)).toMatchObject({
+    ok: false,
+    error: { code: "PROTECTED_PATH" },
+  });
+  const free = await openWorkspace({ root, stateDir, access: { protect: false } });
+  open.push(free);
+  expect((await free.call("write_file", write)).ok).toBe(true);
+});
