@@ -8,8 +8,8 @@
  * remembered. Only the policy's own refusals come before a question.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
-import { realpathVia } from "../backends/fallback.ts";
-import { childOf, escapeControls, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback.ts";
+import { escapeControls, isWithin, parentOf } from "../backends/paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { covers, type Grant, type GrantAccess, type GrantStore, isInForce, memoryGrants } from "./grants.ts";
@@ -282,9 +282,8 @@ const OBSTACLES: ReadonlySet<string> = new Set([
   "NAME_TOO_LONG",
 ]);
 
-async function realOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
-  if (!entry || path === "/") return realpathVia(fs, path);
-  return childOf(await realpathVia(fs, parentOf(path)), nameOf(path));
+function realOf(fs: FsBackend, path: string, entry: boolean): Promise<string> {
+  return entry ? entryPathVia(fs, path) : realpathVia(fs, path);
 }
 
 async function isDirectory(fs: FsBackend, path: string, entry: boolean): Promise<boolean> {

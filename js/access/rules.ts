@@ -7,9 +7,8 @@
  * cover both, so that no link goes around a rule.
  */
 import type { FsBackend } from "../backends/backend.ts";
-import { realpathVia } from "../backends/fallback.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback.ts";
 import { compileGlobs } from "../backends/globs.ts";
-import { childOf, nameOf, parentOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Location } from "./location.ts";
 
@@ -81,10 +80,7 @@ export async function placeOf(
 ): Promise<Place> {
   const named = display(at.path);
   try {
-    const real =
-      entry && at.path !== "/"
-        ? childOf(await realpathVia(fs, parentOf(at.path)), nameOf(at.path))
-        : await realpathVia(fs, at.path);
+    const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
     return real === at.path ? [named] : [named, display(real)];
   } catch (error) {
     if (error instanceof FilewrightError) return [named]; // It leads nowhere: the tool will say why.

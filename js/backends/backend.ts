@@ -216,7 +216,8 @@ export interface FsBackend {
   lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
 
-const METHODS = [
+/** The names of the methods that every backend has. */
+export const METHODS = [
   "exists",
   "stat",
   "readText",

@@ -19,7 +19,7 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
-import { compareCodePoints, parentOf } from "./paths.ts";
+import { childOf, compareCodePoints, nameOf, parentOf } from "./paths.ts";
 
 /**
  * Content with the version it belongs to. Where the backend has no version, the
@@ -90,9 +90,8 @@ export async function writeVia(
 
 /** Sees to the parent of a new path; gives the directories it made, innermost first. */
 async function parentFor(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
-  const missing: string[] = [];
-  let at = parentOf(path);
-  for (; at !== "/" && !(await backend.exists(at)); at = parentOf(at)) missing.push(at);
+  const missing = await missingParents(backend, path);
+  const at = parentOf(missing.at(-1) ?? path);
   if (at !== "/" && !(await backend.stat(at)).isDir) throw failure("NOT_DIRECTORY", path);
   if (missing.length === 0) return missing;
   if (!create) throw failure("NOT_FOUND", path, "the parent directory does not exist");
@@ -120,6 +119,19 @@ export async function lstatOrNull(backend: FsBackend, path: string): Promise<FsS
 /** The path with every link resolved; the path itself where there are no links. */
 export async function realpathVia(backend: FsBackend, path: string): Promise<string> {
   return backend.realpath !== undefined ? backend.realpath(path) : path;
+}
+
+/** The path of the entry itself: the links of its parents are resolved, its own is not. */
+export async function entryPathVia(backend: FsBackend, path: string): Promise<string> {
+  return path === "/" ? path : childOf(await realpathVia(backend, parentOf(path)), nameOf(path));
+}
+
+/** The parents of a path that do not exist, innermost first. */
+export async function missingParents(backend: FsBackend, path: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (let at = parentOf(path); at !== "/" && !(await backend.exists(at)); at = parentOf(at))
+    missing.push(at);
+  return missing;
 }
 
 /** Where a link points. @throws UNSUPPORTED_OPERATION where there are no links */

@@ -1,6 +1,7 @@
 /** Applying patches to texts that the caller holds. */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { toUtf8 } from "../engine/utf8.ts";
 import { parsePatch } from "./parse.ts";
 import { formatPatch, isList, OMIT_HEADERS, type StructuredPatch } from "./patch.ts";
 
@@ -17,7 +18,6 @@ export interface ApplyPatchesOptions extends ApplyPatchOptions {
   complete(error?: unknown): void;
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The patched text, or false where the patch does not fit. @throws Error for a patch of several files */
@@ -31,7 +31,7 @@ export function applyPatch(
   const hunks = patches[0]?.hunks ?? [];
   if (!hunks.some(({ lines }) => lines.some((line) => /^[+-]/u.test(line)))) return source;
   const text = formatPatch(patches[0] as StructuredPatch, OMIT_HEADERS);
-  const files = new Map([["file", encoder.encode(source)]]);
+  const files = new Map([["file", toUtf8(source)]]);
   try {
     const [made] = engine().applyPatch(files, text, { path: "file", fuzz: options.fuzzFactor ?? 0 });
     return decoder.decode(made?.bytes ?? new Uint8Array(0));

@@ -8,6 +8,7 @@
 import { type DiffResult, readDiff } from "./diff.ts";
 import { FilewrightError, fromEngine } from "./errors.ts";
 import { type Packed, unpack } from "./unpack.ts";
+import { toUtf8 } from "./utf8.ts";
 
 /** One replacement. */
 export interface EditInput {
@@ -122,7 +123,6 @@ export interface EditEngine {
 }
 
 const TIERS: readonly MatchMode[] = ["exact", "whitespace", "fuzzy"];
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Wraps a binding. */
@@ -139,7 +139,7 @@ export function editEngine(binding: EditBinding): EditEngine {
       if (/\p{Surrogate}/u.test(text)) {
         return refused(new FilewrightError("INVALID_ARGUMENT", "the text has an unpaired surrogate"));
       }
-      const plan = planEditsBytes(encoder.encode(text), edits, { ...options, encoding: undefined });
+      const plan = planEditsBytes(toUtf8(text), edits, { ...options, encoding: undefined });
       if (!plan.ok) return plan;
       const { bytes, ...facts } = plan;
       return { ...facts, text: decoder.decode(bytes) };

@@ -7,6 +7,7 @@
  */
 import { FilewrightError, fromEngine } from "./errors.ts";
 import { type Packed, unpack } from "./unpack.ts";
+import { toUtf8 } from "./utf8.ts";
 
 /** What a patch does with a file. */
 export type PatchOperation = "update" | "create" | "delete" | "rename" | "copy";
@@ -187,7 +188,6 @@ export interface PatchEngine {
 
 const STYLES: Readonly<Record<string, number>> = { merge: 0, diff3: 1, zdiff3: 2 };
 const ADJACENT = 4;
-const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Wraps a binding. */
@@ -221,7 +221,7 @@ export function patchEngine(binding: PatchBinding): PatchEngine {
       const flags = style | (options.adjacent ? ADJACENT : 0);
       const labels = [own, old, other];
       return orThrow(() =>
-        toMerge(binding.merge3(toBytes(base), toBytes(ours), toBytes(theirs), flags, labels)),
+        toMerge(binding.merge3(toUtf8(base), toUtf8(ours), toUtf8(theirs), flags, labels)),
       );
     },
   };
@@ -235,13 +235,9 @@ function orThrow<T>(call: () => T): T {
   }
 }
 
-function toBytes(text: string | Uint8Array): Uint8Array {
-  return typeof text === "string" ? encoder.encode(text) : text;
-}
-
 function taken(files: FileContents): [names: string[], contents: Uint8Array[]] {
   const entries = files instanceof Map ? [...files] : Object.entries(files);
-  return [entries.map(([name]) => name), entries.map(([, content]) => toBytes(content))];
+  return [entries.map(([name]) => name), entries.map(([, content]) => toUtf8(content))];
 }
 
 /** Reads what `apply_packed` of `crates/core/src/patch/pack.rs` wrote. */

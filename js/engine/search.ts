@@ -6,6 +6,7 @@
 import { fromEngine } from "./errors.ts";
 import type { TextHits, TextLimits, TextMatch, TextQuery } from "./search-types.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+import { toUtf8 } from "./utf8.ts";
 
 export type * from "./search-types.ts";
 
@@ -110,7 +111,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     },
     compileQuery,
     grepText(text, query) {
-      const content = typeof text === "string" ? new TextEncoder().encode(text) : text;
+      const content = toUtf8(text);
       const { before, after, context, maxPerFile, maxLineChars } = query;
       return compileQuery(query).search(content, { before, after, context, maxPerFile, maxLineChars });
     },

@@ -1,9 +1,9 @@
 /**
- * Text as UTF-8 for a call that is over before this function returns.
+ * Text as UTF-8, on its way to the engine.
  *
  * A string that crosses by itself costs several times its copy, and a fresh
  * buffer costs a page fault for every 4 KiB; text is written into memory that
- * is kept between calls instead.
+ * is kept between calls instead, where the call is over before it is used again.
  */
 
 /** Bytes of scratch memory that are kept; longer texts get buffers of their own. */
@@ -11,6 +11,11 @@ const KEPT = 4 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 let scratch = new Uint8Array(64 * 1024);
+
+/** Text in a buffer of its own; bytes as they are. */
+export function toUtf8(text: string | Uint8Array): Uint8Array {
+  return typeof text === "string" ? encoder.encode(text) : text;
+}
 
 /**
  * Hands two texts to `use` as UTF-8. What was bytes already is handed on as it

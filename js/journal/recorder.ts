@@ -9,13 +9,14 @@ import {
   CAPABILITIES,
   type FsBackend,
   type FsEntry,
+  METHODS,
   type TreeCounts,
   type WriteOptions,
   type WriteResult,
 } from "../backends/backend.ts";
-import { lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
+import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
 import { walkTree } from "../backends/fallback-tree.ts";
-import { childOf, nameOf, parentOf } from "../backends/paths.ts";
+import { parentOf } from "../backends/paths.ts";
 import { encodeText } from "../backends/text.ts";
 import { engine } from "../engine/current.ts";
 import { type Budget, capture, type Image, tooMuch } from "./image.ts";
@@ -53,7 +54,7 @@ type Changing = Required<
 /** Puts a recording in front of a backend. */
 export function recorded(inner: FsBackend, recording: Recording): FsBackend {
   const backend: Record<string, unknown> = {};
-  for (const name of [...PLAIN, ...CAPABILITIES]) {
+  for (const name of [...METHODS, ...CAPABILITIES]) {
     const own = inner[name] as ((...args: never[]) => unknown) | undefined;
     if (own !== undefined) backend[name] = own.bind(inner);
   }
@@ -62,20 +63,6 @@ export function recorded(inner: FsBackend, recording: Recording): FsBackend {
   }
   return backend as unknown as FsBackend;
 }
-
-const PLAIN = [
-  "exists",
-  "stat",
-  "readText",
-  "readBytes",
-  "writeText",
-  "writeBytes",
-  "delete",
-  "mkdir",
-  "listDir",
-  "iterFiles",
-  "glob",
-] as const;
 
 function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Recording): Changing {
   const keep = (path: string): Promise<Image | null> => capture(inner, path, budget);
@@ -89,7 +76,7 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
     };
     await intend(async () => {
       real = await realpathVia(inner, path);
-      const parents = options.createDirs === true ? await missingParents(inner, real) : [];
+      const parents = options.createDirs === true ? await madeParents(inner, real) : [];
       return [...parents, { kind: "path", path: real, before: await keep(real), after }];
     });
     // Whoever writes has judged the conditions where the storage does not; a second judgement
@@ -103,22 +90,22 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
     writeText: (path, content, options) => write(path, encodeText(content, options?.encoding, path), options),
     async delete(path) {
       await intend(async () => {
-        const real = await entryPath(inner, path);
+        const real = await entryPathVia(inner, path);
         return [{ kind: "path", path: real, before: await keep(real), after: null }];
       });
       await inner.delete(path);
     },
     async mkdir(path, options) {
       await intend(async () => {
-        const real = await entryPath(inner, path);
-        const steps = options?.parents === false ? [] : [...(await missingParents(inner, real))];
+        const real = await entryPathVia(inner, path);
+        const steps = options?.parents === false ? [] : [...(await madeParents(inner, real))];
         return (await lstatOrNull(inner, real)) === null ? [...steps, madeDirectory(real)] : steps;
       });
       await inner.mkdir(path, options);
     },
     async rename(from, to, options) {
       await intend(async () => {
-        const [source, target] = [await entryPath(inner, from), await entryPath(inner, to)];
+        const [source, target] = [await entryPathVia(inner, from), await entryPathVia(inner, to)];
         return source === target
           ? []
           : [{ kind: "move", from: source, to: target, over: await keep(target) }];
@@ -136,7 +123,7 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
     },
     async symlink(target, path) {
       await intend(async () => {
-        const real = await entryPath(inner, path);
+        const real = await entryPathVia(inner, path);
         return [{ kind: "path", path: real, before: await keep(real), after: { type: "symlink", target } }];
       });
       await (inner.symlink as Changing["symlink"])(target, path);
@@ -151,7 +138,7 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
     },
     async removeTree(path, options): Promise<TreeCounts> {
       await intend(async () => {
-        const entries = await entriesOf(inner, await entryPath(inner, path), maxEntries);
+        const entries = await entriesOf(inner, await entryPathVia(inner, path), maxEntries);
         // Asked before the first file is read: half of a tree is no use.
         if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(path);
         const steps: Step[] = [];
@@ -177,9 +164,9 @@ async function copySteps(
   keep: (path: string) => Promise<Image | null>,
   maxEntries: number,
 ): Promise<readonly Step[]> {
-  const target = await entryPath(fs, to);
+  const target = await entryPathVia(fs, to);
   const fresh = (await lstatOrNull(fs, target)) === null;
-  const top = await entryPath(fs, from);
+  const top = await entryPathVia(fs, from);
   const steps: Step[] = [];
   for (const { path, type, size } of await entriesOf(fs, top, maxEntries)) {
     if (type === "other") continue;
@@ -202,17 +189,12 @@ function madeDirectory(path: string): Step {
 }
 
 /** The directories that a write with `createDirs` makes, the outermost first. */
-async function missingParents(fs: FsBackend, path: string): Promise<readonly Step[]> {
+async function madeParents(fs: FsBackend, path: string): Promise<readonly Step[]> {
   const missing: Step[] = [];
   for (let at = parentOf(path); at !== "/" && (await lstatOrNull(fs, at)) === null; at = parentOf(at)) {
     missing.unshift(madeDirectory(at));
   }
   return missing;
-}
-
-/** The path of the entry itself, with the links of its parents resolved. */
-async function entryPath(fs: FsBackend, path: string): Promise<string> {
-  return path === "/" ? path : childOf(await realpathVia(fs, parentOf(path)), nameOf(path));
 }
 
 /** A tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED */

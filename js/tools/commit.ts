@@ -6,10 +6,10 @@
  * survives the end of the process amid a commit.
  */
 import type { Durability, FsBackend, WriteOptions } from "../backends/backend.ts";
-import { lstatOrNull, writeVia } from "../backends/fallback.ts";
+import { lstatOrNull, missingParents, writeVia } from "../backends/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { currentVersion, movedOn } from "./contents.ts";
-import { missingParents, removeMade } from "./parents.ts";
+import { removeMade } from "./parents.ts";
 
 /** What a file is, or is to be. */
 export interface FileState {

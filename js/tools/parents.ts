@@ -3,7 +3,7 @@
  * fails: a refused call leaves nothing behind.
  */
 import type { FsBackend } from "../backends/backend.ts";
-import { parentOf } from "../backends/paths.ts";
+import { missingParents } from "../backends/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 
 /** Runs `action` with the parents of `path` in place. @throws NOT_FOUND where they are missing and not wanted */
@@ -23,13 +23,6 @@ export async function withParents<T>(
     await removeMade(fs, missing);
     throw error;
   }
-}
-
-/** The parents of a path that do not exist, innermost first. */
-export async function missingParents(fs: FsBackend, path: string): Promise<readonly string[]> {
-  const missing: string[] = [];
-  for (let at = parentOf(path); at !== "/" && !(await fs.exists(at)); at = parentOf(at)) missing.push(at);
-  return missing;
 }
 
 /** Removes directories that were made for something that failed, innermost first. */

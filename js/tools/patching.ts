@@ -7,6 +7,7 @@ import type { PatchedFile } from "../engine/patch.ts";
 import type { ApplyPatchData, PatchOutcome, PatchRequest, PatchTodo } from "./apply_patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWhole } from "./contents.ts";
+import { utf8 } from "./text.ts";
 import { type Call, type Plan, refuse } from "./tool.ts";
 
 /** A file as the patch finds it. */
@@ -115,7 +116,7 @@ function decoded(found: Found, at: Location): Uint8Array {
   const { text } = engine().decodeText(found.bytes, name);
   const back = engine().encodeText(text, name, { bom });
   if (!equal(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
-  return new TextEncoder().encode(text);
+  return utf8(text);
 }
 
 /** The file with its new content in the encoding of what it is made of. */

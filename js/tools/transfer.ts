@@ -1,8 +1,8 @@
 /** What `copy` and `move` have in common: two paths, and what may be at the second. */
 import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
-import { lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
-import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
+import { isWithin } from "../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
@@ -51,8 +51,9 @@ export async function planTransfer(
   if (source.type === "other" && verb === "copy") throw refuse("NOT_REGULAR_FILE", from);
   const target = await lstatOrNull(call.fs, to.path);
   if (target === null && to.directory && !source.isDir) throw refuse("NOT_DIRECTORY", to);
-  const realFrom = verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPath(call, from.path);
-  const realTo = await entryPath(call, to.path);
+  const realFrom =
+    verb === "copy" ? await realpathVia(call.fs, from.path) : await entryPathVia(call.fs, from.path);
+  const realTo = await entryPathVia(call.fs, to.path);
   if (realFrom === realTo || (target !== null && sameFile(source, target))) throw refuse("SAME_FILE", to);
   if (source.isDir && isWithin(realTo, realFrom)) {
     throw refuse("INVALID_ARGUMENT", to, {
@@ -82,11 +83,6 @@ export function spareRoots(call: Call, at: Location): void {
   for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
     if (isWithin(root, at.path)) throw refuse("PROTECTED_PATH", at, { details: { reason: "root" } });
   }
-}
-
-/** The path of the entry itself, with the links of its parents resolved. */
-async function entryPath(call: Call, path: string): Promise<string> {
-  return path === "/" ? path : childOf(await realpathVia(call.fs, parentOf(path)), nameOf(path));
 }
 
 /** Whether two names are hard links to one file. Equal versions alone may be equal contents. */

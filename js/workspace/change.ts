@@ -8,7 +8,8 @@
  */
 import type { Decision, Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { childOf, nameOf, parentOf } from "../backends/paths.ts";
+import { entryPathVia, realpathVia } from "../backends/fallback.ts";
+import { nameOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, type Confirm, denied, refusedBy } from "../hooks/confirm.ts";
@@ -137,7 +138,7 @@ export async function review<Args extends object, Data, Todo>(
 ): Promise<Reviewed<Plan<Data, Todo>>> {
   const { approvals, notify } = session;
   const paths: string[] = [];
-  for (const at of call.locations) paths.push(await realPath(call.fs, at.path));
+  for (const at of call.locations) paths.push(await realpathVia(call.fs, at.path));
   const roots = rootsOf(call.locations);
   let plan = planned;
   const revisions: string[] = [];
@@ -213,10 +214,7 @@ export async function lockAll(
   const byPath = new Map<string, LockKey & { readonly write: boolean }>();
   for (const [index, use] of uses.entries()) {
     const { path } = call.locations[index] as Location;
-    const real =
-      use.entry === true && path !== "/"
-        ? childOf(await realPath(call.fs, parentOf(path)), nameOf(path))
-        : await realPath(call.fs, path);
+    const real = await (use.entry === true ? entryPathVia : realpathVia)(call.fs, path);
     const other = byPath.get(real);
     byPath.set(real, {
       path: real,
@@ -243,8 +241,4 @@ export async function lockAll(
     release();
     throw error;
   }
-}
-
-async function realPath(fs: FsBackend, path: string): Promise<string> {
-  return fs.realpath === undefined ? path : await fs.realpath(path);
 }
