@@ -1,0 +1,119 @@
+/**
+ * Tools for the Vercel AI SDK. Nothing of the SDK is imported: a tool there is a
+ * plain object, and these have its shape.
+ *
+ * A failed call throws, so that the SDK shows the model an error result with our
+ * text and the host a `tool-error` part whose error has the code. Images become
+ * files in the model's output.
+ */
+import type { Success, Workspace } from "../workspace/index.ts";
+import { type AdapterOptions, type Approve, askingAbout, offered } from "./offer.ts";
+import { imagesOf, succeed } from "./outcome.ts";
+import { type StandardSchema, standardSchema } from "./standard-schema.ts";
+import { strictOrNot } from "./strictness.ts";
+
+export type { ApprovalQuestion, Approve } from "./offer.ts";
+export { ToolFailure } from "./outcome.ts";
+
+/** Arguments as the model writes them. */
+export type AiSdkInput = Record<string, unknown>;
+
+/** What the model is shown of a result. */
+export type AiSdkModelOutput =
+  | { type: "text"; value: string }
+  | {
+      type: "content";
+      value: (
+        | { type: "text"; text: string }
+        | { type: "file"; mediaType: string; data: { type: "data"; data: string } }
+      )[];
+    };
+
+/** What the SDK hands to a tool that runs. */
+export interface AiSdkCallOptions {
+  readonly toolCallId?: string;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+/** One tool in the shape of the SDK. */
+export interface AiSdkTool {
+  title: string;
+  description: string;
+  inputSchema: StandardSchema<AiSdkInput>;
+  strict?: boolean;
+  execute(input: AiSdkInput, options: AiSdkCallOptions): Promise<Success<unknown>>;
+  toModelOutput(options: { output: Success<unknown> }): AiSdkModelOutput;
+}
+
+/** Beyond what every adapter takes. */
+export interface AiSdkOptions extends AdapterOptions {
+  /** Schemas that the provider enforces while the model writes. Default false. */
+  readonly strict?: boolean | undefined;
+}
+
+/**
+ * The tools of a workspace for `generateText`, `streamText` and agents.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const agent = new ToolLoopAgent({ model, tools: toAiSdk(ws), toolApproval: toAiSdkApproval(ws, "changes") });
+ * const { text } = await agent.generate({ prompt });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toAiSdk(ws: Workspace, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
+  const tools: Record<string, AiSdkTool> = {};
+  for (const tool of offered(ws, options)) {
+    const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
+    tools[tool.name] = {
+      title: tool.title,
+      description: tool.description,
+      inputSchema: standardSchema(schema),
+      ...(strict ? { strict } : {}),
+      execute: async (input, { abortSignal, toolCallId }) =>
+        succeed(await tool.call(input, { signal: abortSignal, toolCall: { id: toolCallId } })),
+      toModelOutput,
+    };
+  }
+  return tools;
+}
+
+/** Answers the SDK before each call: ask the user, or nothing in particular. */
+export type AiSdkApproval = (question: {
+  readonly toolCall: { readonly toolName: string; readonly input: unknown };
+}) => Promise<"user-approval" | undefined>;
+
+/**
+ * Which calls the SDK asks the user about: its `toolApproval`. Tools that are not
+ * of the workspace are left to the SDK.
+ *
+ * @example
+ * generateText({ model, prompt, tools: toAiSdk(ws), toolApproval: toAiSdkApproval(ws, "changes") });
+ */
+export function toAiSdkApproval(
+  ws: Workspace,
+  approve: Approve,
+  options: Pick<AdapterOptions, "preset"> = {},
+): AiSdkApproval {
+  const asking = new Map(offered(ws, options).map((tool) => [tool.name, askingAbout(tool, approve)]));
+  return async ({ toolCall: { toolName, input } }) => {
+    const asks = asking.get(toolName);
+    return asks === true || (typeof asks === "function" && (await asks(input))) ? "user-approval" : undefined;
+  };
+}
+
+function toModelOutput({ output }: { output: Success<unknown> }): AiSdkModelOutput {
+  const images = imagesOf(output);
+  if (images.length === 0) return { type: "text", value: output.text };
+  return {
+    type: "content",
+    value: [
+      { type: "text", text: output.text },
+      ...images.map(({ data, mime }) => ({
+        type: "file" as const,
+        mediaType: mime,
+        data: { type: "data" as const, data },
+      })),
+    ],
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Tools for the Anthropic SDK's tool runner: our own, or the text editor and
+ * memory tools that the API defines. Nothing of the SDK is imported.
+ *
+ * A failed call throws, so that the runner marks its result with `is_error`. The
+ * runner has no approvals: give the workspace `confirm` or hooks.
+ */
+import type { ObjectSchema } from "../tools/schema.ts";
+import type { StrictSchema } from "../presets/index.ts";
+import type { Workspace } from "../workspace/index.ts";
+import { type AdapterOptions, type Offered, offered } from "./offer.ts";
+import { bareText, imagesOf, ToolFailure } from "./outcome.ts";
+import { strictOrNot } from "./strictness.ts";
+
+export { ToolFailure };
+
+/** The kinds of images that the API takes. */
+type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+
+/** A block of a tool's result. */
+export type AnthropicBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: AnthropicMediaType; data: string } };
+
+/** What the runner hands to a tool. */
+export interface AnthropicRunContext {
+  readonly toolUse?: unknown;
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+/** What every tool in the shape of the runner has. */
+export interface AnthropicRunnable {
+  run(args: unknown, context?: AnthropicRunContext): Promise<string | AnthropicBlock[]>;
+  parse(content: unknown): unknown;
+}
+
+/** One of our tools. */
+export interface AnthropicTool extends AnthropicRunnable {
+  type: "custom";
+  name: string;
+  description: string;
+  input_schema: AnthropicInputSchema;
+  strict?: boolean;
+}
+
+/** A JSON Schema, as the SDK types it. */
+export interface AnthropicInputSchema {
+  type: "object";
+  properties?: unknown;
+  required?: string[];
+  [key: string]: unknown;
+}
+
+/** The text editor that the API defines. */
+export interface AnthropicTextEditor extends AnthropicRunnable {
+  type: "text_editor_20250728";
+  name: "str_replace_based_edit_tool";
+}
+
+/** The memory that the API defines. */
+export interface AnthropicMemory extends AnthropicRunnable {
+  type: "memory_20250818";
+  name: "memory";
+}
+
+/** Beyond what every adapter takes. */
+export interface AnthropicOptions extends AdapterOptions {
+  /** Schemas that the API enforces while the model writes. Default false. */
+  readonly strict?: boolean | undefined;
+}
+
+/**
+ * The tools of a workspace for `client.beta.messages.toolRunner`.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const tools = toAnthropicRunnable(ws);
+ * const answer = await client.beta.messages.toolRunner({ model, max_tokens: 4096, messages, tools });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toAnthropicRunnable(ws: Workspace, options: AnthropicOptions = {}): AnthropicTool[] {
+  return offered(ws, options).map((tool): AnthropicTool => {
+    const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
+    return {
+      type: "custom",
+      name: tool.name,
+      description: tool.description,
+      input_schema: inputSchema(schema),
+      ...(strict ? { strict } : {}),
+      ...runnable(tool),
+    };
+  });
+}
+
+/**
+ * The text editor tool that the API defines, over a workspace.
+ *
+ * @example
+ * const tools = [toAnthropicTextEditor(ws)];
+ */
+export function toAnthropicTextEditor(
+  ws: Workspace,
+  options: { readonly agent?: string } = {},
+): AnthropicTextEditor {
+  const name = "str_replace_based_edit_tool";
+  return { type: "text_editor_20250728", name, ...runnable(defined(ws, name, options.agent)) };
+}
+
+/**
+ * The memory tool that the API defines: notes below `/memories`, which is the
+ * directory `memories` of the workspace.
+ *
+ * @example
+ * const tools = [toAnthropicMemory(await openWorkspace("/var/lib/agent"))];
+ */
+export function toAnthropicMemory(ws: Workspace, options: { readonly agent?: string } = {}): AnthropicMemory {
+  return { type: "memory_20250818", name: "memory", ...runnable(defined(ws, "memory", options.agent)) };
+}
+
+function defined(ws: Workspace, name: string, agent: string | undefined): Offered {
+  const [tool] = offered(ws, { preset: "anthropic", include: [name], agent });
+  return tool as Offered;
+}
+
+function runnable(tool: Offered): AnthropicRunnable {
+  return {
+    // Checked, and a refusal worded, when the tool is called.
+    parse: (content) => content,
+    run: async (args, context = {}) => {
+      const { toolUse, signal } = context;
+      const result = await tool.call(args, { signal, toolCall: toolUse });
+      if (!result.ok) throw new ToolFailure({ ...result, text: bareText(result.text) });
+      const images = imagesOf(result);
+      if (images.length === 0) return result.text;
+      return [
+        { type: "text", text: result.text },
+        ...images.map(({ data, mime }) => ({
+          type: "image" as const,
+          source: { type: "base64" as const, media_type: mime as AnthropicMediaType, data },
+        })),
+      ];
+    },
+  };
+}
+
+function inputSchema(schema: ObjectSchema | StrictSchema): AnthropicInputSchema {
+  return structuredClone(schema) as unknown as AnthropicInputSchema;
+}

@@ -1,0 +1,110 @@
+/**
+ * What every adapter has in common: which tools are offered, under whose name
+ * they are called, and about which calls the framework is to ask somebody.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { Preset, PresetName } from "../presets/index.ts";
+import { nearest } from "../tools/nearest.ts";
+import { type ToolDefinition, toolsFor, type ToolResult, type Workspace } from "../workspace/index.ts";
+
+/** Which tools an agent is given. */
+export interface AdapterOptions {
+  /** Whose names, parameters and texts the tools have. Default: those the workspace was opened with. */
+  readonly preset?: PresetName | Preset | undefined;
+  /** Only these, by name. Default: all. */
+  readonly include?: readonly string[] | undefined;
+  /** All but these. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Who calls: what it has read, and its lines in logs, are its own. */
+  readonly agent?: string | undefined;
+}
+
+/** A call that somebody may have to be asked about. */
+export interface ApprovalQuestion {
+  readonly tool: string;
+  /** As the model wrote them; not checked yet. */
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Which calls the framework asks about before they are made: none, those that
+ * change files, those that can destroy something, all, or what a function says.
+ * It shows the arguments. For a question with the diff, whose answer is bound to
+ * the very bytes, give the workspace `confirm` instead.
+ */
+export type Approve =
+  | "never"
+  | "changes"
+  | "destructive"
+  | "always"
+  | ((question: ApprovalQuestion) => boolean | Promise<boolean>);
+
+/** For frameworks that can ask somebody. */
+export interface ApprovingOptions extends AdapterOptions {
+  /** Default `never`: the rules and hooks of the workspace decide. */
+  readonly approve?: Approve | undefined;
+}
+
+/** What accompanies a call. */
+export interface CallContext {
+  readonly signal?: AbortSignal | null | undefined;
+  /** The framework's own record of the call, handed to hooks. */
+  readonly toolCall?: unknown;
+}
+
+/** One offered tool, with the caller's name bound to it. */
+export interface Offered extends Omit<ToolDefinition, "execute"> {
+  call(args: unknown, context?: CallContext): Promise<ToolResult>;
+}
+
+/**
+ * The tools of a workspace that the options leave.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function offered(ws: Workspace, options: AdapterOptions = {}): readonly Offered[] {
+  const { preset, include, exclude = [], agent } = options;
+  const all = preset === undefined ? ws.tools : toolsFor(ws, preset);
+  const names = all.map(({ name }) => name);
+  for (const name of [...(include ?? []), ...exclude]) {
+    if (names.includes(name)) continue;
+    const close = nearest(name, names);
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `there is no tool '${name}' to include or exclude; ${close === undefined ? `there are ${names.join(", ")}` : `did you mean '${close}'?`}`,
+    );
+  }
+  return all
+    .filter(({ name }) => (include?.includes(name) ?? true) && !exclude.includes(name))
+    .map(({ execute, ...rest }) => ({
+      ...rest,
+      call: (args, { signal, toolCall } = {}) =>
+        execute(args, {
+          ...(signal === undefined || signal === null ? {} : { signal }),
+          ...(toolCall === undefined ? {} : { toolCall }),
+          ...(agent === undefined ? {} : { agent }),
+        }),
+    }));
+}
+
+/** One of our own tools, whatever preset the workspace was opened with. @throws FilewrightError */
+export function ownTool(ws: Workspace, name: string, agent: string | undefined): Offered {
+  const [tool] = offered(ws, { preset: "canonical", include: [name], agent });
+  return tool as Offered;
+}
+
+/** Whether somebody is to be asked about a call; undefined where nobody ever is. */
+export function askingAbout(
+  tool: Pick<Offered, "name" | "annotations">,
+  approve: Approve = "never",
+): true | ((args: unknown) => boolean | Promise<boolean>) | undefined {
+  const { readOnlyHint, destructiveHint } = tool.annotations;
+  if (typeof approve === "function") {
+    return (args) => approve({ tool: tool.name, args: (args ?? {}) as Readonly<Record<string, unknown>> });
+  }
+  const asks =
+    approve === "always" ||
+    (approve === "changes" && !readOnlyHint) ||
+    (approve === "destructive" && destructiveHint);
+  return asks ? true : undefined;
+}

@@ -1,0 +1,138 @@
+/**
+ * Tools for the OpenAI Agents SDK: its function tools, and its `Editor`, behind
+ * which the SDK's own `apply_patch` tool works. Nothing of the SDK is imported.
+ *
+ * The SDK has no flag for a failed call: the model is told by the text. Schemas
+ * are strict where a tool has a strict form.
+ */
+import type { Workspace } from "../workspace/index.ts";
+import { type ApprovingOptions, askingAbout, type Offered, offered, ownTool } from "./offer.ts";
+import { argumentsOf, imagesOf } from "./outcome.ts";
+import { strictOrNot } from "./strictness.ts";
+import { addPatch, updatePatch } from "./v4a.ts";
+
+export type { ApprovalQuestion, Approve } from "./offer.ts";
+
+/** What the model is shown of a result: text, or text and images. */
+export type OpenAIAgentsOutput =
+  | string
+  | ({ type: "text"; text: string } | { type: "image"; image: { data: string; mediaType: string } })[];
+
+/** What the SDK hands to a tool that runs. */
+export interface OpenAIAgentsCallDetails {
+  readonly toolCall?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+/** One function tool in the shape of the SDK. */
+export interface OpenAIAgentsTool {
+  type: "function";
+  name: string;
+  description: string;
+  parameters: OpenAIAgentsParameters;
+  strict: boolean;
+  invoke(runContext: unknown, input: string, details?: OpenAIAgentsCallDetails): Promise<OpenAIAgentsOutput>;
+  needsApproval(runContext: unknown, input: unknown): Promise<boolean>;
+  isEnabled(): Promise<boolean>;
+}
+
+/** The JSON Schema of a function tool, as the SDK types it. */
+export interface OpenAIAgentsParameters {
+  type: "object";
+  properties: Record<string, never>;
+  required: never[];
+  additionalProperties: false;
+}
+
+/** Beyond what every adapter takes. */
+export interface OpenAIAgentsOptions extends ApprovingOptions {
+  /** Schemas that the model cannot depart from. Default true. */
+  readonly strict?: boolean | undefined;
+}
+
+/**
+ * The tools of a workspace for `new Agent({ tools })`.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const agent = new Agent({ name: "coder", tools: toOpenAIAgents(ws, { approve: "changes" }) });
+ * const result = await run(agent, "Raise the number of retries to five.");
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toOpenAIAgents(ws: Workspace, options: OpenAIAgentsOptions = {}): OpenAIAgentsTool[] {
+  return offered(ws, options).map((tool): OpenAIAgentsTool => {
+    const asks = askingAbout(tool, options.approve);
+    const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? true);
+    return {
+      type: "function",
+      name: tool.name,
+      description: tool.description,
+      parameters: schema as unknown as OpenAIAgentsParameters,
+      strict,
+      invoke: (_, input, details = {}) => answer(tool, argumentsOf(input), details),
+      needsApproval: async (_, input) => (typeof asks === "function" ? asks(input) : asks === true),
+      isEnabled: async () => true,
+    };
+  });
+}
+
+async function answer(
+  tool: Offered,
+  args: unknown,
+  { toolCall, signal }: OpenAIAgentsCallDetails,
+): Promise<OpenAIAgentsOutput> {
+  const result = await tool.call(args, { signal, toolCall });
+  const images = imagesOf(result);
+  if (images.length === 0) return result.text;
+  return [
+    { type: "text", text: result.text },
+    ...images.map(({ data, mime }) => ({ type: "image" as const, image: { data, mediaType: mime } })),
+  ];
+}
+
+/** What an operation of the editor came to. */
+export interface OpenAIEditorResult {
+  status: "completed" | "failed";
+  output: string;
+}
+
+/** The host's side of the SDK's `apply_patch` tool. */
+export interface OpenAIEditor {
+  createFile(operation: { readonly path: string; readonly diff: string }): Promise<OpenAIEditorResult>;
+  updateFile(operation: {
+    readonly path: string;
+    readonly diff: string;
+    readonly moveTo?: string | undefined;
+  }): Promise<OpenAIEditorResult>;
+  deleteFile(operation: { readonly path: string }): Promise<OpenAIEditorResult>;
+}
+
+/**
+ * The editor behind the SDK's own tool: each operation is one of our calls, with
+ * its locks, rules, hooks and history.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const patching = applyPatchTool({ editor: toOpenAIEditor(ws), needsApproval: true });
+ * const agent = new Agent({ name: "coder", tools: [patching] });
+ */
+export function toOpenAIEditor(ws: Workspace, options: { readonly agent?: string } = {}): OpenAIEditor {
+  const run = async (name: string, args: object): Promise<OpenAIEditorResult> => {
+    const { ok, text } = await ownTool(ws, name, options.agent).call(args);
+    return { status: ok ? "completed" : "failed", output: text };
+  };
+  const patched = (patch: string | undefined): Promise<OpenAIEditorResult> =>
+    patch === undefined
+      ? Promise.resolve({
+          status: "failed",
+          output:
+            "Error: The diff holds a section of another file. Send one operation for each file, and only its hunks.",
+        })
+      : run("apply_patch", { patch });
+  return {
+    createFile: ({ path, diff }) => patched(addPatch(path, diff)),
+    updateFile: ({ path, diff, moveTo }) => patched(updatePatch(path, diff, moveTo)),
+    deleteFile: ({ path }) => run("delete", { path }),
+  };
+}

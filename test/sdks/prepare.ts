@@ -1,0 +1,99 @@
+/**
+ * Installs the SDKs beside the checkout, in `.cache/sdks`, and compiles the loops
+ * there against their published types and ours. Nothing is installed again while
+ * `package.json` in this folder stays as it is.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const home = join(root, ".cache/sdks");
+
+/** What the compiler had to say of each loop; empty where nothing. */
+export type Complaints = Readonly<Record<string, readonly string[]>>;
+
+/** What came of the preparation. */
+export type Prepared =
+  | { readonly ready: true; readonly complaints: Complaints }
+  | { readonly ready: false; readonly why: string };
+
+/** Installs and compiles. */
+export function prepare(): Prepared {
+  const why = install();
+  if (why !== undefined) return { ready: false, why };
+  return { ready: true, complaints: compile() };
+}
+
+function install(): string | undefined {
+  const manifest = readFileSync(join(import.meta.dirname, "package.json"), "utf8");
+  const stamp = join(home, ".installed");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === manifest) return undefined;
+  mkdirSync(home, { recursive: true });
+  rmSync(stamp, { force: true });
+  rmSync(join(home, "package-lock.json"), { force: true });
+  writeFileSync(join(home, "package.json"), manifest);
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status, stderr } = spawnSync("npm", args, {
+    cwd: home,
+    encoding: "utf8",
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) return `npm install failed: ${stderr.trim().split("\n").slice(0, 3).join(" ")}`;
+  writeFileSync(stamp, manifest);
+  return undefined;
+}
+
+function compile(): Complaints {
+  const link = join(home, "node_modules/filewright");
+  if (!existsSync(link)) symlinkSync(root, link, "junction");
+  for (const made of ["src", "out"]) rmSync(join(home, made), { recursive: true, force: true });
+  cpSync(join(import.meta.dirname, "loops"), join(home, "src"), { recursive: true });
+  const compilerOptions = {
+    target: "es2023",
+    lib: ["ES2024", "ESNext.Disposable", "DOM", "DOM.Iterable", "DOM.AsyncIterable"],
+    module: "nodenext",
+    types: ["node"],
+    rootDir: "src",
+    outDir: "out",
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    noPropertyAccessFromIndexSignature: false,
+    // The SDKs' own types are not what is tested here.
+    skipLibCheck: true,
+  };
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const { stdout } = spawnSync(process.execPath, [tsc, "-p", home, "--pretty", "false"], {
+    encoding: "utf8",
+  });
+  const found: Record<string, string[]> = {};
+  for (const line of stdout.split("\n")) {
+    const [, file] = /(?:^|\/)src\/([\w-]+)\.ts\(/.exec(line) ?? [];
+    const loop = file ?? (line.startsWith("error TS") ? "scene" : undefined);
+    if (loop !== undefined) found[loop] = [...(found[loop] ?? []), line];
+  }
+  return found;
+}
+
+/** The Node that runs a loop: of a major version, from npm where this one is another; undefined where there is none. */
+export function nodeOf(major: number): string | undefined {
+  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
+  const binary = join(home, `node_modules/node${major}/bin/node`);
+  return existsSync(binary) ? binary : undefined;
+}
+
+/** Runs one loop to its end and gives what it said. */
+export function play(
+  loop: string,
+  node: string,
+): { readonly steps: readonly string[]; readonly said: string } {
+  const { stdout, stderr } = spawnSync(node, ["--no-warnings", join(home, `out/${loop}.js`)], {
+    cwd: home,
+    encoding: "utf8",
+    timeout: 90_000,
+    env: { PATH: process.env["PATH"], HOME: join(home, "home"), NODE_ENV: "test" },
+  });
+  const steps = stdout.split("\n").filter((line) => /^(ok |done)/.test(line));
+  return { steps: steps.map((line) => line.replace(/^ok /, "")), said: `${stdout}\n${stderr}`.slice(-4000) };
+}

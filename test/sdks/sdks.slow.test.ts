@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { nodeOf, play, prepare } from "./prepare.ts";
+
+// Every adapter under the SDK's own agent loop: list, read, refused edit, corrected
+// edit, approval, cancel, on real files. Each loop runs on the oldest Node that its
+// SDK supports and on the newest that we test.
+const LOOPS: readonly { readonly loop: string; readonly nodes: readonly number[] }[] = [
+  { loop: "ai-sdk", nodes: [22, 24] },
+  { loop: "openai-agents", nodes: [22, 24] },
+  { loop: "anthropic", nodes: [22, 24] },
+];
+
+const prepared = prepare();
+
+test("the SDKs are installed", ({ skip }) => {
+  if (prepared.ready) return;
+  if (process.env["CI"] === "true") expect.fail(prepared.why);
+  skip(prepared.why);
+});
+
+describe.skipIf(!prepared.ready)("loops", () => {
+  const complaints = prepared.ready ? prepared.complaints : {};
+
+  test("what they share compiles", () => {
+    const names = LOOPS.map(({ loop }) => loop);
+    expect(Object.entries(complaints).filter(([file]) => !names.includes(file))).toEqual([]);
+  });
+
+  describe.each(LOOPS)("$loop", ({ loop, nodes }) => {
+    test("types fit those that the SDK publishes", () => {
+      expect(complaints[loop] ?? []).toEqual([]);
+    });
+
+    test.for(nodes)("on Node %i", (major, { skip }) => {
+      const node = nodeOf(major);
+      if (node === undefined) skip(`no Node ${major} here`);
+      const { steps, said } = play(loop, node as string);
+      expect(steps.at(-1), said).toBe("done");
+      for (const step of ["list", "read", "refused edit", "corrected edit", "approval", "cancel"]) {
+        expect(steps).toContain(step);
+      }
+    });
+  });
+});
