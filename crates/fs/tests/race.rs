@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use common::{World, both};
 use filewright_core::access::Intent;
 use filewright_fs::cancel::Cancel;
+use filewright_fs::confine::{Confinement, Enforced, Kernel};
 use filewright_fs::list::ListOptions;
 use filewright_fs::root::Roots;
 use filewright_fs::transfer::TransferOptions;
@@ -192,4 +193,40 @@ fn a_file_that_becomes_a_pipe_or_a_link_never_blocks_or_leads_out() {
         }
     }
     assert_eq!(world.text("o/s"), "SECRET");
+}
+
+/// The net under the resolver by itself: what every naive tool does, on threads
+/// that the kernel keeps to the root.
+#[test]
+fn naive_opens_on_confined_threads_escape_nowhere() {
+    let world = arena();
+    if !control_escapes(&world) {
+        return;
+    }
+    let roots = Roots::new(&world.policy()).unwrap();
+    let confinement = Confinement::of(&roots, Kernel::Prefer).unwrap();
+    if confinement.enforced != Enforced::Fully {
+        eprintln!("skipped: the kernel confines nothing here");
+        return;
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    let (path, target) = (world.at("w/d/s"), world.at("w/d/new"));
+    under_attack(&world.at("w/d"), &world.at("w/evil"), || {
+        confinement.pool.submit(move || {
+            let (mut inside, mut outside) = (0, 0);
+            for _ in 0..ROUNDS * 20 {
+                match fs::read_to_string(&path).as_deref() {
+                    Ok("fine") => inside += 1,
+                    Ok(_) => outside += 1,
+                    Err(_) => {}
+                }
+                let _ = fs::write(&target, "x");
+            }
+            tell.send((inside, outside)).unwrap();
+        });
+        let (inside, outside) = told.recv().unwrap();
+        assert!(inside > 0);
+        assert_eq!(outside, 0);
+    });
+    assert_eq!(world.tree("o"), ["s: SECRET"]);
 }

@@ -210,6 +210,26 @@ mod tests {
     }
 
     #[test]
+    fn a_planted_name_is_not_used() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = rustix::fs::open(tmp.path(), OFlags::PATH, Mode::empty()).unwrap();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let target = tmp.path().join("target");
+        for (planted, works) in [(1, true), (8, true), (9, false)] {
+            let tried = std::cell::Cell::new(0);
+            let made = Temp::make(dir.as_fd(), |name| {
+                tried.set(tried.get() + 1);
+                if tried.get() <= planted {
+                    rustix::fs::symlinkat(&target, &dir, name).unwrap();
+                }
+                rustix::fs::openat(&dir, name, flags, Mode::from_raw_mode(0o600))
+            });
+            assert_eq!(made.is_ok(), works, "{planted}");
+            assert!(!target.exists());
+        }
+    }
+
+    #[test]
     fn only_the_litter_of_the_dead_is_swept() {
         let tmp = tempfile::tempdir().unwrap();
         let own = ProcessName::own();

@@ -1,0 +1,110 @@
+//! The other side, for the tests in `test/attack`: a program that exchanges two
+//! names as fast as the kernel can, and one that starts another program on a
+//! kernel that seems to lack a system call. Not part of what is published.
+//!
+//! ```text
+//! attacker exchange A B                 until its input ends; then tells how often
+//! attacker without openat2 ENOSYS CMD…  CMD meets ENOSYS (or EPERM) wherever it makes the call
+//! ```
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
+use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["exchange", a, b] => linux::exchange(a, b),
+        ["without", call, errno, command @ ..] if !command.is_empty() => {
+            linux::without(call, errno, command)
+        }
+        _ => Err("attacker exchange A B | attacker without CALL ERRNO COMMAND...".to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("attacker: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    eprintln!("attacker: only for Linux");
+    ExitCode::FAILURE
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::io::Read;
+    use std::os::unix::process::CommandExt;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use libc::sock_filter;
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    pub fn exchange(a: &str, b: &str) -> Result<(), String> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            told.store(true, Ordering::Relaxed);
+        });
+        let (mut done, mut missed) = (0_u64, 0_u64);
+        while !stop.load(Ordering::Relaxed) {
+            match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
+                Ok(()) if done == 0 => {
+                    done = 1;
+                    println!("ready");
+                }
+                Ok(()) => done += 1,
+                // The one under attack has just taken it away.
+                Err(_) => missed += 1,
+            }
+        }
+        println!("{done} {missed}");
+        Ok(())
+    }
+
+    pub fn without(call: &str, errno: &str, command: &[&str]) -> Result<(), String> {
+        let number = match call {
+            "openat2" => libc::SYS_openat2,
+            "landlock" => libc::SYS_landlock_create_ruleset,
+            other => return Err(format!("{other} is not known")),
+        };
+        let errno = match errno {
+            "ENOSYS" => libc::ENOSYS,
+            "EPERM" => libc::EPERM,
+            other => return Err(format!("{other} is not known")),
+        };
+        let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+        // Load the number; on a match return the error, else allow.
+        let steps = [
+            step(0x20, 0, 0, 0),
+            step(0x15, 0, 1, number as u32),
+            step(0x06, 0, 0, 0x0005_0000 | errno as u32),
+            step(0x06, 0, 0, 0x7FFF_0000),
+        ];
+        let program = libc::sock_fprog { len: 4, filter: steps.as_ptr().cast_mut() };
+        // SAFETY: the first call takes numbers; `program` describes `steps`, which
+        // outlives the second, and the kernel copies it.
+        let refused = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+                || libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    &raw const program,
+                    0,
+                    0,
+                ) != 0
+        };
+        if refused {
+            return Err(format!("no filter: {}", std::io::Error::last_os_error()));
+        }
+        let (name, arguments) = command.split_first().ok_or("no command")?;
+        Err(std::process::Command::new(name).args(arguments).exec().to_string())
+    }
+}

@@ -1,0 +1,46 @@
+/** The program of `crates/sandbox/examples/attacker.rs`, built where it is missing or stale. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const PROGRAM = resolve(ROOT, "target/debug/examples/attacker");
+
+let built: string | undefined;
+
+/** The path of the program. */
+export function attacker(): string {
+  if (built === undefined) {
+    const made = ["build", "--quiet", "-p", "filewright-sandbox", "--example", "attacker"];
+    execFileSync("cargo", made, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+    built = PROGRAM;
+  }
+  return built;
+}
+
+/** What an attack that has ended says of itself. */
+export interface Swaps {
+  readonly done: number;
+  /** Times the names were not both there. */
+  readonly missed: number;
+}
+
+/** Exchanges two names for as long as `run` takes. */
+export async function exchanging<T>(a: string, b: string, run: () => Promise<T>): Promise<[T, Swaps]> {
+  const child = spawn(attacker(), ["exchange", a, b], { stdio: ["pipe", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  try {
+    const result = await run();
+    child.stdin.end();
+    await ended;
+    const [done = 0, missed = 0] = (said.trim().split("\n").at(-1) ?? "").split(" ").map(Number);
+    return [result, { done, missed }];
+  } finally {
+    child.stdin.end();
+  }
+}

@@ -1,0 +1,76 @@
+/** Kernels that lack what protects: every attack again without `openat2`, and what is refused without Landlock. */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import process from "node:process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { attacker } from "./attacker.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const ENTRY = resolve(ROOT, "dist/index.node.js");
+const run = promisify(execFile);
+
+const script = (code: string): string[] => [
+  process.execPath,
+  "--input-type=module",
+  "-e",
+  `import { LocalBackend, SandboxPolicy, openWorkspace, linuxSandbox } from ${JSON.stringify(ENTRY)};
+   const facts = () => new LocalBackend({ policy: SandboxPolicy.workspaceOnly("/tmp") }).capabilities();
+   const code = async (run) => { try { await run(); return "OK"; } catch (error) { return error.code; } };
+   console.log(JSON.stringify(await (async () => { ${code} })()));`,
+];
+
+async function said(call: string, errno: string, code: string): Promise<unknown> {
+  const { stdout } = await run(attacker(), ["without", call, errno, ...script(code)], { cwd: ROOT });
+  return JSON.parse(stdout) as unknown;
+}
+
+describe.skipIf(process.platform !== "linux" || !existsSync(ENTRY))("a kernel", () => {
+  test.each(["ENOSYS", "EPERM"])(
+    "102 that answers openat2 with %s: every attack meets the walk, and fails",
+    async (errno) => {
+      expect(await said("openat2", errno, "return facts()")).toMatchObject({
+        resolver: "walk",
+        reason: expect.stringContaining("openat2"),
+      });
+      const vitest = resolve(ROOT, "node_modules/vitest/vitest.mjs");
+      const files = ["paths", "links", "policy", "writes"].map((name) => `test/attack/${name}.test.ts`);
+      const args = [
+        "without",
+        "openat2",
+        errno,
+        process.execPath,
+        vitest,
+        "run",
+        "--project",
+        "fast",
+        ...files,
+      ];
+      const { stdout } = await run(attacker(), args, {
+        cwd: ROOT,
+        env: { ...process.env, NO_COLOR: "1" },
+        maxBuffer: 1 << 24,
+      });
+      expect(stdout).toMatch(/Tests\s+\d+ passed \(\d+\)/u);
+    },
+  );
+
+  test("103 without Landlock: what requires it does not open, and what prefers it says so", async () => {
+    for (const errno of ["ENOSYS", "EPERM"]) {
+      expect(
+        await said(
+          "landlock",
+          errno,
+          `return [
+            await code(() => openWorkspace({ root: "/tmp", stateDir: "/tmp/filewright-none", kernel: "require" })),
+            await code(() => linuxSandbox({ writableRoots: ["/tmp"] })),
+            facts().kernel.files,
+            typeof facts().kernel.reason,
+            linuxSandbox({ writableRoots: ["/tmp"], degrade: "allow" }).status.tier,
+          ]`,
+        ),
+      ).toEqual(["SANDBOX_SETUP_FAILED", "SANDBOX_SETUP_FAILED", "none", "string", "seccomp"]);
+    }
+  });
+});
