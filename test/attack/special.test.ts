@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
       ["glob", { pattern: "{a,b}".repeat(30) }, ["LIMIT_EXCEEDED", "INVALID_GLOB", "OK"]],
       [
         "glob",
-        { pattern: "{".repeat(2000) + "a" + "}".repeat(2000) },
+        { pattern: `${"{".repeat(2000)}a${"}".repeat(2000)}` },
         ["LIMIT_EXCEEDED", "INVALID_GLOB", "INVALID_ARGUMENT", "OK"],
       ],
       [
