@@ -60,11 +60,11 @@ export interface DiffResult {
   readonly truncated: boolean;
 }
 
-type DiffArguments = [
+type BindingArguments = [
   flags: number,
   context: number,
-  oldName: string | null,
-  newName: string | null,
+  oldName: string | undefined,
+  newName: string | undefined,
   lineLimit: number,
   byteLimit: number,
 ];
@@ -80,9 +80,10 @@ export interface DiffPart {
 /** What both bindings export for this area. */
 export interface DiffBinding {
   diffParts(before: string, after: string, chars: boolean): Packed;
-  diff(before: Uint8Array, after: Uint8Array, ...rest: DiffArguments): Packed;
+  /** The text; `totals` receives whether it was cut, lines added and lines removed. */
+  diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, ...rest: BindingArguments): string;
   /** Off the event loop; only where there are threads. */
-  diffAsync?(before: Uint8Array, after: Uint8Array, ...rest: DiffArguments): Promise<Packed>;
+  diffAsync?(before: Uint8Array, after: Uint8Array, ...rest: BindingArguments): Promise<Packed>;
 }
 
 /** Text, or the bytes of text in UTF-8. */
@@ -102,15 +103,23 @@ const ALGORITHMS: Readonly<Record<string, number>> = { histogram: 0, myers: 1, m
 const FATES: readonly DiffPart["fate"][] = ["same", "removed", "added"];
 const WHITESPACE = 4;
 const RAW = 8;
+const NO_OLD = 16;
+const NO_NEW = 32;
 const MAX = 0xffff_ffff;
 
 /** Wraps a binding. */
 export function diffEngine(binding: DiffBinding): DiffEngine {
+  const totals = new Uint32Array(3);
+  const compare = (before: Uint8Array, after: Uint8Array, options: DiffOptions): DiffResult => {
+    const { flags, context, oldName, newName, line, bytes } = toArguments(options);
+    const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
+    return new UnifiedDiff(text, totals[0] === 1, totals[1] as number, totals[2] as number);
+  };
   return {
-    diff(before, after, options = {}) {
-      const rest = toArguments(options);
+    diff(before, after, options = NO_OPTIONS) {
       try {
-        return toResult(withUtf8(before, after, (old, now) => binding.diff(old, now, ...rest)));
+        if (typeof before !== "string" && typeof after !== "string") return compare(before, after, options);
+        return withUtf8(before, after, (old, now) => compare(old, now, options));
       } catch (error) {
         throw fromEngine(error);
       }
@@ -127,12 +136,12 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
       });
     },
     async diffAsync(before, after, options = {}) {
-      const rest = toArguments(options);
       try {
-        const packed = binding.diffAsync
-          ? await binding.diffAsync(before, after, ...rest)
-          : binding.diff(before, after, ...rest);
-        return toResult(packed);
+        if (binding.diffAsync === undefined) return compare(before, after, options);
+        const { flags, context, oldName, newName, line, bytes } = toArguments(options);
+        return readDiff(
+          unpack(await binding.diffAsync(before, after, flags, context, oldName, newName, line, bytes)),
+        );
       } catch (error) {
         throw fromEngine(error);
       }
@@ -140,7 +149,31 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
   };
 }
 
+const NO_OPTIONS: DiffOptions = Object.freeze({});
+
+interface DiffArguments {
+  readonly flags: number;
+  readonly context: number;
+  /** Undefined for `file`. */
+  readonly oldName: string | undefined;
+  /** Undefined for the old name. */
+  readonly newName: string | undefined;
+  readonly line: number;
+  readonly bytes: number;
+}
+
+/** What a call without options says. */
+const PLAIN: DiffArguments = Object.freeze({
+  flags: 0,
+  context: 3,
+  oldName: undefined,
+  newName: undefined,
+  line: 0,
+  bytes: 0,
+});
+
 function toArguments(options: DiffOptions): DiffArguments {
+  if (options === NO_OPTIONS) return PLAIN;
   const algorithm = ALGORITHMS[options.algorithm ?? "histogram"];
   if (algorithm === undefined) {
     throw new FilewrightError("INVALID_ARGUMENT", `unknown diff algorithm "${options.algorithm}"`, {
@@ -148,16 +181,20 @@ function toArguments(options: DiffOptions): DiffArguments {
       details: { argument: "algorithm" },
     });
   }
-  const oldName = options.oldName === undefined ? "file" : options.oldName;
-  const newName = options.newName === undefined ? (oldName ?? "file") : options.newName;
-  return [
-    algorithm | (options.ignoreWhitespace ? WHITESPACE : 0) | (options.lineEnds === "raw" ? RAW : 0),
-    count("context", options.context ?? 3),
-    oldName,
-    newName,
-    count("limits.line", options.limits?.line ?? 0),
-    count("limits.bytes", options.limits?.bytes ?? 0),
-  ];
+  const { oldName, newName = oldName ?? "file" } = options;
+  return {
+    flags:
+      algorithm |
+      (options.ignoreWhitespace ? WHITESPACE : 0) |
+      (options.lineEnds === "raw" ? RAW : 0) |
+      (oldName === null ? NO_OLD : 0) |
+      (newName === null ? NO_NEW : 0),
+    context: count("context", options.context ?? 3),
+    oldName: oldName ?? undefined,
+    newName: newName === oldName ? undefined : (newName ?? undefined),
+    line: count("limits.line", options.limits?.line ?? 0),
+    bytes: count("limits.bytes", options.limits?.bytes ?? 0),
+  };
 }
 
 function count(argument: string, value: number): number {
@@ -168,50 +205,57 @@ function count(argument: string, value: number): number {
   });
 }
 
-/** Reads what `append` of `crates/core/src/diff/pack.rs` wrote. */
-function toResult(packed: Packed): DiffResult {
-  return readDiff(unpack(packed));
-}
-
-/** Reads a diff out of a packed result that holds more. */
+/** Reads a diff out of a packed result that holds more, as `append` of `crates/core/src/diff/pack.rs` wrote it. */
 export function readDiff(from: Unpacker): DiffResult {
-  const identical = from.flag();
-  const truncated = from.flag();
-  const added = from.num();
-  const removed = from.num();
-  const numbers: number[] = [];
-  for (let left = from.num() * HUNK_NUMBERS; left > 0; left--) numbers.push(from.num());
-  const text = from.str();
-  // Most callers only print: the hunks are cut out when they are first asked for.
-  let hunks: readonly DiffHunk[] | undefined;
-  return {
-    identical,
-    text,
-    get hunks() {
-      hunks ??= cut(text, numbers);
-      return hunks;
-    },
-    added,
-    removed,
-    truncated,
-  };
+  const [truncated, added, removed] = [from.flag(), from.num(), from.num()];
+  return new UnifiedDiff(from.str(), truncated, added, removed);
 }
 
-/** Numbers of one hunk: its two ranges of lines, and where its lines stand in the text. */
-const HUNK_NUMBERS = 6;
+/** A class, because a getter made for each result costs as much as a tenth of a small diff. */
+class UnifiedDiff implements DiffResult {
+  readonly identical: boolean;
+  readonly text: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly truncated: boolean;
+  #hunks: readonly DiffHunk[] | undefined;
 
-function cut(text: string, numbers: readonly number[]): readonly DiffHunk[] {
-  const hunks: DiffHunk[] = [];
-  for (let at = 0; at < numbers.length; at += HUNK_NUMBERS) {
-    const [oldStart, oldLines, newStart, newLines, start, end] = numbers.slice(at, at + HUNK_NUMBERS) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    hunks.push({ oldStart, oldLines, newStart, newLines, lines: text.slice(start, end - 1).split("\n") });
+  constructor(text: string, truncated: boolean, added: number, removed: number) {
+    this.identical = text === "";
+    this.text = text;
+    this.added = added;
+    this.removed = removed;
+    this.truncated = truncated;
   }
-  return hunks;
+
+  /** Most callers only print: the hunks are read when they are first asked for. */
+  get hunks(): readonly DiffHunk[] {
+    this.#hunks ??= hunksOf(this.text);
+    return this.#hunks;
+  }
+
+  toJSON(): DiffResult {
+    const { identical, text, hunks, added, removed, truncated } = this;
+    return { identical, text, hunks, added, removed, truncated };
+  }
+}
+
+const HUNK = /(?<=\n)@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n/g;
+
+/** The hunks of a text that the engine printed: no line of a hunk begins with `@`, nor with the `[` of a cut. */
+function hunksOf(text: string): readonly DiffHunk[] {
+  const heads = [...text.matchAll(HUNK)];
+  return heads.map((head, index) => {
+    const [whole, oldStart, oldLines = "1", newStart, newLines = "1"] = head;
+    const lines = text.slice(head.index + whole.length, heads[index + 1]?.index).split("\n");
+    lines.pop();
+    if (lines.at(-1)?.startsWith("[")) lines.pop();
+    return {
+      oldStart: Number(oldStart),
+      oldLines: Number(oldLines),
+      newStart: Number(newStart),
+      newLines: Number(newLines),
+      lines,
+    };
+  });
 }

@@ -45,9 +45,22 @@ test("an unpaired surrogate is shown as U+FFFD", () => {
   expect(diff("a\n", "\ud800\n").text).toContain("+\ufffd\n");
 });
 
-test("hunks survive a copy of the result and its JSON", () => {
-  const result = diff("a\n", "b\n");
+test("hunks are in the JSON of a result", () => {
   const hunk = { oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: ["-a", "+b"] };
-  expect({ ...result }.hunks).toEqual([hunk]);
-  expect(JSON.parse(JSON.stringify(result)).hunks).toEqual([hunk]);
+  expect(JSON.parse(JSON.stringify(diff("a\n", "b\n"))).hunks).toEqual([hunk]);
+});
+
+test("text that looks like a header makes no hunk", () => {
+  const looks = "@@ -1 +1 @@";
+  for (const old of [`${looks}\n`, `a\r${looks}\n`, `[${looks}\n`]) {
+    const { hunks } = diff(old, "b\n", { lineEnds: "raw" });
+    expect(hunks.map(({ lines }) => lines)).toEqual([[`-${old.slice(0, -1)}`, "+b"]]);
+  }
+});
+
+test("a cut diff has the hunks that were begun", () => {
+  const text = (mark: string) => numbered(100, (i) => (i % 20 === 10 ? `${mark}${i}` : `${i}`));
+  const { hunks, truncated, text: shown } = diff(text("a"), text("b"), { limits: { bytes: 100 } });
+  expect([truncated, hunks.length < 5, shown.includes("[diff cut")]).toEqual([true, true, true]);
+  expect(hunks.flatMap(({ lines }) => lines).every((line) => /^[-+ ]/.test(line))).toBe(true);
 });

@@ -1,7 +1,7 @@
 //! Conversions shared by every binding function.
 
 use filewright_core::pack::Packed;
-use napi::bindgen_prelude::{Float64Array, Float64ArraySlice, ToNapiValue, TypeName};
+use napi::bindgen_prelude::{Float64Array, Float64ArraySlice, JsValue, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
@@ -42,17 +42,49 @@ impl ToNapiValue for Numbers {
     }
 }
 
+/// Text that crosses as Latin-1 where it is ASCII: JavaScript need not decode it.
+pub struct Text(String);
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl TypeName for Text {
+    fn type_name() -> &'static str {
+        "string"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::String
+    }
+}
+
+impl ToNapiValue for Text {
+    /// # Safety
+    /// As the trait's: `raw` is the environment of the current call.
+    unsafe fn to_napi_value(raw: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
+        if text.0.is_ascii() {
+            return Ok(Env::from_raw(raw).create_string_latin1(&text.0)?.raw());
+        }
+        // SAFETY: the caller's promise about `raw`, handed on.
+        unsafe { String::to_napi_value(raw, text.0) }
+    }
+}
+
 /// `Packed` as JavaScript sees it: `{ nums, text }`.
 #[napi(object, object_from_js = false)]
 pub struct PackedResult {
     #[napi(ts_type = "Float64Array")]
     pub nums: Numbers,
-    pub text: String,
+    #[napi(ts_type = "string")]
+    pub text: Text,
 }
 
 impl From<Packed> for PackedResult {
     fn from(packed: Packed) -> Self {
-        Self { nums: packed.nums.into(), text: packed.text }
+        Self { nums: packed.nums.into(), text: packed.text.into() }
     }
 }
 

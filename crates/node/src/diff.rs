@@ -1,27 +1,37 @@
 //! Line diffs.
 
 use filewright_core::diff::words::parts_packed;
-use filewright_core::diff::{DiffCall, diff_packed};
+use filewright_core::diff::{DiffCall, diff_called, diff_packed};
 use filewright_core::pack::Packed;
 use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
 use napi_derive::napi;
 
-use crate::convert::{PackedResult, guard, to_napi};
+use crate::convert::{PackedResult, Text, guard, to_napi};
 
+/// By this name, since napi takes any `&mut` that it sees for a class of its own.
+type Totals<'a> = &'a mut [u32];
+
+/// The text; its numbers go into memory that the caller keeps, since objects
+/// made for them would cost a good part of a small diff.
 #[napi]
 #[allow(clippy::too_many_arguments)] // an options object costs more than the diff
 pub fn diff(
     before: &[u8],
     after: &[u8],
+    totals: Totals<'_>,
     flags: u32,
     context: u32,
     name_before: Option<String>,
     name_after: Option<String>,
     line_limit: u32,
     byte_limit: u32,
-) -> napi::Result<PackedResult> {
+) -> napi::Result<Text> {
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
-    guard(|| diff_packed(before, after, &call)).map(PackedResult::from)
+    let made = guard(|| diff_called(before, after, &call))?;
+    for (place, number) in totals.iter_mut().zip(made.totals()) {
+        *place = number;
+    }
+    Ok(made.text.into())
 }
 
 pub struct DiffTask {

@@ -1,7 +1,7 @@
 //! Line diffs.
 
 use filewright_core::diff::words::parts_packed;
-use filewright_core::diff::{DiffCall, diff_packed};
+use filewright_core::diff::{DiffCall, diff_called};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::{PackedResult, to_js};
@@ -11,15 +11,20 @@ use crate::convert::{PackedResult, to_js};
 pub fn diff(
     before: &[u8],
     after: &[u8],
+    totals: &mut [u32],
     flags: u32,
     context: u32,
     name_before: Option<String>,
     name_after: Option<String>,
     line_limit: u32,
     byte_limit: u32,
-) -> Result<PackedResult, JsValue> {
+) -> Result<String, JsValue> {
     let call = DiffCall { flags, context, name_before, name_after, line_limit, byte_limit };
-    diff_packed(before, after, &call).map(PackedResult::from).map_err(to_js)
+    let made = diff_called(before, after, &call).map_err(to_js)?;
+    for (place, number) in totals.iter_mut().zip(made.totals()) {
+        *place = number;
+    }
+    Ok(made.text)
 }
 
 #[wasm_bindgen(js_name = diffParts)]

@@ -9,10 +9,10 @@ use imara_diff::Token;
 
 use super::histogram::histogram;
 use super::intern::Tokens;
-use super::lines::{self, Side};
+use super::lines::{self, Margins, Side};
 use super::marks::{Marks, Region};
 use super::myers::myers;
-use super::slide::slide;
+use super::slide::{movable, slide};
 use super::{Algorithm, Change, Comparison, Options};
 
 /// Lines kept on each side of the difference. What places a change looks at
@@ -33,8 +33,8 @@ pub(super) fn compare<'a>(
     }
     let mut margin = MARGIN.max(context.saturating_add(1));
     loop {
-        let (old, new) = lines::sides(before, after, margin);
-        let changes = changes(&old, &new, options);
+        let (old, new, margins) = lines::sides(before, after, margin);
+        let changes = changes(&old, &new, margins, options);
         // A change that slid down to the edge of the window might slide on.
         let edge = changes.last().is_some_and(|last| {
             (old.cut && last.before.end == old.end()) || (new.cut && last.after.end == new.end())
@@ -53,17 +53,15 @@ pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> 
     marks.changes()
 }
 
-fn changes(old: &Side<'_>, new: &Side<'_>, options: &Options) -> Vec<Change> {
+fn changes(old: &Side<'_>, new: &Side<'_>, margins: Margins, options: &Options) -> Vec<Change> {
     if old.lines.len() + new.lines.len() > MOST_LINES {
         return vec![Change { before: old.skipped..old.end(), after: new.skipped..new.end() }];
     }
     let marks = if options.ignore_whitespace {
         let (old, new) = (Folded::new(old), Folded::new(new));
-        let tokens = Tokens::new(&old.keys(), &new.keys());
-        slid(&tokens, options.algorithm)
+        slid(&old.keys(), &new.keys(), margins, options.algorithm)
     } else {
-        let tokens = Tokens::new(&old.lines, &new.lines);
-        slid(&tokens, options.algorithm)
+        slid(&old.lines, &new.lines, margins, options.algorithm)
     };
     let mut changes = marks.changes();
     for change in &mut changes {
@@ -74,15 +72,28 @@ fn changes(old: &Side<'_>, new: &Side<'_>, options: &Options) -> Vec<Change> {
 }
 
 /// The changed lines, moved to where people expect them.
-fn slid(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
-    let mut marks = marks(tokens, algorithm);
-    slide(tokens, &mut marks);
+///
+/// The lines around the difference say where a change looks best, but most
+/// changes can stand in one place only: then all but the nearest of them need
+/// no token.
+fn slid(before: &[&[u8]], after: &[&[u8]], margins: Margins, algorithm: Algorithm) -> Marks {
+    let (lead, trail) = (margins.lead.saturating_sub(1), margins.trail.saturating_sub(1));
+    let near = |lines: &[&[u8]]| lead..lines.len() - trail;
+    let mut tokens = Tokens::new(&before[near(before)], &after[near(after)]);
+    let mut marks = marks(&tokens, algorithm);
+    if movable(&tokens, &marks) {
+        tokens.widen(&before[..lead], &before[before.len() - trail..]);
+        marks.widen(lead, trail);
+        slide(&tokens, &mut marks);
+    } else {
+        marks.widen(lead, trail);
+    }
     marks
 }
 
 fn marks(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
     let (before, after): (&[Token], &[Token]) = (&tokens.before, &tokens.after);
-    let distinct = tokens.lines.len();
+    let distinct = tokens.distinct();
     let mut marks = Marks::new(before.len(), after.len());
     let mut whole = Region { before: 0..before.len(), after: 0..after.len() };
     whole.strip(before, after);

@@ -16,8 +16,7 @@ pub(super) struct Tokens<'a> {
     pub before: Vec<Token>,
     /// The new text.
     pub after: Vec<Token>,
-    /// The line behind each token.
-    pub lines: Vec<&'a [u8]>,
+    table: Table<'a>,
 }
 
 impl<'a> Tokens<'a> {
@@ -46,7 +45,29 @@ impl<'a> Tokens<'a> {
                 token
             })
             .collect();
-        Self { before: old, after: new, lines: table.lines }
+        Self { before: old, after: new, table }
+    }
+
+    /// The number of different lines.
+    pub(super) fn distinct(&self) -> usize {
+        self.table.lines.len()
+    }
+
+    /// The line behind a token.
+    pub(super) fn line(&self, token: Token) -> &'a [u8] {
+        self.table.lines[token.0 as usize]
+    }
+
+    /// Adds lines before and after that are the same on both sides.
+    pub(super) fn widen(&mut self, lead: &[&'a [u8]], trail: &[&'a [u8]]) {
+        let mut numbers = |lines: &[&'a [u8]]| -> Vec<Token> {
+            lines.iter().map(|line| self.table.token(line)).collect()
+        };
+        let (lead, trail) = (numbers(lead), numbers(trail));
+        for side in [&mut self.before, &mut self.after] {
+            side.splice(..0, lead.iter().copied());
+            side.extend_from_slice(&trail);
+        }
     }
 }
 
@@ -174,13 +195,13 @@ mod tests {
     fn equal_lines_have_equal_tokens(before: &[&[u8]], after: &[&[u8]]) {
         let tokens = Tokens::new(before, after);
         let back = |side: &[imara_diff::Token]| {
-            side.iter().map(|token| tokens.lines[token.0 as usize]).collect::<Vec<_>>()
+            side.iter().map(|token| tokens.line(*token)).collect::<Vec<_>>()
         };
         assert_eq!((back(&tokens.before), back(&tokens.after)), (before.to_vec(), after.to_vec()));
-        let mut distinct = tokens.lines.clone();
+        let mut distinct = tokens.table.lines.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        assert_eq!(distinct.len(), tokens.lines.len());
+        assert_eq!(distinct.len(), tokens.distinct());
     }
 
     #[test]

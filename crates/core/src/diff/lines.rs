@@ -2,6 +2,8 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::newlines::{BLOCK, newlines};
+
 /// The lines of one text that take part in a comparison. Lines that both texts
 /// share at the beginning and end are counted, not kept, except for a margin.
 #[derive(Clone, Debug)]
@@ -28,44 +30,55 @@ impl<'a> Side<'a> {
     }
 }
 
+/// Lines that both sides of a comparison begin and end with, at least.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Margins {
+    pub lead: usize,
+    pub trail: usize,
+}
+
 /// Splits both texts into lines, leaving out what they have in common at both
 /// ends but for `margin` lines on each side of the difference.
-pub(super) fn sides<'a>(before: &'a [u8], after: &'a [u8], margin: u32) -> (Side<'a>, Side<'a>) {
+pub(super) fn sides<'a>(
+    before: &'a [u8],
+    after: &'a [u8],
+    margin: u32,
+) -> (Side<'a>, Side<'a>, Margins) {
     let shared = common_prefix(before, after);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
     let tail = common_suffix(&before[start..], &after[start..]);
     // Begin the common tail at a line start on both sides.
     let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
 
-    let from = step_back(before, start, margin);
+    let (from, lead) = step_back(before, start, margin);
     let skipped = memchr_iter(b'\n', &before[..from]).count() as u32;
-    let keep_tail = step_forward(before, before.len() - tail, margin) - (before.len() - tail);
+    let (to, trail) = step_forward(before, before.len() - tail, margin);
+    let keep_tail = to - (before.len() - tail);
     let side = |text: &'a [u8]| {
         let to = text.len() - tail + keep_tail;
         Side { lines: split(&text[from..to]), skipped, cut: to < text.len() }
     };
-    (side(before), side(after))
+    (side(before), side(after), Margins { lead, trail })
 }
 
 /// The lines of a text, each with its LF; the last one may lack it.
 pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::with_capacity(text.len() / 24 + 4);
     let mut from = 0;
-    let (words, rest) = text.as_chunks::<8>();
-    let mut at = 0;
-    for word in words {
-        let mut found = newlines(*word);
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate() {
+        let mut found = newlines(block);
         while found != 0 {
-            let end = at + found.trailing_zeros() as usize / 8 + 1;
+            let end = number * BLOCK + found.trailing_zeros() as usize + 1;
             lines.push(&text[from..end]);
             from = end;
             found &= found - 1;
         }
-        at += 8;
     }
     for offset in memchr_iter(b'\n', rest) {
-        lines.push(&text[from..=at + offset]);
-        from = at + offset + 1;
+        let end = blocks.len() * BLOCK + offset + 1;
+        lines.push(&text[from..end]);
+        from = end;
     }
     if from < text.len() {
         lines.push(&text[from..]);
@@ -73,38 +86,28 @@ pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// The top bit of every byte that is LF. Lines are so short that a search
-/// started anew for each costs more than looking at every word.
-fn newlines(word: [u8; 8]) -> u64 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;
-    let other = u64::from_le_bytes(word) ^ LF;
-    !(((other & LOW) + LOW) | other | LOW)
-}
-
-fn step_back(text: &[u8], mut at: usize, lines: u32) -> usize {
-    for _ in 0..lines {
-        if at == 0 {
-            break;
-        }
+/// The place at most so many lines before a line's start, and how many they are.
+fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
+    let mut stepped = 0;
+    while at > 0 && stepped < lines as usize {
         at = memrchr(b'\n', &text[..at - 1]).map_or(0, |newline| newline + 1);
+        stepped += 1;
     }
-    at
+    (at, stepped)
 }
 
-fn step_forward(text: &[u8], mut at: usize, lines: u32) -> usize {
-    for _ in 0..lines {
-        if at == text.len() {
-            break;
-        }
+/// The place at most so many lines after a line's start, and how many they are.
+fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
+    let mut stepped = 0;
+    while at < text.len() && stepped < lines as usize {
         at = memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline + 1);
+        stepped += 1;
     }
-    at
+    (at, stepped)
 }
 
 /// The number of bytes that both slices begin with.
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    const BLOCK: usize = 64;
     let blocks = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK));
     let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(x, y)| x == y).count()
@@ -112,7 +115,6 @@ pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// The number of bytes that both slices end with.
 pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
-    const BLOCK: usize = 64;
     let blocks = a.rchunks_exact(BLOCK).zip(b.rchunks_exact(BLOCK));
     let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
     let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
@@ -126,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_end_with_lf_and_nowhere_else(text in "[a\n\u{8a}\u{10a}]{0,60}") {
+        fn lines_end_with_lf_and_nowhere_else(text in "[a\n\u{8a}\u{10a}]{0,200}") {
             let expected: Vec<&[u8]> = text.as_bytes().split_inclusive(|&byte| byte == b'\n').collect();
             prop_assert_eq!(split(text.as_bytes()), expected);
         }

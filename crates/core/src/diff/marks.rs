@@ -18,6 +18,14 @@ impl Marks {
         Self { removed: vec![false; before], added: vec![false; after] }
     }
 
+    /// Adds unchanged lines before and after, the same on both sides.
+    pub(super) fn widen(&mut self, lead: usize, trail: usize) {
+        for side in [&mut self.removed, &mut self.added] {
+            side.splice(..0, std::iter::repeat_n(false, lead));
+            side.resize(side.len() + trail, false);
+        }
+    }
+
     /// Marks everything in a region as changed.
     pub(super) fn replace(&mut self, region: &Region) {
         self.removed[region.before.clone()].fill(true);

@@ -22,6 +22,7 @@ mod lines;
 mod marks;
 mod myers;
 mod name;
+mod newlines;
 mod pack;
 mod slide;
 pub mod unified;
@@ -34,8 +35,8 @@ pub(crate) use intern::hash;
 pub use lines::Side;
 pub(crate) use lines::split;
 pub(crate) use pack::append;
-pub use pack::{DiffCall, diff_packed};
-pub use unified::{Header, Hunk, Limits, Unified};
+pub use pack::{DiffCall, diff_called, diff_packed};
+pub use unified::{Header, Limits, Unified};
 
 /// How lines are matched up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

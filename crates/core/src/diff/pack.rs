@@ -1,23 +1,26 @@
 //! A diff as it crosses to JavaScript.
 
+use std::borrow::Cow;
+
 use super::unified::{Format, Header, Limits, LineEndings, Unified, diff};
 use super::{Algorithm, Options};
 use crate::error::{Code, Error, Result};
-use crate::pack::{Packed, utf16_len};
+use crate::pack::Packed;
 use crate::path::decode_name;
 
 /// What a binding hands over besides the two texts.
 #[derive(Clone, Debug, Default)]
 pub struct DiffCall {
     /// The algorithm (0 histogram, 1 Myers, 2 minimal), plus 4 to ignore white
-    /// space, plus 8 to print line ends as they are.
+    /// space, 8 to print line ends as they are, 16 where there is no old file
+    /// and 32 where there is no new one.
     pub flags: u32,
     /// Unchanged lines around each change.
     pub context: u32,
     /// The name in the `---` line in the `encode_name` form, without `a/`;
-    /// `None` for an absent file.
+    /// `None` for `file`.
     pub name_before: Option<String>,
-    /// The name in the `+++` line, likewise.
+    /// The name in the `+++` line, likewise; `None` for the same name.
     pub name_after: Option<String>,
     /// Code points of a line for display; 0 for no limit.
     pub line_limit: u32,
@@ -25,53 +28,42 @@ pub struct DiffCall {
     pub byte_limit: u32,
 }
 
-/// Compares two texts and packs [`Unified`]: identical, truncated, added,
-/// removed, the number of hunks, and for each hunk `old_start`, `old_lines`,
-/// `new_start`, `new_lines` and the UTF-16 range of its lines in the text; then
-/// the text.
+/// Compares two texts as a binding's arguments say.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for an unknown algorithm.
-pub fn diff_packed(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Packed> {
+pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unified> {
     let options =
         Options { algorithm: algorithm(call.flags & 3)?, ignore_whitespace: call.flags & 4 != 0 };
-    let name_before = call.name_before.as_deref().map(decode_name);
-    let name_after = call.name_after.as_deref().map(decode_name);
+    let name_before =
+        call.name_before.as_deref().map_or(Cow::Borrowed("file".as_bytes()), decode_name);
+    let name_after = call.name_after.as_deref().map_or(Cow::Borrowed(&*name_before), decode_name);
     let format = Format {
-        header: Header { before: name_before.as_deref(), after: name_after.as_deref() },
+        header: Header { before: Some(&name_before), after: Some(&name_after) },
         context: call.context,
         line_ends: if call.flags & 8 != 0 { LineEndings::Raw } else { LineEndings::Shown },
         limits: Limits { line: call.line_limit as usize, bytes: call.byte_limit as usize },
     };
-    let before = name_before.as_ref().map(|_| before);
-    let after = name_after.as_ref().map(|_| after);
+    let before = (call.flags & 16 == 0).then_some(before);
+    let after = (call.flags & 32 == 0).then_some(after);
+    Ok(diff(before, after, &options, &format))
+}
+
+/// [`diff_called`], packed: truncated, added, removed, the text.
+///
+/// # Errors
+/// As [`diff_called`].
+pub fn diff_packed(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Packed> {
     let mut packed = Packed::new();
-    append(&mut packed, &diff(before, after, &options, &format));
+    append(&mut packed, &diff_called(before, after, call)?);
     Ok(packed)
 }
 
 /// Appends a printed diff to a packed result, in the order told at
 /// [`diff_packed`].
 pub(crate) fn append(packed: &mut Packed, unified: &Unified) {
-    packed.nums.reserve_exact(6 + 6 * unified.hunks.len());
-    packed.flag(unified.identical);
-    packed.flag(unified.truncated);
-    packed.num(unified.added);
-    packed.num(unified.removed);
-    packed.num(unified.hunks.len() as u64);
-    let mut at = 0;
-    let mut units = 0;
-    let mut advance = |to: usize| {
-        units += utf16_len(&unified.text[at..to]);
-        at = to;
-        units as u64
-    };
-    for hunk in &unified.hunks {
-        for number in [hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines] {
-            packed.num(u64::from(number));
-        }
-        packed.num(advance(hunk.body.start));
-        packed.num(advance(hunk.body.end));
+    for number in unified.totals() {
+        packed.num(number.into());
     }
     packed.str(&unified.text);
 }

@@ -15,12 +15,29 @@ use super::marks::{Marks, marked, unmarked};
 
 /// Moves the changes of both sides to their best places.
 pub(super) fn slide(tokens: &Tokens<'_>, marks: &mut Marks) {
-    let level = |token: Token| {
-        IndentLevel::for_ascii_line(tokens.lines[token.0 as usize].iter().copied(), 8)
-    };
+    let level = |token: Token| IndentLevel::for_ascii_line(tokens.line(token).iter().copied(), 8);
     let Marks { removed, added } = marks;
     Slider { lines: &tokens.before, own: removed, other: added, place: level }.run();
     Slider { lines: &tokens.after, own: added, other: removed, place: level }.run();
+}
+
+/// Whether any block of changed lines can move at all.
+pub(super) fn movable(tokens: &Tokens<'_>, marks: &Marks) -> bool {
+    let any = |lines: &[Token], own: &[bool]| {
+        let mut at = 0;
+        loop {
+            let start = at + unmarked(&own[at..]);
+            at = start + marked(&own[start..]);
+            if start == at {
+                return false;
+            }
+            let up = start > 0 && lines[start - 1] == lines[at - 1];
+            if up || lines.get(at) == Some(&lines[start]) {
+                return true;
+            }
+        }
+    };
+    any(&tokens.before, &marks.removed) || any(&tokens.after, &marks.added)
 }
 
 struct Slider<'a, F> {

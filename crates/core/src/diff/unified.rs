@@ -5,7 +5,6 @@
 //! shown as LF where both sides have the same kind (`line_ends`).
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use memchr::memchr;
 
@@ -57,22 +56,6 @@ pub struct Format<'a> {
     pub limits: Limits,
 }
 
-/// One hunk. Line numbers are 1-based; an empty side names the line before it,
-/// which is 0 for an empty file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hunk {
-    /// First line in the old text.
-    pub old_start: u32,
-    /// Lines in the old text.
-    pub old_lines: u32,
-    /// First line in the new text.
-    pub new_start: u32,
-    /// Lines in the new text.
-    pub new_lines: u32,
-    /// The bytes of [`Unified::text`] that hold the hunk's lines, without its `@@` line.
-    pub body: Range<usize>,
-}
-
 /// A printed diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unified {
@@ -84,10 +67,17 @@ pub struct Unified {
     pub added: u64,
     /// Lines that only the old text has.
     pub removed: u64,
-    /// The hunks of `text`.
-    pub hunks: Vec<Hunk>,
     /// Whether [`Limits`] cut something from `text`.
     pub truncated: bool,
+}
+
+impl Unified {
+    /// Whether something was cut, lines added and lines removed: what the text
+    /// alone does not say.
+    pub fn totals(&self) -> [u32; 3] {
+        let count = |lines: u64| lines.try_into().unwrap_or(u32::MAX);
+        [u32::from(self.truncated), count(self.added), count(self.removed)]
+    }
 }
 
 /// Compares two texts and prints the difference. `None` is an absent file.
@@ -206,7 +196,6 @@ impl Printer<'_, '_> {
             }
         }
         self.out.text.push_str(" @@\n");
-        let from = self.out.text.len();
         let mut shown = 0;
         let mut next = first.before.start - lead;
         for change in group {
@@ -220,8 +209,6 @@ impl Printer<'_, '_> {
         if !self.full() {
             self.context(next, last.before.end + trail);
         }
-        let body = from..self.out.text.len();
-        self.out.hunks.push(Hunk { old_start, old_lines, new_start, new_lines, body });
         shown
     }
 

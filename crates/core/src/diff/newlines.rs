@@ -1,0 +1,64 @@
+//! Where the line feeds are in a block of text.
+//!
+//! Lines are so short that a search started anew for each of them costs three
+//! times more than a mask of every block. This module holds the crate's only
+//! `unsafe`: the call of instructions that every x86-64 processor has.
+
+/// Bytes looked at together.
+pub(super) const BLOCK: usize = 64;
+
+/// A bit for every byte that is LF, the first byte's lowest.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
+    // SAFETY: SSE2 is part of the x86-64 baseline.
+    unsafe { by_vectors(block) }
+}
+
+/// A bit for every byte that is LF, the first byte's lowest.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
+    by_words(block)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse2")]
+fn by_vectors(block: &[u8; BLOCK]) -> u64 {
+    use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
+    let lf = _mm_set1_epi8(b'\n' as i8);
+    let (parts, _) = block.as_chunks::<16>();
+    parts.iter().rev().fold(0, |mask, part| {
+        let both = u128::from_le_bytes(*part);
+        let bytes = _mm_set_epi64x((both >> 64) as i64, both as i64);
+        mask << 16 | _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, lf)) as u64
+    })
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn by_words(block: &[u8; BLOCK]) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;
+    // Moves the lowest bit of byte k to bit 56 + k.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (words, _) = block.as_chunks::<8>();
+    words.iter().rev().fold(0, |mask, word| {
+        let other = u64::from_le_bytes(*word) ^ LF;
+        let top = !(((other & LOW) + LOW) | other | LOW);
+        mask << 8 | (top >> 7).wrapping_mul(GATHER) >> 56
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, by_words, newlines};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_lf_has_its_bit(bytes in proptest::collection::vec(any::<u8>(), BLOCK), low in any::<bool>()) {
+            let bytes: Vec<u8> = bytes.iter().map(|byte| if low { 8 + byte % 5 } else { *byte }).collect();
+            let block = bytes.as_slice().try_into().unwrap();
+            let expected = bytes.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(byte == b'\n'));
+            prop_assert_eq!((newlines(block), by_words(block)), (expected, expected));
+        }
+    }
+}
