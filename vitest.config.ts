@@ -9,8 +9,8 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["js/**/*.ts"],
-      // Run as processes, which are not counted: the command line, and the terminal's approver.
-      exclude: ["js/cli/**", "js/hooks/terminal.node.ts"],
+      // Run as processes, which are not counted: the command line, the servers, and the terminal's approver.
+      exclude: ["js/cli/**", "js/mcp/**", "js/hooks/terminal.node.ts"],
       reporter: ["text-summary", "json-summary", "html"],
       reportsDirectory: ".cache/coverage",
       reportOnFailure: true,

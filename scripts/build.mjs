@@ -37,14 +37,16 @@ export function buildNative({ release = false, force = false } = {}) {
 export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
-    outputs: ["dist/index.node.js"],
-    inputs: ["tsconfig.json", "js"],
+    outputs: ["dist/index.node.js", "dist/bin/filewright.js"],
+    inputs: ["tsconfig.json", "scripts/bundle.mjs", "package-lock.json", "js"],
     force,
   };
-  return whenStale(what, () => {
+  return whenStale(what, async () => {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
     run(bin("tsc"), ["-p", "."]);
+    const { bundle } = await import("./bundle.mjs");
+    await bundle();
   });
 }
 
@@ -55,7 +57,7 @@ function removeOrphans(source, output) {
   for (const entry of readdirSync(made, { withFileTypes: true })) {
     const from = join(source, entry.name);
     const to = join(output, entry.name);
-    if (output === "dist" && ["native", "wasm"].includes(entry.name)) continue;
+    if (output === "dist" && ["native", "wasm", "bin"].includes(entry.name)) continue;
     if (entry.isDirectory()) removeOrphans(from, to);
     else if (/\.(js|d\.ts)$/.test(entry.name)) {
       const stem = entry.name.replace(/\.(js|d\.ts)$/, "");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-const main = fileURLToPath(new URL("../dist/cli/main.node.js", import.meta.url));
+const main = fileURLToPath(new URL("../dist/bin/filewright.js", import.meta.url));
 let root: string;
 
 beforeAll(async () => {

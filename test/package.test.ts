@@ -1,6 +1,7 @@
 /** What `npm publish` would upload, and that every entry it promises is there and loads. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -48,13 +49,26 @@ describe("the published package", () => {
   it("holds nothing else", () => {
     const strange = [...published].filter(
       (file) =>
-        !/^(dist\/.*\.(js|cjs|d\.ts|wasm)|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(file),
+        !/^(dist\/.*\.(js|cjs|d\.ts|wasm)|dist\/THIRD-PARTY\.txt|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(
+          file,
+        ),
     );
     expect(strange).toEqual([]);
   });
 
   it("holds no addon: those are packages of their own", () => {
     expect([...published].filter((file) => file.endsWith(".node"))).toEqual([]);
+  });
+
+  it("starts its command without any package installed", () => {
+    const commands = readdirSync(`${root}/dist/bin`).filter((file) => file.endsWith(".js"));
+    const specifiers = commands.flatMap((file) => imported(readFileSync(`${root}/dist/bin/${file}`, "utf8")));
+    const foreign = specifiers.filter((name) => !/^(\.|node:)/.test(name) && !builtinModules.includes(name));
+    const optional = ["sharp", "unpdf", "yaml", "@opentelemetry/api"];
+    expect(foreign.filter((name) => !optional.includes(name))).toEqual([]);
+    expect(readFileSync(`${root}/dist/THIRD-PARTY.txt`, "utf8")).toMatch(
+      /@modelcontextprotocol\/server .*[\s\S]*zod /u,
+    );
   });
 
   it("runs nothing when installed, and installs nothing else", () => {
@@ -108,4 +122,11 @@ function reached(start: string): readonly string[] {
     }
   }
   return found;
+}
+
+/** What a bundled file imports, at once or later. */
+function imported(code: string): readonly string[] {
+  return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([@a-z][^"\s]*|\.[^"\s]*)"/g)].map(
+    ([, name = ""]) => name,
+  );
 }

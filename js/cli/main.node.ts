@@ -3,143 +3,20 @@
  * The `filewright` command: the tools from a shell, for people and for scripts.
  *
  * Exit status: 0 it worked, 1 the tool refused or failed, 2 the command line
- * makes no sense.
+ * makes no sense. Only what a command needs is loaded: a server that a client
+ * starts must not wait for the rest.
  */
-import { createRequire } from "node:module";
-import { resolve } from "node:path";
 import process from "node:process";
-import { FilewrightError, openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
-import type { PresetName } from "../presets/index.ts";
-import type { Command } from "./command.ts";
-import { findCommand } from "./commands.ts";
-import { demo } from "./demo.ts";
-import { grantsFileOf } from "./grants-command.ts";
-import { commandHelp, overview } from "./help.ts";
-import { print, printError, printJson, printResult, surviveBrokenPipes } from "./output.ts";
-import { parse, type Parsed, UsageError } from "./parse.ts";
+import { stayLean } from "../mcp/lean.ts";
 
-const GLOBAL = {
-  root: { type: "string" },
-  preset: { type: "string" },
-  ask: { type: "boolean" },
-  "ask-dirs": { type: "boolean" },
-  "grants-file": { type: "string" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
+const argv = process.argv.slice(2);
+const asksForHelp = argv.some((arg) => arg === "--help" || arg === "-h");
 
-async function main([name, ...rest]: readonly string[]): Promise<number> {
-  switch (name) {
-    case undefined:
-      print(overview());
-      return 2;
-    case "-h":
-    case "--help":
-      print(overview());
-      return 0;
-    case "-V":
-    case "--version":
-      print(version());
-      return 0;
-    case "help":
-      print(rest[0] === undefined ? overview() : commandHelp(findCommand(rest[0])));
-      return 0;
-    default:
-      return run(findCommand(name), rest);
-  }
-}
-
-async function run(command: Command, argv: readonly string[]): Promise<number> {
-  const parsed = parse(argv, { ...command.options, ...GLOBAL });
-  if (parsed.values["help"] === true) {
-    print(commandHelp(command));
-    return 0;
-  }
-  const [least, most] = command.takes;
-  if (parsed.positionals.length < least) throw new UsageError(`too few arguments; usage: ${command.usage}`);
-  if (parsed.positionals.length > most) {
-    throw new UsageError(
-      `too many arguments, from '${parsed.positionals[most]}' on; usage: ${command.usage}`,
-    );
-  }
-  if (command.name === "demo") return demo(parsed.positionals[0] ?? String(parsed.values["root"] ?? "."));
-  return callTool(command, parsed);
-}
-
-async function callTool(command: Command, parsed: Parsed): Promise<number> {
-  const json = parsed.values["json"] === true;
-  const call = await command.toCall?.(parsed);
-  const ws = await openWorkspace({
-    root: resolve(String(parsed.values["root"] ?? ".")),
-    // A command of ours calls our tool; `call` and `tools` speak the preset.
-    preset: presetIn(command, parsed),
-    ...asking(command, parsed),
-  });
-  try {
-    if (command.report !== undefined) {
-      const { text, data } = await command.report(ws, parsed);
-      if (json) printJson(data);
-      else print(text);
-      return 0;
-    }
-    if (call === undefined) {
-      if (json) printJson(ws.tools.map(({ execute: _, ...tool }) => tool));
-      else
-        print(
-          ws.tools.map((tool) => `${tool.name.padEnd(16)} ${firstSentence(tool.description)}`).join("\n"),
-        );
-      return 0;
-    }
-    const stop = new AbortController();
-    process.once("SIGINT", () => stop.abort());
-    const result = await ws.call(call.tool, call.args, { signal: stop.signal });
-    if (json) printJson(result);
-    else printResult(call.tool, result);
-    return result.ok ? 0 : 1;
-  } finally {
-    await ws.close();
-  }
-}
-
-/** Who is asked, as the command line says. */
-function asking(command: Command, { values }: Parsed): Pick<WorkspaceOptions, "confirm" | "permissions"> {
-  if (command.report !== undefined) return {};
-  const { confirm, ask } = terminalApprover();
-  return {
-    ...(values["ask"] === true ? { confirm } : {}),
-    ...(values["ask-dirs"] === true
-      ? { permissions: { mode: "prompt", ask, grantsFile: grantsFileOf(values) } }
-      : {}),
-  };
-}
-
-/** @throws UsageError for a command that has no tool of a preset to name */
-function presetIn(command: Command, { values }: Parsed): PresetName | undefined {
-  const preset = values["preset"] as PresetName | undefined;
-  if (preset !== undefined && command.name !== "call" && command.name !== "tools") {
-    throw new UsageError(`--preset goes with call and tools; ${command.name} calls our own tool`);
-  }
-  return preset;
-}
-
-function firstSentence(text: string): string {
-  return text.split(/(?<=\.)\s/u)[0] ?? text;
-}
-
-function version(): string {
-  // From js/cli and from dist/cli alike.
-  return (createRequire(import.meta.url)("../../package.json") as { version: string }).version;
-}
-
-surviveBrokenPipes();
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  if (error instanceof UsageError) {
-    printError(`filewright: ${error.message}`);
-    process.exitCode = 2;
-  } else if (error instanceof FilewrightError) {
-    printError(`filewright: ${error.message}`);
-    process.exitCode = 1;
-  } else throw error;
+if (argv[0] === "mcp" && !asksForHelp) {
+  stayLean();
+  const { runStdio } = await import("../mcp/run.ts");
+  process.exit(await runStdio(argv.slice(1)));
+} else {
+  const { start } = await import("./start.ts");
+  await start(argv);
 }

@@ -239,7 +239,7 @@ describe.skipIf(!python)("002-70 at a real terminal (needs python3)", () => {
 });
 
 describe.skipIf(!python)("the command line at a real terminal (needs python3)", () => {
-  const main = fileURLToPath(new URL("../../dist/cli/main.node.js", import.meta.url));
+  const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
 
   async function command(argv: readonly string[], steps: readonly Step[], state: string) {
     const job = {

@@ -1,0 +1,22 @@
+/** Runs the command, and says what went wrong in words and as an exit status. */
+import process from "node:process";
+import { FilewrightError } from "../engine/errors.ts";
+import { printError, surviveBrokenPipes } from "./output.ts";
+import { UsageError } from "./parse.ts";
+import { main } from "./run.ts";
+
+/** Runs a command line and sets the exit status. */
+export async function start(argv: readonly string[]): Promise<void> {
+  surviveBrokenPipes();
+  try {
+    process.exitCode = await main(argv);
+  } catch (error) {
+    if (error instanceof UsageError) {
+      printError(`filewright: ${error.message}`);
+      process.exitCode = 2;
+    } else if (error instanceof FilewrightError) {
+      printError(`filewright: ${error.message}`);
+      process.exitCode = 1;
+    } else throw error;
+  }
+}

@@ -1,0 +1,6 @@
+/** What a server loads when its first call comes: the engine, the local disk, workspaces. */
+import "../engine/index.node.ts";
+import "../workspace/local.node.ts";
+
+export { openWorkspace } from "../workspace/open.ts";
+export { MemoryBackend } from "../backends/memory.ts";

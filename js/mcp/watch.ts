@@ -1,0 +1,88 @@
+/**
+ * Tells when resources change, by looking at their versions once a second while
+ * somebody is subscribed. A version is a file's identity, size and times: looking
+ * costs one `stat`.
+ */
+import type { Host } from "./host.ts";
+import { pathOfUri } from "./uri.ts";
+
+const PACE_MS = 1000;
+
+/** Who is subscribed to what. */
+export interface Watch {
+  /** Watches these from now on; gives back how to stop. Not waited for. */
+  add(uris: readonly string[]): () => void;
+  close(): void;
+}
+
+/** Looks at versions and calls `changed` with the URI. */
+export function watchVersions(host: Host, changed: (uri: string) => void): Watch {
+  const watched = new Map<string, { count: number; version: Promise<string> }>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  const versionOf = async (uri: string): Promise<string> => {
+    const path = pathOfUri(uri);
+    const room = await host.room();
+    if (path === undefined || room === undefined) return "none";
+    try {
+      const { version, size, mtime } = await room.ws.fs.stat(path);
+      return version ?? `${size} ${mtime}`;
+    } catch {
+      return "none"; // Absent, or out of bounds: both are no version.
+    }
+  };
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    for (const [uri, entry] of watched) {
+      const before = await entry.version;
+      const now = await versionOf(uri);
+      if (before === now || !watched.has(uri)) continue;
+      entry.version = Promise.resolve(now);
+      changed(uri);
+    }
+    looking = false;
+  };
+  return {
+    add(uris) {
+      for (const uri of uris) {
+        const known = watched.get(uri);
+        if (known === undefined) watched.set(uri, { count: 1, version: versionOf(uri) });
+        else known.count += 1;
+      }
+      timer ??= setInterval(() => void look(), PACE_MS).unref();
+      let stopped = false;
+      return () => {
+        if (stopped) return;
+        stopped = true;
+        for (const uri of uris) {
+          const entry = watched.get(uri);
+          if (entry !== undefined && --entry.count === 0) watched.delete(uri);
+        }
+        if (watched.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+    close() {
+      watched.clear();
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** The resources that a `subscriptions/listen` message asks for; undefined for any other message. */
+export function listenedUris(
+  message: unknown,
+): { readonly id: unknown; readonly uris: readonly string[] } | undefined {
+  const { method, id, params } = message as {
+    readonly method?: unknown;
+    readonly id?: unknown;
+    readonly params?: { readonly notifications?: { readonly resourceSubscriptions?: unknown } };
+  };
+  const wanted = params?.notifications?.resourceSubscriptions;
+  if (method !== "subscriptions/listen" || !Array.isArray(wanted)) return undefined;
+  return { id, uris: wanted.filter((uri) => typeof uri === "string") };
+}

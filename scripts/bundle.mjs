@@ -1,0 +1,80 @@
+// Puts the command together into few files, with the code of the packages that
+// it is made of: nothing is installed with Filewright, and a start reads a dozen
+// files instead of three hundred.
+//
+//   dist/mcp/sdk.js     the protocol's SDK, for `filewright/mcp`
+//   dist/bin/*.js       the command and the drop-in server; what a command does
+//                       not need is a chunk of its own, loaded on demand
+//   dist/THIRD-PARTY.txt  whose code that is, and its licences
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { root } from "./lib/run.mjs";
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  minify: true,
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+  // Loaded where they are installed, by the file that needs them.
+  external: ["sharp", "unpdf", "yaml", "@opentelemetry/api", "diff"],
+  // A client's answers are checked by us: the SDK's validator is a third of it, and never asked.
+  plugins: [
+    {
+      name: "no-validator",
+      setup({ onResolve, onLoad }) {
+        onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({
+          path: "shims",
+          namespace: "ours",
+        }));
+        onLoad({ filter: /^shims$/, namespace: "ours" }, () => ({
+          contents:
+            'import process from "node:process";\n' +
+            "export class DefaultJsonSchemaValidator { getValidator() { return () => ({ valid: false, data: undefined, errorMessage: 'unchecked' }); } }\n" +
+            "export { process };\n",
+        }));
+      },
+    },
+  ],
+};
+
+/** Bundles what tsc has put into dist. */
+export async function bundle() {
+  const protocol = await build({
+    ...common,
+    entryPoints: { sdk: "dist/mcp/sdk.js" },
+    outdir: "dist/mcp",
+    allowOverwrite: true,
+  });
+  rmSync(join(root, "dist/bin"), { recursive: true, force: true });
+  await build({
+    ...common,
+    entryPoints: {
+      filewright: "dist/cli/main.node.js",
+      "server-filesystem": "dist/mcp/server-filesystem.node.js",
+    },
+    outdir: "dist/bin",
+    chunkNames: "[name]-[hash]",
+    splitting: true,
+  });
+  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), licences(Object.keys(protocol.metafile.inputs)));
+}
+
+/** The licences of the packages that the inputs come from. */
+function licences(inputs) {
+  const folders = new Set(
+    inputs.map((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1]).filter(Boolean),
+  );
+  const parts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const file = ["LICENSE", "LICENSE.md", "license"].map((one) => join(root, folder, one)).find(existsSync);
+    const text = file === undefined ? "" : readFileSync(file, "utf8").trim();
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+  return `Parts of these packages are in dist/bin and dist/mcp.\n\n${parts.join("\n----\n\n")}`;
+}
