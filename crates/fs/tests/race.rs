@@ -11,6 +11,7 @@ mod common;
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use common::{World, both};
 use filewright_core::access::Intent;
@@ -23,6 +24,14 @@ use filewright_fs::write::WriteOptions;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 const ROUNDS: usize = 2000;
+
+/// Rounds of every attack that `nothing_escapes` makes, unless it takes too long:
+/// `FILEWRIGHT_ATTACK_ROUNDS` and `FILEWRIGHT_ATTACK_MS` ask for more.
+fn bounds() -> (usize, Duration) {
+    let asked = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
+    let rounds = asked("FILEWRIGHT_ATTACK_ROUNDS").unwrap_or(20_000);
+    (rounds as usize, Duration::from_millis(asked("FILEWRIGHT_ATTACK_MS").unwrap_or(5_000)))
+}
 
 /// Runs `f` while the two names are being exchanged.
 fn under_attack<T>(a: &str, b: &str, f: impl FnOnce() -> T) -> T {
@@ -66,13 +75,15 @@ fn control_escapes(world: &World) -> bool {
 }
 
 /// Runs an operation many times under attack; then O must be as it was.
-fn attack(world: &World, roots: &Roots, rounds: usize, mut operation: impl FnMut(&Roots, usize)) {
+fn attack(world: &World, roots: &Roots, what: &str, mut operation: impl FnMut(&Roots, usize)) {
     let outside = world.tree("o");
-    under_attack(&world.at("w/d"), &world.at("w/evil"), || {
-        for round in 0..rounds {
-            operation(roots, round);
-        }
+    let (rounds, time) = bounds();
+    let until = Instant::now() + time;
+    let done = under_attack(&world.at("w/d"), &world.at("w/evil"), || {
+        let still = |_: &usize| Instant::now() < until;
+        (0..rounds).take_while(still).map(|round| operation(roots, round)).count()
     });
+    eprintln!("{what} by {}: {done} rounds", roots.resolver().name());
     assert_eq!(world.tree("o"), outside, "{:?}", roots.resolver());
 }
 
@@ -86,7 +97,7 @@ fn nothing_escapes() {
     for roots in both(&world.policy()) {
         let path = |name: &str| world.at(name).into_bytes();
         let mut inside = 0;
-        attack(&world, &roots, ROUNDS * 5, |roots, _| {
+        attack(&world, &roots, "read", |roots, _| {
             if let Ok(content) = roots.read(&path("w/d/s"), &Default::default(), &none) {
                 assert_eq!(content.bytes, b"fine");
                 inside += 1;
@@ -96,7 +107,7 @@ fn nothing_escapes() {
             }
         });
         assert!(inside > 0, "nothing was ever read");
-        attack(&world, &roots, ROUNDS, |roots, _| {
+        attack(&world, &roots, "list and stat", |roots, _| {
             if let Ok(listing) =
                 roots.list(&path("w/d"), &ListOptions { facts: true, ..Default::default() }, &none)
             {
@@ -115,12 +126,12 @@ fn nothing_escapes() {
             }
         });
         let options = WriteOptions::default();
-        attack(&world, &roots, ROUNDS, |roots, round| {
+        attack(&world, &roots, "write", |roots, round| {
             let _ = roots.write(&path("w/d/s"), b"fine", &options, &none);
             let _ = roots.write(&path(&format!("w/d/new{}", round % 50)), b"x", &options, &none);
         });
         let deep = WriteOptions { create_dirs: true, ..WriteOptions::default() };
-        attack(&world, &roots, ROUNDS, |roots, round| {
+        attack(&world, &roots, "make and change", |roots, round| {
             let _ = roots.mkdir(&path(&format!("w/d/m{}/n", round % 50)), &Default::default());
             let _ = roots.write(&path(&format!("w/d/k{}/n/f", round % 50)), b"x", &deep, &none);
             let _ = roots.append(&path("w/d/s"), b"", &options, &none);
@@ -129,7 +140,7 @@ fn nothing_escapes() {
         let transfer = TransferOptions { overwrite: true, ..Default::default() };
         fs::create_dir_all(world.at("w/tree/sub")).unwrap();
         fs::write(world.at("w/tree/sub/f"), "x").unwrap();
-        attack(&world, &roots, ROUNDS, |roots, round| {
+        attack(&world, &roots, "copy and move a tree", |roots, round| {
             let there = path(&format!("w/d/t{}", round % 20));
             let _ = roots.copy_tree(&path("w/tree"), &there, &transfer, &none);
             let _ = roots.copy_file(&path("w/d/s"), &path("w/copied"), &transfer, &none);
@@ -137,7 +148,7 @@ fn nothing_escapes() {
             let _ = roots.rename(&there, &path("w/back"), &transfer, &none);
             let _ = roots.remove_tree(&path("w/back"), &none);
         });
-        attack(&world, &roots, ROUNDS, |roots, round| {
+        attack(&world, &roots, "delete and move", |roots, round| {
             let _ = roots.delete(&path(&format!("w/d/new{}", round % 50)));
             let _ = roots.remove_tree(&path(&format!("w/d/m{}", round % 50)), &none);
             let _ = roots.rename(&path("w/d/s"), &path("w/taken"), &transfer, &none);

@@ -1,0 +1,195 @@
+/**
+ * Races: another process exchanges names as fast as the kernel can, while every
+ * tool goes through them. Each attack is first made on a naive control, which
+ * resolves the path, checks it, and then opens it by name; a control that never
+ * escapes has met no race, and the test fails.
+ *
+ * FILEWRIGHT_ATTACK_ROUNDS sets the rounds for each tool (default 20,000), at most
+ * FILEWRIGHT_ATTACK_MS milliseconds each (default 1,500; the engine alone is attacked for
+ * longer in `crates/fs/tests/race.rs`).
+ */
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, expect, test } from "vitest";
+import { attacker, exchanging } from "./attacker.ts";
+import { ARMS, type World, world } from "./world.ts";
+
+const ROUNDS = Number(process.env.FILEWRIGHT_ATTACK_ROUNDS ?? 20_000);
+const MOST_MS = Number(process.env.FILEWRIGHT_ATTACK_MS ?? 1_500);
+/** Calls under way at once: enough to keep the pool's threads busy. */
+const AT_ONCE = 16;
+
+type Call = readonly [tool: string, args: (round: number) => Record<string, unknown>];
+
+/** Every tool, through the name that is being exchanged. */
+const CALLS: readonly (readonly [title: string, ...calls: Call[]])[] = [
+  [
+    "43 read",
+    ["read_file", () => ({ path: "d/s" })],
+    ["read_many_files", () => ({ paths: ["d/s"] })],
+    ["diff", () => ({ a: "d/s", b: "f" })],
+  ],
+  ["44 write new", ["write_file", (n) => ({ path: `d/new${n % 40}`, content: "PWN" })]],
+  [
+    "45 overwrite and edit",
+    ["write_file", () => ({ path: "d/s", content: "fine" })],
+    ["edit_file", () => ({ path: "d/s", old_text: "fin", new_text: "fin!" })],
+    ["write_file", () => ({ path: "d/s", content: "", append: true })],
+    ["apply_patch", () => ({ path: "d/s", patch: "@@ -1 +1 @@\n-fine\n+fine\n+\n" })],
+  ],
+  [
+    "46 mkdir",
+    ["mkdir", (n) => ({ path: `d/m${n % 40}/a/b` })],
+    ["write_file", (n) => ({ path: `d/k${n % 40}/a/f`, content: "PWN" })],
+  ],
+  [
+    "47 recursive delete",
+    ["delete", () => ({ path: "d/dir", recursive: true })],
+    ["delete", () => ({ path: "d/s" })],
+    ["mkdir", () => ({ path: "d/dir/a" })],
+    ["write_file", () => ({ path: "d/s", content: "fine" })],
+  ],
+  [
+    "48 move and copy",
+    ["move", (n) => ({ source: "d/s", destination: `got${n % 40}`, overwrite: true })],
+    ["copy", (n) => ({ source: "d/s", destination: `had${n % 40}`, overwrite: true })],
+    ["copy", (n) => ({ source: "tree", destination: `d/t${n % 40}`, overwrite: true })],
+    ["move", (n) => ({ source: `had${(n + 3) % 40}`, destination: "d/s", overwrite: true })],
+  ],
+  [
+    "49 list, stat and search",
+    ["list_directory", () => ({ path: "d" })],
+    ["stat", () => ({ path: "d/s", hash: true })],
+    ["glob", () => ({ pattern: "**", path: "d" })],
+    ["grep", () => ({ pattern: "SECRE[T]", path: "d" })],
+    ["grep", () => ({ pattern: "SECRE[T]", path: "d/s" })],
+  ],
+];
+
+const naiveRead = (root: string, path: string): string | undefined => {
+  try {
+    return fs.realpathSync(path).startsWith(`${root}/`) ? fs.readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+};
+const naiveWrite = (root: string, path: string): void => {
+  try {
+    if (fs.realpathSync(join(path, "..")).startsWith(`${root}/`)) fs.writeFileSync(path, "PWN");
+  } catch {}
+};
+
+/** A directory with what the outside has, exchanged with a link to the outside. */
+async function arena(arm: (typeof ARMS)[number]): Promise<World> {
+  const at = await world(
+    arm,
+    { "../out/SECRET-name": "", "d/s": "fine", "d/dir/x": "fine", evil: { link: "../out" }, "tree/g": "g" },
+    { history: false },
+  );
+  return at;
+}
+
+/** Whether the naive tool leaves the root while the names are exchanged. */
+async function controlEscapes(at: World): Promise<boolean> {
+  const planted = join(at.outside, "control");
+  const [escaped] = await exchanging(at.at("d"), at.at("evil"), async () => {
+    const until = performance.now() + 20_000;
+    let [read, wrote] = [false, false];
+    while (performance.now() < until && !(read && wrote)) {
+      for (let n = 0; n < 200; n += 1) {
+        read ||= naiveRead(at.root, at.at("d/s"))?.includes("SECRET") === true;
+        if (!wrote) naiveWrite(at.root, at.at("d/control"));
+      }
+      wrote ||= fs.existsSync(planted);
+    }
+    return read && wrote;
+  });
+  fs.rmSync(planted, { force: true });
+  return escaped;
+}
+
+const disks = ARMS.filter((arm) => arm.disk);
+
+/** The names as they were: what calls have taken away is put back between the tools. */
+function restore(at: World, after = "the control"): void {
+  const links = ["d", "evil"].filter((name) => fs.lstatSync(at.at(name)).isSymbolicLink());
+  expect(links, `${after} has replaced the link or the directory:\n${at.tree(".")}`).toHaveLength(1);
+  for (const name of ["d", "evil"]) {
+    if (!fs.lstatSync(at.at(name)).isDirectory()) continue;
+    fs.rmSync(at.at(name), { recursive: true, force: true });
+    at.put(`${name}/s`, "fine");
+    at.put(`${name}/dir/x`, "fine");
+  }
+}
+
+async function rounds(
+  at: World,
+  calls: readonly Call[],
+  count: number,
+): Promise<{ done: number; ok: number }> {
+  const until = performance.now() + MOST_MS;
+  let [done, ok] = [0, 0];
+  const turn = async (): Promise<void> => {
+    while (done < count && performance.now() < until) {
+      const round = done++;
+      const [tool, args] = calls[round % calls.length] as Call;
+      const result = await at.ws.call(tool, args(round));
+      if (result.ok) ok += 1;
+      expect(JSON.stringify(result), tool).not.toContain("SECRET");
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, turn));
+  return { done, ok };
+}
+
+describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name", (arm) => {
+  test("every tool stays inside, and the naive control does not", {
+    timeout: 10 * MOST_MS + 120_000,
+  }, async () => {
+    const at = await arena(arm);
+    const before = at.tree("../out");
+    expect(await controlEscapes(at), "the control never escaped: nothing is proved").toBe(true);
+    restore(at);
+    expect(at.tree("../out")).toBe(before);
+    const told: string[] = [];
+    for (const [title, ...calls] of CALLS) {
+      const [{ done, ok }, swaps] = await exchanging(at.at("d"), at.at("evil"), () =>
+        rounds(at, calls, ROUNDS),
+      );
+      told.push(`${title}: ${done} calls, ${ok} through, ${swaps.done} swaps`);
+      expect(at.tree("../out"), title).toBe(before);
+      expect(ok, `${title}: nothing ever went through`).toBeGreaterThan(0);
+      expect(swaps.done, title).toBeGreaterThan(done / 100);
+      restore(at, title);
+    }
+    expect(at.tree(".")).not.toContain("SECRET");
+    console.log(`${arm.name}: 0 escapes\n  ${told.join("\n  ")}`);
+  });
+
+  test("51 52 a file that becomes a link or a pipe neither leads out nor blocks", {
+    timeout: 4 * MOST_MS + 60_000,
+  }, async () => {
+    const at = await world(arm, { g: "fine\n", l: { link: "../out/s" } }, { history: false });
+    execFileSync("mkfifo", [at.at("p")]);
+    const before = at.tree("../out");
+    const calls: Call[] = [
+      ["read_file", () => ({ path: "g" })],
+      ["grep", () => ({ pattern: "fine", path: "g" })],
+      ["write_file", () => ({ path: "g", content: "", append: true })],
+      ["edit_file", () => ({ path: "g", old_text: "fine", new_text: "fine\n" })],
+      ["stat", () => ({ path: "g", hash: true })],
+      ["copy", (n) => ({ source: "g", destination: `c${n % 10}`, overwrite: true })],
+    ];
+    for (const other of ["l", "p"]) {
+      const [{ ok }] = await exchanging(at.at("g"), at.at(other), () => rounds(at, calls, ROUNDS / 4));
+      expect(ok).toBeGreaterThan(0);
+      expect(at.tree("../out")).toBe(before);
+    }
+  });
+});
+
+test.skipIf(process.platform === "linux")("races are run on Linux", () => {
+  expect(attacker).toBeTypeOf("function");
+});
