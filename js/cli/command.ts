@@ -31,6 +31,10 @@ export interface Command {
   readonly takes: readonly [least: number, most: number];
   /** The call; absent for the commands that are none. @throws UsageError */
   readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
+  /** What it does without a workspace; gives the exit status. */
+  readonly run?: (parsed: Parsed) => Promise<number>;
+  /** It has no use for the options of every command, beside `--help`. */
+  readonly own?: true;
   /** What it does with the workspace instead of a call. */
   readonly report?: (ws: Workspace, parsed: Parsed) => Promise<Report>;
 }

@@ -1,12 +1,14 @@
 /** Every command there is, and how one is found. */
 import { nearest } from "../tools/nearest.ts";
 import { type Command, jsonOf, value } from "./command.ts";
+import { demo } from "./demo.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
 import { GRANTS_COMMAND } from "./grants-command.ts";
 import { HISTORY_COMMANDS } from "./history-commands.ts";
 import { readStdin } from "./input.ts";
 import { UsageError } from "./parse.ts";
 import { SEARCH_COMMANDS } from "./search-commands.ts";
+import { SERVER_COMMANDS } from "./server-commands.ts";
 
 /** Every command, in the order of the overview. */
 export const COMMANDS: readonly Command[] = [
@@ -23,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
       ["filewright demo ~/src/project", "on another one"],
     ],
     takes: [0, 1],
+    run: ({ positionals, values: given }) => demo(positionals[0] ?? String(given["root"] ?? ".")),
   },
   {
     name: "tools",
@@ -56,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
       return { tool: positionals[0] as string, args: jsonOf(text, "--args") };
     },
   },
+  ...SERVER_COMMANDS,
   ...HISTORY_COMMANDS,
   GRANTS_COMMAND,
   ...SEARCH_COMMANDS,

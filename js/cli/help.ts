@@ -46,7 +46,7 @@ export function commandHelp(command: Command): string {
     wrap(command.about),
     "",
     "Options:",
-    table([...command.help, ...GLOBAL_HELP]),
+    table([...command.help, ...(command.own === true ? GLOBAL_HELP.slice(-1) : GLOBAL_HELP)]),
     "",
     "Examples:",
     ...command.examples.map(([line, what]) => `  ${line}\n      ${what}`),

@@ -5,7 +5,6 @@ import { openWorkspace, terminalApprover, type WorkspaceOptions } from "../index
 import type { PresetName } from "../presets/index.ts";
 import type { Command } from "./command.ts";
 import { findCommand } from "./commands.ts";
-import { demo } from "./demo.ts";
 import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { print, printJson, printResult } from "./output.ts";
@@ -45,7 +44,8 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
 }
 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
-  const parsed = parse(argv, { ...command.options, ...GLOBAL });
+  const help = { help: GLOBAL.help };
+  const parsed = parse(argv, { ...command.options, ...(command.own === true ? help : GLOBAL) });
   if (parsed.values["help"] === true) {
     print(commandHelp(command));
     return 0;
@@ -57,7 +57,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
       `too many arguments, from '${parsed.positionals[most]}' on; usage: ${command.usage}`,
     );
   }
-  if (command.name === "demo") return demo(parsed.positionals[0] ?? String(parsed.values["root"] ?? "."));
+  if (command.run !== undefined) return command.run(parsed);
   return callTool(command, parsed);
 }
 

@@ -81,8 +81,11 @@ export function makeServer(parts: ServerParts): Server {
 /** Subscriptions of connections that last; those of single requests are the transport's. */
 function subscriptions(server: Server, watch: Watch): void {
   const stops = new Map<string, () => void>();
-  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-    if (!stops.has(uri)) stops.set(uri, watch.add([uri]));
+  server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+    if (stops.has(uri)) return {};
+    const { ready, stop } = watch.add([uri]);
+    stops.set(uri, stop);
+    await ready;
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {

@@ -80,8 +80,14 @@ function noticeListeners(transport: StdioServerTransport, watch: Watch): void {
   const deliver = transport.onmessage;
   transport.onmessage = (message) => {
     const listened = listenedUris(message);
-    if (listened !== undefined) stops.set(listened.id, watch.add(listened.uris));
-    else if ("method" in message && message.method === "notifications/cancelled")
+    if (listened !== undefined) {
+      const { ready, stop } = watch.add(listened.uris);
+      stops.set(listened.id, stop);
+      // Acknowledged when it is true: what changes from then on is told.
+      ready.finally(() => deliver?.(message));
+      return;
+    }
+    if ("method" in message && message.method === "notifications/cancelled")
       stops.get((message.params as { readonly requestId?: unknown } | undefined)?.requestId)?.();
     deliver?.(message);
   };

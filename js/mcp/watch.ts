@@ -10,9 +10,15 @@ const PACE_MS = 1000;
 
 /** Who is subscribed to what. */
 export interface Watch {
-  /** Watches these from now on; gives back how to stop. Not waited for. */
-  add(uris: readonly string[]): () => void;
+  /** Watches these from when `ready` on. */
+  add(uris: readonly string[]): Watched;
   close(): void;
+}
+
+/** Something that is watched. */
+export interface Watched {
+  readonly ready: Promise<unknown>;
+  stop(): void;
 }
 
 /** Looks at versions and calls `changed` with the URI. */
@@ -53,7 +59,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
       }
       timer ??= setInterval(() => void look(), PACE_MS).unref();
       let stopped = false;
-      return () => {
+      const stop = (): void => {
         if (stopped) return;
         stopped = true;
         for (const uri of uris) {
@@ -64,6 +70,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
         clearInterval(timer);
         timer = undefined;
       };
+      return { ready: Promise.all(uris.map((uri) => watched.get(uri)?.version)), stop };
     },
     close() {
       watched.clear();

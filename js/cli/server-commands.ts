@@ -1,0 +1,142 @@
+/** The commands that start servers: `mcp` for a client that starts it, `serve` over HTTP. */
+import process from "node:process";
+import { SERVER_OPTIONS, serveOptions, WrongArguments } from "../mcp/command.ts";
+import { DEFAULT_PORT, startServing } from "../mcp/serve.ts";
+import { type Command, flag, type OptionHelp, value, values } from "./command.ts";
+import { many, type Parsed, UsageError, whole } from "./parse.ts";
+
+const SERVER_HELP: readonly OptionHelp[] = [
+  ["--preset NAME", "whose tool names and parameters (mcp); canonical offers all of ours"],
+  [
+    "--structured none|compact|full",
+    "no structured answers (none), facts only, or the answer once more as data",
+  ],
+  ["--read-only", "refuse every change, and do not offer it"],
+  ["--ask", "ask the client's user before every change"],
+];
+
+const MOST_DIRS = 1000;
+
+/** `mcp` and `serve`. */
+export const SERVER_COMMANDS: readonly Command[] = [
+  {
+    name: "mcp",
+    summary: "serve directories to an MCP client over standard input and output",
+    usage: "filewright mcp DIR... [--preset NAME] [--structured none|compact|full] [--read-only] [--ask]",
+    about:
+      "Started by a client, with the arguments of the Model Context Protocol's filesystem server. The roots that a client names replace the directories. Without directories it waits for roots.",
+    options: SERVER_OPTIONS,
+    help: SERVER_HELP,
+    examples: [
+      [
+        `{ "command": "npx", "args": ["-y", "filewright", "mcp", "/home/you/project"] }`,
+        "in a client's configuration",
+      ],
+      [
+        "filewright mcp ~/project --structured full",
+        "answers as the filesystem server gives them, to the letter",
+      ],
+    ],
+    takes: [0, MOST_DIRS],
+    own: true,
+    // Reached only for its help: `main.node.ts` starts the server.
+    run: async () => 0,
+  },
+  {
+    name: "serve",
+    summary: "serve directories to MCP clients over HTTP",
+    usage: "filewright serve DIR... [--port N] [--token-file FILE | --no-token] [options]",
+    about:
+      "Streamable HTTP at /mcp, without sessions. On this machine alone unless --host says otherwise. Host and Origin headers are checked, and a token is asked for: that of --token-file or FILEWRIGHT_TOKEN, else a new one, written to a file that only you can read. With --oauth-issuer tokens of that authorization server hold, if they were issued for --oauth-resource.",
+    options: {
+      ...SERVER_OPTIONS,
+      host: value,
+      port: value,
+      "allow-host": values,
+      "allow-origin": values,
+      "token-file": value,
+      "no-token": flag,
+      "oauth-issuer": value,
+      "oauth-resource": value,
+      "oauth-jwks": value,
+      "oauth-scope": values,
+      approve: flag,
+    },
+    help: [
+      ["--port N", `where (${DEFAULT_PORT}); 0 takes any free one`],
+      ["--host ADDRESS", "the address to listen on (127.0.0.1)"],
+      ["--allow-host NAME", "a further name the server is reached under (repeatable)"],
+      ["--allow-origin ORIGIN", "a page that may use the server, as https://app.example (repeatable)"],
+      ["--token-file FILE", "a file with the token that clients must show"],
+      ["--no-token", "ask for none; on this machine alone"],
+      ["--oauth-issuer URL", "accept the tokens of this authorization server"],
+      ["--oauth-resource URL", "this server's own URL, which tokens must be issued for"],
+      ["--oauth-jwks URL", "the issuer's keys, where its metadata does not tell"],
+      ["--oauth-scope SCOPE", "what a token must allow (repeatable)"],
+      ["--approve", "changes wait until somebody answers: see filewright approve"],
+      ...SERVER_HELP,
+    ],
+    examples: [
+      ["filewright serve ~/project", "for clients on this machine"],
+      [
+        "filewright serve /srv/data --read-only --host 0.0.0.0 --allow-host files.example",
+        "for others, read-only",
+      ],
+    ],
+    takes: [1, MOST_DIRS],
+    own: true,
+    run: serve,
+  },
+];
+
+async function serve({ positionals, values: given }: Parsed): Promise<number> {
+  const served = await startServing(
+    {
+      ...checked(positionals, given),
+      host: text(given["host"]) ?? "127.0.0.1",
+      port: whole(given["port"], "port") ?? DEFAULT_PORT,
+      allowHosts: many(given["allow-host"]) ?? [],
+      allowOrigins: many(given["allow-origin"]) ?? [],
+      tokenFile: text(given["token-file"]),
+      open: given["no-token"] === true,
+      oauth: oauthOf(given),
+      approve: given["approve"] === true,
+    },
+    (line) => process.stderr.write(`${line}\n`),
+  );
+  if (served === undefined) return 1;
+  await new Promise<void>((resolve) => {
+    process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
+  });
+  await served.close();
+  return 0;
+}
+
+function checked(dirs: readonly string[], given: Parsed["values"]): ReturnType<typeof serveOptions> {
+  try {
+    return serveOptions(dirs, given, { structured: "none" });
+  } catch (error) {
+    throw error instanceof WrongArguments ? new UsageError(error.message) : error;
+  }
+}
+
+function oauthOf(given: Parsed["values"]): Parameters<typeof startServing>[0]["oauth"] {
+  const issuer = text(given["oauth-issuer"]);
+  const resource = text(given["oauth-resource"]);
+  const jwks = text(given["oauth-jwks"]);
+  const scopes = many(given["oauth-scope"]) ?? [];
+  if (issuer === undefined) {
+    if (resource !== undefined || jwks !== undefined || scopes.length > 0)
+      throw new UsageError("--oauth-issuer is missing");
+    return undefined;
+  }
+  if (resource === undefined)
+    throw new UsageError("--oauth-issuer needs --oauth-resource, this server's own URL");
+  for (const url of [issuer, resource, jwks])
+    if (url !== undefined && !URL.canParse(url)) throw new UsageError(`'${url}' is no URL`);
+  return { issuer, resource, jwks, scopes };
+}
+
+function text(given: unknown): string | undefined {
+  return typeof given === "string" ? given : undefined;
+}

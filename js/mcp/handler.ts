@@ -1,0 +1,77 @@
+/**
+ * A server as a function from `Request` to `Response`: Streamable HTTP in both
+ * eras, without sessions. Any replica can answer any request.
+ *
+ * Nothing here opens a port or looks at a token; see `http.ts` and `gate.ts`.
+ */
+import type { TokenFacts } from "./oauth.ts";
+import { createMcpHandler } from "./sdk.ts";
+import { makeServer, type ServerParts } from "./server.ts";
+import { listenedUris, watchVersions } from "./watch.ts";
+
+/** The message, where it is a small one that subscribes; anything else is not looked at. */
+async function asksToListen(request: Request): Promise<unknown> {
+  const small = Number(request.headers.get("content-length") ?? MAX_LISTEN_BYTES) < MAX_LISTEN_BYTES;
+  if (request.headers.get("mcp-method") !== "subscriptions/listen" || !small) return {};
+  return request
+    .clone()
+    .json()
+    .catch(() => ({}));
+}
+
+/** Serves requests. */
+export interface McpHandler {
+  fetch(request: Request, facts?: TokenFacts): Promise<Response>;
+  /** Ends what is still under way. */
+  close(): Promise<void>;
+}
+
+/** A message that subscribes is smaller. */
+const MAX_LISTEN_BYTES = 1024 * 1024;
+/** A larger request is refused before it is looked at. Bytes. */
+const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
+/** Makes the handler. `onerror` is told what went wrong outside any answer. */
+export function makeHandler(
+  parts: Omit<ServerParts, "watch" | "before">,
+  onerror: (error: Error) => void = () => {},
+): McpHandler {
+  const watch = watchVersions(parts.host, (uri) => handler.notify.resourceUpdated(uri));
+  const handler = createMcpHandler(
+    ({ authInfo, era }) =>
+      makeServer({
+        ...parts,
+        agent: authInfo === undefined ? parts.agent : `${authInfo.clientId}`,
+        // Single requests of the older era cannot be subscribed to anything.
+        ...(era === "modern" ? { watch } : {}),
+      }),
+    { onerror, maxRequestBodySize: MAX_REQUEST_BYTES },
+  );
+  return {
+    async fetch(request, facts) {
+      const authInfo =
+        facts === undefined
+          ? undefined
+          : {
+              token: facts.token,
+              clientId: facts.clientId,
+              scopes: [...facts.scopes],
+              expiresAt: facts.expiresAt,
+            };
+      const listened = listenedUris(await asksToListen(request));
+      const watched = listened === undefined ? undefined : watch.add(listened.uris);
+      await watched?.ready;
+      const response = await handler.fetch(request, authInfo === undefined ? {} : { authInfo });
+      if (watched !== undefined) {
+        if (response.ok && !request.signal.aborted)
+          request.signal.addEventListener("abort", () => watched.stop(), { once: true });
+        else watched.stop();
+      }
+      return response;
+    },
+    async close() {
+      watch.close();
+      await handler.close();
+    },
+  };
+}

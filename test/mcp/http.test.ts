@@ -1,0 +1,254 @@
+/** `filewright serve` on loopback: who gets in, both eras over HTTP, tokens of an authorization server. */
+import { spawn } from "node:child_process";
+import { generateKeyPairSync, sign } from "node:crypto";
+import { stat, writeFile } from "node:fs/promises";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, test } from "vitest";
+import { answerOf, COMMAND, ERAS, scratch } from "./harness.ts";
+
+const TOKEN = "a-token-that-only-this-test-knows";
+
+interface Serving extends AsyncDisposable {
+  readonly url: string;
+  said(): string;
+}
+
+async function serve(argv: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
+  const child = spawn(process.execPath, [COMMAND, "serve", ...argv, "--port", "0"], {
+    env: { ...process.env, FILEWRIGHT_TOKEN: TOKEN, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => reject(new Error(`standard output: ${chunk}`)));
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+      const found = /at (http:\S+)/u.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", (status) => reject(new Error(`ended with ${status}: ${said}`)));
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  return {
+    url,
+    said: () => said,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+const initialize = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "0" } },
+});
+
+/** A request with any headers, also those that `fetch` keeps to itself. */
+function send(
+  url: string,
+  headers: Record<string, string>,
+  { method = "POST", body = initialize } = {},
+): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      url,
+      {
+        method,
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...headers,
+        },
+      },
+      (incoming) => {
+        let text = "";
+        incoming.on("data", (chunk) => {
+          text += chunk;
+        });
+        incoming.on("end", () =>
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text }),
+        );
+      },
+    );
+    outgoing.on("error", reject);
+    outgoing.end(method === "GET" || method === "OPTIONS" ? undefined : body);
+  });
+}
+
+const bearer = { authorization: `Bearer ${TOKEN}` };
+
+test("only with the token, for our names and allowed origins", async () => {
+  await using at = await scratch();
+  await using server = await serve([
+    at.dir,
+    "--allow-origin",
+    "https://app.example",
+    "--allow-host",
+    "files.example",
+  ]);
+  const port = new URL(server.url).port;
+  const cases: readonly [name: string, headers: Record<string, string>, status: number][] = [
+    ["the token", bearer, 200],
+    ["no token", {}, 401],
+    ["a wrong token", { authorization: `Bearer ${TOKEN}x` }, 401],
+    ["a part of the token", { authorization: `Bearer ${TOKEN.slice(0, -1)}` }, 401],
+    ["another scheme", { authorization: `Basic ${TOKEN}` }, 401],
+    ["a name that was rebound", { ...bearer, host: `evil.example:${port}` }, 403],
+    ["a name that only begins like ours", { ...bearer, host: `localhost.evil.example:${port}` }, 403],
+    ["no sensible name", { ...bearer, host: "a b" }, 403],
+    ["a further name", { ...bearer, host: "FILES.example" }, 200],
+    ["loopback by another name", { ...bearer, host: `localhost:${port}` }, 200],
+    ["any page", { ...bearer, origin: "https://evil.example" }, 403],
+    ["a page on this machine", { ...bearer, origin: "http://localhost:3000" }, 403],
+    ["a page without an origin", { ...bearer, origin: "null" }, 403],
+    ["an allowed page", { ...bearer, origin: "https://app.example" }, 200],
+  ];
+  for (const [name, headers, status] of cases)
+    expect((await send(server.url, headers)).status, name).toBe(status);
+  const preflight = await send(server.url, { origin: "https://app.example" }, { method: "OPTIONS" });
+  expect(preflight).toMatchObject({
+    status: 204,
+    headers: { "access-control-allow-origin": "https://app.example" },
+  });
+  expect((await send(new URL("/other", server.url).href, bearer)).status).toBe(404);
+  expect((await send(server.url, bearer, { body: "{nonsense" })).status).toBe(400);
+  expect((await send(server.url, bearer, { method: "GET" })).status).toBe(405);
+  expect(server.said()).not.toContain(TOKEN);
+});
+
+test("a new token is kept where only its owner can read it, and is not shown", async () => {
+  await using at = await scratch();
+  await using server = await serve([at.dir], { FILEWRIGHT_TOKEN: "", XDG_STATE_HOME: join(at.dir, "state") });
+  const file = /The token that clients must show is in (\S+)/u.exec(server.said())?.[1] as string;
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await send(server.url, {})).status).toBe(401);
+});
+
+const wrong: readonly [name: string, argv: readonly string[], says: RegExp][] = [
+  ["no token for everybody", ["--no-token", "--host", "0.0.0.0", "--allow-host", "x"], /loopback/u],
+  ["every address without a name", ["--host", "0.0.0.0"], /--allow-host/u],
+  ["an issuer without an audience", ["--oauth-issuer", "https://a.example"], /--oauth-resource/u],
+  ["a short token", [], /at least 16/u],
+];
+test.each(wrong)("is not started with %s", async (name, argv, says) => {
+  await using at = await scratch();
+  const env = name === "a short token" ? { FILEWRIGHT_TOKEN: "short" } : {};
+  await expect(serve([at.dir, ...argv], env)).rejects.toThrow(says);
+});
+
+describe.each(ERAS)("in the %s era", (era) => {
+  test("calls, resources, and what a client does not decide", async () => {
+    await using at = await scratch();
+    await writeFile(join(at.dir, "a.txt"), "hello");
+    await using server = await serve([at.dir, "--preset", "canonical"]);
+    const client = new Client(
+      { name: "test", version: "1" },
+      {
+        capabilities: { roots: {} },
+        versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } },
+      },
+    );
+    // Over a network roots widen nothing.
+    client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///etc" }] }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: bearer } }),
+    );
+    const call = async (name: string, args: Record<string, unknown>) =>
+      answerOf(await client.callTool({ name, arguments: args }));
+    expect((await call("read_file", { path: "a.txt", line_numbers: "none" })).text).toBe("hello");
+    expect((await call("read_file", { path: "/etc/passwd" })).meta["code"]).toBe("OUTSIDE_ALLOWED");
+    const { resources } = await client.listResources();
+    expect(resources).toHaveLength(2);
+    const many = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => call("write_file", { path: `f${n}`, content: `${n}` })),
+    );
+    expect(many.filter(({ isError }) => isError)).toEqual([]);
+    if (era === "modern") {
+      const uri = resources[1]?.uri as string;
+      const seen = new Promise<string>((resolve) => {
+        client.setNotificationHandler("notifications/resources/updated", ({ params }) => resolve(params.uri));
+      });
+      await client.listen({ resourceSubscriptions: [uri] });
+      await writeFile(join(at.dir, "a.txt"), "changed");
+      expect(await seen).toBe(uri);
+    }
+    await client.close();
+  });
+});
+
+test("a client of the first generation of the SDK", async () => {
+  await using at = await scratch();
+  await using server = await serve([at.dir, "--no-token"], { FILEWRIGHT_TOKEN: "" });
+  const client = new FirstClient({ name: "test", version: "1" });
+  await client.connect(new FirstTransport(new URL(server.url)) as never);
+  expect((await client.listTools()).tools).toHaveLength(14);
+  await client.close();
+});
+
+test("tokens of an authorization server: signature, audience, end, scope", async () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const other = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const issuing = createServer((incoming, outgoing) => {
+    const issuer = `http://${incoming.headers.host}`;
+    const about = incoming.url === "/.well-known/oauth-authorization-server";
+    const keys = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "k1", use: "sig" }] };
+    outgoing.setHeader("content-type", "application/json");
+    outgoing.end(JSON.stringify(about ? { issuer, jwks_uri: `${issuer}/keys` } : keys));
+  });
+  await new Promise<void>((resolve) => issuing.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${(issuing.address() as AddressInfo).port}`;
+  const resource = "https://files.example/mcp";
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const now = Math.floor(Date.now() / 1000);
+  const good = { iss: issuer, aud: resource, exp: now + 300, sub: "ann", scope: "files other" };
+  const token = (claims: object, header: object = {}, key = privateKey): string => {
+    const text = `${part({ alg: "ES256", kid: "k1", ...header })}.${part(claims)}`;
+    return `${text}.${sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+  };
+  const { exp: _, ...endless } = good;
+  const cases: readonly [name: string, token: string, status: number][] = [
+    ["issued for us", token(good), 200],
+    ["for several, of which one is us", token({ ...good, aud: ["https://x.example", `${resource}/`] }), 200],
+    ["for somebody else", token({ ...good, aud: "https://x.example" }), 401],
+    ["for nobody", token({ ...good, aud: undefined }), 401],
+    ["by somebody else", token({ ...good, iss: "https://x.example" }), 401],
+    ["past its end", token({ ...good, exp: now - 120 }), 401],
+    ["without an end", token(endless), 401],
+    ["not valid yet", token({ ...good, nbf: now + 120 }), 401],
+    ["without the scope", token({ ...good, scope: "other" }), 403],
+    ["signed by another key", token(good, {}, other.privateKey), 401],
+    ["of an unknown key", token(good, { kid: "k2" }), 401],
+    ["not signed", `${part({ alg: "none", kid: "k1" })}.${part(good)}.`, 401],
+    ["of another algorithm than the key's", token(good, { alg: "RS256" }), 401],
+    ["no token at all", "abc", 401],
+  ];
+  await using at = await scratch();
+  await using server = await serve(
+    [at.dir, "--oauth-issuer", issuer, "--oauth-resource", resource, "--oauth-scope", "files"].concat([
+      "--allow-host",
+      "files.example",
+    ]),
+    { FILEWRIGHT_TOKEN: "" },
+  );
+  for (const [name, given, status] of cases)
+    expect((await send(server.url, { authorization: `Bearer ${given}` })).status, name).toBe(status);
+  const challenge = await send(server.url, {});
+  const document = "https://files.example/.well-known/oauth-protected-resource/mcp";
+  expect(challenge.headers["www-authenticate"]).toBe(`Bearer resource_metadata="${document}"`);
+  const about = await send(new URL(new URL(document).pathname, server.url).href, {}, { method: "GET" });
+  expect(JSON.parse(about.text)).toMatchObject({
+    resource,
+    authorization_servers: [issuer],
+    scopes_supported: ["files"],
+  });
+  issuing.close();
+  issuing.closeAllConnections();
+}, 60_000);
