@@ -6,14 +6,20 @@
 //!
 //! Lines and columns are counted from 1, columns in code points.
 
+mod grams;
 mod pack;
+mod plan;
 mod query;
 mod scan;
 mod show;
+mod slices;
 
+pub use grams::Signer;
 pub use pack::{pack_hit, search_packed};
+pub use plan::Plan;
 pub use query::{Case, MAX_PATTERN_BYTES, Query, QueryOptions};
 pub use show::Line;
+pub use slices::{Block, Slices};
 
 use std::ops::ControlFlow;
 
@@ -165,6 +171,20 @@ impl Query {
             return Outcome { binary: true, ..Outcome::default() };
         }
         scan::Scan::new(self, text, limits, interrupted, receive).run()
+    }
+
+    /// Searches some lines of a text that is known to have neither a mark nor a
+    /// NUL; `line` is the number of the first. Not for a query that
+    /// [crosses lines](Query::crosses_lines).
+    pub fn search_lines(
+        &self,
+        lines: &[u8],
+        line: u64,
+        limits: &Limits,
+        interrupted: &dyn Fn() -> bool,
+        receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
+    ) -> Outcome {
+        scan::Scan::new(self, lines, limits, interrupted, receive).from_line(line).run()
     }
 }
 

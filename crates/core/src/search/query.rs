@@ -4,11 +4,14 @@
 //! that every search takes time linear in the text. What does not compile is
 //! refused with the place and the way out.
 
+use std::sync::Arc;
+
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
+use super::plan::Plan;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
 
@@ -21,7 +24,7 @@ const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
 /// while searching, so ordinary patterns stay far below.
 const MAX_STATES_BYTES: usize = 64 << 20;
 /// How deep groups may nest.
-const MAX_NESTING: u32 = 250;
+pub(super) const MAX_NESTING: u32 = 250;
 
 /// Whether letters match across case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +79,7 @@ impl<'a> QueryOptions<'a> {
 pub struct Query {
     pub(super) matcher: RegexMatcher,
     pub(super) way: Way,
+    plan: Arc<Plan>,
 }
 
 /// How a text is gone through.
@@ -116,6 +120,7 @@ impl Query {
             return Err(invalid("pattern", "pattern contains a line break, a line never does")
                 .hint("set multiline:true"));
         }
+        let plan = Arc::new(Plan::of(options));
         let mut builder = RegexMatcherBuilder::new();
         builder
             .multi_line(true)
@@ -132,7 +137,7 @@ impl Query {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
-                return Ok(Self { matcher, way: Way::AcrossLines });
+                return Ok(Self { matcher, way: Way::AcrossLines, plan });
             }
             builder.crlf(traits.line_end);
         }
@@ -146,7 +151,17 @@ impl Query {
         }
         let matcher = matcher.map_err(unbuildable)?;
         let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
-        Ok(Self { matcher, way })
+        Ok(Self { matcher, way, plan })
+    }
+
+    /// The grams that every match contains.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Whether a match may lie on several lines.
+    pub fn crosses_lines(&self) -> bool {
+        self.way == Way::AcrossLines
     }
 
     /// Compiles from the JSON form of the options.

@@ -64,6 +64,11 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The number of the first line is this one.
+    pub fn from_line(self, line: u64) -> Self {
+        Self { lines: line, ..self }
+    }
+
     pub fn run(mut self) -> Outcome {
         // The receiver and the limits end the passes early.
         let _ = match self.query.way {

@@ -1,0 +1,416 @@
+//! From a regular expression to the grams that every match must contain.
+//!
+//! A plan is weaker than its expression: it lets everything through that can
+//! match, and some that cannot. It is made from the parsed expression by going
+//! through what is written one after the other, with the set of strings that
+//! can have been matched so far: their ends go on, so that grams across the
+//! border of a literal and a class count too.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+
+use super::grams::{BEYOND_ASCII, DIGIT, fold, of_needle};
+use super::query::{Case, MAX_NESTING, QueryOptions};
+
+/// The most strings that are followed at once.
+const MOST_STRINGS: usize = 64;
+/// The most characters of a class that are told apart.
+const MOST_CHARACTERS: usize = 16;
+/// The most repetitions that are spelt out.
+const MOST_REPETITIONS: u32 = 8;
+/// A plan with more grams costs more than it saves.
+const MOST_GRAMS: usize = 20_000;
+
+/// Which blocks of an index can hold a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// All: nothing is known.
+    Any,
+    /// Those with all of these grams.
+    Grams(Vec<u32>),
+    /// Those that fit all of these.
+    All(Vec<Plan>),
+    /// Those that fit one of these.
+    One(Vec<Plan>),
+}
+
+impl Plan {
+    /// The plan of a query that compiles.
+    pub(super) fn of(options: &QueryOptions<'_>) -> Self {
+        let escaped;
+        let pattern = if options.regex {
+            options.pattern
+        } else {
+            escaped = regex_syntax::escape(options.pattern);
+            &escaped
+        };
+        let parsed = ParserBuilder::new()
+            .nest_limit(MAX_NESTING)
+            .utf8(false)
+            .multi_line(true)
+            // Grams are folded, so letting in both cases costs nothing.
+            .case_insensitive(options.case != Case::Sensitive)
+            .build()
+            .parse(pattern);
+        let Ok(hir) = parsed else { return Plan::Any };
+        let mut planner = Planner { line_ends: options.multiline, beyond_ascii: false };
+        let plan = planner.required(&hir);
+        let plan = match planner.beyond_ascii {
+            true => one(vec![plan, Plan::Grams(vec![BEYOND_ASCII])]),
+            false => plan,
+        };
+        if plan.grams() > MOST_GRAMS { Plan::Any } else { plan }
+    }
+
+    /// The plan of what matches one of several queries.
+    pub fn one_of(plans: impl IntoIterator<Item = Plan>) -> Self {
+        one(plans.into_iter().collect())
+    }
+
+    fn grams(&self) -> usize {
+        match self {
+            Plan::Any => 0,
+            Plan::Grams(grams) => grams.len(),
+            Plan::All(plans) | Plan::One(plans) => plans.iter().map(Plan::grams).sum(),
+        }
+    }
+}
+
+fn one(mut plans: Vec<Plan>) -> Plan {
+    if plans.is_empty() || plans.contains(&Plan::Any) {
+        return Plan::Any;
+    }
+    if plans.len() == 1 {
+        return plans.remove(0);
+    }
+    Plan::One(plans)
+}
+
+fn all(mut plans: Vec<Plan>) -> Plan {
+    plans.retain(|plan| *plan != Plan::Any);
+    match plans.len() {
+        0 => Plan::Any,
+        1 => plans.remove(0),
+        _ => Plan::All(plans),
+    }
+}
+
+/// The strings as grams see them, of which one is matched.
+type Strings = Vec<Vec<u8>>;
+
+struct Planner {
+    /// A match may cross lines.
+    line_ends: bool,
+    /// Somewhere the plan leaves out characters beyond ASCII.
+    beyond_ascii: bool,
+}
+
+impl Planner {
+    fn required(&mut self, hir: &Hir) -> Plan {
+        let mut run = Run::default();
+        self.follow(hir, &mut run);
+        run.end();
+        all(run.plans)
+    }
+
+    /// Goes through an expression as it goes on from what came before.
+    fn follow(&mut self, hir: &Hir, run: &mut Run) {
+        if let Some(strings) = self.exact(hir) {
+            run.then(&strings);
+            return;
+        }
+        match hir.kind() {
+            HirKind::Capture(capture) => self.follow(&capture.sub, run),
+            HirKind::Concat(parts) => parts.iter().for_each(|part| self.follow(part, run)),
+            HirKind::Alternation(parts) => {
+                let plans = parts.iter().map(|part| self.required(part)).collect();
+                run.gap(one(plans));
+            }
+            HirKind::Repetition(repetition) => self.repeat(repetition, run),
+            _ => run.gap(Plan::Any),
+        }
+    }
+
+    fn repeat(&mut self, repetition: &Repetition, run: &mut Run) {
+        if repetition.min == 0 {
+            return run.gap(Plan::Any);
+        }
+        let Some(strings) = self.exact(&repetition.sub) else {
+            let plan = self.required(&repetition.sub);
+            return run.gap(plan);
+        };
+        let spelt_out = repetition.min.min(MOST_REPETITIONS);
+        for _ in 0..spelt_out {
+            run.then(&strings);
+        }
+        if repetition.max == Some(spelt_out) {
+            return;
+        }
+        // Whatever came before may be further away now, but these stay the last.
+        run.gap(Plan::Any);
+        for _ in 0..spelt_out {
+            run.then(&strings);
+        }
+    }
+
+    /// All strings that an expression can match, where they are few.
+    fn exact(&mut self, hir: &Hir) -> Option<Strings> {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Some(vec![Vec::new()]),
+            HirKind::Literal(literal) => {
+                Some(vec![literal.0.iter().map(|&byte| fold(byte)).collect()])
+            }
+            HirKind::Class(class) => self.class(class),
+            HirKind::Capture(capture) => self.exact(&capture.sub),
+            HirKind::Concat(parts) => {
+                let mut strings = vec![Vec::new()];
+                for part in parts {
+                    strings = cross(&strings, &self.exact(part)?)?;
+                }
+                Some(strings)
+            }
+            HirKind::Alternation(parts) => {
+                let mut strings = Vec::new();
+                for part in parts {
+                    strings.extend(self.exact(part)?);
+                    if strings.len() > MOST_STRINGS {
+                        return None;
+                    }
+                }
+                Some(distinct(strings))
+            }
+            HirKind::Repetition(Repetition { min: 0, max: Some(1), sub, .. }) => {
+                let mut strings = self.exact(sub)?;
+                strings.push(Vec::new());
+                Some(distinct(strings))
+            }
+            HirKind::Repetition(repetition) => {
+                if repetition.max != Some(repetition.min) || repetition.min > MOST_REPETITIONS {
+                    return None;
+                }
+                let sub = self.exact(&repetition.sub)?;
+                let mut strings = vec![Vec::new()];
+                for _ in 0..repetition.min {
+                    strings = cross(&strings, &sub)?;
+                }
+                Some(strings)
+            }
+        }
+    }
+
+    fn class(&mut self, class: &Class) -> Option<Strings> {
+        let mut ascii = Vec::new();
+        let mut others = Vec::new();
+        let mut many_others = false;
+        match class {
+            Class::Unicode(class) => {
+                for range in class.ranges() {
+                    let (start, end) = (range.start() as u32, range.end() as u32);
+                    ascii.extend((start..=end.min(0x7f)).map(|code| code as u8));
+                    let beyond = start.max(0x80);
+                    many_others |= end >= beyond && (end - beyond) as usize >= MOST_CHARACTERS;
+                    if !many_others {
+                        others.extend((beyond..=end).filter_map(char::from_u32));
+                    }
+                }
+            }
+            Class::Bytes(class) => {
+                for range in class.ranges() {
+                    if range.end() > 0x7f {
+                        return None;
+                    }
+                    ascii.extend(range.start()..=range.end());
+                }
+            }
+        }
+        if !self.line_ends {
+            // No line has one.
+            ascii.retain(|&byte| byte != b'\n');
+        }
+        let digits = ascii.iter().filter(|byte| byte.is_ascii_digit()).count();
+        if digits > 3 {
+            ascii.retain(|byte| !byte.is_ascii_digit());
+            if digits > 0 {
+                ascii.push(DIGIT);
+            }
+        }
+        let mut strings: Strings = ascii.iter().map(|&byte| vec![fold(byte)]).collect();
+        strings = distinct(strings);
+        if many_others || others.len() > MOST_CHARACTERS {
+            // A match with one of them makes the block one beyond ASCII.
+            self.beyond_ascii |= !strings.is_empty() && strings.len() <= MOST_CHARACTERS;
+        } else {
+            strings.extend(others.iter().map(|letter| letter.to_string().into_bytes()));
+        }
+        (!strings.is_empty() && strings.len() <= MOST_CHARACTERS).then_some(strings)
+    }
+}
+
+/// What can have been matched since the last gap, and what is known so far.
+struct Run {
+    strings: Strings,
+    plans: Vec<Plan>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self { strings: vec![Vec::new()], plans: Vec::new() }
+    }
+}
+
+impl Run {
+    /// One of these follows.
+    fn then(&mut self, next: &Strings) {
+        if let Some(strings) = cross(&self.strings, next) {
+            self.strings = strings;
+            return;
+        }
+        self.note();
+        // Only the ends form grams with what follows.
+        let ends =
+            self.strings.iter().map(|string| string[string.len().saturating_sub(2)..].into());
+        self.strings = cross(&distinct(ends.collect()), next).unwrap_or_else(|| next.clone());
+    }
+
+    /// Something follows of which no more than `plan` is known.
+    fn gap(&mut self, plan: Plan) {
+        self.end();
+        self.plans.push(plan);
+        self.strings = vec![Vec::new()];
+    }
+
+    fn end(&mut self) {
+        self.note();
+    }
+
+    fn note(&mut self) {
+        let plans = self.strings.iter().map(|string| needle(string));
+        self.plans.push(one(plans.collect()));
+    }
+}
+
+/// The grams of a string, each line of it by itself: lines lie in blocks of their own.
+fn needle(string: &[u8]) -> Plan {
+    all(string
+        .split(|&byte| byte == b'\n')
+        .map(|line| match of_needle(line) {
+            grams if grams.is_empty() => Plan::Any,
+            grams => Plan::Grams(grams),
+        })
+        .collect())
+}
+
+fn cross(first: &Strings, second: &Strings) -> Option<Strings> {
+    if first.len() * second.len() > MOST_STRINGS {
+        return None;
+    }
+    let pairs = first.iter().flat_map(|a| second.iter().map(|b| [&a[..], &b[..]].concat()));
+    Some(distinct(pairs.collect()))
+}
+
+fn distinct(mut strings: Strings) -> Strings {
+    strings.sort_unstable();
+    strings.dedup();
+    strings
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::slices::{Block, Slices};
+    use super::super::{Limits, Query, Signer};
+    use super::*;
+
+    fn options(pattern: &str) -> QueryOptions<'_> {
+        QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
+    }
+
+    /// Whether an index of one block takes it for a candidate.
+    fn candidate(options: &QueryOptions<'_>, block: &str) -> bool {
+        let mut slices = Slices::default();
+        let mut signer = Signer::default();
+        let grams = signer.grams(block.as_bytes());
+        // At the least density, so that a candidate is hardly ever one by chance.
+        slices.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 });
+        let mut found = false;
+        slices.blocks(&Plan::of(options), &mut |block| found |= block.owner == 7);
+        found
+    }
+
+    #[test]
+    fn what_cannot_match_is_left_out() {
+        // pattern, block, whether it is a candidate
+        let cases = [
+            ("needle", "a needle in", true),
+            ("needle", "a haystack", false),
+            ("needle|haystack", "a haystack", true),
+            ("needle|haystack", "a pin and thread", false),
+            ("(?i)NEEDLE", "a needle", true),
+            ("(?i)kelvin", "\u{212a}elvin", true),
+            ("static\\s+int\\s+\\w+_probe", "static void foo_remove", false),
+            ("static\\s+int\\s+\\w+_probe", "static  int a_probe", true),
+            ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "on 2024-05-06", true),
+            ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "on 2024/05/06", false),
+            (r"\d{4}-\d{2}", "no date", false),
+            (r"\d{4}-\d{2}", "٢٠٢٤-٠٥", true),
+            ("a.c", "zzzz", true),
+            ("colou?r", "the colr", false),
+            ("colou?r", "the color", true),
+            ("(foo){2,}bar", "foobar", false),
+            ("(foo){2,}bar", "foofoofoobar", true),
+            ("x(abc|def)*y", "xy", true),
+            ("x(abc|def)+y", "xy", false),
+            ("^needle$", "needle", true),
+        ];
+        for (pattern, block, expected) in cases {
+            assert_eq!(candidate(&options(pattern), block), expected, "{pattern} in {block}");
+        }
+    }
+
+    fn pattern() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            "[abcK1-3é]{1,4}",
+            Just("[ab]".to_owned()),
+            Just("[0-9]".to_owned()),
+            Just(r"\d".to_owned()),
+            Just(r"\w".to_owned()),
+            Just(".".to_owned()),
+            Just(r"\b".to_owned()),
+            Just("[^a]".to_owned()),
+            Just(r"\s".to_owned()),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 1..5).prop_map(|parts| parts.concat()),
+                proptest::collection::vec(inner.clone(), 1..4)
+                    .prop_map(|parts| format!("(?:{})", parts.join("|"))),
+                (inner, prop::sample::select(vec!["*", "+", "?", "{2}", "{2,3}", "{3,}"]))
+                    .prop_map(|(part, times)| format!("(?:{part}){times}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// The one thing that must never happen: a block with a match is no candidate.
+        #[test]
+        fn nothing_that_matches_is_left_out(
+            pattern in pattern(),
+            line in "[abckK1-5 éſ٣\u{212a}]{0,24}",
+            insensitive: bool,
+            word: bool,
+            multiline: bool,
+        ) {
+            let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
+            let options = QueryOptions { case, word, multiline, ..options(&pattern) };
+            if let Ok(query) = Query::new(&options)
+                && query.search(line.as_bytes(), &Limits::default(), &|| false,
+                    &mut |_| std::ops::ControlFlow::Continue(())).hits > 0
+            {
+                prop_assert!(candidate(&options, &line), "{} in {:?}", pattern, line);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The grams of many blocks, bit-sliced.
+//!
+//! Blocks with about as many grams share a shard: a matrix with a column per
+//! block and a row per (shortened) hash. A query reads the rows of its grams and
+//! combines them word by word, 64 blocks at a time, however many there are.
+
+use super::grams::HASH_BITS;
+use super::plan::Plan;
+
+/// Rows for each distinct gram of a block, before rounding up.
+const ROWS_PER_GRAM: usize = 2;
+const LEAST_ROWS: usize = 256;
+/// The bits of a full shard: 4 MiB, so that rows are long enough to be read in one go.
+const SHARD_BITS: usize = 1 << 25;
+/// Columns that a shard begins with.
+const FIRST_COLUMNS: usize = 64;
+
+/// A piece of a text: whole lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Whose it is: a number of the caller's.
+    pub owner: u32,
+    /// Where it begins, in bytes.
+    pub offset: u32,
+    /// Its length in bytes.
+    pub len: u32,
+    /// The number of its first line, from 1.
+    pub line: u32,
+}
+
+/// What is remembered of many blocks.
+#[derive(Debug, Default)]
+pub struct Slices {
+    full: Vec<Shard>,
+    open: [Option<Shard>; HASH_BITS as usize + 1],
+    blocks: usize,
+}
+
+struct Shard {
+    /// One less than the number of rows.
+    mask: u32,
+    /// Words of a row.
+    words: usize,
+    rows: Vec<u64>,
+    blocks: Vec<Block>,
+}
+
+impl std::fmt::Debug for Shard {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} blocks x {} rows", self.blocks.len(), self.mask + 1)
+    }
+}
+
+impl Slices {
+    /// Remembers a block by its distinct grams.
+    pub fn push(&mut self, grams: &[u32], block: Block) {
+        let rows = (grams.len() * ROWS_PER_GRAM).next_power_of_two();
+        let rows = rows.clamp(LEAST_ROWS, 1 << HASH_BITS);
+        let open = &mut self.open[rows.trailing_zeros() as usize];
+        let shard = open.get_or_insert_with(|| Shard::new(rows));
+        shard.push(grams, block);
+        self.blocks += 1;
+        if shard.blocks.len() == shard.most_columns() {
+            self.full.extend(open.take());
+        }
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.blocks
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks == 0
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        let of =
+            |shard: &Shard| shard.rows.len() * 8 + shard.blocks.capacity() * size_of::<Block>();
+        self.shards().map(of).sum()
+    }
+
+    /// Gives back the memory for blocks to come.
+    pub fn shrink(&mut self) {
+        for shard in self.open.iter_mut().flatten() {
+            shard.resize(shard.blocks.len().div_ceil(64));
+            shard.blocks.shrink_to_fit();
+        }
+    }
+
+    /// The blocks that a plan lets through.
+    pub fn blocks(&self, plan: &Plan, found: &mut dyn FnMut(&Block)) {
+        for shard in self.shards() {
+            let Some(columns) = shard.fitting(plan) else {
+                shard.blocks.iter().for_each(&mut *found);
+                continue;
+            };
+            for (index, mut word) in columns.into_iter().enumerate() {
+                while word != 0 {
+                    let column = index * 64 + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    if let Some(block) = shard.blocks.get(column) {
+                        found(block);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The owners below `owners` that a plan lets through when the parts of a
+    /// match may lie in different blocks, as one bit each. `None` is all.
+    pub fn owners(&self, plan: &Plan, owners: usize) -> Option<Vec<u64>> {
+        match plan {
+            Plan::Any => None,
+            Plan::Grams(_) => {
+                let mut set = vec![0; owners.div_ceil(64)];
+                self.blocks(plan, &mut |block| {
+                    if let Some(word) = set.get_mut(block.owner as usize / 64) {
+                        *word |= 1 << (block.owner & 63);
+                    }
+                });
+                Some(set)
+            }
+            Plan::All(plans) => plans.iter().filter_map(|plan| self.owners(plan, owners)).reduce(
+                |mut set, other| {
+                    and(&mut set, &other);
+                    set
+                },
+            ),
+            Plan::One(plans) => {
+                let mut set = vec![0; owners.div_ceil(64)];
+                for plan in plans {
+                    or(&mut set, &self.owners(plan, owners)?);
+                }
+                Some(set)
+            }
+        }
+    }
+
+    fn shards(&self) -> impl Iterator<Item = &Shard> {
+        self.full.iter().chain(self.open.iter().flatten())
+    }
+}
+
+impl Shard {
+    fn new(rows: usize) -> Self {
+        let words = FIRST_COLUMNS / 64;
+        Self { mask: rows as u32 - 1, words, rows: vec![0; rows * words], blocks: Vec::new() }
+    }
+
+    fn most_columns(&self) -> usize {
+        (SHARD_BITS / (self.mask as usize + 1)).max(FIRST_COLUMNS)
+    }
+
+    fn push(&mut self, grams: &[u32], block: Block) {
+        let column = self.blocks.len();
+        if column == self.words * 64 {
+            self.resize(self.words * 2);
+        }
+        let (word, bit) = (column / 64, 1 << (column & 63));
+        for &gram in grams {
+            self.rows[(gram & self.mask) as usize * self.words + word] |= bit;
+        }
+        self.blocks.push(block);
+    }
+
+    fn resize(&mut self, words: usize) {
+        if words == self.words {
+            return;
+        }
+        let keep = words.min(self.words);
+        let mut rows = vec![0; (self.mask as usize + 1) * words];
+        for (new, old) in
+            rows.chunks_exact_mut(words.max(1)).zip(self.rows.chunks_exact(self.words))
+        {
+            new[..keep].copy_from_slice(&old[..keep]);
+        }
+        (self.rows, self.words) = (rows, words);
+    }
+
+    fn row(&self, gram: u32) -> &[u64] {
+        let row = (gram & self.mask) as usize;
+        &self.rows[row * self.words..][..self.words]
+    }
+
+    /// The columns that fit; `None` is all.
+    fn fitting(&self, plan: &Plan) -> Option<Vec<u64>> {
+        match plan {
+            Plan::Any => None,
+            Plan::Grams(grams) => {
+                let (first, rest) = grams.split_first()?;
+                let mut columns = self.row(*first).to_vec();
+                for &gram in rest {
+                    if !and(&mut columns, self.row(gram)) {
+                        break;
+                    }
+                }
+                Some(columns)
+            }
+            Plan::All(plans) => {
+                let mut columns: Option<Vec<u64>> = None;
+                for plan in plans {
+                    let Some(fitting) = self.fitting(plan) else { continue };
+                    let any = match &mut columns {
+                        None => fitting.iter().any(|word| *word != 0),
+                        Some(columns) => and(columns, &fitting),
+                    };
+                    columns.get_or_insert(fitting);
+                    if !any {
+                        break;
+                    }
+                }
+                columns
+            }
+            Plan::One(plans) => {
+                let mut columns = vec![0; self.words];
+                for plan in plans {
+                    or(&mut columns, &self.fitting(plan)?);
+                }
+                Some(columns)
+            }
+        }
+    }
+}
+
+/// Keeps what is in both; false where nothing is.
+fn and(set: &mut [u64], other: &[u64]) -> bool {
+    let mut any = 0;
+    for (word, other) in set.iter_mut().zip(other) {
+        *word &= other;
+        any |= *word;
+    }
+    any != 0
+}
+
+fn or(set: &mut [u64], other: &[u64]) {
+    for (word, other) in set.iter_mut().zip(other) {
+        *word |= other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_is_found_again_by_its_grams() {
+        let mut slices = Slices::default();
+        let grams_of = |owner: u32| -> Vec<u32> {
+            // Of very different sizes, so that there are several shards.
+            (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0x3_ffff).collect()
+        };
+        for owner in 0..500 {
+            slices.push(&grams_of(owner), Block { owner, offset: 0, len: 1, line: 1 });
+        }
+        slices.shrink();
+        assert_eq!(slices.len(), 500);
+        for owner in 0..500 {
+            let plan = Plan::Grams(grams_of(owner));
+            let mut found = Vec::new();
+            slices.blocks(&plan, &mut |block| found.push(block.owner));
+            assert!(found.contains(&owner), "{owner}");
+            let set = slices.owners(&plan, 500).unwrap();
+            assert!(set[owner as usize / 64] >> (owner & 63) & 1 == 1, "{owner}");
+        }
+        let mut all = 0;
+        slices.blocks(&Plan::Any, &mut |_| all += 1);
+        assert_eq!((all, slices.owners(&Plan::Any, 500)), (500, None));
+    }
+}
