@@ -1,5 +1,6 @@
 /** What the calls of a local backend can be told. */
 import type { Durability, WriteOptions } from "./backend.ts";
+import type { IndexUse } from "../engine/search-types.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** How a local backend is made. */
@@ -15,6 +16,8 @@ export interface LocalOptions {
    * without a policy there is nothing to keep to.
    */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
+  /** Whether searches use an index where they do not say; default `auto`. */
+  readonly index?: IndexUse | undefined;
   /** `walk` resolves paths step by step even where the kernel can do it at once: for tests. */
   readonly resolver?: "auto" | "walk" | undefined;
 }

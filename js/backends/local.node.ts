@@ -9,7 +9,13 @@ import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
 import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
 import type { CancelToken, RootsBinding } from "../engine/roots.ts";
-import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type {
+  FindQuery,
+  FindResult,
+  IndexStatus,
+  SearchQuery,
+  SearchResult,
+} from "../engine/search-types.ts";
 import { type TreeSearch, treeSearch } from "../engine/tree-search.ts";
 import { unpack } from "../engine/unpack.ts";
 import type {
@@ -283,7 +289,21 @@ export class LocalBackend implements FsBackend {
   /** Searches contents below a directory, or in a file. Paths in results are relative to it. */
   async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
     checkPath(root);
-    return settle(root, this.#search.grep(root, query));
+    const index = query.index ?? this.#options.index;
+    return settle(root, this.#search.grep(root, { ...query, index }));
+  }
+  /**
+   * Makes the index of a directory now, rather than after the first search that takes long. Searches do not
+   * wait for it.
+   */
+  async warm(root: string, options: { readonly respectIgnore?: boolean } = {}): Promise<IndexStatus> {
+    checkPath(root);
+    return settle(root, this.#search.warm(root, options.respectIgnore ?? true));
+  }
+  /** What is known of the index that a directory is in. */
+  async indexStatus(root: string): Promise<IndexStatus | undefined> {
+    checkPath(root);
+    return settle(root, this.#search.indexStatus(root));
   }
   /** Finds entries below a directory by name. Paths in results are relative to it. */
   async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {

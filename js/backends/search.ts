@@ -199,6 +199,7 @@ class Search {
       unreadable: this.#unreadable + (walk?.counts.unreadable ?? 0),
       ignored: walk?.counts.ignored ?? 0,
       truncated,
+      fresh: "scan",
       complete: reason === undefined,
       ...(reason !== undefined && { incompleteReason: reason }),
       ...(next !== undefined && { nextCursor: encodeCursor("grep", next) }),

@@ -62,6 +62,42 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
   readonly maxResults?: number | undefined;
   /** Larger files are passed over and counted (bytes). Default 100 MiB. */
   readonly maxFileBytes?: number | undefined;
+  /**
+   * Whether an index answers, where the backend has one: the answers are the same. `auto`: a search that
+   * took long has one made in the background, for those that follow; never of a whole file system or a
+   * home directory unless `anywhere`. Default: the backend's, `auto`.
+   */
+  readonly index?: IndexUse | undefined;
+  /**
+   * Ask every file whether it changed, also where the system tells of changes: for stores through memory
+   * maps, and through names outside the tree. Default false.
+   */
+  readonly strict?: boolean | undefined;
+}
+
+/** Whether searches use an index. */
+export type IndexUse = "auto" | "off" | "anywhere";
+
+/**
+ * How a search knows that it saw every file as it is now: `scan`, it looked at all of them; `watch`, the
+ * system tells of every change; `sweep`, files were asked when they last changed.
+ */
+export type Freshness = "scan" | "watch" | "sweep";
+
+/** What is told of the index of a directory. */
+export interface IndexStatus {
+  /** Files it knows. */
+  readonly files: number;
+  /** Files that every search still reads. */
+  readonly unsigned: number;
+  /** Bytes of the files that were read for it. */
+  readonly corpusBytes: number;
+  /** Memory in use, in bytes. */
+  readonly memoryBytes: number;
+  /** Directories that are watched. */
+  readonly watches: number;
+  /** Nothing is under way. */
+  readonly ready: boolean;
 }
 
 /** One line that matches. */
@@ -109,6 +145,7 @@ export interface SearchResult {
   readonly ignored: number;
   /** Whether `maxResults` cut something off. */
   readonly truncated: boolean;
+  readonly fresh: Freshness;
   /** Whether everything was searched to its end. */
   readonly complete: boolean;
   readonly incompleteReason?: IncompleteReason;

@@ -10,7 +10,9 @@ import type {
   FileCount,
   FindQuery,
   FindResult,
+  Freshness,
   IncompleteReason,
+  IndexStatus,
   SearchMatch,
   SearchQuery,
   SearchResult,
@@ -21,6 +23,8 @@ import { type Packed, unpack } from "./unpack.ts";
 export interface NativeSearch {
   grep(path: string, options: string, cancel?: CancelToken): Promise<Packed[]>;
   find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
+  warm(path: string, respectIgnore: boolean): Promise<Packed>;
+  indexStatus(path: string): Promise<Packed>;
 }
 
 /** The native engine's cancel token. */
@@ -35,6 +39,9 @@ export interface TreeSearch {
     query: SearchQuery & { readonly signal?: AbortSignal | undefined },
   ): Promise<SearchResult>;
   find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
+  /** Makes the index of a directory now. */
+  warm(path: string, respectIgnore: boolean): Promise<IndexStatus>;
+  indexStatus(path: string): Promise<IndexStatus | undefined>;
 }
 
 /** Wraps a native root set, given its engine's class of cancel tokens. */
@@ -55,7 +62,29 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
         recentFrom,
       );
     },
+    warm: (path, respectIgnore) => roots.warm(path, respectIgnore).then(readStatus, translated),
+    indexStatus: (path) =>
+      roots.indexStatus(path).then((packed) => {
+        return packed.nums.length === 0 ? undefined : readStatus(packed);
+      }, translated),
   };
+}
+
+function translated(error: unknown): never {
+  throw fromEngine(error);
+}
+
+/** Reads what `pack` of `crates/node/src/search.rs` wrote. */
+function readStatus(packed: Packed): IndexStatus {
+  const from = unpack(packed);
+  return Object.freeze({
+    files: from.num(),
+    unsigned: from.num(),
+    corpusBytes: from.num(),
+    memoryBytes: from.num(),
+    watches: from.num(),
+    ready: from.flag(),
+  });
 }
 
 /** Runs a call that a signal may cancel; its errors become `FilewrightError`s. */
@@ -91,7 +120,9 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
   "timeout",
 ];
 
-/** Reads what `grep` of `crates/fs/src/grep.rs` wrote. */
+const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
+
+/** Reads what `grep` of `crates/fs/src/grep` wrote. */
 function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult {
   const head = unpack(packed[0] as Packed);
   const totalMatches = head.num();
@@ -106,6 +137,7 @@ function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult
   const nextPath = head.optStr();
   const nextLine = head.num();
   const context = head.flag();
+  const fresh = FRESH[head.num()] ?? "scan";
   const content = (query.output ?? "content") === "content";
   // A million hits take longer to become objects than to be found: they do when
   // somebody looks.
@@ -131,6 +163,7 @@ function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult
     unreadable,
     ignored,
     truncated,
+    fresh,
     complete: incompleteReason === undefined,
     ...(incompleteReason !== undefined && { incompleteReason }),
     ...(nextPath !== null && { nextCursor: encodeCursor("grep", { path: nextPath, number: nextLine }) }),

@@ -2,7 +2,7 @@
 import { childOf, relativeTo } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search.ts";
 import { encodeCursor } from "../engine/cursor.ts";
-import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type { Freshness, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
@@ -62,6 +62,8 @@ export interface GrepData {
   readonly skipped_large: number;
   readonly unreadable: number;
   readonly truncated: boolean;
+  /** How it is known that the files are seen as they are now. */
+  readonly fresh: Freshness;
   /** Whether everything was searched to its end. */
   readonly complete: boolean;
   readonly incomplete_reason?: string;
@@ -148,6 +150,7 @@ const outputSchema = object(
     skipped_large: integer("Files too large to be searched."),
     unreadable: integer("Entries that could not be read."),
     truncated: { type: "boolean", description: "Whether there is more." },
+    fresh: text("watch, sweep or scan: how changes are known."),
     complete: { type: "boolean", description: "Whether everything was searched." },
     incomplete_reason: text("max_results, max_per_file or timeout."),
     next_cursor: text("Pass as cursor to go on."),
@@ -230,6 +233,7 @@ function dataOf(found: SearchResult, args: Args, shown: (path: string) => string
     skipped_large: found.skippedLarge,
     unreadable: found.unreadable,
     truncated: found.truncated,
+    fresh: found.fresh,
     complete: found.complete,
     ...(found.incompleteReason === undefined ? {} : { incomplete_reason: found.incompleteReason }),
     ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),

@@ -3,6 +3,7 @@
  *
  * Set once by the Node entry, so that this room needs no Node.
  */
+import type { IndexUse } from "../engine/search-types.ts";
 import type { GrantStore, SandboxPolicy } from "../access/index.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -15,6 +16,7 @@ export interface LocalSettings {
   readonly stateDir?: string | undefined;
   readonly durability: Durability;
   readonly kernel: "prefer" | "require" | "off";
+  readonly index: IndexUse;
 }
 
 /** What protects the files of a local disk. */

@@ -24,7 +24,7 @@ function journal(stateDir: string = defaultStateDir()): FileJournal {
 setLocalHost({
   journal,
   stateDir: (given) => resolve(given ?? defaultStateDir()),
-  open: ({ stateDir, durability, kernel }) => new LocalBackend({ stateDir, durability, kernel }),
+  open: (settings) => new LocalBackend(settings),
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
   home: () => homedir(),

@@ -47,6 +47,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
           stateDir: given.stateDir,
           durability: given.durability ?? "atomic",
           kernel: given.kernel ?? "prefer",
+          index: given.index ?? "auto",
         })
       : undefined;
   const local = disk !== undefined;
@@ -160,6 +161,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   durability: true,
   edit: true,
   kernel: true,
+  index: true,
   stateDir: true,
   agent: true,
   guard: true,

@@ -71,6 +71,11 @@ export interface WorkspaceOptions {
   readonly durability?: Durability | undefined;
   /** Whether the kernel confines the threads that touch files. Default `prefer`. */
   readonly kernel?: "prefer" | "require" | "off" | undefined;
+  /**
+   * Whether searches of a local disk use an index: made in the background once a search took long, and never
+   * behind the disk. `anywhere`: also of a whole file system or a home directory. Default `auto`.
+   */
+  readonly index?: "auto" | "off" | "anywhere" | undefined;
   /** Offer `run_command`, in this sandbox. Default: no commands are run. */
   readonly commands?: SandboxProvider | undefined;
   /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */

@@ -82,6 +82,12 @@ impl Options {
         }
     }
 
+    /// Some of the options as one text, the same for equal values.
+    pub fn canonical(&self, names: &[&str]) -> String {
+        let values = names.iter().map(|name| self.get(name).cloned().unwrap_or(Value::Null));
+        Value::Array(values.collect()).to_string()
+    }
+
     fn read<'a, T>(
         &'a self,
         name: &str,

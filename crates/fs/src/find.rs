@@ -101,7 +101,7 @@ impl FindOptions {
 pub fn find(roots: &Roots, path: &[u8], options: &FindOptions, cancel: &Cancel) -> Result<Packed> {
     let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
-    let ground = Ground::open(roots, path, &options.walk)?;
+    let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
     let (summary, groups) = walk(&ground, &options.walk, &stop, &Finder { options })?;
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));

@@ -12,6 +12,7 @@ pub(crate) mod errno;
 pub mod facts;
 pub mod find;
 pub mod grep;
+pub mod index;
 pub mod list;
 pub mod lock;
 pub mod mutate;

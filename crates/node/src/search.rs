@@ -10,15 +10,16 @@ use filewright_core::path::decode_name;
 use filewright_core::search::{Query, search_packed};
 use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::find::{FindOptions, find};
-use filewright_fs::grep::{GrepOptions, grep};
+use filewright_fs::grep::{GrepOptions, grep_indexed};
+use filewright_fs::index::{self, Status};
 use filewright_fs::root::Roots;
 use napi::bindgen_prelude::{Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard, to_napi};
-use crate::root::NativeRoots;
-use crate::task::{OnPool, on_pool};
+use crate::root::{NativeRoots, PackedJob, bytes_of};
+use crate::task::{OnPool, on_pool, on_pool_with};
 
 /// A compiled query.
 #[napi]
@@ -126,7 +127,7 @@ impl Task for GrepTask {
     fn compute(&mut self) -> napi::Result<Vec<Packed>> {
         let Call { roots, path, options, cancel } = &self.0;
         GrepOptions::from_json(options)
-            .and_then(|options| grep(roots, &decode_name(path), &options, cancel))
+            .and_then(|options| grep_indexed(roots, &decode_name(path), &options, cancel))
             .map_err(to_napi)
     }
 
@@ -166,4 +167,33 @@ impl NativeRoots {
     pub fn find(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<FindTask> {
         on_pool(&self.confinement.pool, FindTask(Call::new(self, path, options, cancel)))
     }
+
+    /// Makes the index of a directory now.
+    #[napi]
+    pub fn warm(&self, path: String, respect_ignore: bool) -> PackedJob {
+        let (roots, path) = (Arc::clone(&self.roots), bytes_of(&path));
+        let work = move || index::warm(&roots, &path, respect_ignore).map(|status| pack(&status));
+        on_pool_with(&self.confinement.pool, work, PackedResult::from)
+    }
+
+    /// What is known of the index that a path is in; no numbers where there is none.
+    #[napi]
+    pub fn index_status(&self, path: String) -> PackedJob {
+        let work = |roots: &Roots, path: &[u8]| {
+            Ok(index::status(roots, path)?.map_or_else(Packed::new, |status| pack(&status)))
+        };
+        self.run(&path, work, PackedResult::from)
+    }
+}
+
+/// `files unsigned corpus_bytes memory_bytes watches ready`.
+fn pack(status: &Status) -> Packed {
+    let mut packed = Packed::new();
+    packed.num(status.files);
+    packed.num(status.unsigned);
+    packed.num(status.corpus_bytes);
+    packed.num(status.memory_bytes);
+    packed.num(status.watches);
+    packed.flag(status.ready);
+    packed
 }

@@ -102,6 +102,11 @@ impl Globs {
         Self::new(&options.list("patterns")?, &options.list("exclude")?, case)
     }
 
+    /// Whether every path matches.
+    pub fn is_everything(&self) -> bool {
+        self.include.is_none() && self.exclude.is_none()
+    }
+
     /// Whether the entry at the relative `path` (`/`-separated, no leading
     /// slash) is included and neither it nor a directory above it is excluded.
     pub fn matches(&self, path: &[u8], is_dir: bool) -> bool {

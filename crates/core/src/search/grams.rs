@@ -3,7 +3,7 @@
 //! A gram is three bytes of one line, ASCII letters folded, as a hash of
 //! [`HASH_BITS`] bits. Where a digit is among the three there is a second gram
 //! in which every digit is the same, so that `[0-9]{4}-[0-9]{2}` has grams too;
-//! and one gram says that the block has a byte beyond ASCII. Hashes collide, so
+//! and there are grams for blocks with a byte, or a number, beyond ASCII. Hashes collide, so
 //! a gram that is there may be another: what is found by grams is a candidate.
 
 /// How many bits the hash of a gram has.
@@ -15,6 +15,9 @@ pub(super) const DIGIT: u8 = 1;
 
 /// The gram of a block with a byte beyond ASCII.
 pub(super) const BEYOND_ASCII: u32 = hash(0, 0, 0);
+
+/// The gram of a block with a number beyond ASCII, such as `٣`.
+pub(super) const NUMBER_BEYOND_ASCII: u32 = hash(0, 0, 2);
 
 const fn hash(a: u8, b: u8, c: u8) -> u32 {
     let word = (a as u32) << 16 | (b as u32) << 8 | c as u32;
@@ -86,6 +89,10 @@ impl Signer {
         self.grams.clear();
         if !block.is_ascii() {
             self.add(BEYOND_ASCII);
+            let letters = || block.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            if letters().any(|letter| !letter.is_ascii() && letter.is_numeric()) {
+                self.add(NUMBER_BEYOND_ASCII);
+            }
         }
         let mut rest = block;
         while !rest.is_empty() {
@@ -148,5 +155,7 @@ mod tests {
         }
         assert!(signer.grams("é".as_bytes()).contains(&BEYOND_ASCII));
         assert!(!signer.grams(b"e").contains(&BEYOND_ASCII));
+        assert!(signer.grams("\u{ff} ٣".as_bytes()).contains(&NUMBER_BEYOND_ASCII));
+        assert!(!signer.grams("é3".as_bytes()).contains(&NUMBER_BEYOND_ASCII));
     }
 }

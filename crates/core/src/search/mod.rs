@@ -184,7 +184,7 @@ impl Query {
         interrupted: &dyn Fn() -> bool,
         receive: &mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     ) -> Outcome {
-        scan::Scan::new(self, lines, limits, interrupted, receive).from_line(line).run()
+        scan::Scan::new(self, lines, limits, interrupted, receive).beginning_at(line).run()
     }
 }
 

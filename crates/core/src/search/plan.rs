@@ -9,13 +9,14 @@
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
-use super::grams::{BEYOND_ASCII, DIGIT, fold, of_needle};
+use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, of_needle};
 use super::query::{Case, MAX_NESTING, QueryOptions};
 
 /// The most strings that are followed at once.
 const MOST_STRINGS: usize = 64;
-/// The most characters of a class that are told apart.
+/// The most characters of a class that are told apart, in ASCII and beyond.
 const MOST_CHARACTERS: usize = 16;
+const MOST_BEYOND_ASCII: usize = 32;
 /// The most repetitions that are spelt out.
 const MOST_REPETITIONS: u32 = 8;
 /// A plan with more grams costs more than it saves.
@@ -53,12 +54,10 @@ impl Plan {
             .build()
             .parse(pattern);
         let Ok(hir) = parsed else { return Plan::Any };
-        let mut planner = Planner { line_ends: options.multiline, beyond_ascii: false };
+        let mut planner = Planner { line_ends: options.multiline, left_out: Vec::new() };
         let plan = planner.required(&hir);
-        let plan = match planner.beyond_ascii {
-            true => one(vec![plan, Plan::Grams(vec![BEYOND_ASCII])]),
-            false => plan,
-        };
+        let left_out = planner.left_out.into_iter().map(|gram| Plan::Grams(vec![gram]));
+        let plan = one(std::iter::once(plan).chain(left_out).collect());
         if plan.grams() > MOST_GRAMS { Plan::Any } else { plan }
     }
 
@@ -101,8 +100,8 @@ type Strings = Vec<Vec<u8>>;
 struct Planner {
     /// A match may cross lines.
     line_ends: bool,
-    /// Somewhere the plan leaves out characters beyond ASCII.
-    beyond_ascii: bool,
+    /// The grams of blocks with characters that the plan leaves out.
+    left_out: Vec<u32>,
 }
 
 impl Planner {
@@ -201,16 +200,18 @@ impl Planner {
     fn class(&mut self, class: &Class) -> Option<Strings> {
         let mut ascii = Vec::new();
         let mut others = Vec::new();
-        let mut many_others = false;
+        let (mut many_others, mut numbers) = (false, true);
         match class {
             Class::Unicode(class) => {
                 for range in class.ranges() {
                     let (start, end) = (range.start() as u32, range.end() as u32);
                     ascii.extend((start..=end.min(0x7f)).map(|code| code as u8));
                     let beyond = start.max(0x80);
-                    many_others |= end >= beyond && (end - beyond) as usize >= MOST_CHARACTERS;
-                    if !many_others {
-                        others.extend((beyond..=end).filter_map(char::from_u32));
+                    many_others |= end >= beyond && (end - beyond) as usize >= MOST_BEYOND_ASCII;
+                    if end >= beyond {
+                        let letters = (beyond..=end).filter_map(char::from_u32);
+                        others.extend(letters.clone().take(MOST_BEYOND_ASCII + 1));
+                        numbers &= letters.clone().all(char::is_numeric);
                     }
                 }
             }
@@ -236,13 +237,20 @@ impl Planner {
         }
         let mut strings: Strings = ascii.iter().map(|&byte| vec![fold(byte)]).collect();
         strings = distinct(strings);
-        if many_others || others.len() > MOST_CHARACTERS {
-            // A match with one of them makes the block one beyond ASCII.
-            self.beyond_ascii |= !strings.is_empty() && strings.len() <= MOST_CHARACTERS;
+        let many_others = many_others || others.len() > MOST_BEYOND_ASCII;
+        if strings.len() > MOST_CHARACTERS || many_others && strings.is_empty() {
+            return None;
+        }
+        if many_others {
+            // A match with one of them makes the block one with such a character.
+            let gram = if numbers { NUMBER_BEYOND_ASCII } else { BEYOND_ASCII };
+            if !self.left_out.contains(&gram) {
+                self.left_out.push(gram);
+            }
         } else {
             strings.extend(others.iter().map(|letter| letter.to_string().into_bytes()));
         }
-        (!strings.is_empty() && strings.len() <= MOST_CHARACTERS).then_some(strings)
+        Some(strings)
     }
 }
 

@@ -65,7 +65,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The number of the first line is this one.
-    pub fn from_line(self, line: u64) -> Self {
+    pub fn beginning_at(self, line: u64) -> Self {
         Self { lines: line, ..self }
     }
 

@@ -37,6 +37,7 @@ pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
 pub(crate) use resolver::directory_flags;
 
 use crate::errno::{os, outside, protected};
+use crate::index::Indexes;
 use crate::write::Swept;
 
 /// One allowed place.
@@ -80,6 +81,7 @@ pub struct Roots {
     follow: Follow,
     resolver: Resolver,
     pub(crate) swept: Swept,
+    pub(crate) indexes: Indexes,
 }
 
 impl Roots {
@@ -130,6 +132,7 @@ impl Roots {
             follow: policy.follow,
             resolver,
             swept: Swept::default(),
+            indexes: Indexes::default(),
         })
     }
 
@@ -170,6 +173,7 @@ impl Roots {
             follow: Follow::Inside,
             resolver,
             swept: Swept::default(),
+            indexes: Indexes::default(),
         })
     }
 
@@ -274,6 +278,19 @@ impl Roots {
         let index =
             self.deepest(|root| (root.read || root.write) && is_within(&real, &root.path))?;
         Some((index, real))
+    }
+
+    /// Where an index for searches in a directory begins: at the deepest root
+    /// around it that `fits`, else at the directory itself if that does.
+    pub(crate) fn index_root<'a>(
+        &'a self,
+        real: &'a [u8],
+        fits: impl Fn(&[u8]) -> bool,
+    ) -> Option<&'a [u8]> {
+        let whole = |root: &&Root| root.read && root.path == root.anchor_path;
+        let around = self.roots.iter().filter(whole).map(|root| &root.path[..]);
+        let around = around.filter(|path| is_within(real, path) && fits(path));
+        around.max_by_key(|path| path.len()).or_else(|| fits(real).then_some(real))
     }
 
     /// The root with the deepest anchor from which the walk may stand at `path`.

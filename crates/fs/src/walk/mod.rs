@@ -18,7 +18,7 @@
 mod list;
 mod open;
 mod queue;
-mod rules;
+pub(crate) mod rules;
 mod worker;
 
 use std::ffi::CStr;
@@ -35,7 +35,7 @@ use crate::root::{Resolver, Roots};
 use crate::stat::Kind;
 
 pub(crate) use list::Listing;
-pub(crate) use open::{Content, read_open, read_regular};
+pub(crate) use open::{Content, Opener, open_plain, read_open, read_regular};
 use queue::Queue;
 use worker::Worker;
 
@@ -156,15 +156,17 @@ impl Counters {
 
 /// Where a walk starts.
 pub(crate) struct Ground<'r> {
-    roots: &'r Roots,
-    fd: OwnedFd,
+    pub(crate) roots: &'r Roots,
+    pub(crate) fd: OwnedFd,
     /// The absolute real path of the start, with a final slash.
-    real: Vec<u8>,
+    pub(crate) real: Vec<u8>,
     resolver: Resolver,
     /// The ignore rules of the directories above the start.
-    stack: Stack,
+    pub(crate) stack: Stack,
     /// Where paths as the ignore rules see them begin in absolute paths.
-    top: usize,
+    pub(crate) top: usize,
+    /// What the rules above are, in one number.
+    pub(crate) rules: u64,
 }
 
 impl<'r> Ground<'r> {
@@ -172,17 +174,18 @@ impl<'r> Ground<'r> {
     ///
     /// # Errors
     /// As [`Roots::open_dir`].
-    pub fn open(roots: &'r Roots, path: &[u8], options: &WalkOptions) -> Result<Self> {
+    pub fn open(roots: &'r Roots, path: &[u8], ignore: Option<&[String]>) -> Result<Self> {
         let opened = roots.open_dir(path)?;
         let mut real = opened.real;
         if real.last() != Some(&b'/') {
             real.push(b'/');
         }
-        let (stack, top) = match &options.ignore {
+        let (stack, top, rules) = match ignore {
             Some(names) => rules::above(roots, &real, names),
-            None => (Stack::new(), real.len()),
+            None => (Stack::new(), real.len(), 0),
         };
-        Ok(Self { roots, fd: opened.fd, real, resolver: roots.resolver(), stack, top })
+        let resolver = roots.resolver();
+        Ok(Self { roots, fd: opened.fd, real, resolver, stack, top, rules })
     }
 }
 
@@ -232,6 +235,6 @@ pub(crate) fn walk<V: Visitor>(
 }
 
 /// How many threads search: more than this the disk cache does not feed.
-fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get).min(16)
 }

@@ -18,7 +18,7 @@ const PATIENCE: u32 = 400;
 
 /// Opens the directories of a walk, remembering the last one: the next is
 /// nearly always the same or below it.
-pub(super) struct Opener<'a> {
+pub(crate) struct Opener<'a> {
     ground: &'a Ground<'a>,
     stop: &'a Stop<'a>,
     last: Option<(Arc<[u8]>, OwnedFd)>,
@@ -164,20 +164,29 @@ pub(crate) fn read_regular(
     stop: &Stop<'_>,
     buffer: &mut Vec<u8>,
 ) -> rustix::io::Result<Content> {
-    let flags =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = patiently(stop, || rustix::fs::openat(dir, name, flags, Mode::empty()));
-    let fd = match opened {
-        Ok(fd) => fd,
-        // It was replaced by a link or a socket since it was listed.
-        Err(Errno::LOOP | Errno::NXIO | Errno::MLINK) => return Ok(Content::Special),
-        Err(errno) => return Err(errno),
-    };
+    let Some(fd) = open_plain(dir, name, stop)? else { return Ok(Content::Special) };
     let stat = rustix::fs::fstat(&fd)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(Content::Special);
     }
     read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
+}
+
+/// Opens an entry that was a regular file when it was listed; what it is now is
+/// for the caller to look at. `None` where it can only be something else.
+pub(crate) fn open_plain(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    stop: &Stop<'_>,
+) -> rustix::io::Result<Option<OwnedFd>> {
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    match patiently(stop, || rustix::fs::openat(dir, name, flags, Mode::empty())) {
+        Ok(fd) => Ok(Some(fd)),
+        // It was replaced by a link or a socket since it was listed.
+        Err(Errno::LOOP | Errno::NXIO | Errno::MLINK) => Ok(None),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// Reads an open regular file whole into `buffer`. `size` is what it has been.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::CStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::BorrowedFd;
 
 use filewright_core::ignore::{Kind as RuleKind, MAX_FILE_BYTES, Rules, Stack};
@@ -12,17 +13,18 @@ use crate::cancel::{Cancel, Deadline};
 use crate::root::{Roots, parent_of};
 use crate::stat::Kind;
 
-/// The stack for a listed directory: `directory` is its path as the rules see
-/// paths, with or without a final slash.
-pub(super) fn enter(
+/// The stack for a listed directory, and what its own rules are, in one number:
+/// `directory` is its path as the rules see paths, with or without a final slash.
+pub(crate) fn enter(
     stack: &Stack,
     fd: BorrowedFd<'_>,
     listing: &Listing,
     names: &[String],
     directory: &[u8],
-) -> Stack {
+) -> (Stack, u64) {
     let mut lists = Vec::new();
     let mut border = false;
+    let mut content = DefaultHasher::new();
     for index in 0..listing.len() {
         let name = listing.name(index);
         if name.first() != Some(&b'.') {
@@ -30,26 +32,30 @@ pub(super) fn enter(
         }
         if name == b".git" {
             border = true;
+            name.hash(&mut content);
             if listing.kind(index) == Kind::Dir {
-                lists.extend(exclude(fd).map(|rules| (RuleKind::EXCLUDE, rules)));
+                let rules = exclude(fd, &mut content);
+                lists.extend(rules.map(|rules| (RuleKind::EXCLUDE, rules)));
             }
         } else if listing.kind(index) == Kind::File
             && let Some(place) = names.iter().position(|wanted| wanted.as_bytes() == name)
         {
-            let rules = read(fd, name);
+            let rules = read(fd, name, &mut content);
             lists.extend(rules.map(|rules| (RuleKind::file(place), rules)));
         }
     }
-    stack.enter(directory.strip_suffix(b"/").unwrap_or(directory), lists, border)
+    let directory = directory.strip_suffix(b"/").unwrap_or(directory);
+    (stack.enter(directory, lists, border), content.finish())
 }
 
 /// The rules above the start of a walk, and where the paths they see begin in
-/// absolute paths. `real` is the absolute path of the start, with a final slash.
+/// absolute paths; and what these rules are, in one number. `real` is the
+/// absolute path of the start, with a final slash.
 ///
 /// Ignore files are honoured up to the root that the start lies in; above a
 /// whole file system only up to the repository. Where the start itself is
 /// ignored, somebody asked for it by name: then nothing above counts.
-pub(super) fn above(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usize) {
+pub(super) fn above(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usize, u64) {
     let start = real.strip_suffix(b"/").unwrap_or(real);
     let mut above = Vec::new();
     let mut at = start;
@@ -78,26 +84,30 @@ pub(super) fn above(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usi
         None => real.len(),
     };
     let mut stack = Stack::new();
-    if let Some(rules) = global() {
+    let mut content = DefaultHasher::new();
+    if let Some(rules) = global(&mut content) {
         stack = stack.enter(b"", vec![(RuleKind::GLOBAL, rules)], false);
     }
-    let fresh = stack.clone();
+    let (fresh, fresh_content) = (stack.clone(), content.finish());
     for (opened, listing) in above.iter().rev() {
         let directory = opened.real.get(top..).unwrap_or_default();
         if !directory.is_empty() && stack.ignored(directory, true) {
-            return (fresh, top);
+            return (fresh, top, fresh_content);
         }
-        stack = enter(&stack, std::os::fd::AsFd::as_fd(&opened.fd), listing, names, directory);
+        let fd = std::os::fd::AsFd::as_fd(&opened.fd);
+        let entered = enter(&stack, fd, listing, names, directory);
+        stack = entered.0;
+        entered.1.hash(&mut content);
     }
     let itself = start.get(top..).unwrap_or_default();
     if !itself.is_empty() && stack.ignored(itself, true) {
-        return (fresh, top);
+        return (fresh, top, fresh_content);
     }
-    (stack, top)
+    (stack, top, content.finish())
 }
 
-/// The rules in a file of a directory.
-fn read(dir: BorrowedFd<'_>, name: &[u8]) -> Option<Rules> {
+/// The rules in a file of a directory; what they are goes into `content`.
+fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<Rules> {
     let mut terminated = name.to_vec();
     terminated.push(0);
     let name = CStr::from_bytes_with_nul(&terminated).ok()?;
@@ -105,23 +115,33 @@ fn read(dir: BorrowedFd<'_>, name: &[u8]) -> Option<Rules> {
     let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
     let mut bytes = Vec::new();
     match read_regular(dir, name, MAX_FILE_BYTES as u64, &stop, &mut bytes) {
-        Ok(Content::Read) => Some(Rules::parse(&bytes)),
+        Ok(Content::Read) => {
+            (name, &bytes).hash(content);
+            Some(Rules::parse(&bytes))
+        }
         _ => None,
     }
 }
 
+/// What `.git/info/exclude` says in a directory, in one number.
+pub(crate) fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
+    let mut content = DefaultHasher::new();
+    let _ = exclude(dir, &mut content);
+    content.finish()
+}
+
 /// The rules of `.git/info/exclude`.
-fn exclude(dir: BorrowedFd<'_>) -> Option<Rules> {
+fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<Rules> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
     let info = openat(git, c"info", flags, Mode::empty()).ok()?;
-    read(std::os::fd::AsFd::as_fd(&info), b"exclude")
+    read(std::os::fd::AsFd::as_fd(&info), b"exclude", content)
 }
 
 /// The user's own excludes, where git looks for them by default. They lie
 /// outside every root; all that is learnt from them is what not to show.
-fn global() -> Option<Rules> {
+fn global(content: &mut DefaultHasher) -> Option<Rules> {
     let from = |name: &str| {
         std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| {
             use std::os::unix::ffi::OsStringExt as _;
@@ -133,5 +153,5 @@ fn global() -> Option<Rules> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = open([&config[..], b"/git"].concat(), flags, Mode::empty()).ok()?;
-    read(std::os::fd::AsFd::as_fd(&dir), b"ignore")
+    read(std::os::fd::AsFd::as_fd(&dir), b"ignore", content)
 }

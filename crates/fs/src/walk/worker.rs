@@ -114,7 +114,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let stack = match &options.ignore {
             Some(names) if !ignored => {
                 let directory = [&ground.real[ground.top..], &place.raw].concat();
-                rules::enter(&stack, fd, listing, names, &directory)
+                rules::enter(&stack, fd, listing, names, &directory).0
             }
             _ => stack,
         };

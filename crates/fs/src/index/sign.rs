@@ -1,0 +1,246 @@
+//! Signing files in the background: reading each once and remembering the grams
+//! of its blocks.
+//!
+//! A file that changes while it is read stays dirty, as does one that changed so
+//! lately that the next change might not show.
+
+use std::ffi::CString;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use filewright_core::encoding::{Encoding, bom};
+use filewright_core::search::{BINARY_WINDOW, Block, Signer};
+
+use super::Index;
+use super::tree::{NONE, State as FileState, stamp_of};
+use crate::cancel::{Cancel, Deadline};
+use crate::grep::MAX_FILE_BYTES;
+use crate::stat::{Kind, Stat};
+use crate::walk::{Content, Ground, Opener, Stop, open_plain, read_open, threads};
+
+/// A block is cut at the first line end after this many bytes.
+const BLOCK_BYTES: usize = 16 * 1024;
+/// Blocks handed over at once: their grams are some hundred KB.
+const HANDED_OVER: usize = 16;
+/// Files that a thread takes at a time.
+const CHUNK: usize = 32;
+/// More threads take more of the machine than a search gains.
+const MOST_THREADS: usize = 4;
+/// So many files that are read by every query are no reason to sign again.
+pub(super) const FEW: usize = 64;
+/// How often files that keep changing are tried.
+const PASSES: u32 = 8;
+/// When what changed lately is tried again.
+const LATER: Duration = Duration::from_millis(150);
+
+/// Signs what is dirty until next to nothing is.
+pub(super) fn sign(index: &Index, ground: &Ground<'_>) {
+    for pass in 0..PASSES {
+        let dirty = {
+            let mut state = index.lock();
+            state.tree.arrange();
+            let rank = &state.tree.order.rank;
+            let mut dirty: Vec<u32> = state.tree.dirty.iter().copied().collect();
+            dirty.sort_unstable_by_key(|&file| rank.get(file as usize).copied());
+            dirty
+        };
+        if dirty.is_empty() || pass > 1 && dirty.len() < FEW || index.is_closed() {
+            break;
+        }
+        if pass > 0 {
+            std::thread::sleep(LATER);
+        }
+        let next = AtomicUsize::new(0);
+        let run = || Signing::new(index, ground).run(&dirty, &next);
+        std::thread::scope(|scope| {
+            for _ in 1..threads().min(MOST_THREADS).min(dirty.len().div_ceil(CHUNK)) {
+                // Without another thread this one does it all.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || {
+                    lower_priority();
+                    run();
+                });
+            }
+            run();
+        });
+    }
+    index.lock().tree.slices.shrink();
+}
+
+/// Searches come first.
+pub(super) fn lower_priority() {
+    // On Linux this holds for the thread; elsewhere it would for the process.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
+
+struct Signing<'a> {
+    index: &'a Index,
+    ground: &'a Ground<'a>,
+    signer: Signer,
+    buffer: Vec<u8>,
+    grams: Vec<u32>,
+    /// Blocks to be handed over, each with the end of its grams.
+    blocks: Vec<(Block, usize)>,
+}
+
+/// A file to be signed.
+struct Todo {
+    file: u32,
+    touched: u32,
+    dir: Arc<[u8]>,
+    name: CString,
+}
+
+impl<'a> Signing<'a> {
+    fn new(index: &'a Index, ground: &'a Ground<'a>) -> Self {
+        let (buffer, grams, blocks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { index, ground, signer: Signer::default(), buffer, grams, blocks }
+    }
+
+    fn run(&mut self, dirty: &[u32], next: &AtomicUsize) {
+        let cancel = Cancel::new();
+        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+        let mut opener = Opener::new(self.ground, &stop);
+        loop {
+            let begin = next.fetch_add(CHUNK, Ordering::Relaxed);
+            let end = (begin + CHUNK).min(dirty.len());
+            if begin >= end {
+                return;
+            }
+            for todo in self.look_up(&dirty[begin..end]) {
+                if self.index.is_closed() || self.index.is_full() {
+                    return;
+                }
+                self.file(&todo, &mut opener, &stop);
+            }
+        }
+    }
+
+    fn look_up(&self, files: &[u32]) -> Vec<Todo> {
+        let state = self.index.lock();
+        self.index.weigh(&state);
+        let tree = &state.tree;
+        files
+            .iter()
+            .filter_map(|&id| {
+                let file = tree.files.get(id as usize)?;
+                if file.dir == NONE || file.state != FileState::Dirty {
+                    return None;
+                }
+                let dir = &tree.dirs[file.dir as usize];
+                let name = CString::new(dir.name(&dir.entries[file.entry as usize])).ok()?;
+                Some(Todo { file: id, touched: file.touched, dir: Arc::clone(&dir.raw), name })
+            })
+            .collect()
+    }
+
+    /// Signs a file; what cannot be read now stays dirty.
+    fn file(&mut self, todo: &Todo, opener: &mut Opener<'_>, stop: &Stop<'_>) {
+        let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, stop));
+        let Ok(Some(fd)) = opened else { return };
+        let Ok(stat) = Stat::of(&fd) else { return };
+        if stat.kind != Kind::File || self.index.lock().is_racy(&stat) {
+            return;
+        }
+        self.grams.clear();
+        self.blocks.clear();
+        let mut owner = NONE;
+        let read = read_open(fd.as_fd(), stat.size, MAX_FILE_BYTES, &mut self.buffer);
+        let state = match read {
+            Ok(Content::Read) => self.content(todo, &mut owner),
+            Ok(_) => FileState::Always,
+            Err(_) => return,
+        };
+        if self.buffer.capacity() > 4 << 20 {
+            self.buffer = Vec::new();
+        }
+        if !Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat)) {
+            return;
+        }
+        let mut index = self.index.lock();
+        let index = &mut *index;
+        let file = &index.tree.files[todo.file as usize];
+        // What was heard meanwhile made it dirty again; what was not will.
+        if file.dir == NONE || file.touched != todo.touched || file.state != FileState::Dirty {
+            return;
+        }
+        hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.blocks);
+        index.tree.settle(todo.file, state, &stat, owner);
+        self.index.count_bytes(stat.size);
+    }
+
+    /// Signs what is in the buffer, handing over all but the last blocks.
+    fn content(&mut self, todo: &Todo, owner: &mut u32) -> FileState {
+        let content = std::mem::take(&mut self.buffer);
+        let mut state = FileState::Text;
+        let text = match bom(&content) {
+            None => &content[..],
+            Some(encoding) if encoding == Encoding::UTF_8 => {
+                state = FileState::Whole;
+                &content[..]
+            }
+            Some(_) => {
+                self.buffer = content;
+                return FileState::Always;
+            }
+        };
+        let text = match memchr::memchr(0, text) {
+            None => text,
+            // Where the mark ends is where the window begins.
+            Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(state == FileState::Whole) => {
+                self.buffer = content;
+                return FileState::Binary;
+            }
+            // Up to there it is searched.
+            Some(nul) => {
+                state = FileState::Whole;
+                &text[..nul]
+            }
+        };
+        let (mut offset, mut line) = (0, 1);
+        while offset < text.len() {
+            let mut end = offset + BLOCK_BYTES;
+            // What is left over is not worth a block of its own.
+            end = if end + BLOCK_BYTES / 2 >= text.len() {
+                text.len()
+            } else {
+                memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |length| end + length + 1)
+            };
+            let block = &text[offset..end];
+            self.grams.extend_from_slice(self.signer.grams(block));
+            let (at, len) = (offset as u32, block.len() as u32);
+            // The owner is known when blocks are handed over.
+            let signed = Block { owner: NONE, offset: at, len, line };
+            self.blocks.push((signed, self.grams.len()));
+            line += memchr::memchr_iter(b'\n', block).count() as u32;
+            offset = end;
+            if self.blocks.len() == HANDED_OVER {
+                let tree = &mut self.index.lock().tree;
+                hand_over(tree, todo.file, owner, &self.grams, &mut self.blocks);
+                self.grams.clear();
+            }
+        }
+        self.buffer = content;
+        state
+    }
+}
+
+fn hand_over(
+    tree: &mut super::tree::Tree,
+    file: u32,
+    owner: &mut u32,
+    grams: &[u32],
+    blocks: &mut Vec<(Block, usize)>,
+) {
+    if *owner == NONE {
+        *owner = tree.owners.len() as u32;
+        tree.owners.push(file);
+    }
+    let mut begin = 0;
+    for (block, end) in blocks.drain(..) {
+        tree.slices.push(&grams[begin..end], Block { owner: *owner, ..block });
+        begin = end;
+    }
+}

@@ -1,0 +1,348 @@
+//! An index against the scan: after every change both say the same.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use filewright_core::pack::Packed;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::grep::{grep, grep_indexed};
+use crate::root::Policy;
+
+thread_local! {
+    /// No watching for indexes made by this thread.
+    pub(super) static NO_WATCH: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Where in the head of a result the number of [`Fresh`] is, from the end.
+fn split(results: Vec<Packed>) -> (Fresh, Vec<Packed>) {
+    let mut results = results;
+    let fresh = match results[0].nums.pop().unwrap() as u64 {
+        0 => Fresh::Scan,
+        1 => Fresh::Watch,
+        _ => Fresh::Sweep,
+    };
+    (fresh, results)
+}
+
+fn roots_of(dir: &Path, more: Value) -> Arc<Roots> {
+    let mut policy = json!({ "cwd": dir, "read": [dir] });
+    policy.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    Arc::new(Roots::new(&Policy::from_json(&policy.to_string()).unwrap()).unwrap())
+}
+
+struct Ground {
+    dir: tempfile::TempDir,
+    top: PathBuf,
+    roots: Arc<Roots>,
+    random: u64,
+    by_index: u32,
+    asked: u32,
+}
+
+const QUERIES: &[&str] = &[
+    r#"{"pattern":"needle","regex":false}"#,
+    r#"{"pattern":"needle|absent"}"#,
+    r#"{"pattern":"NEEDLE","case":"insensitive"}"#,
+    r#"{"pattern":"needle","word":true,"context":1}"#,
+    r#"{"pattern":"[0-9]{4}-[0-9]{2}"}"#,
+    r#"{"pattern":"end\nne+dle","multiline":true}"#,
+    r#"{"pattern":"nee.*7$","glob":"*.rs"}"#,
+    r#"{"pattern":"e","output":"count","exclude":["d1"]}"#,
+    r#"{"pattern":"needle","output":"files","hidden":false}"#,
+    r#"{"pattern":"^needle","maxPerFile":1}"#,
+    r#"{"pattern":"nowhere to be found"}"#,
+    r#"{"pattern":"\\w+dle [a-f]","maxLineChars":10}"#,
+    r#"{"pattern":"(?i)straße"}"#,
+];
+
+impl Ground {
+    fn new(seed: u64) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap().join("top");
+        fs::create_dir_all(top.join(".git/info")).unwrap();
+        let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let roots = roots_of(&top, json!({}));
+        let mut ground = Self { dir, top, roots, random, by_index: 0, asked: 0 };
+        for number in 0..200 {
+            let path = ground.some_path();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let text = ground.text(number);
+            let _ = fs::write(path, text);
+        }
+        ground.write(".gitignore", "*.log\nd3/x*\n");
+        ground
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random % end as u64) as usize
+    }
+
+    fn some_dir(&mut self) -> PathBuf {
+        let mut path = self.top.clone();
+        for _ in 0..self.below(4) {
+            path.push(["d1", "d2", "d3", ".hid", "d é"][self.below(5)]);
+        }
+        path
+    }
+
+    fn some_path(&mut self) -> PathBuf {
+        let name = ["a.rs", "b.rs", "c.txt", "x1", "x2", "e.log", "f.c", "ü.rs"][self.below(8)];
+        self.some_dir().join(name)
+    }
+
+    fn text(&mut self, number: usize) -> Vec<u8> {
+        let lines = [1, 3, 40, 900][self.below(4)];
+        let mut text = Vec::new();
+        if self.below(12) == 0 {
+            text.extend_from_slice([&b"\xef\xbb\xbf"[..], b"\0bin", b"\xff\xfen\0"][self.below(3)]);
+        }
+        for line in 0..lines {
+            let word = ["end", "needle", "Needle f", "STRASSE straße", "2024-05-06", "neeeedle"]
+                [self.below(6)];
+            text.extend_from_slice(format!("filler {line} of {number}\n").as_bytes());
+            if self.below(lines.min(30)) == 0 {
+                text.extend_from_slice(format!("{word}\nneedle {number}\n").as_bytes());
+            }
+        }
+        if self.below(10) == 0 {
+            text.extend_from_slice(b"needle\0needle");
+        }
+        text
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.top.join(path), text).unwrap();
+    }
+
+    fn path(&self) -> Vec<u8> {
+        self.top.to_str().unwrap().as_bytes().to_vec()
+    }
+
+    fn index(&self) -> Option<Arc<Index>> {
+        self.roots.indexes.lock().first().cloned()
+    }
+
+    /// Has everything signed that can be, once it is old enough.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(110));
+        let Some(index) = self.index() else {
+            warm(&self.roots, &self.path(), true).unwrap();
+            return;
+        };
+        let names = index.key.names.as_deref();
+        let ground = crate::walk::Ground::open(&self.roots, &self.path(), names).unwrap();
+        while index.signing.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        sign::sign(&index, &ground);
+    }
+
+    /// One change of the tree; in another process from time to time.
+    fn change(&mut self, round: usize) -> String {
+        let (from, to) = (self.some_path(), self.some_path());
+        let (dir, other) = (self.some_dir(), self.some_dir().join("new"));
+        let text = self.text(round);
+        let make = |path: &Path| fs::create_dir_all(path.parent().unwrap());
+        let kind = self.below(24);
+        // What does not work out, as on a path that is a directory, is no change.
+        let _ = match kind {
+            0..=3 => make(&to).and_then(|()| fs::write(&to, &text)),
+            4 | 5 => {
+                use std::io::Write as _;
+                let opened = fs::OpenOptions::new().append(true).open(&to);
+                opened.and_then(|mut file| file.write_all(format!("needle {round}\n").as_bytes()))
+            }
+            6 | 7 => {
+                // As editors save.
+                let beside = to.with_extension("part");
+                make(&to)
+                    .and_then(|()| fs::write(&beside, &text))
+                    .and_then(|()| fs::rename(&beside, &to))
+            }
+            8 => fs::remove_file(&to),
+            9 | 10 => make(&to).and_then(|()| fs::rename(&from, &to)),
+            11 => fs::rename(&dir, &other),
+            12 if self.below(4) == 0 && dir != self.top => fs::remove_dir_all(&dir),
+            13 => {
+                make(&other.join("deep/x")).and_then(|()| fs::write(other.join("deep/n.rs"), &text))
+            }
+            14 => fs::write(
+                dir.join(".gitignore"),
+                ["a.rs\n", "d2/\n", "!*.log\n", ""][self.below(4)],
+            ),
+            15 => {
+                fs::write(self.top.join(".git/info/exclude"), ["b.rs\n", "d1\n", ""][self.below(3)])
+            }
+            16 => fs::write(dir.join(".ignore"), ["!e.log\n", "*.c\n", ""][self.below(3)]),
+            17 => fs::hard_link(&from, &to),
+            18 => make(&to).and_then(|()| symlink(&from, &to)),
+            19 => fs::OpenOptions::new().write(true).open(&to).and_then(|file| file.set_len(20)),
+            20 => {
+                // The same size and time of change, which is what some tools leave behind.
+                let changed = fs::metadata(&to).and_then(|facts| facts.modified());
+                fs::read(&to).and_then(|mut old| {
+                    old.reverse();
+                    fs::write(&to, old)?;
+                    fs::File::open(&to)?.set_modified(changed?)
+                })
+            }
+            21 => fs::create_dir_all(dir.join(".git")),
+            _ => {
+                let script = [
+                    format!("printf 'needle {round}\\n' >> '{}'", to.display()),
+                    format!("mv '{}' '{}'", from.display(), to.display()),
+                    format!("mkdir -p '{0}/p/q' && echo needle > '{0}/p/q/z.rs'", dir.display()),
+                    format!("rm -rf '{}' && mkdir -p '{}'", other.display(), other.display()),
+                ];
+                let script = &script[self.below(4)];
+                Command::new("sh").args(["-c", script]).output().map(drop)
+            }
+        };
+        format!("{kind} {} {}", from.display(), to.display())
+    }
+
+    /// Asks both and compares all that is told.
+    fn compare(&mut self, query: &str, note: &str) {
+        let options = GrepOptions::from_json(query).unwrap();
+        let cancel = Cancel::new();
+        let path = match self.below(6) {
+            0 => self.some_dir().to_str().unwrap().as_bytes().to_vec(),
+            _ => self.path(),
+        };
+        let scanned = grep(&self.roots, &path, &options, &cancel);
+        let found = grep_indexed(&self.roots, &path, &options, &cancel);
+        let (Ok(scanned), Ok(found)) = (&scanned, &found) else {
+            assert_eq!(scanned.is_ok(), found.is_ok(), "{query} after {note}");
+            return;
+        };
+        let (fresh, found) = split(found.clone());
+        self.asked += 1;
+        self.by_index += u32::from(fresh != Fresh::Scan);
+        let scanned = split(scanned.clone()).1;
+        if found != scanned {
+            let lines = |results: &[Packed]| {
+                results.iter().map(|packed| format!("{:?} {}", packed.nums, packed.text)).collect()
+            };
+            let (found, scanned): (Vec<String>, Vec<String>) = (lines(&found), lines(&scanned));
+            panic!(
+                "{query} in {} after {note}\n  index: {found:#?}\n  scan: {scanned:#?}",
+                String::from_utf8_lossy(&path)
+            );
+        }
+    }
+
+    fn storm(&mut self, rounds: usize) {
+        self.settle();
+        for round in 0..rounds {
+            let note = format!("{round}: {}", self.change(round));
+            let query = QUERIES[self.below(QUERIES.len())];
+            self.compare(query, &note);
+            if round % 25 == 24 {
+                self.settle();
+            }
+            if round % 400 == 399 {
+                self.overflow();
+                self.compare(QUERIES[0], "an overflow");
+            }
+        }
+        assert!(self.by_index * 10 >= self.asked * 8, "{} of {}", self.by_index, self.asked);
+    }
+
+    /// More events than the queue holds, the change that counts among them.
+    fn overflow(&mut self) {
+        use std::io::Write as _;
+        let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events");
+        let most: usize = most.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(16_384);
+        let open = |name: &str| fs::File::create(self.top.join(name)).unwrap();
+        let (mut one, mut other) = (open("o1.rs"), open("o2.rs"));
+        for _ in 0..most.min(40_000) / 2 + 100 {
+            // In turns, for equal events in a row are one.
+            one.write_all(b"x").unwrap();
+            other.write_all(b"x").unwrap();
+        }
+        let to = self.some_path();
+        let _ = fs::write(&to, "needle after the flood\n");
+        let _ = fs::create_dir_all(self.top.join("flood/deep"));
+        let _ = fs::write(self.top.join("flood/deep/x.rs"), "needle below the flood\n");
+    }
+}
+
+fn rounds() -> usize {
+    std::env::var("FILEWRIGHT_STRESS_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
+}
+
+#[test]
+fn nothing_is_missed_by_watching() {
+    let mut ground = Ground::new(7);
+    ground.storm(rounds());
+    let index = ground.index();
+    // Where watching is possible at all.
+    if let Some(index) = index {
+        assert!(index.status().watches > 0);
+    }
+    drop(ground.dir);
+}
+
+#[test]
+fn nothing_is_missed_by_sweeping() {
+    NO_WATCH.set(true);
+    let mut ground = Ground::new(11);
+    ground.storm(rounds());
+}
+
+#[test]
+fn what_the_policy_hides_is_not_found() {
+    let ground = Ground::new(3);
+    ground.write("secret.key", "needle in a key\n");
+    let roots = roots_of(&ground.top, json!({ "deny": ["*.key"] }));
+    std::thread::sleep(Duration::from_millis(110));
+    warm(&roots, &ground.path(), true).unwrap();
+    ground.write("other.key", "needle in a key\n");
+    let options = GrepOptions::from_json(r#"{"pattern":"in a key"}"#).unwrap();
+    let (fresh, found) =
+        split(grep_indexed(&roots, &ground.path(), &options, &Cancel::new()).unwrap());
+    assert_ne!(fresh, Fresh::Scan);
+    assert_eq!(found[0].nums[0], 0.0);
+}
+
+#[test]
+fn a_start_that_is_another_directory_is_not_answered_from_memory() {
+    let mut ground = Ground::new(5);
+    ground.settle();
+    ground.compare(QUERIES[0], "nothing");
+    fs::rename(&ground.top, ground.top.with_file_name("old")).unwrap();
+    fs::create_dir(&ground.top).unwrap();
+    ground.write("a.rs", "needle of another tree\n");
+    let roots = roots_of(&ground.top, json!({}));
+    ground.compare(QUERIES[0], "the move");
+    ground.roots = roots;
+    ground.compare(QUERIES[0], "the move");
+}
+
+#[test]
+fn whole_systems_and_homes_are_not_indexed() {
+    let home = std::env::var("HOME").unwrap_or_default();
+    for (path, expected) in [("/", false), (&home[..], false), ("/srv/repository", true)] {
+        assert!(path.is_empty() || is_of_use(path.as_bytes()) == expected, "{path}");
+    }
+}
+
+#[test]
+fn the_one_used_longest_ago_goes() {
+    let grounds: Vec<Ground> = (0..MOST_INDEXES as u64 + 2).map(Ground::new).collect();
+    for ground in &grounds {
+        ground.settle();
+    }
+    let open =
+        grounds.iter().filter(|ground| ground.index().is_some_and(|index| !index.is_closed()));
+    assert!(open.count() <= MOST_INDEXES);
+}

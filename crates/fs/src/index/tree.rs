@@ -1,0 +1,295 @@
+//! What an index knows: directories, their entries, and of each file what it
+//! was when its blocks were signed.
+//!
+//! Numbers of directories and files are never given out twice, so that who
+//! holds one finds that file or nothing. A tree in which most numbers are dead
+//! is thrown away.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use filewright_core::ignore::Stack;
+use filewright_core::path::encode_name;
+use filewright_core::search::{Block, Slices};
+
+use super::order::Order;
+use crate::stat::{Kind, Stat};
+
+/// No directory, no file, not signed.
+pub(super) const NONE: u32 = u32::MAX;
+/// The directory in which the index begins.
+pub(super) const TOP: u32 = 0;
+
+/// A directory that is not ignored.
+pub(super) struct Dir {
+    pub parent: u32,
+    pub alive: bool,
+    pub depth: usize,
+    /// The path below the start, with a final slash, as it is opened.
+    pub raw: Arc<[u8]>,
+    /// The same as it is shown.
+    pub shown: Arc<[u8]>,
+    /// A name in the path begins with a dot.
+    pub hidden: bool,
+    /// The ignore rules for the entries.
+    pub stack: Stack,
+    /// What the directory's own rules are, in one number; `None` before it is listed.
+    pub rules: Option<u64>,
+    /// It has a file of ignore rules.
+    pub has_rules: bool,
+    /// The rules from above changed since it was listed.
+    pub inherits_anew: bool,
+    /// It has a `.git` directory, whose `info/exclude` counts.
+    pub border: bool,
+    /// What [`Dir::border`]'s excludes were.
+    pub exclude: u64,
+    pub id: (u64, u64),
+    pub stamp: u64,
+    /// It changed so shortly before it was listed that the next change may not show.
+    pub racy: bool,
+    pub watch: Option<i32>,
+    pub unreadable: bool,
+    /// Directories in it that lie too deep.
+    pub too_deep: u64,
+    /// Entries that ignore rules hide.
+    pub ignored: usize,
+    pub names: Vec<u8>,
+    /// In the order of the bytes of their names.
+    pub entries: Vec<Entry>,
+}
+
+/// An entry of a directory. Special files and `.git` are none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub at: u32,
+    pub len: u16,
+    pub kind: Kind,
+    pub ignored: bool,
+    /// The name is shown as it is.
+    pub plain: bool,
+    /// The file or directory, if it is not ignored.
+    pub below: u32,
+}
+
+/// What is known of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing: it is read whole by every query.
+    Dirty,
+    /// Text, by blocks.
+    Text,
+    /// Text by blocks, read whole: it has a mark, or ends at a NUL.
+    Whole,
+    /// Nothing to find in it.
+    Binary,
+    /// It is read whole by every query, for good.
+    Always,
+}
+
+/// A regular file that is not ignored.
+pub(super) struct File {
+    pub dir: u32,
+    pub entry: u32,
+    pub state: State,
+    /// What [`stamp_of`] gave when it was signed.
+    pub stamp: u64,
+    pub size: u32,
+    /// The owner of its blocks.
+    pub signed: u32,
+    /// How often it was found changed.
+    pub touched: u32,
+}
+
+#[derive(Default)]
+pub(super) struct Tree {
+    pub dirs: Vec<Dir>,
+    pub files: Vec<File>,
+    pub slices: Slices,
+    /// The files of the owners of blocks.
+    pub owners: Vec<u32>,
+    pub dirty: HashSet<u32>,
+    pub always: HashSet<u32>,
+    /// Files with other names, of whose changes no watch tells.
+    pub linked: HashSet<u32>,
+    pub texts: u64,
+    pub binaries: u64,
+    pub live_files: usize,
+    /// Changes whenever entries come or go.
+    pub shape: u64,
+    pub order: Order,
+}
+
+/// One number for all facts that a change of content changes. `ctime` is set by
+/// the kernel alone, so equal facts are equal content, but for changes within
+/// one tick of its clock: see [`Dir::racy`].
+pub(super) fn stamp_of(stat: &Stat) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (stat.dev, stat.ino, stat.size, stat.mtime, stat.ctime, stat.kind as u8).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Dir {
+    pub fn new(parent: u32, depth: usize, raw: Arc<[u8]>, shown: Arc<[u8]>, hidden: bool) -> Self {
+        Self {
+            parent,
+            alive: true,
+            depth,
+            raw,
+            shown,
+            hidden,
+            stack: Stack::new(),
+            rules: None,
+            has_rules: false,
+            inherits_anew: false,
+            border: false,
+            exclude: 0,
+            id: (0, 0),
+            stamp: 0,
+            racy: true,
+            watch: None,
+            unreadable: false,
+            too_deep: 0,
+            ignored: 0,
+            names: Vec::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    pub fn name(&self, entry: &Entry) -> &[u8] {
+        &self.names[entry.at as usize..][..usize::from(entry.len)]
+    }
+
+    /// Appends an entry's name as it is shown.
+    pub fn push_shown(&self, entry: &Entry, path: &mut Vec<u8>) {
+        let name = self.name(entry);
+        if entry.plain {
+            path.extend_from_slice(name);
+        } else {
+            path.extend_from_slice(encode_name(name).as_bytes());
+        }
+    }
+
+    pub fn find(&self, name: &[u8]) -> Option<&Entry> {
+        let place = self.entries.binary_search_by(|entry| self.name(entry).cmp(name)).ok()?;
+        self.entries.get(place)
+    }
+}
+
+impl Tree {
+    /// The directory with these names below the start, if it is in the tree.
+    pub fn find_dir(&self, path: &[u8]) -> Option<u32> {
+        let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
+        let mut at = TOP;
+        for name in names {
+            let entry = self.dirs[at as usize].find(name)?;
+            if entry.kind != Kind::Dir || entry.below == NONE {
+                return None;
+            }
+            at = entry.below;
+        }
+        Some(at)
+    }
+
+    /// The path of a file as it is shown, below the start.
+    pub fn path_of(&self, file: u32, path: &mut Vec<u8>) {
+        path.clear();
+        let file = &self.files[file as usize];
+        if let Some(dir) = self.dirs.get(file.dir as usize) {
+            path.extend_from_slice(&dir.shown);
+            dir.push_shown(&dir.entries[file.entry as usize], path);
+        }
+    }
+
+    pub fn add_file(&mut self, dir: u32) -> u32 {
+        let file = self.files.len() as u32;
+        let new = File {
+            dir,
+            entry: 0,
+            state: State::Dirty,
+            stamp: 0,
+            size: 0,
+            signed: NONE,
+            touched: 0,
+        };
+        self.files.push(new);
+        self.live_files += 1;
+        self.dirty.insert(file);
+        file
+    }
+
+    pub fn remove_file(&mut self, file: u32) {
+        self.touch(file);
+        self.dirty.remove(&file);
+        self.files[file as usize].dir = NONE;
+        self.live_files -= 1;
+    }
+
+    /// The file changed, or may have.
+    pub fn touch(&mut self, file: u32) {
+        let known = &mut self.files[file as usize];
+        known.touched = known.touched.wrapping_add(1);
+        known.signed = NONE;
+        match std::mem::replace(&mut known.state, State::Dirty) {
+            State::Dirty => return,
+            State::Text | State::Whole => self.texts -= 1,
+            State::Binary => self.binaries -= 1,
+            State::Always => drop(self.always.remove(&file)),
+        }
+        self.linked.remove(&file);
+        self.dirty.insert(file);
+    }
+
+    /// A dirty file was signed.
+    pub fn settle(&mut self, file: u32, state: State, stat: &Stat, owner: u32) {
+        let known = &mut self.files[file as usize];
+        known.state = state;
+        known.stamp = stamp_of(stat);
+        known.size = u32::try_from(stat.size).unwrap_or(u32::MAX);
+        known.signed = owner;
+        match state {
+            State::Dirty => return,
+            State::Text | State::Whole => self.texts += 1,
+            State::Binary => self.binaries += 1,
+            State::Always => drop(self.always.insert(file)),
+        }
+        self.dirty.remove(&file);
+        if stat.nlink > 1 {
+            self.linked.insert(file);
+        }
+    }
+
+    /// The file that a block belongs to, unless it was signed again since.
+    pub fn owner_of(&self, block: &Block) -> Option<u32> {
+        self.owner(block.owner)
+    }
+
+    pub fn owner(&self, owner: u32) -> Option<u32> {
+        let file = *self.owners.get(owner as usize)?;
+        (self.files[file as usize].signed == owner).then_some(file)
+    }
+
+    /// Whether most of what is held belongs to files that are gone or changed.
+    pub fn is_worn(&self) -> bool {
+        self.files.len() > 4 * self.live_files + 10_000
+            || self.owners.len() > 3 * self.live_files + 10_000
+    }
+
+    /// The memory in use, in bytes, about.
+    pub fn bytes(&self) -> usize {
+        let dirs = self.dirs.iter().filter(|dir| dir.alive);
+        let entries: usize = dirs
+            .map(|dir| {
+                dir.names.capacity()
+                    + dir.entries.capacity() * size_of::<Entry>()
+                    + 2 * dir.raw.len()
+                    + size_of::<Dir>()
+            })
+            .sum();
+        self.slices.bytes()
+            + entries
+            + self.files.capacity() * size_of::<File>()
+            + self.owners.capacity() * 4
+            + self.order.bytes()
+    }
+}

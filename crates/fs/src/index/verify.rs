@@ -1,0 +1,224 @@
+//! Reading the candidates and searching them: what is found is what is on the
+//! disk now, whatever the index held.
+
+use std::ffi::CString;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use filewright_core::search::Block;
+use rustix::io::Errno;
+
+use super::Index;
+use super::tree::{NONE, stamp_of};
+use super::work::Work;
+use crate::grep::{Local, Part, Search};
+use crate::stat::{Kind, Stat};
+use crate::walk::{
+    Content, Ground, Next, Opener, Stop, Visitor as _, open_plain, read_open, threads,
+};
+
+/// Files that a thread takes at a time.
+const CHUNK: usize = 32;
+/// The same where the search may end early.
+const SMALL_CHUNK: usize = 4;
+/// Fewer candidates than this are done before another thread has started.
+const ALONE: usize = 24;
+
+/// Reads and searches; gives the smallest path that was not done in time, and
+/// whether more was found than was wanted.
+pub(super) fn verify(
+    index: &Index,
+    ground: &Ground<'_>,
+    cut: usize,
+    work: &Work,
+    search: &Search<'_>,
+    stop: &Stop<'_>,
+) -> (Option<Box<[u8]>>, bool) {
+    let shared = Shared {
+        index,
+        work,
+        cut,
+        search,
+        stop,
+        next: AtomicUsize::new(0),
+        chunk: if search.has_limit() { SMALL_CHUNK } else { CHUNK },
+        bounded: AtomicBool::new(false),
+        bound: Mutex::default(),
+        undone: Mutex::default(),
+    };
+    let run = || Verifier::new(&shared, ground).run();
+    if work.items.len() <= ALONE {
+        run();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 1..threads().min(work.items.len() / SMALL_CHUNK) {
+                // Without another thread this one does it all.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, run);
+            }
+            run();
+        });
+    }
+    let bounded = shared.bounded.into_inner();
+    (shared.undone.into_inner().unwrap_or_else(PoisonError::into_inner), bounded)
+}
+
+struct Shared<'a> {
+    index: &'a Index,
+    work: &'a Work,
+    /// How much of a path is above the start of the search.
+    cut: usize,
+    search: &'a Search<'a>,
+    stop: &'a Stop<'a>,
+    next: AtomicUsize,
+    chunk: usize,
+    bounded: AtomicBool,
+    /// What sorts behind this path is not wanted.
+    bound: Mutex<Option<Box<[u8]>>>,
+    undone: Mutex<Option<Box<[u8]>>>,
+}
+
+fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
+    let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.as_ref().is_none_or(|kept| *path < **kept) {
+        *kept = Some(path.into());
+    }
+}
+
+/// A file to be read, as the tree knows it.
+struct Candidate {
+    dir: Arc<[u8]>,
+    name: CString,
+    path: Vec<u8>,
+    stamp: u64,
+    blocks: Range<usize>,
+}
+
+struct Verifier<'a> {
+    shared: &'a Shared<'a>,
+    opener: Opener<'a>,
+    local: Local,
+    parts: Vec<Part>,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(shared: &'a Shared<'a>, ground: &'a Ground<'a>) -> Self {
+        let opener = Opener::new(ground, shared.stop);
+        Self { shared, opener, local: shared.search.local(), parts: Vec::new() }
+    }
+
+    fn run(&mut self) {
+        let shared = self.shared;
+        loop {
+            let begin = shared.next.fetch_add(shared.chunk, Ordering::Relaxed);
+            let end = (begin + shared.chunk).min(shared.work.items.len());
+            if begin >= end {
+                return;
+            }
+            for candidate in self.look_up(begin..end) {
+                if shared.stop.now() {
+                    return keep_smaller(&shared.undone, &candidate.path);
+                }
+                if self.is_beyond(&candidate.path) {
+                    return;
+                }
+                match self.search(&candidate) {
+                    Next::Continue => {}
+                    Next::Bound(path) => {
+                        keep_smaller(&shared.bound, &path);
+                        shared.bounded.store(true, Ordering::Release);
+                    }
+                    Next::Interrupted => return keep_smaller(&shared.undone, &candidate.path),
+                }
+            }
+        }
+    }
+
+    fn is_beyond(&self, path: &[u8]) -> bool {
+        let shared = self.shared;
+        shared.bounded.load(Ordering::Acquire)
+            && shared
+                .bound
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .as_ref()
+                .is_some_and(|bound| *path > **bound)
+    }
+
+    /// Where candidates are now. What went away is left out.
+    fn look_up(&self, items: Range<usize>) -> Vec<Candidate> {
+        let state = self.shared.index.lock();
+        let tree = &state.tree;
+        let mut path = Vec::new();
+        self.shared.work.items[items]
+            .iter()
+            .filter_map(|item| {
+                let file = tree.files.get(item.file as usize).filter(|file| file.dir != NONE)?;
+                let dir = &tree.dirs[file.dir as usize];
+                tree.path_of(item.file, &mut path);
+                Some(Candidate {
+                    dir: Arc::clone(&dir.raw),
+                    name: CString::new(dir.name(&dir.entries[file.entry as usize])).ok()?,
+                    path: path.get(self.shared.cut..)?.into(),
+                    stamp: file.stamp,
+                    blocks: item.blocks.0 as usize..item.blocks.1 as usize,
+                })
+            })
+            .collect()
+    }
+
+    fn search(&mut self, candidate: &Candidate) -> Next {
+        let Shared { search, stop, work, .. } = *self.shared;
+        let opened =
+            self.opener.open(&candidate.dir).and_then(|dir| open_plain(dir, &candidate.name, stop));
+        let fd = match opened {
+            Ok(Some(fd)) => fd,
+            // It went away or became something else since.
+            Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Next::Continue,
+            Err(errno) => {
+                return search.whole(&mut self.local, &candidate.path, Err(errno), stop);
+            }
+        };
+        let blocks = &work.blocks[candidate.blocks.clone()];
+        if !blocks.is_empty() && self.read_parts(&fd, blocks, candidate.stamp) {
+            return search.parts(&mut self.local, &candidate.path, &self.parts, stop);
+        }
+        let read = Stat::of(&fd).and_then(|stat| match stat.kind {
+            Kind::File => read_open(
+                fd.as_fd(),
+                stat.size,
+                search.options.max_file_bytes,
+                &mut self.local.buffer,
+            ),
+            _ => Ok(Content::Special),
+        });
+        search.whole(&mut self.local, &candidate.path, read, stop)
+    }
+
+    /// Reads blocks; false where the file is not what was signed any more.
+    fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
+        self.parts.clear();
+        let buffer = &mut self.local.buffer;
+        buffer.clear();
+        for block in blocks {
+            let begin = buffer.len();
+            buffer.resize(begin + block.len as usize, 0);
+            let mut done = 0;
+            while done < block.len as usize {
+                let offset = u64::from(block.offset) + done as u64;
+                match rustix::io::pread(fd, &mut buffer[begin + done..], offset) {
+                    Ok(0) => return false,
+                    Ok(read) => done += read,
+                    Err(Errno::INTR) => {}
+                    Err(_) => return false,
+                }
+            }
+            self.parts.push(Part { range: begin..buffer.len(), line: block.line.into() });
+        }
+        // Asked last: had it changed before or while it was read, this would show it.
+        Stat::of(fd).is_ok_and(|stat| {
+            stamp_of(&stat) == stamp && stat.size <= self.shared.search.options.max_file_bytes
+        })
+    }
+}

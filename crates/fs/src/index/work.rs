@@ -1,0 +1,126 @@
+//! From a query to the files that must be read, in path order.
+
+use filewright_core::search::{Block, Plan};
+
+use super::tree::{NONE, State, Tree};
+use super::view::{Counts, View};
+use crate::grep::GrepOptions;
+
+/// What is to be read.
+#[derive(Default)]
+pub(super) struct Work {
+    pub items: Vec<Item>,
+    pub blocks: Vec<Block>,
+    /// Files that need not be read.
+    pub passed: Counts,
+}
+
+/// A file to be read: some of its blocks, or where there are none all of it.
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    pub file: u32,
+    pub blocks: (u32, u32),
+}
+
+impl Work {
+    /// The work of a query. The tree is in order.
+    pub fn of(tree: &Tree, view: &View, options: &GrepOptions) -> Self {
+        let (query, max_bytes) = (&options.query, options.max_file_bytes);
+        let from = tree.first_at(&options.walk.from, view);
+        let order = &tree.order;
+        let mut passed = view.counts(tree, from, max_bytes);
+        let mut set = vec![0_u64; order.files.len().div_ceil(64)];
+        let mut add = |file: u32| {
+            let rank = order.rank.get(file as usize).copied().unwrap_or(NONE);
+            if let Some(word) = set.get_mut(rank as usize / 64) {
+                *word |= 1 << (rank & 63);
+            }
+        };
+        let mut blocks: Vec<(u32, Block)> = Vec::new();
+        match query.plan() {
+            Plan::Any => {
+                let files = view.files.0.max(from)..view.files.1;
+                for &file in &order.files[files.start as usize..files.end.max(files.start) as usize]
+                {
+                    if matches!(tree.files[file as usize].state, State::Text | State::Whole) {
+                        add(file);
+                    }
+                }
+            }
+            plan if query.crosses_lines() => match tree.slices.owners(plan, tree.owners.len()) {
+                Some(owners) => {
+                    for owner in bits(&owners) {
+                        tree.owner(owner).into_iter().for_each(&mut add);
+                    }
+                }
+                None => tree.owners.iter().copied().for_each(&mut add),
+            },
+            plan => {
+                let whole = options.limits.has_context();
+                // Where most blocks must be read, whole files are read faster.
+                let most = tree.slices.len() / 4 + 64;
+                tree.slices.blocks(plan, &mut |block| {
+                    if let Some(file) = tree.owner_of(block) {
+                        add(file);
+                        if !whole && blocks.len() <= most {
+                            blocks.push((order.rank[file as usize], *block));
+                        }
+                    }
+                });
+                if blocks.len() > most {
+                    blocks.clear();
+                }
+            }
+        }
+        tree.dirty.iter().chain(&tree.always).copied().for_each(&mut add);
+        blocks.sort_unstable_by_key(|(rank, block)| (*rank, block.offset));
+
+        let mut work = Work { passed, ..Work::default() };
+        let mut left = &blocks[..];
+        for rank in bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize)) {
+            let file = order.files[rank as usize];
+            passed.add(tree, file, max_bytes, u64::MAX);
+            left = &left[left.partition_point(|(of, _)| *of < rank)..];
+            let mine = left.partition_point(|(of, _)| *of == rank);
+            let begin = work.blocks.len() as u32;
+            let known = &tree.files[file as usize];
+            let bytes: u64 = left[..mine].iter().map(|(_, block)| u64::from(block.len)).sum();
+            let some = bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == State::Text;
+            if some {
+                work.blocks.extend(left[..mine].iter().map(|(_, block)| *block));
+            }
+            work.items.push(Item { file, blocks: (begin, work.blocks.len() as u32) });
+        }
+        work.passed = passed;
+        work
+    }
+}
+
+impl Tree {
+    /// The place of the first file whose path, as the view shows it, does not sort before.
+    fn first_at(&self, from: &[u8], view: &View) -> u32 {
+        if from.is_empty() {
+            return 0;
+        }
+        let (begin, end) = (view.files.0 as usize, view.files.1 as usize);
+        let cut = self.dirs[view.start() as usize].shown.len();
+        let mut path = Vec::new();
+        let before = self.order.files[begin..end.max(begin)].partition_point(|&file| {
+            self.path_of(file, &mut path);
+            path.get(cut..).unwrap_or_default() < from
+        });
+        (begin + before) as u32
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    words.iter().enumerate().flat_map(|(index, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(index as u32 * 64 + bit)
+        })
+    })
+}
