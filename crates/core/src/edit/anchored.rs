@@ -12,12 +12,13 @@ use std::ops::Range;
 use serde_json::json;
 
 use super::candidates::candidates;
-use super::lines::{FileLines, edit_lines, fold_ends};
+use super::lines::{FileLines, edit_lines, fold_ends, has_countable_lines};
 use super::quote::list;
-use super::{Found, Splice, Tier};
+use super::{Edit, Found, Splice, Tier};
 use crate::anchor::anchor;
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
+use crate::text::count_lf;
 
 /// A line by its number and by what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,14 +83,41 @@ impl Anchor {
 
 /// How many lines earlier edits of a call have shifted what comes after them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shifts(Vec<(u64, i64)>);
+pub(super) struct Shifts {
+    /// Whether any edit names lines.
+    wanted: bool,
+    /// Lines after the first number (1-based, of the text before the edit) moved
+    /// by the second.
+    moves: Vec<(u64, i64)>,
+}
 
 impl Shifts {
-    /// Lines after `end` (1-based, of the text before the edit) moved by `delta`.
-    pub(super) fn add(&mut self, end: u64, delta: i64) {
-        if delta != 0 {
-            self.0.push((end, delta));
+    /// For these edits.
+    pub(super) fn of(edits: &[Edit]) -> Self {
+        Self { wanted: edits.iter().any(|edit| edit.anchors.is_some()), moves: Vec::new() }
+    }
+
+    /// Notes what an edit is going to move.
+    pub(super) fn note(&mut self, text: &[u8], splices: &[Splice]) {
+        if !self.wanted {
+            return;
         }
+        let (mut line, mut from) = (1, 0);
+        let mut moves = Vec::new();
+        for splice in splices {
+            let lines =
+                count_lf(&splice.with) as i64 - count_lf(&text[splice.range.clone()]) as i64;
+            let last = splice.range.end.saturating_sub(1).max(splice.range.start);
+            line += count_lf(&text[from..last]);
+            from = last;
+            // What is inserted at the beginning of a line moves that line too.
+            let inserted = splice.range.is_empty() && (last == 0 || text[last - 1] == b'\n');
+            if lines != 0 {
+                moves.push((line - u64::from(inserted), lines));
+            }
+        }
+        // Each number is one of the text before: the last first.
+        self.moves.extend(moves.into_iter().rev());
     }
 
     /// Where a line of the file as it was read is now.
@@ -97,7 +125,7 @@ impl Shifts {
         let shifted = |line: u64, &(end, delta): &(u64, i64)| {
             if line > end { line.saturating_add_signed(delta).max(1) } else { line }
         };
-        self.0.iter().fold(line, shifted)
+        self.moves.iter().fold(line, shifted)
     }
 }
 
@@ -114,6 +142,11 @@ pub(super) fn find(
     shifts: &Shifts,
     label: &str,
 ) -> Result<Found> {
+    if !has_countable_lines(text) {
+        return Err(Error::new(Code::LimitExceeded, "the file has too many lines to name them")
+            .hint("name the text to replace")
+            .detail("reason", "too_large"));
+    }
     let file = FileLines::new(text);
     let lines = place(&file, anchors, shifts, label)?;
     let splice = match anchors.insert {
@@ -135,9 +168,7 @@ fn place(
         let message = format!("to names line {}, which comes before from", to.line);
         return Err(Error::new(Code::InvalidArgument, message).detail("argument", "to"));
     };
-    let says = |at: usize, hash: [char; 2]| {
-        file.lines.get(at).is_some_and(|line| anchor(line.text) == hash)
-    };
+    let says = |at: usize, hash: [char; 2]| at < file.len() && anchor(file.text(at)) == hash;
     let fits = |at: usize| {
         says(at, from.hash) && at.checked_add(span).is_some_and(|end| says(end, to.hash))
     };
@@ -151,12 +182,12 @@ fn place(
         format!("{}#{a}{b}", anchor.line)
     };
     let named = if span == 0 { shown(from) } else { format!("{} to {}", shown(from), shown(to)) };
-    let places: Vec<usize> = (0..file.lines.len()).filter(|&at| fits(at)).take(101).collect();
+    let places: Vec<usize> = (0..file.len()).filter(|&at| fits(at)).take(101).collect();
     match places.as_slice() {
         [only] => Ok(*only..*only + span + 1),
         [] => {
-            let near = expected.min(file.lines.len().saturating_sub(1));
-            let near = near..(near + span + 1).min(file.lines.len());
+            let near = expected.min(file.len().saturating_sub(1));
+            let near = near..(near + span + 1).min(file.len());
             Err(Error::new(
                 Code::MatchNotFound,
                 format!(
@@ -198,7 +229,7 @@ fn end_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t [u8] {
             _ => None,
         }
     };
-    let at = line.min(file.lines.len().saturating_sub(1));
+    let at = line.min(file.len().saturating_sub(1));
     end(at).or_else(|| at.checked_sub(1).and_then(end)).unwrap_or(b"\n")
 }
 
@@ -236,7 +267,7 @@ fn insert(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice
         with.extend_from_slice(&line);
         with.extend_from_slice(end);
     }
-    let open = before == file.lines.len() && before > 0 && !text.ends_with(b"\n");
+    let open = before == file.len() && before > 0 && !text.ends_with(b"\n");
     if open && !with.is_empty() {
         // The former last line needs an end now, and the new one has none.
         with.truncate(with.len() - end.len());

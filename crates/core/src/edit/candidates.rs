@@ -9,7 +9,6 @@ use super::lines::FileLines;
 use super::quote::show;
 use crate::anchor::anchor;
 use crate::diff::changes_between;
-use crate::error::Error;
 use crate::text::cut_chars;
 
 /// Places that are told, at most.
@@ -18,10 +17,10 @@ const PLACES: usize = 3;
 const SENDABLE: usize = 800;
 /// Differing lines that are told of a place, at most.
 const DIFFERING: usize = 6;
+/// Lines sent times lines there that are compared, at most.
+const COMPARED: usize = 1_000_000;
 /// Characters of such a line, at most.
 const SHOWN: usize = 100;
-/// Bytes of a refusal, at most.
-const REFUSAL: usize = 2048;
 
 /// Places of the file (lines, 0-based) to send instead, the best first. `sent`
 /// is what they are compared with.
@@ -34,9 +33,9 @@ pub(super) fn candidates(
 }
 
 fn candidate(file: &FileLines<'_>, range: &Range<usize>, sent: Option<&[&[u8]]>) -> Option<Value> {
-    let last = range.end.checked_sub(1).filter(|&last| last < file.lines.len())?;
+    let last = range.end.checked_sub(1).filter(|&last| last < file.len())?;
     let mark = |at: usize| {
-        let [a, b] = anchor(file.lines[at].text);
+        let [a, b] = anchor(file.text(at));
         format!("{}#{a}{b}", at + 1)
     };
     let mut candidate = json!({
@@ -45,10 +44,10 @@ fn candidate(file: &FileLines<'_>, range: &Range<usize>, sent: Option<&[&[u8]]>)
         "from": mark(range.start),
         "to": mark(last),
     });
-    let lines: Vec<&[u8]> = file.lines.get(range.clone())?.iter().map(|line| line.text).collect();
+    let lines: Vec<&[u8]> = range.clone().map(|at| file.text(at)).collect();
     if let Some(sent) = sent {
         candidate["differs"] = differing(&lines, range.start, sent).into();
-        let end = file.lines[last].start + file.lines[last].text.len();
+        let end = file.start(last) + file.text(last).len();
         let text: Option<Vec<&str>> =
             lines.iter().map(|line| std::str::from_utf8(line).ok()).collect();
         if let Some(text) = text.filter(|_| end - file.start(range.start) <= SENDABLE) {
@@ -61,6 +60,9 @@ fn candidate(file: &FileLines<'_>, range: &Range<usize>, sent: Option<&[&[u8]]>)
 /// `- what was sent`, `+ 131: what line 131 says`.
 fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
     let mut told = Vec::new();
+    if sent.len().saturating_mul(lines.len()) > COMPARED {
+        return told;
+    }
     for change in changes_between(sent, lines) {
         let there = change.after.clone().map(|at| at as usize);
         let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), SHOWN);
@@ -72,36 +74,4 @@ fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
         }
     }
     told
-}
-
-/// The refusal within its bounds: what helps least goes first.
-pub(super) fn fitted(mut error: Error) -> Error {
-    let sheds: [fn(&mut Error); 5] = [
-        |error| cut(error, "candidates", 1),
-        |error| without(error, "differs"),
-        |error| cut(error, "lines", 20),
-        |error| without(error, "old_text"),
-        |error| cut(error, "edits", 5),
-    ];
-    for shed in sheds {
-        if error.to_json().len() <= REFUSAL {
-            break;
-        }
-        shed(&mut error);
-    }
-    error
-}
-
-fn cut(error: &mut Error, key: &str, keep: usize) {
-    if let Some(Value::Array(list)) = error.details.get_mut(key) {
-        list.truncate(keep);
-    }
-}
-
-fn without(error: &mut Error, key: &str) {
-    if let Some(Value::Array(places)) = error.details.get_mut("candidates") {
-        for place in places.iter_mut().filter_map(Value::as_object_mut) {
-            place.remove(key);
-        }
-    }
 }

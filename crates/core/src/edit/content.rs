@@ -40,6 +40,14 @@ impl<'a> Content<'a> {
         &self.text
     }
 
+    /// The work of reading the text and of writing it with a change.
+    pub(super) fn cost(&self) -> usize {
+        match self.foreign {
+            None => self.text.len() / 8,
+            Some(_) => self.text.len().saturating_mul(8),
+        }
+    }
+
     /// The text as it is now, to compare with later; free for a file in UTF-8
     /// that was not edited yet.
     pub(super) fn snapshot(&self) -> Cow<'a, [u8]> {
@@ -56,6 +64,10 @@ impl<'a> Content<'a> {
     /// # Errors
     /// `ENCODING_ERROR` where the file's encoding cannot hold what is written.
     pub(super) fn splice(&mut self, splices: &[Splice]) -> Result<()> {
+        if let (None, [splice], Cow::Owned(text)) = (&self.foreign, splices, &mut self.text) {
+            text.splice(splice.range.clone(), splice.with.iter().copied());
+            return Ok(());
+        }
         let text = spliced(&self.text, splices);
         if let Some(foreign) = &mut self.foreign {
             foreign.splice(&self.text, splices, &text)?;

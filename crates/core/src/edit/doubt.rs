@@ -13,6 +13,8 @@ use crate::text::line_begin;
 
 /// Bytes of words that are no coincidence.
 const TELLING: usize = 6;
+/// Lines of the new text that may be there already.
+const MOST: usize = 500;
 
 /// What is doubtful about a literal match.
 pub(super) enum Doubt {
@@ -92,26 +94,29 @@ fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
     let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
     let new = splice.with.as_slice();
     let cuts: Vec<usize> = memchr::memchr_iter(b'\n', new).collect();
+    let last = &cuts[cuts.len().saturating_sub(MOST)..];
+    let first = &cuts[..cuts.len().min(MOST)];
 
     // After an old text that ends its line, a further line begins; before one
     // that does not, its line end.
-    let tail = cuts.iter().map(|&at| at + usize::from(old.ends_with(b"\n"))).find(|&at| {
+    let tail = last.iter().map(|&at| at + usize::from(old.ends_with(b"\n"))).find(|&at| {
         let tail = &new[at..];
         let closed =
             tail.ends_with(b"\n") || matches!(after.get(tail.len()), None | Some(b'\n' | b'\r'));
-        tells(tail) >= TELLING && after.starts_with(tail) && closed && !old.ends_with(tail)
+        after.starts_with(tail) && closed && !old.ends_with(tail) && tells(tail) >= TELLING
     });
     if let Some(at) = tail {
         let range = splice.range.start..splice.range.end + (new.len() - at);
         return Some(Splice { range, with: new.to_vec() });
     }
-    let head = cuts.iter().rev().map(|&at| at + usize::from(!old.starts_with(b"\n"))).find(|&at| {
-        let head = &new[..at];
-        let open = before.len() == at
-            || head.starts_with(b"\n")
-            || before.get(before.len().wrapping_sub(at + 1)) == Some(&b'\n');
-        tells(head) >= TELLING && before.ends_with(head) && open && !old.starts_with(head)
-    });
+    let head =
+        first.iter().rev().map(|&at| at + usize::from(!old.starts_with(b"\n"))).find(|&at| {
+            let head = &new[..at];
+            let open = before.len() == at
+                || head.starts_with(b"\n")
+                || before.get(before.len().wrapping_sub(at + 1)) == Some(&b'\n');
+            before.ends_with(head) && open && !old.starts_with(head) && tells(head) >= TELLING
+        });
     let at = head?;
     Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })
 }

@@ -6,11 +6,15 @@
 //! one that it does not change may be found wherever it makes the others fit.
 //! What lies between the pieces is not touched.
 
-use super::key::{Haystack, key};
+use std::ops::Range;
+
+use super::haystack::Haystack;
+use super::key::key;
 use super::lines::trim;
-use super::locate::{Place, locate};
+use super::locate::locate;
 use super::merge::{Lessons, changes_any, merge_with};
 use super::needle::Needle;
+use super::places::Places;
 use super::{Found, Refusal, Tier};
 
 /// Lines that one elision may stand for.
@@ -20,9 +24,10 @@ type Lines<'l, 'e> = &'l [&'e [u8]];
 
 /// Whether a text has elisions that are no lines of the file.
 pub(super) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
-    let elided =
-        |line: &&[u8]| is_elision(line) && !hay.hashes.contains(&crate::diff::hash(&key(line)));
-    old.iter().any(elided) && pieces(old).len() > 1
+    let unknown = |line: &&[u8]| {
+        !hay.work.pay(hay.len()) || !hay.hashes.contains(&crate::diff::hash(&key(line)))
+    };
+    old.iter().filter(|line| is_elision(line)).any(unknown) && pieces(old).len() > 1
 }
 
 /// Finds an old text with elisions.
@@ -44,23 +49,29 @@ pub(super) fn find(
         let needle = Needle::new(old, new);
         places.push(locate(hay, &needle).map_err(|miss| Refusal::of(miss, &needle))?);
     }
+    let all: usize = places.iter().map(Places::len).sum();
+    if !hay.work.pay(20 * all) {
+        return Err(Refusal::TooLarge);
+    }
     in_order(&mut places);
     let mut taught = Lessons::default();
     for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
-        if let [place] = places.as_slice() {
-            taught.learn(hay, &place.alignment, old, new);
+        if places.len() == 1 {
+            taught.learn(hay, &places.get(0).alignment, old, new);
         }
     }
     let (mut splices, mut cost, mut score) = (Vec::new(), 0, 1.0f64);
     for ((old, new), places) in olds.iter().zip(&news).zip(&places) {
-        let Some(place) = places.first() else { return Err(Refusal::NotFound) };
+        if places.is_empty() {
+            return Err(Refusal::NotFound);
+        }
         if !changes_any(old, new) {
             continue;
         }
         if places.len() > 1 {
-            let lines = places.iter().map(Place::line).collect();
-            return Err(Refusal::NotUnique { lines, alike: false });
+            return Err(Refusal::NotUnique { lines: places.first_lines(), alike: false });
         }
+        let place = places.get(0);
         cost += place.alignment.cost;
         score = score.min(place.score);
         splices.push(merge_with(hay, &place.alignment, old, new, &taught)?);
@@ -73,19 +84,24 @@ pub(super) fn find(
 
 /// Keeps the places from which a place of the next piece, and of all after it,
 /// can be reached, and likewise back to the first.
-fn in_order(places: &mut [Vec<Place>]) {
-    let follows = |one: &Place, next: &Place| {
-        let (end, start) = (one.alignment.file.end, next.alignment.file.start);
-        start >= end && start - end <= FARTHEST
+fn in_order(places: &mut [Places]) {
+    // The lines of a piece's places ascend, first ones and last ones alike.
+    let ranges = |places: &Places| -> Vec<Range<usize>> {
+        (0..places.len()).map(|at| places.lines_of(at)).collect()
     };
     for at in 1..places.len() {
-        let (before, rest) = places.split_at_mut(at);
-        let before = &before[at - 1];
-        rest[0].retain(|place| before.iter().any(|one| follows(one, place)));
+        let before = ranges(&places[at - 1]);
+        places[at].retain(|place| {
+            let last = before.partition_point(|one| one.end <= place.start).checked_sub(1);
+            last.is_some_and(|last| place.start - before[last].end <= FARTHEST)
+        });
     }
     for at in (1..places.len()).rev() {
-        let (before, rest) = places.split_at_mut(at);
-        before[at - 1].retain(|place| rest[0].iter().any(|next| follows(place, next)));
+        let after = ranges(&places[at]);
+        places[at - 1].retain(|place| {
+            let next = after.get(after.partition_point(|next| next.start < place.end));
+            next.is_some_and(|next| next.start - place.end <= FARTHEST)
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 //! A text sent with LF matches a file with CRLF, and the other way round; what
 //! is written takes the file's line ends. Nothing else is folded.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memchr::memmem::{self, Finder};
@@ -10,8 +11,14 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::lines::fold_ends;
 use super::refusal::Refusal;
+use super::work::Work;
 use super::{Edit, Found, OnMultiple, Splice, Tier, choose};
 use crate::text::{BOM_UTF8, Eol, count_lf};
+
+/// Places that one edit may replace.
+const MOST_PLACES: usize = 500_000;
+/// Bytes that one edit may write at several places together.
+const MOST_WRITTEN: usize = 1 << 26;
 
 /// Finds the old text. `None` where it does not occur.
 ///
@@ -21,39 +28,37 @@ pub(super) fn find(
     text: &[u8],
     edit: &Edit,
     on_multiple: OnMultiple,
+    work: &Work,
 ) -> Result<Option<Found>, Refusal> {
+    if !work.pay(text.len() / 2 + edit.old.len() + edit.new.len() + 200) {
+        return Err(Refusal::TooMuch);
+    }
     let old = fold_ends(edit.old.as_bytes());
-    let view = View::new(text);
-    let places = places(view.text(), &old, edit);
+    let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
+    let eol = Eol::detect(body);
+    let view = View::new(body, eol, &old);
+    let places = view.places(edit);
     if places.is_empty() {
         return Ok(None);
     }
-    let lines = line_numbers(view.text(), &places);
+    let lines = line_numbers(&view.text, &places);
     let chosen = choose(&lines, edit, on_multiple)?;
-    let eol = Eol::detect(view.raw);
-    let splices = places[chosen]
-        .iter()
-        .map(|&at| {
-            let range = view.raw_range(at..at + old.len());
-            let with = dress(text, &range, eol, &old, edit.new.as_bytes());
-            Splice { range, with }
-        })
-        .collect();
-    Ok(Some(Found { splices, tier: Tier::Exact, repairs: Vec::new(), score: 1.0 }))
-}
-
-/// Where `old` begins. Places that overlap cannot all be replaced, but to
-/// decide on uniqueness a second one that overlaps the first counts too.
-fn places(text: &[u8], old: &[u8], edit: &Edit) -> Vec<usize> {
-    let finder = Finder::new(old);
-    let mut places: Vec<usize> = finder.find_iter(text).collect();
-    if let &[only] = places.as_slice()
-        && !(edit.replace_all || edit.expected.is_some())
-    {
-        let rest = &text[only + 1..text.len().min(only + 2 * old.len() - 1)];
-        places.extend(finder.find(rest).map(|at| only + 1 + at));
+    let count = chosen.len();
+    if count > MOST_PLACES || (count > 1 && count.saturating_mul(edit.new.len()) > MOST_WRITTEN) {
+        return Err(Refusal::TooMuch);
     }
-    places
+    let offset = text.len() - body.len();
+    let ranges = view.raw_ranges(&places[chosen]);
+    let ranges = ranges.into_iter().map(|range| range.start + offset..range.end + offset);
+    let mut with: Option<Vec<u8>> = None;
+    let splices = ranges.map(|range| {
+        if eol == Eol::Mixed || with.is_none() {
+            with = Some(dress(text, &range, eol, &old, edit.new.as_bytes()));
+        }
+        Splice { range, with: with.clone().unwrap_or_default() }
+    });
+    let splices = splices.collect();
+    Ok(Some(Found { splices, tier: Tier::Exact, repairs: Vec::new(), score: 1.0 }))
 }
 
 fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
@@ -67,47 +72,68 @@ fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
     places.iter().map(number).collect()
 }
 
-/// The text without its byte order mark and with LF for CRLF, and the way back
-/// to the bytes of the file.
+/// A text and an old text such that line ends do not matter where the one is
+/// looked for in the other. Only a file with both kinds of line ends is copied.
 struct View<'a> {
     raw: &'a [u8],
-    offset: usize,
-    folded: Option<Vec<u8>>,
-    /// Offsets in `folded` of the LFs that were CRLF.
-    folds: Vec<usize>,
+    /// The text to search: with LF for CRLF where both occur.
+    text: Cow<'a, [u8]>,
+    /// What to search for.
+    old: Cow<'a, [u8]>,
 }
 
 impl<'a> View<'a> {
-    fn new(text: &'a [u8]) -> Self {
-        let raw = text.strip_prefix(BOM_UTF8).unwrap_or(text);
-        let mut view =
-            Self { raw, offset: text.len() - raw.len(), folded: None, folds: Vec::new() };
-        if memmem::find(raw, b"\r\n").is_none() {
-            return view;
-        }
-        let mut folded = Vec::with_capacity(raw.len());
-        let mut next = 0;
-        for at in memchr_iter(b'\r', raw) {
-            if raw.get(at + 1) == Some(&b'\n') {
-                folded.extend_from_slice(&raw[next..at]);
-                view.folds.push(folded.len());
-                next = at + 1;
+    fn new(raw: &'a [u8], eol: Eol, old: &'a [u8]) -> Self {
+        let (text, old) = match eol {
+            Eol::None | Eol::Lf => (Cow::Borrowed(raw), Cow::Borrowed(old)),
+            Eol::CrLf => {
+                let ends = std::iter::repeat(&b"\r\n"[..]);
+                (Cow::Borrowed(raw), Cow::Owned(with_ends(old, ends)))
             }
+            Eol::Mixed => (fold_ends(raw), Cow::Borrowed(old)),
+        };
+        Self { raw, text, old }
+    }
+
+    /// Where the old text begins. Places that overlap cannot all be replaced, but
+    /// to decide on uniqueness a second one that overlaps the first counts too.
+    fn places(&self, edit: &Edit) -> Vec<usize> {
+        let finder = Finder::new(&*self.old);
+        // A CRLF belongs to its LF: it is never torn.
+        let whole = |at: &usize| {
+            !(self.old.ends_with(b"\r") && self.text.get(at + self.old.len()) == Some(&b'\n'))
+        };
+        let found = finder.find_iter(&self.text).filter(whole);
+        let mut places: Vec<usize> = found.take(MOST_PLACES + 1).collect();
+        if let &[only] = places.as_slice()
+            && !(edit.replace_all || edit.expected.is_some())
+        {
+            let end = self.text.len().min(only + 2 * self.old.len() - 1);
+            let again = finder.find(&self.text[only + 1..end]).map(|at| only + 1 + at);
+            places.extend(again.filter(whole));
         }
-        folded.extend_from_slice(&raw[next..]);
-        view.folded = Some(folded);
-        view
+        places
     }
 
-    fn text(&self) -> &[u8] {
-        self.folded.as_deref().unwrap_or(self.raw)
-    }
-
-    /// The bytes of the file behind a range of [`View::text`]. A CRLF belongs
-    /// to its LF: it is never torn.
-    fn raw_range(&self, range: Range<usize>) -> Range<usize> {
-        let raw = |at: usize| self.offset + at + self.folds.partition_point(|&fold| fold < at);
-        raw(range.start)..raw(range.end)
+    /// The bytes of the file behind places that ascend.
+    fn raw_ranges(&self, places: &[usize]) -> Vec<Range<usize>> {
+        let len = self.old.len();
+        if matches!(self.text, Cow::Borrowed(_)) {
+            return places.iter().map(|&at| at..at + len).collect();
+        }
+        let mut ends = memchr_iter(b'\r', self.raw)
+            .filter(|&at| self.raw.get(at + 1) == Some(&b'\n'))
+            .enumerate()
+            .map(|(before, at)| at - before)
+            .peekable();
+        let mut folds = 0;
+        let mut raw = |at: usize| {
+            while ends.next_if(|&end| end < at).is_some() {
+                folds += 1;
+            }
+            at + folds
+        };
+        places.iter().map(|&at| raw(at)..raw(at + len)).collect()
     }
 }
 
@@ -178,6 +204,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
 
 /// Whether the text occurs at all.
 pub(super) fn occurs(text: &[u8], needle: &str) -> bool {
-    let view = View::new(text);
-    memmem::find(view.text(), &fold_ends(needle.as_bytes())).is_some()
+    let needle = fold_ends(needle.as_bytes());
+    let view = View::new(text, Eol::detect(text), &needle);
+    memmem::find(&view.text, &view.old).is_some()
 }

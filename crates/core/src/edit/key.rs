@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-use super::lines::FileLines;
-use super::needle::{Kind, LINE, weight};
+use super::lines::trim;
+
+/// Lines of more bytes are compared as they are, but for blanks around them.
+const FOLDED: usize = 1 << 16;
 
 /// The words of a line. Lines with equal keys say the same.
 pub(super) fn key(line: &[u8]) -> Vec<u8> {
@@ -15,15 +17,33 @@ pub(super) fn key(line: &[u8]) -> Vec<u8> {
     key
 }
 
-fn push_key(line: &[u8], key: &mut Vec<u8>) {
+/// Appends the words of a line.
+pub(super) fn push_key(line: &[u8], key: &mut Vec<u8>) {
+    if line.len() > FOLDED {
+        key.extend_from_slice(trim(line));
+        return;
+    }
     if line.is_ascii() {
-        key.extend(line.iter().filter(|byte| !is_space(**byte)));
+        let start = key.len();
+        key.resize(start + line.len(), 0);
+        let out = &mut key[start..];
+        let mut len = 0;
+        for &byte in line {
+            out[len] = byte;
+            len += usize::from(!is_space(byte));
+        }
+        key.truncate(start + len);
         return;
     }
     for chunk in line.utf8_chunks() {
-        for c in chunk.valid().chars().filter(|c| !is_unseen(*c)).nfkc().filter(|c| !is_unseen(*c))
-        {
+        let seen = || chunk.valid().chars().filter(|c| !is_unseen(*c));
+        let mut push = |c: char| {
             key.extend_from_slice(fold_char(c).encode_utf8(&mut [0; 4]).as_bytes());
+        };
+        if is_nfkc_quick(seen()) == IsNormalized::Yes {
+            seen().for_each(&mut push);
+        } else {
+            seen().nfkc().filter(|c| !is_unseen(*c)).for_each(&mut push);
         }
         key.extend_from_slice(chunk.invalid());
     }
@@ -59,52 +79,6 @@ pub(super) fn squeezed(line: &[u8]) -> Cow<'_, [u8]> {
 /// Whether a key holds a letter, digit or underscore.
 pub(super) fn has_word(key: &[u8]) -> bool {
     key.iter().any(|&byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
-}
-
-/// A file's lines with the hashes of their keys.
-pub(super) struct Haystack<'a> {
-    /// The whole file.
-    pub text: &'a [u8],
-    /// The lines.
-    pub file: FileLines<'a>,
-    /// By line: the hash of its key.
-    pub hashes: Vec<u64>,
-    /// By line: bytes of its key.
-    pub lens: Vec<u32>,
-    /// By line: what it costs that the old text does not have it.
-    pub skips: Vec<i32>,
-}
-
-impl<'a> Haystack<'a> {
-    pub(super) fn new(text: &'a [u8]) -> Self {
-        let file = FileLines::new(text);
-        let mut hashes = Vec::with_capacity(file.lines.len());
-        let mut lens = Vec::with_capacity(file.lines.len());
-        let mut skips = Vec::with_capacity(file.lines.len());
-        let mut buffer = Vec::new();
-        for line in &file.lines {
-            buffer.clear();
-            push_key(line.text, &mut buffer);
-            hashes.push(crate::diff::hash(&buffer));
-            lens.push(buffer.len() as u32);
-            skips.push(match Kind::of(line.text) {
-                Kind::Blank => LINE * 6 / 100,
-                Kind::Comment => LINE / 4,
-                Kind::Code => weight(&buffer) * 9 / 10,
-            });
-        }
-        Self { text, file, hashes, lens, skips }
-    }
-
-    /// The number of lines.
-    pub(super) fn len(&self) -> usize {
-        self.hashes.len()
-    }
-
-    /// The text of a line.
-    pub(super) fn line(&self, at: usize) -> &'a [u8] {
-        self.file.lines[at].text
-    }
 }
 
 #[cfg(test)]

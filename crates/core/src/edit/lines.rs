@@ -4,28 +4,77 @@ use std::borrow::Cow;
 
 use memchr::{memchr_iter, memmem};
 
-use crate::text::{self, BOM_UTF8, Line};
+use crate::text::{self, BOM_UTF8};
+
+/// Lines that a file may have for its lines to be looked at one by one.
+pub(super) const MOST_LINES: u64 = 2_000_000;
+
+/// Whether a file's lines may be looked at one by one.
+pub(super) fn has_countable_lines(text: &[u8]) -> bool {
+    u32::try_from(text.len()).is_ok() && text::count_lf(text) < MOST_LINES
+}
 
 /// The lines of a file, byte order mark left out.
 pub(super) struct FileLines<'a> {
-    /// Each line; `start` is an offset in the whole file.
-    pub lines: Vec<Line<'a>>,
-    /// Bytes of the whole file.
-    pub len: usize,
+    text: &'a [u8],
+    /// By line: its offset in the whole file.
+    starts: Cow<'a, [u32]>,
 }
 
 impl<'a> FileLines<'a> {
+    /// Finds the lines; of a file with too many, none ([`has_countable_lines`]).
     pub(super) fn new(text: &'a [u8]) -> Self {
-        let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
-        let offset = text.len() - body.len();
-        let shifted = |line: Line<'a>| Line { start: line.start + offset, ..line };
-        Self { lines: text::lines(body).map(shifted).collect(), len: text.len() }
+        Self { text, starts: Cow::Owned(starts(text)) }
+    }
+
+    /// The lines of a file whose line beginnings are known.
+    pub(super) fn of(text: &'a [u8], starts: &'a [u32]) -> Self {
+        Self { text, starts: Cow::Borrowed(starts) }
+    }
+
+    /// The number of lines.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
     }
 
     /// The offset at which line `at` (0-based) begins, or the end of the file.
     pub(super) fn start(&self, at: usize) -> usize {
-        self.lines.get(at).map_or(self.len, |line| line.start)
+        self.starts.get(at).map_or(self.text.len(), |&start| start as usize)
     }
+
+    /// The line `at` (0-based) without its end, and the end.
+    pub(super) fn split(&self, at: usize) -> (&'a [u8], &'a [u8]) {
+        text::split_end(&self.text[self.start(at)..self.start(at + 1)])
+    }
+
+    /// The line `at` (0-based) without its end.
+    pub(super) fn text(&self, at: usize) -> &'a [u8] {
+        self.split(at).0
+    }
+
+    /// All lines without their ends.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.len()).map(|at| self.text(at))
+    }
+
+    /// The line (0-based) that holds the byte at an offset.
+    pub(super) fn at(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= offset).saturating_sub(1)
+    }
+}
+
+/// Where the lines of a file begin.
+pub(super) fn starts(text: &[u8]) -> Vec<u32> {
+    let first = if text.starts_with(BOM_UTF8) { BOM_UTF8.len() } else { 0 };
+    if first == text.len() || !has_countable_lines(text) {
+        return Vec::new();
+    }
+    let mut starts = vec![first as u32];
+    starts.extend(memchr_iter(b'\n', text).map(|lf| lf as u32 + 1));
+    if text.ends_with(b"\n") {
+        starts.pop();
+    }
+    starts
 }
 
 /// LF for CRLF, and no byte order mark in front.

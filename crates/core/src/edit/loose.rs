@@ -6,16 +6,21 @@
 
 use std::ops::Range;
 
-use super::align::Step;
+use super::alignment::Step;
 use super::doubt::{self, Doubt};
-use super::key::{Haystack, key, squeezed};
-use super::lines::{edit_lines, fold_ends, trim};
-use super::locate::{Place, locate};
+use super::haystack::{Haystack, Index};
+use super::key::{key, squeezed};
+use super::lines::{edit_lines, fold_ends, has_countable_lines, trim};
+use super::locate::{locate, nearly, word_by_word};
 use super::merge::merge;
 use super::needle::{Kind, Needle};
+use super::places::{Place, Places};
 use super::refusal::Refusal;
 use super::repair::{Hypothesis, hypotheses};
+use super::sequence;
+use super::work::Work;
 use super::{Edit, Found, OnMultiple, Splice, Tier, choose, elide, exact};
+use crate::encoding::trim as trim_splice;
 
 /// Costs below this are blanks and quotes: no other hypothesis can do better.
 const ALL_BUT_LITERAL: i32 = 100;
@@ -26,8 +31,17 @@ const CLEARLY_BETTER: i32 = 200;
 ///
 /// # Errors
 /// Refuses where it is nowhere, in several places, or not quite there.
-pub(super) fn find(text: &[u8], edit: &Edit, on_multiple: OnMultiple) -> Result<Found, Refusal> {
-    let hay = Haystack::new(text);
+pub(super) fn find(
+    text: &[u8],
+    edit: &Edit,
+    on_multiple: OnMultiple,
+    work: &Work,
+) -> Result<Found, Refusal> {
+    if !has_countable_lines(text) || !work.pay(20 * (edit.old.len() + edit.new.len())) {
+        return Err(Refusal::TooLarge);
+    }
+    let index = Index::new(text, work).ok_or(Refusal::TooLarge)?;
+    let hay = Haystack::new(text, &index, work);
     let mut best: Option<(i32, Found)> = None;
     let mut first = None;
     for hypothesis in hypotheses(&edit.old, &edit.new) {
@@ -40,6 +54,7 @@ pub(super) fn find(text: &[u8], edit: &Edit, on_multiple: OnMultiple) -> Result<
                     break;
                 }
             }
+            Err(Refusal::TooLarge) => return Err(Refusal::TooLarge),
             // What is ambiguous as sent does not become clear by being changed.
             Err(refusal) if hypothesis.repairs.is_empty() && refusal.is_ambiguous() => {
                 return Err(refusal);
@@ -65,7 +80,7 @@ fn attempt(
             return Err(Refusal::NotFound);
         }
         let plain = Edit { old, new, ..edit.clone() };
-        if let Some(found) = exact::find(hay.text, &plain, on_multiple)? {
+        if let Some(found) = exact::find(hay.text, &plain, on_multiple, hay.work)? {
             match doubt::about(hay.text, &plain, &found) {
                 Some(Doubt::Already) => return Err(Refusal::Already),
                 Some(Doubt::Forgotten(found)) => return Ok((0, found)),
@@ -84,7 +99,10 @@ fn attempt(
     }
     let found = in_place(hay, old, new, repaired, edit, on_multiple);
     // The file has such lines itself; they may be elisions all the same.
-    found.or_else(|refusal| elide::find(hay, old, new).map_err(|_| refusal))
+    found.or_else(|refusal| match refusal {
+        Refusal::TooLarge => Err(refusal),
+        refusal => elide::find(hay, old, new).map_err(|_| refusal),
+    })
 }
 
 fn in_place(
@@ -95,20 +113,27 @@ fn in_place(
     edit: &Edit,
     on_multiple: OnMultiple,
 ) -> Result<(i32, Found), Refusal> {
-    let (old, needle, places) = located(hay, old, new)?;
-    let lines: Vec<u64> = places.iter().map(Place::line).collect();
-    let chosen = choose(&lines, edit, on_multiple)?;
-    let mut splices = Vec::new();
+    let (old, needle, mut places) = located(hay, old, new)?;
+    if edit.replace_all || edit.expected.is_some() {
+        places.without_overlaps();
+    }
+    let chosen = choose(&places.first_lines(), edit, on_multiple)?;
+    let mut splices: Vec<Splice> = Vec::new();
     let (mut cost, mut score) = (0, 1.0f64);
     let mut tier = if repaired { Tier::Fuzzy } else { Tier::Whitespace };
-    for place in &places[chosen] {
-        tier = tier.max(tier_of(hay, &needle, place));
+    if !hay.work.pay_for(chosen.len(), 1_000 + 400 * (old.len() + new.len())) {
+        return Err(Refusal::TooLarge);
+    }
+    for place in chosen.map(|at| places.get(at)) {
+        tier = tier.max(tier_of(hay, &needle, &place));
         cost = cost.max(place.alignment.cost);
         score = score.min(place.score);
         if stands_there(hay, &needle, &place.alignment.file, new) {
             return Err(Refusal::Already);
         }
-        splices.push(merge(hay, &place.alignment, old, new)?);
+        let splice = merge(hay, &place.alignment, old, new)?;
+        let splice = apart(hay.text, &mut splices, splice)?;
+        splices.push(splice);
     }
     Ok((cost, Found { splices, tier, repairs: Vec::new(), score }))
 }
@@ -134,29 +159,57 @@ fn stands_there(
     let reach = 2 * new.len();
     let around = file.start.saturating_sub(reach)..(file.end + reach).min(hay.len());
     let lines: Vec<usize> = around.filter(|&line| hay.lens[line] > 0).collect();
-    lines.windows(new.len()).any(|window| {
-        let beside = window[0] <= file.end && window[window.len() - 1] + 1 >= file.start;
-        beside && window.iter().zip(&new).all(|(&line, &hash)| hay.hashes[line] == hash)
-    })
+    let hashes: Vec<u64> = lines.iter().map(|&line| hay.hashes[line]).collect();
+    sequence::places(&hashes, &new)
+        .into_iter()
+        .any(|at| lines[at] <= file.end && lines[at + new.len() - 1] + 1 >= file.start)
 }
 
-type Located<'e> = (Lines<'e>, Needle<'e>, Vec<Place>);
+/// A splice that begins after those before it: places within one line are made
+/// one beside the other, each of the bytes that it changes.
+fn apart(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
+    let Some(last) = splices.last_mut().filter(|last| last.range.end > splice.range.start) else {
+        return Ok(splice);
+    };
+    let narrow = |splice: &Splice| {
+        let (range, with) = trim_splice(text, splice.range.clone(), &splice.with);
+        Splice { range, with: with.to_vec() }
+    };
+    let (before, splice) = (narrow(last), narrow(&splice));
+    if before.range.end > splice.range.start {
+        return Err(Refusal::TooLarge);
+    }
+    *last = before;
+    Ok(splice)
+}
 
-/// Finds the old lines, with the blank ones at their edges or without.
+type Located<'e> = (Lines<'e>, Needle<'e>, Places);
+
+/// Finds the old lines, with the blank ones at their edges or without. What is
+/// there word by word goes before what is merely alike.
 fn located<'e>(hay: &Haystack<'_>, old: Lines<'e>, new: Lines<'_>) -> Result<Located<'e>, Refusal> {
-    let needle = Needle::new(old, new);
-    match locate(hay, &needle) {
-        Ok(places) => Ok((old, needle, places)),
-        Err(miss) => {
-            let blank = |line: &&&[u8]| trim(line).is_empty();
-            let lead = old.iter().take_while(blank).count();
-            let trail = old.iter().rev().take_while(blank).count();
-            if lead + trail == 0 {
-                return Err(Refusal::of(miss, &needle));
+    let blank = |line: &&&[u8]| trim(line).is_empty();
+    let lead = old.iter().take_while(blank).count();
+    let trail = old.iter().rev().take_while(blank).count();
+    let bare = &old[lead..old.len() - trail];
+    let mut forms = vec![(old, Needle::new(old, new))];
+    if bare.len() < old.len() {
+        forms.push((bare, Needle::new(bare, new)));
+    }
+    let mut last = None;
+    for search in [word_by_word, nearly] {
+        for at in 0..forms.len() {
+            match search(hay, &forms[at].1) {
+                Ok(places) if !places.is_empty() => {
+                    let (old, needle) = forms.swap_remove(at);
+                    return Ok((old, needle, places));
+                }
+                Ok(_) => {}
+                Err(miss) => last = Some(Refusal::of(miss, &forms[at].1)),
             }
-            located(hay, &old[lead..old.len() - trail], new)
         }
     }
+    Err(last.unwrap_or(Refusal::NotFound))
 }
 
 /// A place for lines, and the splice that replaces them there.
@@ -171,11 +224,16 @@ pub(crate) struct LinePlace {
 /// equally well.
 /// `None` where they are nowhere, or not quite there.
 pub(crate) fn place_lines(text: &[u8], old: &[&[u8]], new: &[&[u8]]) -> Option<Vec<LinePlace>> {
-    let hay = Haystack::new(text);
+    let work = Work::default();
+    let index = Index::new(text, &work).filter(|_| has_countable_lines(text))?;
+    let hay = Haystack::new(text, &index, &work);
     let places = locate(&hay, &Needle::new(old, new)).ok()?;
-    places
-        .iter()
-        .map(|place| {
+    if !hay.work.pay_for(places.len(), 1_000 + 400 * (old.len() + new.len())) {
+        return None;
+    }
+    (0..places.len())
+        .map(|at| {
+            let place = places.get(at);
             let splice = merge(&hay, &place.alignment, old, new).ok()?;
             Some(LinePlace { lines: place.alignment.file.clone(), splice })
         })

@@ -18,18 +18,26 @@
 //! it needed for that says which tier it was, and a tier that is not allowed is
 //! a refusal that tells the text to send instead.
 //!
+//! Whatever is asked, the work is bounded ([`work`]).
+//!
 //! [`plan`] runs a list of edits in order, each on the result of those before,
 //! all or none. It is pure: the caller writes the bytes.
 
 mod align;
+mod alignment;
 mod anchored;
+mod bigrams;
 mod candidates;
 mod content;
+mod diagonals;
 mod doubt;
 mod elide;
 mod exact;
+mod fitted;
+mod haystack;
 mod indent;
 mod key;
+mod likeness;
 mod lines;
 mod locate;
 mod loose;
@@ -37,16 +45,22 @@ mod merge;
 mod nearest;
 mod needle;
 mod pack;
+mod pairs;
+mod places;
 mod quote;
 mod quotes;
 mod refusal;
 mod repair;
 mod report;
+mod sequence;
 mod similar;
 mod tokens;
 mod types;
 mod typo;
 mod verdicts;
+mod window;
+mod within;
+mod work;
 
 use std::ops::Range;
 
@@ -60,11 +74,13 @@ use doubt::Doubt;
 use refusal::Refusal;
 use repair::Repair;
 use verdicts::Verdicts;
+use work::Work;
 
 pub use anchored::{Anchor, Anchors, Insert};
 pub use types::{Applied, Edit, OnMultiple, Options, Plan, Strictness, Tier};
 
 pub(crate) use content::spliced;
+pub(crate) use fitted::fitted;
 pub(crate) use loose::place_lines;
 pub use pack::{Planned, plan_packed};
 
@@ -94,20 +110,25 @@ struct Found {
 /// `ENCODING_ERROR` or `INVALID_ARGUMENT`, each with `edit_index` (0-based)
 /// among the details.
 pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
+    plan_within(bytes, edits, options, &Work::default())
+        .map_err(|error| fitted(error, &options.label))
+}
+
+fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> Result<Plan> {
     let mut content = Content::new(bytes, options.encoding);
     let original = content.snapshot();
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
-    let mut shifts = Shifts::default();
+    let mut shifts = Shifts::of(edits);
     for (index, edit) in edits.iter().enumerate() {
-        match apply(&mut content, &mut shifts, edit, options, (index, edits.len())) {
+        match apply(&mut content, &mut shifts, edit, options, (index, edits.len()), work) {
             Ok(facts) => {
                 replacements += facts.matches;
                 applied.push(facts);
             }
             Err(error) => {
-                let verdicts = Verdicts { content, shifts, edits, options };
-                return Err(candidates::fitted(verdicts.added_to(error, &applied)));
+                let verdicts = Verdicts { content, shifts, edits, options, work };
+                return Err(verdicts.added_to(error, &applied));
             }
         }
     }
@@ -137,27 +158,24 @@ fn apply(
     edit: &Edit,
     options: &Options,
     (index, total): (usize, usize),
+    work: &Work,
 ) -> Result<Applied> {
     let text = content.text();
+    let paid = work.pay(content.cost());
     let found = match &edit.anchors {
+        _ if !paid => Err(Refusal::TooMuch.into_error(text, edit, options, index, total))?,
         Some(anchors) => anchored::find(text, anchors, &edit.new, shifts, &options.label)
             .map_err(|error| error.detail("edit_index", index))?,
-        None => find(text, edit, options)
+        None => find(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };
     let facts = facts(text, &found);
-    for splice in found.splices.iter().rev() {
-        let lines = count_lf(&splice.with) as i64 - count_lf(&text[splice.range.clone()]) as i64;
-        let last = splice.range.end.saturating_sub(1).max(splice.range.start);
-        // What is inserted at the beginning of a line moves that line too.
-        let inserted = splice.range.is_empty() && (last == 0 || text[last - 1] == b'\n');
-        shifts.add(line_at(text, last) - u64::from(inserted), lines);
-    }
+    shifts.note(text, &found.splices);
     content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
     Ok(facts)
 }
 
-fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
+fn find(text: &[u8], edit: &Edit, options: &Options, work: &Work) -> Result<Found, Refusal> {
     if edit.old.is_empty() {
         return Err(Refusal::EmptyOld);
     }
@@ -165,7 +183,7 @@ fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
         return Err(Refusal::SameText);
     }
     let strictness = options.strictness;
-    let exact = exact::find(text, edit, options.on_multiple)?;
+    let exact = exact::find(text, edit, options.on_multiple, work)?;
     if let Some(found) = &exact
         && strictness > Strictness::Exact
         && let Some(doubt) = doubt::about(text, edit, found)
@@ -174,7 +192,7 @@ fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
             Doubt::Already => return Err(Refusal::Already),
             Doubt::Forgotten(found) if strictness == Strictness::Fuzzy => return Ok(found),
             Doubt::Torn(needs) if strictness >= needs => {
-                if let Ok(loose) = loose::find(text, edit, options.on_multiple)
+                if let Ok(loose) = loose::find(text, edit, options.on_multiple, work)
                     && loose.tier.fits(strictness)
                 {
                     return Ok(loose);
@@ -186,7 +204,7 @@ fn find(text: &[u8], edit: &Edit, options: &Options) -> Result<Found, Refusal> {
     if let Some(found) = exact {
         return Ok(found);
     }
-    let loose = loose::find(text, edit, options.on_multiple)
+    let loose = loose::find(text, edit, options.on_multiple, work)
         .map_err(|refusal| refusal.under(strictness))?;
     if !loose.tier.fits(strictness) {
         return Err(Refusal::TooLoose(loose));
@@ -242,5 +260,7 @@ fn facts(text: &[u8], found: &Found) -> Applied {
     }
 }
 
+#[cfg(test)]
+mod bounds;
 #[cfg(test)]
 mod tests;

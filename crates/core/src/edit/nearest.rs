@@ -1,7 +1,6 @@
 //! The line of the file that is most like the old text, for the refusal.
 
-use std::collections::HashSet;
-
+use super::bigrams::Bigrams;
 use super::lines::{FileLines, edit_lines, fold_ends, trim};
 
 /// Longer lines are compared by their beginning.
@@ -29,24 +28,22 @@ pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
         .filter(|(_, line)| !line.is_empty())
         .take(8)
         .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
-    let pairs: HashSet<[u8; 2]> = bigrams(line).collect();
-    let squeezed = squeeze(line);
+    let pairs = Bigrams::new(line);
     let mut best: Option<(f64, usize)> = None;
-    for (at, candidate) in file.lines.iter().enumerate() {
-        let candidate = trim(candidate.text);
+    for (at, candidate) in file.texts().enumerate() {
+        let candidate = trim(candidate);
         let candidate = &candidate[..candidate.len().min(LONGEST)];
-        let total = pairs.len() + candidate.len().saturating_sub(1);
+        let total = pairs.len + candidate.len().saturating_sub(1);
         if candidate.is_empty() || total == 0 {
             continue;
         }
         // No candidate of a very different length can share enough.
-        let most = 2 * pairs.len().min(candidate.len());
+        let most = 2 * pairs.len.min(candidate.len());
         if best.is_some_and(|(score, _)| most as f64 / total as f64 <= score) {
             continue;
         }
-        let shared = bigrams(candidate).filter(|pair| pairs.contains(pair)).count();
-        let score = (2 * shared.min(pairs.len())) as f64 / total as f64;
-        let score = if squeeze(candidate) == squeezed { 1.5 } else { score };
+        let score = (2 * pairs.shared(candidate).min(pairs.len)) as f64 / total as f64;
+        let score = if words(candidate).eq(words(line)) { 1.5 } else { score };
         if best.is_none_or(|(least, _)| score > least) {
             best = Some((score, at));
         }
@@ -55,10 +52,6 @@ pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
     Some(Nearest { line, old: index, whitespace_only: score > 1.0 })
 }
 
-fn bigrams(line: &[u8]) -> impl Iterator<Item = [u8; 2]> {
-    line.windows(2).map(|pair| [pair[0], pair[1]])
-}
-
-fn squeeze(line: &[u8]) -> Vec<u8> {
-    line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+fn words(line: &[u8]) -> impl Iterator<Item = u8> {
+    line.iter().copied().filter(|byte| !byte.is_ascii_whitespace())
 }

@@ -77,7 +77,7 @@ impl<'e> Needle<'e> {
                 NeedleLine { text, key, hash, weight, kind: Kind::of(text) }
             })
             .collect();
-        let total = lines.iter().map(|line| line.weight).sum();
+        let total = lines.iter().fold(0i32, |total, line| total.saturating_add(line.weight));
         let words =
             lines.iter().filter(|line| has_word(&line.key)).map(|line| line.key.len()).sum();
         let mut offered: HashSet<u64> = new

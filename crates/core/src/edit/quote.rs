@@ -20,7 +20,7 @@ const DETAILED: usize = 100;
 /// the line `old` is the file's line `line`.
 pub(super) fn around(file: &FileLines<'_>, line: usize, old: usize, count: usize) -> Range<usize> {
     let start = line.saturating_sub(old);
-    start..(start + count.max(1)).min(file.lines.len())
+    start..(start + count.max(1)).min(file.len())
 }
 
 pub(super) fn trim_newlines(text: &[u8]) -> &[u8] {
@@ -34,7 +34,7 @@ pub(super) fn detailed(lines: &[u64]) -> Vec<u64> {
 /// Whether a line of the file is this text, blanks around it aside.
 pub(super) fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
     let text = trim(text.as_bytes());
-    !text.is_empty() && file.lines.iter().any(|line| trim(line.text) == text)
+    !text.is_empty() && file.texts().any(|line| trim(line) == text)
 }
 
 /// `head: tail` where that fits the first line, else `tail` on a line of its own.
@@ -59,7 +59,7 @@ pub(super) fn show(line: &[u8]) -> String {
 pub(super) fn quote(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
     let number = (line + 1).to_string();
     let blank = " ".repeat(number.len());
-    format!("\n  file {number}: {}\n  sent {blank}: {}", show(file.lines[line].text), show(sent))
+    format!("\n  file {number}: {}\n  sent {blank}: {}", show(file.text(line)), show(sent))
 }
 
 /// What two lines with the same words differ in.

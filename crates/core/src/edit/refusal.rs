@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::align::Step;
-use super::locate::Miss;
+use super::alignment::Step;
 use super::merge::Conflict;
 use super::needle::Needle;
+use super::places::Miss;
 use super::report::Report;
 use super::{Edit, Found, Options, Strictness};
 use crate::error::Error;
@@ -36,6 +36,8 @@ pub(super) enum Refusal {
     Elided,
     /// The text or the file is too large to go on looking.
     TooLarge,
+    /// The edits are too many, or too much to write, for one call.
+    TooMuch,
     /// It is there, but only by a way of matching that is not allowed.
     TooLoose(Found),
     /// The old text is at each of these lines; `alike` where it is only like them.
@@ -51,7 +53,7 @@ impl Refusal {
             Miss::Nowhere => Self::NotFound,
             Miss::TooLarge => Self::TooLarge,
             Miss::Several(places) => {
-                let mut lines: Vec<u64> = places.iter().map(super::locate::Place::line).collect();
+                let mut lines: Vec<u64> = places.iter().map(super::places::Place::line).collect();
                 lines.sort_unstable();
                 Self::NotUnique { lines, alike: true }
             }

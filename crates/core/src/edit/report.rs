@@ -66,7 +66,7 @@ impl Report<'_> {
             Refusal::Unmentioned { line } => {
                 let lines = FileLines::new(self.text);
                 let at = usize::try_from(line - 1).unwrap_or(usize::MAX);
-                let shown = lines.lines.get(at).map(|there| show(there.text)).unwrap_or_default();
+                let shown = if at < lines.len() { show(lines.text(at)) } else { String::new() };
                 self.not_found(
                     "unmentioned_line",
                     &format!(
@@ -91,6 +91,12 @@ impl Report<'_> {
                     "",
                 )
                 .hint("send fewer lines, or name them by their anchors"),
+            Refusal::TooMuch => Error::new(
+                Code::LimitExceeded,
+                format!("the edits of {path} are too much work for one call"),
+            )
+            .hint("send fewer edits in one call, or write the whole file")
+            .detail("reason", "too_much"),
             Refusal::TooLoose(found) => self.too_loose(&found),
             Refusal::NotFound => self.nowhere(),
         }
@@ -106,16 +112,15 @@ impl Report<'_> {
         let (times, verb) = (lines.len(), if alike { "is like" } else { "occurs" });
         let head = format!("{} {verb} {times} places in {}", self.what, self.path);
         let head = if alike { head } else { head.replace(" places in ", " times in ") };
-        let remedy = "Add surrounding lines to say which, or set replace_all";
         let file = FileLines::new(self.text);
         let span =
             fold_ends(trim_newlines(self.edit.old.as_bytes())).split(|&b| b == b'\n').count();
         let ranges: Vec<Range<usize>> = lines
             .iter()
             .filter_map(|&line| usize::try_from(line).ok()?.checked_sub(1))
-            .map(|at| at..(at + span).min(file.lines.len()))
+            .map(|at| at..(at + span).min(file.len()))
             .collect();
-        Error::new(Code::MatchNotUnique, join(head, &format!("lines {}. {remedy}", list(lines))))
+        Error::new(Code::MatchNotUnique, join(head, &format!("lines {}", list(lines))))
             .hint("add surrounding lines to old_text, or set replace_all or near_line")
             .detail("found", times)
             .detail("lines", detailed(lines))
@@ -137,7 +142,7 @@ impl Report<'_> {
     /// The old text would be there but for one line.
     fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
         let lines = FileLines::new(self.text);
-        let Some(there) = there.filter(|&at| at < lines.lines.len()) else {
+        let Some(there) = there.filter(|&at| at < lines.len()) else {
             let (from, to) = (file.start + 1, file.end);
             return self
                 .not_found(
@@ -162,26 +167,22 @@ impl Report<'_> {
     /// It is there by a way of matching that is not allowed.
     fn too_loose(&self, found: &Found) -> Error {
         let lines = FileLines::new(self.text);
-        let at = |offset: usize| {
-            lines.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
-        };
         let range = match (found.splices.first(), found.splices.last()) {
             (Some(first), Some(last)) => {
-                at(first.range.start)
-                    ..at(last.range.end.saturating_sub(1).max(first.range.start)) + 1
+                let end = last.range.end.saturating_sub(1).max(first.range.start);
+                lines.at(first.range.start)..lines.at(end) + 1
             }
             _ => 0..0,
         };
         let sent = fold_ends(self.edit.old.as_bytes());
         let sent = edit_lines(&sent);
         let sent: Vec<&[u8]> = sent.into_iter().filter(|line| !trim(line).is_empty()).collect();
-        let pair =
-            sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.lines[*at].text);
+        let pair = sent.iter().zip(range.clone()).find(|(sent, at)| **sent != lines.text(*at));
         let (sent, there) = pair
             .map_or((sent.first().copied().unwrap_or_default(), range.start), |(sent, at)| {
                 (*sent, at)
             });
-        let there = there.min(lines.lines.len().saturating_sub(1));
+        let there = there.min(lines.len().saturating_sub(1));
         let line = there + 1;
         let (reason, because) = match (found.tier, found.repairs.first()) {
             (_, Some(Repair::LineNumbers)) => (
@@ -195,7 +196,7 @@ impl Report<'_> {
                 format!("old_text has {}; without them it is at line {line}", repair.as_str()),
             ),
             (Tier::Exact | Tier::Whitespace, None) => {
-                let kind = difference(sent, lines.lines[there].text);
+                let kind = difference(sent, lines.text(there));
                 ("whitespace", format!("nearest is line {line}, which differs only in {kind}"))
             }
             (Tier::Fuzzy, None) => {
@@ -244,7 +245,7 @@ impl Report<'_> {
         let sent = edit_lines(&old);
         let sent_lines = sent.len() - usize::from(old.ends_with(b"\n"));
         let sent = sent.get(near.old).map(|line| line.to_vec()).unwrap_or_default();
-        let there = lines.lines[near.line].text;
+        let there = lines.text(near.line);
         let so = match near.whitespace_only {
             true if sent == there => ", but not what is around it".to_owned(),
             true => format!(", which differs only in {}", difference(&sent, there)),

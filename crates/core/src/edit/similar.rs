@@ -30,33 +30,83 @@ pub(super) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
 }
 
 /// The number of single-byte edits between two texts; `None` above `most`.
-/// Myers' bit-vector algorithm in blocks of 64 rows.
 fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
-    if pattern.is_empty() {
-        return Some(text.len()).filter(|&distance| distance <= most);
-    }
-    let blocks = pattern.len().div_ceil(64);
-    let mut places = vec![[0u64; 256]; blocks];
-    for (at, &byte) in pattern.iter().enumerate() {
-        places[at / 64][usize::from(byte)] |= 1 << (at % 64);
-    }
-    let mut columns = vec![Column { up: !0, down: 0 }; blocks];
-    let last = 1u64 << ((pattern.len() - 1) % 64);
-    let mut score = pattern.len();
-    for (at, &byte) in text.iter().enumerate() {
-        // Moving along the text costs one at the top row.
-        let mut carry = 1;
-        for (block, column) in columns.iter_mut().enumerate() {
-            let high = if block + 1 == blocks { last } else { 1 << 63 };
-            carry = column.advance(places[block][usize::from(byte)], carry, high);
+    let mut whole = Pattern::default();
+    whole.set(pattern);
+    whole.distance(text, most)
+}
+
+/// A text that many are compared with.
+#[derive(Default)]
+pub(super) struct Pattern {
+    bytes: Vec<u8>,
+    /// By 64 bytes of the pattern: for each byte, where it is.
+    places: Vec<[u64; 256]>,
+    columns: Vec<Column>,
+}
+
+impl Pattern {
+    /// Longer patterns are compared after what both texts begin and end with
+    /// is cut off.
+    const SHORT: usize = 128;
+
+    /// Takes another text.
+    pub(super) fn set(&mut self, bytes: &[u8]) {
+        for (at, &byte) in self.bytes.iter().enumerate() {
+            self.places[at / 64][usize::from(byte)] = 0;
         }
-        score = score.wrapping_add_signed(carry);
-        // Each remaining byte can lower the score by one at most.
-        if score > most + (text.len() - at - 1) {
-            return None;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        let blocks = bytes.len().div_ceil(64);
+        if self.places.len() < blocks {
+            self.places.resize(blocks, [0; 256]);
+        }
+        for (at, &byte) in bytes.iter().enumerate() {
+            self.places[at / 64][usize::from(byte)] |= 1 << (at % 64);
         }
     }
-    Some(score).filter(|&distance| distance <= most)
+
+    /// As [`similarity`] of the pattern and a text.
+    pub(super) fn similarity(&mut self, text: &[u8], floor: f64) -> f64 {
+        let longest = self.bytes.len().max(text.len());
+        if longest > Self::SHORT {
+            return similarity(&self.bytes, text, floor);
+        }
+        if longest == 0 {
+            return 1.0;
+        }
+        let most = ((1.0 - floor) * longest as f64).floor() as usize;
+        if self.bytes.len().abs_diff(text.len()) > most {
+            return 0.0;
+        }
+        self.distance(text, most).map_or(0.0, |distance| 1.0 - distance as f64 / longest as f64)
+    }
+
+    /// Myers' bit-vector algorithm in blocks of 64 rows.
+    fn distance(&mut self, text: &[u8], most: usize) -> Option<usize> {
+        let Some(last) = self.bytes.len().checked_sub(1) else {
+            return Some(text.len()).filter(|&distance| distance <= most);
+        };
+        let blocks = last / 64 + 1;
+        self.columns.clear();
+        self.columns.resize(blocks, Column { up: !0, down: 0 });
+        let last = 1u64 << (last % 64);
+        let mut score = self.bytes.len();
+        for (at, &byte) in text.iter().enumerate() {
+            // Moving along the text costs one at the top row.
+            let mut carry = 1;
+            for (block, column) in self.columns.iter_mut().enumerate() {
+                let high = if block + 1 == blocks { last } else { 1 << 63 };
+                carry = column.advance(self.places[block][usize::from(byte)], carry, high);
+            }
+            score = score.wrapping_add_signed(carry);
+            // Each remaining byte can lower the score by one at most.
+            if score > most + (text.len() - at - 1) {
+                return None;
+            }
+        }
+        Some(score).filter(|&distance| distance <= most)
+    }
 }
 
 /// Differences between neighbouring rows of 64, as bits: where the distance
@@ -87,7 +137,7 @@ impl Column {
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, similarity};
+    use super::{Pattern, distance, similarity};
     use proptest::prelude::*;
 
     fn plain(a: &[u8], b: &[u8]) -> usize {
@@ -111,6 +161,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn patterns_can_be_used_again(
+            texts in proptest::collection::vec("[ab]{0,140}", 2..6), floor in 0.0f64..0.9,
+        ) {
+            let mut pattern = Pattern::default();
+            for pair in texts.windows(2) {
+                pattern.set(pair[0].as_bytes());
+                for text in &texts {
+                    let expected = similarity(pair[0].as_bytes(), text.as_bytes(), floor);
+                    prop_assert_eq!(pattern.similarity(text.as_bytes(), floor), expected);
+                }
+            }
+        }
+
         #[test]
         fn distances_are_those_of_the_plain_algorithm(
             a in proptest::collection::vec(b'a'..b'd', 0..200),

@@ -68,7 +68,7 @@ fn refusals_say_why() {
             "x\ny\nx\ny\nx\n",
             vec![edit("x", "z")],
             Code::MatchNotUnique,
-            "3 times in f.txt: lines 1, 3, 5.",
+            "3 times in f.txt: lines 1, 3, 5",
         ),
         ("overlapping", "aaa\n", vec![edit("aa", "b")], Code::MatchNotUnique, "2 times"),
         (

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::anchored::Shifts;
 use super::content::Content;
+use super::work::Work;
 use super::{Applied, Edit, Options, apply};
 use crate::error::Error;
 
@@ -19,6 +20,7 @@ pub(super) struct Verdicts<'v, 'c> {
     pub shifts: Shifts,
     pub edits: &'v [Edit],
     pub options: &'v Options,
+    pub work: &'v Work,
 }
 
 impl Verdicts<'_, '_> {
@@ -33,13 +35,15 @@ impl Verdicts<'_, '_> {
             told.push(not_made(&error));
         }
         for (index, edit) in self.edits.iter().enumerate().take(TOLD).skip(refused + 1) {
+            if self.work.is_spent() {
+                break;
+            }
             let place = (index, self.edits.len());
-            told.push(
-                match apply(&mut self.content, &mut self.shifts, edit, self.options, place) {
-                    Ok(facts) => made(&facts),
-                    Err(error) => not_made(&error),
-                },
-            );
+            let Self { content, shifts, options, work, .. } = &mut self;
+            told.push(match apply(content, shifts, edit, options, place, work) {
+                Ok(facts) => made(&facts),
+                Err(error) => not_made(&error),
+            });
         }
         for (index, verdict) in told.iter_mut().enumerate() {
             if let Value::Object(verdict) = verdict {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::apply::{How, Options, Placed};
 use super::set::{Change, SetOptions, apply_all, paths, redirect};
 use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
+use crate::edit::fitted;
 use crate::error::{Code, Error, Result};
 
 /// Changed files as they cross: facts as JSON, and beside them the new contents
@@ -50,7 +51,7 @@ pub fn apply_packed(
         .zip(contents)
         .filter_map(|(name, content)| Some((name, content?)))
         .collect();
-    let mut changes = apply_all(&patch, &files, &options)?;
+    let mut changes = apply_all(&patch, &files, &options).map_err(|error| fitted(error, ""))?;
     let contents =
         changes.iter_mut().map(|change| change.bytes.take().unwrap_or_default()).collect();
     let facts: Vec<Value> = changes.iter().map(change_json).collect();

@@ -132,14 +132,16 @@ impl Set<'_> {
                 Some(file),
                 "unsupported_binary_patch",
                 "is binary, which is not supported",
-            ));
+            )
+            .hint("leave it out of the patch and write the file instead"));
         }
         if matches!(file.mode.map(|mode| mode & 0o170_000), Some(0o120_000 | 0o160_000)) {
             return Err(refuse(
                 Some(file),
                 "unsupported_mode",
                 "makes a link or a submodule, which is not supported",
-            ));
+            )
+            .hint("leave it out of the patch"));
         }
         let change = match file.operation {
             Operation::Create => self.create(file),
@@ -229,8 +231,11 @@ impl Set<'_> {
     }
 
     fn there(&self, file: &FilePatch, path: &str) -> Result<&[u8]> {
-        self.get(path)
-            .ok_or_else(|| refuse(Some(file), "not_found", "is not there").detail("path", path))
+        self.get(path).ok_or_else(|| {
+            refuse(Some(file), "not_found", "is not there")
+                .hint("correct the name, or make the file: --- /dev/null in a diff, *** Add File")
+                .detail("path", path)
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tabs for spaces: the new text in the blanks of the file, where it is the old
 //! text alone that is shifted.
 
-use super::super::align::Alignment;
-use super::super::key::Haystack;
+use super::super::alignment::Alignment;
+use super::super::haystack::Haystack;
 use super::super::lines::indent;
 use super::Merge;
 

@@ -159,16 +159,19 @@ impl Merge<'_, '_> {
 
     /// A file line that several old lines make up stays whole or goes whole.
     pub(super) fn whole_units(&self, mut kept: Vec<Option<usize>>) -> Vec<Option<usize>> {
-        for unit in self.units.iter().filter(|unit| unit.old.len() > 1) {
-            let of_unit = |base: &Base| matches!(base, Base::Old(line) if unit.old.contains(line));
-            let whole =
-                self.base.iter().zip(&kept).all(|(base, kept)| !of_unit(base) || kept.is_some());
-            if !whole {
-                for (base, kept) in self.base.iter().zip(&mut kept) {
-                    if of_unit(base) {
-                        *kept = None;
-                    }
-                }
+        let unit_of = |base: &Base| match base {
+            Base::Old(line) => self.unit_of[*line].filter(|&at| self.units[at].old.len() > 1),
+            Base::FileOnly(_) => None,
+        };
+        let mut torn = vec![false; self.units.len()];
+        for (base, kept) in self.base.iter().zip(&kept) {
+            if let (Some(unit), None) = (unit_of(base), kept) {
+                torn[unit] = true;
+            }
+        }
+        for (base, kept) in self.base.iter().zip(&mut kept) {
+            if unit_of(base).is_some_and(|unit| torn[unit]) {
+                *kept = None;
             }
         }
         kept

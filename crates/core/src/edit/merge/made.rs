@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::align::Cut;
+use super::super::alignment::Cut;
 use super::super::key::{key, squeezed};
 use super::super::lines::{indent, trim, trim_end};
 use super::super::similar::similarity;
@@ -13,6 +13,9 @@ use super::{Base, Merge, Out, Unit};
 const MADE_OF: f64 = 0.5;
 /// And takes over the file's blanks when they are this much alike.
 const STILL_LIKE: f64 = 0.75;
+
+/// Bytes of two lines beyond which they are not merged word by word.
+const WORDS: usize = 1 << 15;
 
 impl Merge<'_, '_> {
     /// For each new line, the base element that it was made of: pairs in order,
@@ -27,6 +30,10 @@ impl Merge<'_, '_> {
         }
         let olds: Vec<Vec<u8>> = gone.iter().map(|&at| key(old(at))).collect();
         let news: Vec<Vec<u8>> = new.clone().map(|line| key(self.new[line])).collect();
+        let bytes = |keys: &[Vec<u8>]| keys.iter().map(Vec::len).sum::<usize>();
+        if !self.hay.work.pay_for(bytes(&olds), 40 * news.len() + bytes(&news) / 20) {
+            return vec![None; new.len()];
+        }
         // The likest pairs in order, by the usual table.
         let wide = news.len() + 1;
         let mut best = vec![0.0f64; (olds.len() + 1) * wide];
@@ -69,7 +76,7 @@ impl Merge<'_, '_> {
     pub(super) fn in_the_files_words(&self, unit: &Unit, new: usize) -> Vec<u8> {
         let placed = self.placed(new);
         let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
-        if base == ours || unit.cut != Cut::default() {
+        if base == ours || unit.cut != Cut::default() || base.len() + ours.len() > WORDS {
             return placed;
         }
         let theirs = trim(self.new[new]);

@@ -16,9 +16,9 @@ mod write;
 use std::ops::Range;
 
 use super::Splice;
-use super::align::{Alignment, Cut, Step};
+use super::alignment::{Alignment, Cut, Step};
+use super::haystack::Haystack;
 use super::indent::IndentMap;
-use super::key::Haystack;
 use super::lines::{indent, trim_end};
 use super::quotes::QuoteMap;
 use blanks::in_the_files_blanks;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::super::Splice;
-use super::super::key::{Haystack, has_word, key};
+use super::super::haystack::Haystack;
+use super::super::key::{has_word, key};
 use super::Out;
 
 /// Lines that the old text forgot at its edges, and the new text has: they stand
@@ -11,6 +12,8 @@ use super::Out;
 pub(super) fn without_doubles(hay: &Haystack<'_>, file: &Range<usize>, out: &mut Vec<Out>) {
     /// Bytes of words that are no coincidence.
     const TELLING: usize = 6;
+    /// Lines that are looked at.
+    const MOST: usize = 200;
     fn text(item: &Out) -> Option<&[u8]> {
         match item {
             Out::New(text, _) => Some(text),
@@ -24,13 +27,13 @@ pub(super) fn without_doubles(hay: &Haystack<'_>, file: &Range<usize>, out: &mut
         keys.map(|key| key.len()).sum::<usize>() >= TELLING
     };
     let made = |item: &&Out| matches!(item, Out::New(..));
-    let most = out.iter().take_while(made).count().min(file.start);
+    let most = out.iter().take(MOST).take_while(made).count().min(file.start);
     let head = (1..=most).rev().find(|&count| {
         let lines = file.start - count..file.start;
         tells(&out[..count]) && out.iter().zip(lines).all(|(item, line)| same(item, line))
     });
     out.drain(..head.unwrap_or(0));
-    let most = out.iter().rev().take_while(made).count().min(hay.len() - file.end);
+    let most = out.iter().rev().take(MOST).take_while(made).count().min(hay.len() - file.end);
     let tail = (1..=most).rev().find(|&count| {
         let items = &out[out.len() - count..];
         tells(items) && items.iter().zip(file.end..).all(|(item, line)| same(item, line))
@@ -40,17 +43,18 @@ pub(super) fn without_doubles(hay: &Haystack<'_>, file: &Range<usize>, out: &mut
 
 /// Writes the lines that take the place of the file's lines `range`.
 pub(super) fn write(hay: &Haystack<'_>, range: Range<usize>, out: &[Out]) -> Splice {
-    let lines = &hay.file.lines;
-    let end_of = |at: usize| lines.get(at).map(|line| line.end).filter(|end| !end.is_empty());
-    let usual = lines.iter().map(|line| line.end).find(|end| !end.is_empty());
+    let lines = hay.len();
+    let end_of =
+        |at: usize| (at < lines).then(|| hay.file.split(at).1).filter(|end| !end.is_empty());
+    let usual = || (0..lines).find_map(end_of);
     let before = range.start.checked_sub(1).and_then(end_of);
-    let mut end = end_of(range.start).or(before).or(usual).unwrap_or(b"\n");
-    let open = range.end == lines.len() && lines.last().is_some_and(|last| last.end.is_empty());
+    let mut end = end_of(range.start).or(before).or_else(usual).unwrap_or(b"\n");
+    let open = range.end == lines && lines > 0 && !hay.text.ends_with(b"\n");
     let mut with = Vec::new();
     for (index, item) in out.iter().enumerate() {
         let own = match item {
             Out::Keep(at) => {
-                with.extend_from_slice(lines[*at].text);
+                with.extend_from_slice(hay.line(*at));
                 end_of(*at)
             }
             Out::New(text, instead) => {

@@ -1,0 +1,59 @@
+//! How much two lines have in common at a glance: pairs of neighbouring bytes.
+//!
+//! A look at a line costs a step per byte, so that all lines of a large file
+//! can be looked at, and only the likest be compared in earnest.
+
+/// The pairs of a line.
+pub(super) struct Bigrams {
+    /// One bit for each of the 65,536 pairs.
+    pairs: Vec<u64>,
+    /// How many distinct ones there are.
+    pub len: usize,
+}
+
+impl Bigrams {
+    pub(super) fn new(line: &[u8]) -> Self {
+        let mut pairs = vec![0u64; 1024];
+        for pair in line.windows(2) {
+            let at = number(pair[0], pair[1]);
+            pairs[at / 64] |= 1 << (at % 64);
+        }
+        let len = pairs.iter().map(|bits| bits.count_ones() as usize).sum();
+        Self { pairs, len }
+    }
+
+    /// How many of a line's pairs are among these, each as often as it occurs.
+    pub(super) fn shared(&self, line: &[u8]) -> usize {
+        line.windows(2).map(|pair| usize::from(self.has(pair[0], pair[1]))).sum()
+    }
+
+    /// The same of a line without its blanks.
+    pub(super) fn shared_words(&self, line: &[u8]) -> usize {
+        let mut words = line.iter().copied().filter(|&byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
+        let Some(mut before) = words.next() else { return 0 };
+        let pair = |byte| usize::from(self.has(std::mem::replace(&mut before, byte), byte));
+        words.map(pair).sum()
+    }
+
+    fn has(&self, a: u8, b: u8) -> bool {
+        let at = number(a, b);
+        self.pairs[at / 64] >> (at % 64) & 1 == 1
+    }
+}
+
+fn number(a: u8, b: u8) -> usize {
+    usize::from(a) << 8 | usize::from(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bigrams;
+
+    #[test]
+    fn pairs_are_counted() {
+        let pairs = Bigrams::new(b"abab");
+        assert_eq!(pairs.len, 2);
+        assert_eq!(pairs.shared(b"xabb"), 1);
+        assert_eq!((pairs.shared(b"a bab"), pairs.shared_words(b"a bab")), (2, 3));
+    }
+}

@@ -1,0 +1,132 @@
+//! Hostile edits: whatever they cost, it is counted, and where it is too much
+//! the answer is a refusal that says so.
+
+use super::work::Work;
+use super::{Edit, Options, Plan, Strictness, plan_within};
+use crate::error::Error;
+
+fn edit(old: impl Into<String>, new: impl Into<String>) -> Edit {
+    Edit { old: old.into(), new: new.into(), ..Edit::default() }
+}
+
+fn run(text: &str, edits: &[Edit], work: &Work) -> Result<Plan, Error> {
+    let options =
+        Options { strictness: Strictness::Fuzzy, label: "f".into(), ..Options::default() };
+    plan_within(text.as_bytes(), edits, &options, work)
+}
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect()
+}
+
+/// Name, file, edits.
+fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
+    let same = |count: usize| "    value.handler = request;\n".repeat(count);
+    let near = |count| lines(count, |at| format!("    value.handler[{at:06}] = option(abcdef);\n"));
+    let slips =
+        |count| lines(count, |at| format!("    value.handler[{at:06}] = optoin(abcdef);\n"));
+    let elided = |to: &str| format!("    value.{to} = request;\n...\n").repeat(40);
+    let many = |old: fn(usize) -> String| (0..60).map(|at| edit(old(at), "x")).collect();
+    vec![
+        ("equal lines", same(1_200), vec![edit(same(120) + "zz", "x")]),
+        (
+            "equal lines, a slip",
+            same(1_200),
+            vec![edit(same(120).replacen("handler", "hadnler", 1), "x")],
+        ),
+        (
+            "equal lines, other blanks",
+            same(1_200),
+            vec![edit(same(120).replace("    ", "  "), "x")],
+        ),
+        ("lines nearly equal", near(1_200), vec![edit(slips(80), "x")]),
+        ("a line nearly all others", near(1_200), vec![edit(slips(1).trim(), "x")]),
+        ("one long line", "abcdefg ".repeat(50_000), vec![edit("abcdefg abcdefg  abcdefg", "x")]),
+        (
+            "long lines",
+            lines(100, |at| format!("{}{at:05}\n", "ab".repeat(1_500))),
+            vec![edit("ab".repeat(1_499) + "x00005", "x")],
+        ),
+        ("elisions", same(1_200), vec![edit(elided("handler"), elided("other"))]),
+        ("braces", "}\n\n".repeat(2_000), vec![edit("}\n\n".repeat(300) + "return thing;\n", "x")]),
+        ("a word in every line", "  go  on\n".repeat(2_000), vec![edit("go on", "x")]),
+        (
+            "many edits",
+            near(2_000),
+            many(|at| format!("    value.handler[{at:06}] = option(abcdef);\n")),
+        ),
+        (
+            "many edits, other blanks",
+            near(2_000),
+            many(|at| format!(" value.handler[{at:06}] = option(abcdef);\n")),
+        ),
+        ("much that is there already", near(10), vec![edit("abcdef);\n", "x\n".repeat(5_000))]),
+        (
+            "lines turned round",
+            near(500),
+            vec![edit(
+                lines(500, |at| format!("    value.handler[{:06}] = option(abcdef);\n", 499 - at)),
+                "x",
+            )],
+        ),
+    ]
+}
+
+#[test]
+fn work_is_proportional_to_what_was_sent() {
+    const PLENTY: u64 = u64::MAX;
+    for (name, text, edits) in hostile() {
+        let work = Work::of(PLENTY);
+        let answer = run(&text, &edits, &work);
+        let sent: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
+        let most = 4_000 * (text.len() + sent) as u64;
+        let most = if edits.len() > 1 { 40 * (text.len() * edits.len()) as u64 } else { most };
+        let spent = PLENTY - work.left();
+        assert!(spent <= most, "{name}: {spent} units for {} and {sent} bytes", text.len());
+        assert!(spent >= text.len() as u64 / 8, "{name}: only {spent} units are counted");
+        if let Err(error) = answer {
+            assert!(error.hint.is_some(), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn with_less_work_the_answer_is_the_same_or_a_refusal_that_says_so() {
+    for (name, text, edits) in hostile() {
+        let full = run(&text, &edits, &Work::of(u64::MAX)).map(|plan| plan.bytes);
+        for units in [0, 200_000, 5_000_000] {
+            match run(&text, &edits, &Work::of(units)) {
+                Ok(plan) => assert_eq!(Some(&plan.bytes), full.as_ref().ok(), "{name}: {units}"),
+                Err(error) => {
+                    let spent = {
+                        let reason = error.details.get("reason").and_then(|reason| reason.as_str());
+                        matches!(reason, Some("too_large" | "too_much"))
+                    };
+                    let same = full.as_ref().is_err_and(|full| full.code == error.code);
+                    assert!(spent || same, "{name}: {units}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn places_that_overlap_are_not_replaced_twice() {
+    for (name, text, old, new, result) in [
+        ("lines", "\ta b\n\ta b\n\ta b\n", "  a b\n  a b\n", "  c\n", "\tc\n\ta b\n"),
+        (
+            "words of a line",
+            "x = foo  bar; y = foo  bar;\n",
+            "foo bar",
+            "baz",
+            "x = baz; y = baz;\n",
+        ),
+    ] {
+        let all = Edit { replace_all: true, ..edit(old, new) };
+        let plan = run(text, &[all], &Work::default()).unwrap();
+        assert_eq!(String::from_utf8_lossy(&plan.bytes), result, "{name}");
+    }
+    let alike = "value.handler = request;\n".repeat(2_000);
+    let old = alike[..25 * 200].replacen("handler", "hadnler", 1);
+    assert!(run(&alike, &[edit(old, "x")], &Work::default()).is_err(), "anywhere is nowhere");
+}

@@ -1,0 +1,183 @@
+//! Where an old text may stand: the diagonals (file line minus old line) that
+//! its lines vote for.
+//!
+//! A line that the file has too votes for where it would put the text, the more
+//! the rarer it is. Where few lines are there to the letter, those that are
+//! merely like the longest line vote instead.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::bigrams::Bigrams;
+use super::haystack::Haystack;
+use super::key::key;
+use super::likeness::MOST_TRIED;
+use super::needle::{Kind, Needle};
+use super::similar::{LONGEST, Pattern};
+
+/// Lines that occur more often do not vote.
+const FREQUENT: usize = 400;
+/// Votes that are counted, those of the rarest lines first.
+const VOTES: usize = 200_000;
+/// Lines that are compared with the longest old line.
+const COMPARED: usize = 256;
+
+/// A hash for numbers, where the map lives for one search.
+#[derive(Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+type ByHash<V> = HashMap<u64, V, BuildHasherDefault<Quick>>;
+
+/// A diagonal worth a look.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Diagonal {
+    /// Line of the file minus line of the old text.
+    pub at: isize,
+    /// What speaks for it, to be compared with what speaks for others.
+    pub votes: f64,
+}
+
+/// The diagonals worth a look.
+#[derive(Debug)]
+pub(super) struct Diagonals {
+    /// The best first; one more than are going to be tried where there are more.
+    pub list: Vec<Diagonal>,
+    /// Whether others, as good as the best, have been left out.
+    pub crowded: bool,
+}
+
+/// The diagonals that most lines vote for, and where few do, those of lines like
+/// the longest. `None` where the work is too much.
+pub(super) fn diagonals(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    pattern: &mut Pattern,
+) -> Option<Diagonals> {
+    let mut list = votes(hay, needle)?;
+    list.sort_by(|a, b| b.votes.total_cmp(&a.votes).then(a.at.cmp(&b.at)));
+    list.truncate(MOST_TRIED + 1);
+    let mut diagonals = Diagonals { list, crowded: false };
+    if needle.len() <= 3 {
+        // Few lines, and what they have in common with others may say little.
+        let mut alike = like_the_longest(hay, needle, pattern)?;
+        alike.list.append(&mut diagonals.list);
+        diagonals = alike;
+    } else if diagonals.list.len() < 2 {
+        let alike = like_the_longest(hay, needle, pattern)?;
+        diagonals.list.extend(alike.list);
+        diagonals.crowded = alike.crowded;
+    }
+    Some(diagonals)
+}
+
+fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
+    if !hay.work.pay(4 * hay.len() + 50 * needle.len()) {
+        return None;
+    }
+    let mut places: ByHash<Vec<u32>> = ByHash::default();
+    for line in needle.lines.iter().filter(|line| line.kind != Kind::Blank) {
+        places.insert(line.hash, Vec::new());
+    }
+    for (at, hash) in hay.hashes.iter().enumerate() {
+        if let Some(places) = places.get_mut(hash)
+            && places.len() <= FREQUENT
+        {
+            places.push(at as u32);
+        }
+    }
+    let standing = |(old, line)| -> Option<(usize, f64, &Vec<u32>)> {
+        let line: &super::needle::NeedleLine<'_> = line;
+        let places = places.get(&line.hash)?;
+        let votes = (1..=FREQUENT).contains(&places.len());
+        votes.then(|| (old, f64::from(line.weight) / (places.len() as f64).sqrt(), places))
+    };
+    let mut voters: Vec<_> = needle.lines.iter().enumerate().filter_map(standing).collect();
+    voters.sort_by_key(|(old, _, places)| (places.len(), *old));
+    let mut votes: ByHash<f64> = ByHash::default();
+    let mut left = VOTES;
+    for (old, vote, places) in voters {
+        let Some(rest) = left.checked_sub(places.len()) else { break };
+        left = rest;
+        for &at in places {
+            *votes.entry((at as isize - old as isize) as u64).or_default() += vote;
+        }
+    }
+    hay.work
+        .pay(20 * (VOTES - left))
+        .then(|| votes.into_iter().map(|(at, votes)| Diagonal { at: at as isize, votes }).collect())
+}
+
+/// The diagonals on which the longest old line stands at a line much like it.
+fn like_the_longest(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    pattern: &mut Pattern,
+) -> Option<Diagonals> {
+    let longest = needle.lines.iter().enumerate().rev().max_by_key(|(_, line)| line.key.len());
+    let Some((old, line)) = longest.filter(|(_, line)| (8..=LONGEST).contains(&line.key.len()))
+    else {
+        return Some(Diagonals { list: Vec::new(), crowded: false });
+    };
+    let len = line.key.len();
+    let pairs = Bigrams::new(&line.key);
+    let mut glances: Vec<(usize, u32)> = Vec::new();
+    for at in 0..hay.len() {
+        let other = hay.lens[at] as usize;
+        if other.abs_diff(len) * 10 > len * 3 {
+            continue;
+        }
+        let text = hay.line(at);
+        if !hay.work.pay(2 * text.len()) {
+            return None;
+        }
+        let most = len.max(other);
+        let shared = pairs.shared_words(text).min(most);
+        // A slip of the pen takes away two pairs or three.
+        if 5 * shared >= most {
+            glances.push(((most - shared) * 1_000 / most, at as u32));
+        }
+    }
+    let mut crowded = false;
+    if glances.len() > COMPARED {
+        let (kept, left_out, _) = glances.select_nth_unstable(COMPARED);
+        crowded = kept.iter().all(|(apart, _)| *apart == left_out.0);
+        glances.truncate(COMPARED);
+    }
+    pattern.set(&line.key);
+    let mut alike: Vec<(f64, usize)> = Vec::new();
+    for (_, at) in glances {
+        let at = at as usize;
+        let other = hay.lens[at] as usize;
+        if !hay.work.pay(6 * other * len.div_ceil(64)) {
+            return None;
+        }
+        let likeness = pattern.similarity(&key(hay.line(at)), 0.7);
+        if likeness > 0.7 {
+            alike.push((likeness, at));
+        }
+    }
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    // Ahead of all that lines have voted for.
+    let diagonal = |(likeness, at): (f64, usize)| Diagonal {
+        at: at as isize - old as isize,
+        votes: likeness * 1e12,
+    };
+    let list = alike.into_iter().take(MOST_TRIED + 1).map(diagonal).collect();
+    Some(Diagonals { list, crowded })
+}

@@ -1,0 +1,119 @@
+//! The place that is most like the old text.
+//!
+//! Lines vote for diagonals ([`super::diagonals`]), the text is aligned around
+//! the best of them, and the best alignment is taken if the lines that say
+//! something else are but slips of the pen, and if no other place is nearly as
+//! good.
+
+use super::align::align;
+use super::alignment::{Alignment, Step};
+use super::diagonals::diagonals;
+use super::haystack::Haystack;
+use super::needle::{Kind, LINE, Needle};
+use super::places::{Miss, Place};
+use super::similar::Pattern;
+use super::typo::{has_word, is_slip};
+
+/// Alignments that are tried.
+const TRIED: usize = 24;
+/// Alignments that are tried where no diagonal has more votes than another.
+pub(super) const MOST_TRIED: usize = 100;
+/// Other places that are looked at as rivals of the best.
+const RIVALS: usize = 8;
+/// The least share of the old text that must be found.
+const FOUND: f64 = 0.8;
+/// The least share that makes a place worth showing in a refusal.
+const WORTH_SHOWING: f64 = 0.4;
+
+/// Finds it, or says why it will not do.
+pub(super) fn by_likeness(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Place, Miss> {
+    let mut pattern = Pattern::default();
+    let mut found: Vec<Alignment> = Vec::new();
+    let mut tried: Vec<isize> = Vec::new();
+    // A place beyond this cost is neither shown nor a rival of the best so far.
+    let mut most = needle.total - (f64::from(needle.total) * WORTH_SHOWING) as i32;
+    let diagonals = diagonals(hay, needle, &mut pattern).ok_or(Miss::TooLarge)?;
+    let (mut votes, mut untried) = (0.0f64, diagonals.crowded);
+    for diagonal in diagonals.list {
+        // Where many are as good as the best, they are all looked at, or none is taken.
+        if tried.len() >= TRIED && (found.is_empty() || diagonal.votes < votes) {
+            break;
+        }
+        if tried.len() >= MOST_TRIED {
+            untried = true;
+            break;
+        }
+        if tried.iter().any(|near| near.abs_diff(diagonal.at) <= 1) {
+            continue;
+        }
+        tried.push(diagonal.at);
+        if let Some(alignment) = align(hay, needle, diagonal.at, most, &mut pattern) {
+            let cost = alignment.cost;
+            if found.iter().all(|other| cost < other.cost) {
+                votes = diagonal.votes;
+            }
+            most = most.min((cost + clear_of(needle)).max(cost.saturating_mul(10) / 7 + 1));
+            found.push(alignment);
+        }
+    }
+    if hay.work.is_spent() {
+        return Err(Miss::TooLarge);
+    }
+    found.sort_by_key(|alignment| (alignment.cost, alignment.file.start));
+    let share = |alignment: &Alignment| 1.0 - f64::from(alignment.cost) / f64::from(needle.total);
+    let mut found =
+        found.into_iter().map(|alignment| Place { score: share(&alignment), alignment });
+    let best = found.next().ok_or(Miss::Nowhere)?;
+    let differs = first_difference(hay, needle, &best.alignment);
+    if best.score < FOUND {
+        return Err(match differs {
+            Some(line) if best.score >= WORTH_SHOWING => Miss::Different { place: best, line },
+            _ => Miss::Nowhere,
+        });
+    }
+    if let Some(line) = differs {
+        return Err(Miss::Different { place: best, line });
+    }
+    // A place that would be refused by itself is no rival.
+    let rival = found.take(RIVALS).find(|place| {
+        place.alignment.is_apart_from(&best.alignment)
+            && first_difference(hay, needle, &place.alignment).is_none()
+    });
+    if let Some(rival) = rival {
+        let (cost, other) = (best.alignment.cost, rival.alignment.cost);
+        if other - cost < clear_of(needle) || (cost > LINE / 10 && cost * 10 > other * 7) {
+            return Err(Miss::Several(vec![best, rival]));
+        }
+    }
+    if untried || hay.work.is_spent() {
+        return Err(Miss::TooLarge);
+    }
+    Ok(best)
+}
+
+/// By how much a place must be better than another to be the one.
+fn clear_of(needle: &Needle<'_>) -> i32 {
+    (LINE * 12 / 100).max(needle.total / 100 * 3)
+}
+
+/// The first line of the old text that the file has in other words, or not at
+/// all: slips of the pen do not count, as long as they are few.
+fn first_difference(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    alignment: &Alignment,
+) -> Option<usize> {
+    let known = |word: &[u8]| !hay.work.pay(hay.text.len() / 8) || has_word(hay.text, word);
+    let mut slips = 0;
+    alignment.steps.iter().find_map(|step| match step {
+        Step::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
+            slips += 1;
+            let line = old.start;
+            let few = slips <= 1 + needle.len() / 4;
+            let slip = is_slip(needle.lines[line].text, hay.line(file.start), &known);
+            (!few || !slip).then_some(line)
+        }
+        Step::OldOnly(line) => (needle.lines[*line].kind != Kind::Blank).then_some(*line),
+        Step::Pair { .. } | Step::FileOnly(_) => None,
+    })
+}

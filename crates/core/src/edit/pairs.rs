@@ -1,0 +1,159 @@
+//! The ways in which lines of the old text and of the file can belong together.
+
+use super::haystack::Haystack;
+use super::lines::{trim, trim_end};
+use super::needle::{LINE, Needle};
+use super::similar::{LONGEST, Pattern};
+use super::window::Window;
+
+/// Lines less alike than this are not the same line.
+const ALIKE: f64 = 0.6;
+
+/// How a cell of an alignment is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Move {
+    /// The path begins here.
+    None,
+    /// A line each.
+    Pair,
+    /// A line that begins or ends amid the file's.
+    Edge,
+    /// One old line for several of the file.
+    Join(u8),
+    /// Several old lines for one of the file.
+    Split(u8),
+    /// The file has no such line.
+    OldOnly,
+    /// The old text has no such line.
+    FileOnly,
+}
+
+impl Move {
+    /// Lines that are joined to equal one of the other side, at most.
+    pub(super) const LONGEST: usize = 4;
+}
+
+/// What pairs are looked for in.
+pub(super) struct Pairs<'p, 'n> {
+    pub hay: &'p Haystack<'p>,
+    pub needle: &'p Needle<'n>,
+    window: &'p Window,
+    pattern: &'p mut Pattern,
+    /// The old line that the pattern is.
+    row: Option<usize>,
+}
+
+impl<'p, 'n> Pairs<'p, 'n> {
+    pub(super) fn new(
+        hay: &'p Haystack<'p>,
+        needle: &'p Needle<'n>,
+        window: &'p Window,
+        pattern: &'p mut Pattern,
+    ) -> Self {
+        Self { hay, needle, window, pattern, row: None }
+    }
+
+    /// How alike a line of the old text and one of the file are.
+    pub(super) fn likeness(&mut self, old: usize, file: usize) -> f64 {
+        let line = &self.needle.lines[old];
+        if self.hay.hashes[file] == line.hash {
+            return 1.0;
+        }
+        let (a, b) = (line.key.len(), self.hay.lens[file] as usize);
+        if a.min(b) * 10 < a.max(b) * 6 || a.max(b) > LONGEST {
+            return 0.0;
+        }
+        if !self.hay.work.pay_for(b, 6 * a.div_ceil(64)) {
+            return 0.0;
+        }
+        if self.row.replace(old) != Some(old) {
+            self.pattern.set(&line.key);
+        }
+        self.pattern.similarity(self.window.key(file), ALIKE)
+    }
+
+    /// The ways in which the old line `old` and what follows can pair up with the
+    /// file's line `file` and what follows: how many lines of each, at what cost.
+    pub(super) fn ways(
+        &mut self,
+        old: usize,
+        file: usize,
+        mut way: impl FnMut(usize, usize, i32, Move),
+    ) {
+        let likeness = self.likeness(old, file);
+        let (hay, needle) = (self.hay, self.needle);
+        let line = &needle.lines[old];
+        if likeness == 1.0 {
+            way(1, 1, dressing(line.text, hay.line(file)), Move::Pair);
+            return;
+        }
+        if likeness >= ALIKE {
+            let apart = f64::from(line.weight.max(LINE * 3 / 10)) * (1.0 - likeness) * 1.5;
+            way(1, 1, apart as i32 + LINE * 3 / 100, Move::Pair);
+        }
+        let n = needle.len();
+        let (own, other) = (line.key.len(), hay.lens[file] as usize);
+        if own.max(other) > LONGEST {
+            return;
+        }
+        let key = self.window.key(file);
+        if n > 1 && own >= 4 && own < other {
+            let first = old == 0 && key.ends_with(&line.key);
+            if first || (old == n - 1 && key.starts_with(&line.key)) {
+                way(1, 1, LINE * 12 / 100, Move::Edge);
+            }
+        }
+        if own > other && other > 0 {
+            let lens = |at: usize| hay.lens.get(file + at).map(|&len| len as usize);
+            if let Some(count) = joined(own, lens) {
+                let mut rest = line.key.as_slice();
+                let fits = (0..count).all(|at| {
+                    let key = self.window.get(file + at).unwrap_or_default();
+                    rest.strip_prefix(key).map(|left| rest = left).is_some()
+                });
+                if fits && rest.is_empty() {
+                    way(1, count, LINE / 20, Move::Join(count as u8));
+                }
+            }
+        } else if own < other && own > 0 {
+            let lens = |at: usize| needle.lines.get(old + at).map(|line| line.key.len());
+            if let Some(count) = joined(other, lens) {
+                let mut rest = key;
+                let fits = (0..count).all(|at| {
+                    let key = needle.lines[old + at].key.as_slice();
+                    rest.strip_prefix(key).map(|left| rest = left).is_some()
+                });
+                if fits {
+                    way(count, 1, LINE / 20, Move::Split(count as u8));
+                }
+            }
+        }
+    }
+}
+
+/// How many pieces from the first on have this length together.
+fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+    let mut sum = 0;
+    for at in 0..Move::LONGEST {
+        let piece = len(at).filter(|&piece| piece > 0)?;
+        sum += piece;
+        if sum >= total {
+            return (sum == total && at > 0).then_some(at + 1);
+        }
+    }
+    None
+}
+
+/// What it costs that lines that say the same are not the same: next to
+/// nothing, but it tells two such places apart.
+fn dressing(old: &[u8], file: &[u8]) -> i32 {
+    if old == file {
+        0
+    } else if trim_end(old) == trim_end(file) {
+        1
+    } else if trim(old) == trim(file) {
+        5
+    } else {
+        10
+    }
+}

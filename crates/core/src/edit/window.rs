@@ -1,0 +1,74 @@
+//! The lines of the file that an alignment looks at: what they say, and what it
+//! costs to pass one over.
+
+use std::ops::Range;
+
+use super::haystack::Haystack;
+use super::key::push_key;
+use super::needle::{Kind, LINE, Needle, weight};
+use super::similar::LONGEST;
+
+/// Bytes of keys that a window may hold.
+const MOST: usize = 1 << 25;
+
+pub(super) struct Window {
+    first: usize,
+    keys: Vec<u8>,
+    ends: Vec<usize>,
+    skips: Vec<i32>,
+}
+
+impl Window {
+    /// `None` where the lines are more than may be looked at.
+    pub(super) fn new(
+        hay: &Haystack<'_>,
+        needle: &Needle<'_>,
+        lines: Range<usize>,
+    ) -> Option<Self> {
+        let held = |line: usize| (hay.lens[line] as usize <= LONGEST).then_some(hay.lens[line]);
+        let bytes: usize = lines.clone().filter_map(held).map(|len| len as usize).sum();
+        if bytes > MOST || !hay.work.pay(2 * bytes + 40 * lines.len()) {
+            return None;
+        }
+        let mut window = Self {
+            first: lines.start,
+            keys: Vec::with_capacity(bytes),
+            ends: Vec::with_capacity(lines.len()),
+            skips: Vec::with_capacity(lines.len()),
+        };
+        for line in lines {
+            let text = hay.line(line);
+            let start = window.keys.len();
+            if held(line).is_some() {
+                push_key(text, &mut window.keys);
+            }
+            let key = &window.keys[start..];
+            window.skips.push(match Kind::of(text) {
+                _ if needle.offered.contains(&hay.hashes[line]) => LINE / 20,
+                _ if held(line).is_none() => LINE,
+                Kind::Blank => LINE * 6 / 100,
+                Kind::Comment => LINE / 4,
+                Kind::Code => weight(key) * 9 / 10,
+            });
+            window.ends.push(window.keys.len());
+        }
+        Some(window)
+    }
+
+    /// The key of a line (of the file); empty for one that is too long.
+    pub(super) fn key(&self, line: usize) -> &[u8] {
+        let at = line - self.first;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.keys[start..self.ends[at]]
+    }
+
+    /// The key of a line that may lie beyond the window.
+    pub(super) fn get(&self, line: usize) -> Option<&[u8]> {
+        (line < self.first + self.ends.len()).then(|| self.key(line))
+    }
+
+    /// What it costs that the old text does not have a line.
+    pub(super) fn skip(&self, line: usize) -> i32 {
+        self.skips[line - self.first]
+    }
+}

@@ -1,0 +1,68 @@
+//! A single old line that is part of a line of the file, but for white space.
+
+use memchr::memmem::Finder;
+
+use super::alignment::{Alignment, Cut, Step};
+use super::haystack::Haystack;
+use super::key::{key, push_key};
+use super::places::{Place, Places};
+use super::similar::LONGEST;
+
+/// Places that are told apart, at most.
+const MOST: usize = 10_000;
+
+/// Places where a line with this key is part of a file's line. `None` where the
+/// work is too much.
+pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Places> {
+    let finder = Finder::new(wanted);
+    let mut places = Vec::new();
+    let mut found = Vec::new();
+    for line in 0..hay.len() {
+        let len = hay.lens[line] as usize;
+        if len <= wanted.len() || len > LONGEST {
+            continue;
+        }
+        let text = hay.line(line);
+        if !hay.work.pay(text.len() + text.len() / 2) || places.len() > MOST {
+            return None;
+        }
+        found.clear();
+        push_key(text, &mut found);
+        if finder.find(&found).is_none() || !hay.work.pay(40 * text.len()) {
+            continue;
+        }
+        let map = KeyMap::new(text);
+        for at in finder.find_iter(&map.key) {
+            let tail = text.len() - map.ends[at + wanted.len() - 1];
+            let cut = Cut { head: map.starts[at], tail };
+            let pair = Step::Pair { old: 0..1, file: line..line + 1, likeness: 1.0, cut };
+            let alignment = Alignment { steps: vec![pair], file: line..line + 1, cost: 10 };
+            places.push(Place { alignment, score: 1.0 });
+        }
+    }
+    (!hay.work.is_spent()).then_some(Places::Aligned(places))
+}
+
+/// A line's key, and for each of its bytes where the character begins and ends
+/// that it comes from.
+struct KeyMap {
+    key: Vec<u8>,
+    starts: Vec<usize>,
+    ends: Vec<usize>,
+}
+
+impl KeyMap {
+    fn new(line: &[u8]) -> Self {
+        let mut map = Self { key: Vec::new(), starts: Vec::new(), ends: Vec::new() };
+        let mut at = 0;
+        while at < line.len() {
+            let len = 1 + line[at + 1..].iter().take_while(|&&byte| byte & 0xc0 == 0x80).count();
+            let part = key(&line[at..at + len]);
+            map.starts.resize(map.starts.len() + part.len(), at);
+            map.ends.resize(map.ends.len() + part.len(), at + len);
+            map.key.extend(part);
+            at += len;
+        }
+        map
+    }
+}
