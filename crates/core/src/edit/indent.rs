@@ -88,8 +88,14 @@ impl IndentMap {
         if let Some((unit, file)) = &self.style {
             return [&file.repeat(sent.len() / unit), body].concat();
         }
-        if trim(body).is_empty() || self.pairs.iter().all(|(sent, file)| sent == file) {
+        if self.pairs.iter().all(|(sent, file)| sent == file) {
             return line.to_vec();
+        }
+        if trim(body).is_empty() {
+            let of_tabs = |(_, file): &(Vec<u8>, Vec<u8>)| file.contains(&b'\t');
+            let translates = sent.len() > 1 && body.is_empty() && self.pairs.iter().any(of_tabs);
+            let placed = if translates { self.extrapolate(sent) } else { sent.to_vec() };
+            return [self.get(sent).unwrap_or(&placed), body].concat();
         }
         let mut placed = match self.get(sent) {
             Some(file) => file.to_vec(),
@@ -143,6 +149,9 @@ impl IndentMap {
         if !tabs {
             return 1.0;
         }
+        if let Some(unit) = self.unit_without_shift(sent) {
+            return unit as f64;
+        }
         let least = all().map(width).min().unwrap_or(0);
         let fit = |base: usize| {
             [8, 4, 2]
@@ -151,6 +160,17 @@ impl IndentMap {
         };
         // Where the whole text is shifted by a few blanks, its steps still tell.
         fit(0).or_else(|| fit(least)).unwrap_or(4) as f64
+    }
+
+    /// The columns of a tab where all lines known are indented alike, and nothing
+    /// speaks against that being so many tabs of 2, 4 or 8 columns.
+    fn unit_without_shift(&self, sent: &[u8]) -> Option<usize> {
+        let [(known, file)] = self.pairs.as_slice() else { return None };
+        let (columns, tabs) = (width(known), file.len());
+        let unit = columns.checked_div(tabs).filter(|unit| matches!(unit, 2 | 4 | 8))?;
+        let other = width(sent);
+        (unit * tabs == columns && (other == 0 || (other < columns && other.is_multiple_of(unit))))
+            .then_some(unit)
     }
 
     fn spaces_of_file(&self) -> usize {
@@ -186,7 +206,9 @@ mod tests {
             ("shift right", &[("a", "    a")], "  b", "      b"),
             ("shift left", &[("    a", "a"), ("      b", "  b")], "        c", "    c"),
             ("unchanged", &[("a", "a"), ("  b", "  b")], "\tc", "\tc"),
-            ("blank", &[("a", "\ta")], "   ", "   "),
+            ("blank", &[("a", "\ta")], " ", " "),
+            ("blank, known", &[("  a", "\ta")], "  ", "\t"),
+            ("shallower, no shift", &[("        a", "\t\ta")], "b", "b"),
             ("shallower than any", &[("    a", "\t\ta"), ("        b", "\t\t\tb")], "c", "\tc"),
         ];
         for (name, known, sent, placed) in cases {

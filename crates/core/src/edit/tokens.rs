@@ -15,8 +15,8 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
         return theirs.to_vec();
     }
     let (base, ours, theirs) = (tokens(base), tokens(ours), tokens(theirs));
-    let file = changes_between(&base, &ours);
-    let edit = changes_between(&base, &theirs);
+    let file = one_by_one(changes_between(&base, &ours));
+    let edit = one_by_one(changes_between(&base, &theirs));
     let (mut file, mut edit) = (file.iter().peekable(), edit.iter().peekable());
     let mut merged = Vec::new();
     let mut next = 0;
@@ -51,6 +51,17 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     }
     merged.extend(text(&base, &(next..base.len() as u32)));
     merged
+}
+
+/// As many words for as many others are so many changes.
+fn one_by_one(changes: Vec<Change>) -> Vec<Change> {
+    let singles = |change: Change| {
+        let (before, after) = (change.before.clone(), change.after.clone());
+        let even = before.len() == after.len();
+        let single = before.zip(after).map(|(a, b)| Change { before: a..a + 1, after: b..b + 1 });
+        if even { single.collect() } else { vec![change] }
+    };
+    changes.into_iter().flat_map(singles).collect()
 }
 
 fn text(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
@@ -127,6 +138,7 @@ mod tests {
             ),
             ("say \u{201c}hi\u{201d}", "say \"hi\"", "say \u{201c}ho\u{201d}", "say \"ho\""),
             ("a + b", "a + b", "a - b", "a - b"),
+            ("f(\u{201c}sbstr\u{201d})", "f(\"substr\")", "f(\"sbstr\")", "f(\"substr\")"),
             ("a", "b", "c", "c"),
             ("x = 1", "x  =  1", "y = 1", "y  =  1"),
         ] {

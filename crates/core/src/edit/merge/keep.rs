@@ -108,10 +108,12 @@ impl Merge<'_, '_> {
                 continue;
             }
             let file = indent(self.hay.line(unit.file.start));
+            let tells = has_word(self.old[old]);
             let (new, old) = (indent(self.new[new]), indent(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
-            alike += isize::from(new == old && new != file);
+            // Which of several braces is meant, nobody knows.
+            alike += isize::from(new == old && new != file && tells);
         }
         new_right - old_right.max(4 * alike)
     }

@@ -235,12 +235,30 @@ impl<'m, 'e> Merge<'m, 'e> {
         Ok(out)
     }
 
+    /// Whether the edit changes the blanks of a blank line that it knows exactly.
+    fn redresses(&self, old: usize, new: Option<usize>) -> bool {
+        let (Some(unit), Some(new)) = (self.unit_of[old].map(|unit| &self.units[unit]), new) else {
+            return false;
+        };
+        let sent = self.old[old];
+        unit.old.len() == 1
+            && unit.file.len() == 1
+            && trim_end(sent).is_empty()
+            && sent == self.hay.line(unit.file.start)
+            && sent != self.new[new]
+    }
+
     fn keep_line(&self, at: usize, out: &mut Vec<Out>) {
         match self.base[at] {
             Base::FileOnly(line) => {
                 let placed = self.kept[at].map(|new| self.placed(new));
                 let moved = placed.filter(|text| indent(text) != indent(self.hay.line(line)));
                 out.push(moved.map_or(Out::Keep(line), |text| Out::New(text, Some(line))));
+            }
+            // Blanks that the edit gives a blank line, or takes from one.
+            Base::Old(old) if self.redresses(old, self.kept[at]) => {
+                let end = self.unit_of[old].map(|unit| self.units[unit].file.start);
+                out.extend(self.kept[at].map(|new| Out::New(self.placed(new), end)));
             }
             Base::Old(old) => {
                 if let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit])
