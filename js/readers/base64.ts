@@ -15,3 +15,9 @@ export function base64(bytes: Uint8Array): string {
   }
   return text;
 }
+
+/** The bytes of a base64 form. */
+export function bytesOf(text: string): Uint8Array {
+  const binary = atob(text);
+  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
+}

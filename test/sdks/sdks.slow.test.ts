@@ -6,8 +6,15 @@ import { nodeOf, play, prepare } from "./prepare.ts";
 // SDK supports and on the newest that we test.
 const LOOPS: readonly { readonly loop: string; readonly nodes: readonly number[] }[] = [
   { loop: "ai-sdk", nodes: [22, 24] },
-  { loop: "openai-agents", nodes: [22, 24] },
-  { loop: "anthropic", nodes: [22, 24] },
+  { loop: "openai-agents", nodes: [20, 24] },
+  { loop: "anthropic", nodes: [20, 24] },
+  { loop: "claude-agent", nodes: [20, 24] },
+  { loop: "gemini", nodes: [22, 24] },
+  { loop: "adk", nodes: [20, 24] },
+  { loop: "langchain", nodes: [20, 24] },
+  { loop: "deepagents", nodes: [20, 24] },
+  { loop: "mastra", nodes: [22, 24] },
+  { loop: "node-fs", nodes: [24] },
 ];
 
 const prepared = prepare();

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApprovalHookOptions, openWorkspace, type Workspace } from "filewright";
+import { approvalHook, type ApprovalHookOptions, openWorkspace, type Workspace } from "filewright";
 
 /** One call that the model makes. */
 export interface Turn {
@@ -30,14 +30,14 @@ export const TURNS = {
   remove: { tool: "delete", args: { path: "old.log" } },
   image: { tool: "read_file", args: { path: "dot.png" } },
   outside: { tool: "read_file", args: { path: "../secret" } },
-  held: { tool: "stat", args: { path: "src/app.ts" } },
+  held: { tool: "stat", args: { path: "held.txt" } },
 } as const satisfies Record<string, Turn>;
 
 /** A picture of one pixel. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
-/** A directory with files, a workspace on it, and one tool that waits until it is cancelled. */
+/** A directory with files, a workspace on it, and one file whose calls wait until they are cancelled. */
 export interface Scene {
   readonly dir: string;
   readonly ws: Workspace;
@@ -56,8 +56,6 @@ export interface SceneOptions {
   readonly confirm?: NonNullable<Parameters<typeof openWorkspace>[0] & object>["confirm"];
 }
 
-let begun: Scene | undefined;
-
 /** Sets the scene. */
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const dir = mkdtempSync(join(tmpdir(), "filewright-sdk-"));
@@ -67,8 +65,8 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   writeFileSync(join(dir, "work/src/app.ts"), "// how often\nconst retries = 3;\nexport { retries };\n");
   writeFileSync(join(dir, "work/old.log"), "old\n");
   writeFileSync(join(dir, "work/dot.png"), Buffer.from(PNG, "base64"));
-  const begins = Promise.withResolvers<void>();
-  const ends = Promise.withResolvers<void>();
+  const begins = signalled();
+  const ends = signalled();
   const hold: ApprovalHookOptions["ask"] = ({ signal }) =>
     new Promise((_, reject) => {
       begins.resolve();
@@ -81,10 +79,10 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const ws = await openWorkspace({
     root: join(dir, "work"),
     stateDir: join(dir, "state"),
-    hooks: [{ stage: "before", tool: "stat", run: hold }],
+    hooks: [approvalHook({ when: ({ args }) => String(args["path"]).endsWith("held.txt"), ask: hold })],
     ...(options.confirm === undefined ? {} : { confirm: options.confirm }),
   });
-  begun = {
+  return {
     dir: join(dir, "work"),
     ws,
     app: () => readFileSync(join(dir, "work/src/app.ts"), "utf8"),
@@ -92,7 +90,15 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     held: begins.promise,
     cancelled: ends.promise,
   };
-  return begun;
+}
+
+/** A promise and what resolves it. */
+function signalled(): { readonly promise: Promise<void>; resolve(): void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve: () => resolve() };
 }
 
 /** Says that a step was seen to happen. */

@@ -1,0 +1,85 @@
+/**
+ * Tools for Google's Agent Development Kit. Its tools are a class, which the host
+ * hands over; nothing of the SDK is imported.
+ *
+ * A success is `{ output }`, a failure `{ error }`. A function response of the kit
+ * holds no images: an image becomes an artifact where there is an artifact
+ * service, for the kit's `load_artifacts` tool.
+ */
+import type { ToolResult, Workspace } from "../workspace/index.ts";
+import { type GeminiSchema, geminiSchema } from "./gemini-schema.ts";
+import { type ApprovingOptions, askingAbout, offered } from "./offer.ts";
+import { imagesOf } from "./outcome.ts";
+
+export type { ApprovalQuestion, Approve } from "./offer.ts";
+
+/** What the kit hands to a tool that runs. */
+export interface AdkContext {
+  readonly functionCallId?: string;
+  readonly abortSignal?: AbortSignal;
+  saveArtifact(
+    filename: string,
+    artifact: { inlineData: { mimeType: string; data: string } },
+  ): Promise<number>;
+}
+
+/** What the kit's `FunctionTool` is made with. */
+export interface AdkToolInit {
+  name: string;
+  description: string;
+  /** A {@link GeminiSchema}; the kit types its words as an enum. */
+  parameters: never;
+  requireConfirmation: boolean | ((input: unknown) => boolean | Promise<boolean>);
+  execute(input: unknown, context?: AdkContext): Promise<Record<string, unknown>>;
+}
+
+/** The kit's class `FunctionTool`. */
+export type AdkFunctionTool<Tool> = new (init: AdkToolInit) => Tool;
+
+/**
+ * The tools of a workspace for `new LlmAgent({ tools })`.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const tools = toAdkTools(ws, FunctionTool, { approve: "destructive" });
+ * const agent = new LlmAgent({ name: "coder", model: "gemini-2.5-pro", tools });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toAdkTools<Tool>(
+  ws: Workspace,
+  functionTool: AdkFunctionTool<Tool>,
+  options: ApprovingOptions = {},
+): Tool[] {
+  return offered(ws, options).map((tool) => {
+    const parameters: GeminiSchema = geminiSchema(tool.inputSchema);
+    return new functionTool({
+      name: tool.name,
+      description: tool.description,
+      parameters: parameters as never,
+      requireConfirmation: askingAbout(tool, options.approve) ?? false,
+      async execute(input, context) {
+        const toolCall = { id: context?.functionCallId };
+        const result = await tool.call(input, { signal: context?.abortSignal, toolCall });
+        if (!result.ok) return { error: result.text };
+        return { output: [result.text, ...(await kept(result, context))].join("\n") };
+      },
+    });
+  });
+}
+
+/** Keeps the images of a result as artifacts, and says where. */
+async function kept(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
+  const notes: string[] = [];
+  for (const [index, { data, mime }] of imagesOf(result).entries()) {
+    const source = result.content?.[index]?.file_path ?? "image";
+    const name = source.split("/").at(-1) ?? source;
+    try {
+      await context?.saveArtifact(name, { inlineData: { mimeType: mime, data } });
+      notes.push(`[image kept as the artifact ${name}]`);
+    } catch {
+      notes.push(`[image ${name} cannot be shown: there is no artifact service]`);
+    }
+  }
+  return notes;
+}

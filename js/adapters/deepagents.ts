@@ -1,0 +1,274 @@
+/**
+ * The backend of a deep agent: LangChain's `BackendProtocolV2` over a workspace.
+ * Nothing of it is imported. Its tools keep their names; what they do to files is
+ * done by our calls, with our edits, locks, rules, hooks and history.
+ *
+ * Paths begin with `/` at the working directory of the workspace. A failure is a
+ * value with our text. The framework hands no signal to a backend: give one here.
+ */
+import { base64, bytesOf } from "../readers/base64.ts";
+import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
+import { type HostOptions, hostFiles, inside, outside } from "./host-files.ts";
+import { bareText } from "./outcome.ts";
+
+/** Facts about a path. */
+export interface DeepAgentsFile {
+  path: string;
+  is_dir?: boolean;
+  size?: number;
+  modified_at?: string;
+}
+
+/** A page of a file; an image, or another file that is no text, is given whole and as bytes. */
+export interface DeepAgentsRead {
+  error?: string;
+  content?: string | Uint8Array;
+  mimeType?: string;
+  totalLines?: number;
+  startLine?: number;
+  endLine?: number;
+  nextOffset?: number;
+}
+
+/** A whole file. */
+export interface DeepAgentsRaw {
+  error?: string;
+  data?: { content: string | Uint8Array; mimeType: string; created_at: string; modified_at: string };
+}
+
+/** What a change came to. The files are on the disk already: the framework keeps none. */
+export interface DeepAgentsChange {
+  error?: string;
+  path?: string;
+  filesUpdate?: null;
+}
+
+/** Why a transfer failed, in the framework's words. */
+export type DeepAgentsTransferError =
+  | "file_not_found"
+  | "permission_denied"
+  | "is_directory"
+  | "invalid_path";
+
+/** The backend. */
+export interface DeepAgentsBackend {
+  ls(path: string): Promise<{ error?: string; files?: DeepAgentsFile[] }>;
+  /** `offset` counts lines from 0. */
+  read(path: string, offset?: number, limit?: number): Promise<DeepAgentsRead>;
+  readRaw(path: string): Promise<DeepAgentsRaw>;
+  write(path: string, content: string): Promise<DeepAgentsChange>;
+  edit(
+    path: string,
+    oldText: string,
+    newText: string,
+    replaceAll?: boolean,
+  ): Promise<DeepAgentsChange & { occurrences?: number }>;
+  /** Finds text as it stands. */
+  grep(
+    pattern: string,
+    path?: string | null,
+    glob?: string | null,
+    maxCount?: number | null,
+  ): Promise<{
+    error?: string;
+    matches?: { path: string; line: number; text: string }[];
+    truncated?: boolean;
+  }>;
+  glob(
+    pattern: string,
+    path?: string,
+  ): Promise<{ error?: string; files?: DeepAgentsFile[]; truncated?: boolean }>;
+  delete(path: string): Promise<DeepAgentsChange>;
+  uploadFiles(
+    files: [string, Uint8Array][],
+  ): Promise<{ path: string; error: DeepAgentsTransferError | null }[]>;
+  downloadFiles(
+    paths: string[],
+  ): Promise<{ path: string; content: Uint8Array | null; error: DeepAgentsTransferError | null }[]>;
+}
+
+/** A backend of a workspace that runs commands. */
+export interface DeepAgentsSandbox extends DeepAgentsBackend {
+  readonly id: string;
+  execute(command: string): Promise<{ output: string; exitCode: number | null; truncated: boolean }>;
+}
+
+/** The most lines that count as the whole of a search or a listing. */
+const ALL = 10_000;
+
+/**
+ * A workspace as the backend of `createDeepAgent`.
+ *
+ * @example
+ * const ws = await openWorkspace("/repo");
+ * const agent = createDeepAgent({ model, backend: toDeepAgentsBackend(ws) });
+ */
+export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): DeepAgentsBackend {
+  const { call, bytes } = hostFiles(ws, options);
+  const told = (result: ToolResult): { error: string } => ({ error: bareText(result.text) });
+  const changed = (result: ToolResult, path: string): DeepAgentsChange =>
+    result.ok ? { path, filesUpdate: null } : { error: result.text };
+
+  return {
+    async ls(path) {
+      const result = await call("list_directory", { path: inside(path), limit: ALL });
+      if (!result.ok) return told(result);
+      const files = result.data.entries.map((entry): DeepAgentsFile => {
+        const isDir = entry.type === "dir";
+        return {
+          path: `${outside(entry.path)}${isDir ? "/" : ""}`,
+          is_dir: isDir,
+          ...(entry.size === undefined ? {} : { size: entry.size }),
+          ...(entry.modified === undefined ? {} : { modified_at: entry.modified }),
+        };
+      });
+      return { files };
+    },
+
+    async read(path, offset = 0, limit = 500) {
+      const result = await call("read_file", {
+        path: inside(path),
+        start_line: Math.max(offset, 0) + 1,
+        max_lines: Math.max(limit, 1),
+        line_numbers: "none",
+      });
+      if (!result.ok) return told(result);
+      const [image] = result.content ?? [];
+      if (image !== undefined)
+        return { content: bytesOf(image.source.data), mimeType: image.source.media_type };
+      const { content, lines_read, total_lines, start_line, end_line, next_start_line } = result.data;
+      // What is empty, past the end or rendered from something else is told by our text.
+      if (lines_read === 0 || result.data.rendered === true)
+        return { content: result.text, mimeType: "text/plain" };
+      return {
+        content: content.replace(/\r?\n$/u, ""),
+        mimeType: "text/plain",
+        startLine: start_line,
+        endLine: end_line,
+        ...(total_lines === null ? {} : { totalLines: total_lines }),
+        ...(next_start_line === undefined ? {} : { nextOffset: next_start_line - 1 }),
+      };
+    },
+
+    async readRaw(path) {
+      const result = await call("read_file", {
+        path: inside(path),
+        max_lines: null,
+        line_numbers: "none",
+        max_line_chars: 0,
+      });
+      if (!result.ok) return told(result);
+      const facts = await call("stat", { path: inside(path) });
+      if (!facts.ok) return told(facts);
+      const { modified, created = modified } = facts.data;
+      const [image] = result.content ?? [];
+      return {
+        data: {
+          content: image === undefined ? result.data.content : bytesOf(image.source.data),
+          mimeType: image?.source.media_type ?? "text/plain",
+          created_at: created,
+          modified_at: modified,
+        },
+      };
+    },
+
+    write: async (path, content) => changed(await call("write_file", { path: inside(path), content }), path),
+
+    async edit(path, oldText, newText, replaceAll = false) {
+      const edits = [{ old_text: oldText, new_text: newText, replace_all: replaceAll }];
+      const result = await call("edit_file", { path: inside(path), edits });
+      return {
+        ...changed(result, path),
+        ...(result.ok ? { occurrences: result.data.replacements } : {}),
+      };
+    },
+
+    async grep(pattern, path, glob, maxCount) {
+      const result = await call("grep", {
+        pattern,
+        path: inside(path ?? "/"),
+        regex: false,
+        max_results: maxCount ?? ALL,
+        ...(glob === undefined || glob === null ? {} : { glob }),
+      });
+      if (!result.ok) return told(result);
+      const { matches = [], truncated, complete } = result.data;
+      return {
+        matches: matches.map(({ path: file, line, text }) => ({ path: outside(file), line, text })),
+        ...(truncated || !complete ? { truncated: true } : {}),
+      };
+    },
+
+    async glob(pattern, path = "/") {
+      const result = await call("glob", {
+        pattern: pattern.replace(/^\/+/u, ""),
+        path: inside(path),
+        limit: ALL,
+      });
+      if (!result.ok) return told(result);
+      return {
+        files: result.data.matches.map((file) => ({ path: outside(file), is_dir: false })),
+        ...(result.data.truncated ? { truncated: true } : {}),
+      };
+    },
+
+    delete: async (path) => changed(await call("delete", { path: inside(path), recursive: true }), path),
+
+    async uploadFiles(files) {
+      const answers: { path: string; error: DeepAgentsTransferError | null }[] = [];
+      for (const [path, content] of files) {
+        const written = { path: inside(path), content: base64(content), content_encoding: "base64" } as const;
+        const { error } = await call("write_file", written);
+        answers.push({ path, error: error === undefined ? null : transferError(error) });
+      }
+      return answers;
+    },
+
+    async downloadFiles(paths) {
+      const answers: {
+        path: string;
+        content: Uint8Array | null;
+        error: DeepAgentsTransferError | null;
+      }[] = [];
+      for (const path of paths) {
+        const result = await bytes(inside(path));
+        answers.push(
+          result.ok
+            ? { path, content: result.data, error: null }
+            : { path, content: null, error: transferError(result.error) },
+        );
+      }
+      return answers;
+    },
+  };
+}
+
+/**
+ * The same for a workspace that was opened with `commands`: the agent gets the
+ * framework's `execute` tool, whose commands run in the sandbox of the workspace.
+ *
+ * @example
+ * const ws = await openWorkspace({ root: "/repo", commands: linuxSandbox() });
+ * const agent = createDeepAgent({ model, backend: toDeepAgentsSandbox(ws) });
+ */
+export function toDeepAgentsSandbox(ws: Workspace, options: HostOptions = {}): DeepAgentsSandbox {
+  const { run } = hostFiles(ws, options);
+  return {
+    ...toDeepAgentsBackend(ws, options),
+    id: "filewright",
+    async execute(command) {
+      const result = await run(command);
+      if (!result.ok) return { output: result.text, exitCode: null, truncated: false };
+      const { stdout, stderr, exit_code, truncated } = result.data;
+      return { output: `${stdout}${stderr}`, exitCode: exit_code, truncated };
+    },
+  };
+}
+
+function transferError({ code }: ErrorData): DeepAgentsTransferError {
+  if (code === "NOT_FOUND") return "file_not_found";
+  if (code === "IS_DIRECTORY") return "is_directory";
+  return code === "INVALID_ARGUMENT" || code === "NAME_TOO_LONG" || code === "NOT_DIRECTORY"
+    ? "invalid_path"
+    : "permission_denied";
+}

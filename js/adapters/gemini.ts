@@ -1,0 +1,94 @@
+/**
+ * Tools for the Google GenAI SDK: one callable tool, which the SDK's automatic
+ * function calling runs. Nothing of the SDK is imported.
+ *
+ * A success is `{ output }`, a failure `{ error }`, as the API has it; images are
+ * parts of the function response. The SDK passes no signal to a tool and has no
+ * approvals: hand it one here, and give the workspace `confirm` or hooks.
+ */
+import type { Workspace } from "../workspace/index.ts";
+import { type AdapterOptions, type Offered, offered } from "./offer.ts";
+import { imagesOf } from "./outcome.ts";
+
+/** A call as the model makes it. */
+export interface GeminiFunctionCall {
+  readonly id?: string;
+  readonly name?: string;
+  readonly args?: Record<string, unknown>;
+}
+
+/** The part of a message that answers a call. */
+export interface GeminiPart {
+  functionResponse: {
+    id?: string;
+    name: string;
+    response: Record<string, unknown>;
+    parts?: { inlineData: { mimeType: string; data: string } }[];
+  };
+}
+
+/** One callable tool in the shape of the SDK. */
+export interface GeminiTool {
+  tool(): Promise<{
+    functionDeclarations: { name: string; description: string; parametersJsonSchema: unknown }[];
+  }>;
+  callTool(calls: GeminiFunctionCall[]): Promise<GeminiPart[]>;
+}
+
+/** Beyond what every adapter takes. */
+export interface GeminiOptions extends AdapterOptions {
+  /** Cancels the calls that run; the same as `abortSignal` of the request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The tools of a workspace for `generateContent`. The presets `gemini-cli` and
+ * `gemini` have the names that these models were trained on.
+ *
+ * @example
+ * const ws = await openWorkspace({ root: "/repo", preset: "gemini-cli" });
+ * const config = { tools: [toGeminiTool(ws)], automaticFunctionCalling: { maximumRemoteCalls: 50 } };
+ * const { text } = await ai.models.generateContent({ model, contents, config });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toGeminiTool(ws: Workspace, options: GeminiOptions = {}): GeminiTool {
+  const tools = offered(ws, options);
+  return {
+    tool: async () => ({
+      functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        parametersJsonSchema: structuredClone(inputSchema),
+      })),
+    }),
+    async callTool(calls) {
+      const parts: GeminiPart[] = [];
+      // One after another: a later call may rest on what an earlier one did.
+      for (const call of calls) {
+        const tool = tools.find(({ name }) => name === call.name);
+        if (tool !== undefined) parts.push(await answer(tool, call, options.signal));
+      }
+      return parts;
+    },
+  };
+}
+
+async function answer(
+  tool: Offered,
+  { id, args = {} }: GeminiFunctionCall,
+  signal: AbortSignal | undefined,
+): Promise<GeminiPart> {
+  const result = await tool.call(args, { signal, toolCall: { id } });
+  const images = imagesOf(result);
+  return {
+    functionResponse: {
+      ...(id === undefined ? {} : { id }),
+      name: tool.name,
+      response: { [result.ok ? "output" : "error"]: result.text },
+      ...(images.length === 0
+        ? {}
+        : { parts: images.map(({ data, mime }) => ({ inlineData: { mimeType: mime, data } })) }),
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * The tools as a host calls them that has its own names for everything: each call
+ * is one of ours, on paths that begin with `/` at the working directory.
+ */
+import { joinPath } from "../backends/paths.ts";
+import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
+import type { RunCommandData } from "../tools/run_command.ts";
+import { type ToolResult, toolsFor, type Workspace } from "../workspace/index.ts";
+
+/** What accompanies every call. */
+export interface HostOptions {
+  /** Who calls: what it has read, and its lines in logs, are its own. */
+  readonly agent?: string | undefined;
+  /** Cancels the calls that run: a signal, or what gives that of the run at hand. */
+  readonly signal?: AbortSignal | (() => AbortSignal | undefined) | undefined;
+}
+
+/** The calls of one host. */
+export interface HostFiles {
+  call<Name extends ToolName>(tool: Name, args: ToolArgs[Name]): Promise<ToolResult<ToolData[Name]>>;
+  /** Has /bin/sh run a command, where the workspace runs commands. */
+  run(command: string): Promise<ToolResult<RunCommandData>>;
+  /** The bytes of a file, whatever they are; read as `read_file` would be, with its hooks and rules. */
+  bytes(path: string): Promise<ToolResult<Uint8Array>>;
+}
+
+/** Reading as text fails with these only once the file may be read. */
+const READABLE: ReadonlySet<string> = new Set([
+  "BINARY_FILE",
+  "ENCODING_ERROR",
+  "UNSUPPORTED_FORMAT",
+  "TOO_LARGE",
+]);
+
+/** Makes the calls. */
+export function hostFiles(ws: Workspace, { agent, signal }: HostOptions = {}): HostFiles {
+  const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
+  const any = async (name: string, args: object): Promise<ToolResult<never>> => {
+    const current = typeof signal === "function" ? signal() : signal;
+    const options = {
+      ...(agent === undefined ? {} : { agent }),
+      ...(current === undefined ? {} : { signal: current }),
+    };
+    const tool = tools.get(name);
+    const result = await (tool === undefined ? missing(ws, name, args) : tool.execute(args, options));
+    return result as ToolResult<never>;
+  };
+  const call: HostFiles["call"] = any;
+  return {
+    call,
+    run: (command) => any("run_command", { command, shell: true }),
+    async bytes(path) {
+      const looked = await call("read_file", { path, max_lines: 1, non_text: "error" });
+      if (!looked.ok && !READABLE.has(looked.error.code)) return looked;
+      const info = await call("access_info", {});
+      if (!info.ok) return info;
+      const data = await ws.fs.readBytes(joinPath(info.data.cwd, path));
+      return { ok: true, text: `${data.length} bytes`, data, meta: looked.meta };
+    },
+  };
+}
+
+/** What is not offered: READ_ONLY for a change in a read-only workspace, or that there is no such tool. */
+function missing(ws: Workspace, name: string, args: object): Promise<ToolResult> {
+  return ws.call(name, args);
+}
+
+/** `/src/a.ts` or `src/a.ts` → `src/a.ts`; `/` → `.`: what begins with `/` begins at the working directory. */
+export function inside(path: string): string {
+  const bare = path.replace(/^\/+/u, "");
+  return bare === "" ? "." : bare;
+}
+
+/** `src/a.ts` → `/src/a.ts`; `.` → `/`. */
+export function outside(path: string): string {
+  return path === "." ? "/" : `/${path.replace(/^\/+/u, "")}`;
+}

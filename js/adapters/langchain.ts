@@ -1,0 +1,114 @@
+/**
+ * Tools for LangChain. The host hands over the framework's `tool` and
+ * `ToolMessage`; nothing of it is imported.
+ *
+ * A failed call is a tool message whose status is `error`, with our text as it
+ * is. The artifact of a message is the whole result. For the framework's
+ * human-in-the-loop middleware there is {@link toInterruptOn}.
+ */
+import type { ObjectSchema } from "../tools/schema.ts";
+import type { ToolResult, Workspace } from "../workspace/index.ts";
+import { type AdapterOptions, type Approve, askingAbout, offered } from "./offer.ts";
+import { imagesOf } from "./outcome.ts";
+
+export type { Approve } from "./offer.ts";
+
+/** What a message shows the model. */
+export type LangChainContent =
+  | string
+  | ({ type: "text"; text: string } | { type: "image"; mimeType: string; data: string })[];
+
+/** What the framework hands to a tool that runs. */
+export interface LangChainConfig {
+  readonly signal?: AbortSignal;
+  readonly toolCall?: { readonly id?: string };
+}
+
+/** What the framework's `tool` is called with. */
+export interface LangChainFields {
+  name: string;
+  description: string;
+  schema: ObjectSchema;
+}
+
+/** The names of the framework that the host hands over, from `langchain` or `@langchain/core`. */
+export interface LangChain<Tool, Message> {
+  /** `tool` */
+  readonly tool: (
+    run: (input: never, config: LangChainConfig) => Promise<Message | LangChainContent>,
+    fields: LangChainFields & { schema: never },
+  ) => Tool;
+  /** `ToolMessage` */
+  readonly ToolMessage: new (fields: {
+    content: never;
+    tool_call_id: string;
+    name: string;
+    status: "success" | "error";
+    artifact: unknown;
+  }) => Message;
+}
+
+/**
+ * The tools of a workspace for `createAgent({ tools })`.
+ *
+ * @example
+ * import { createAgent, tool, ToolMessage } from "langchain";
+ * const ws = await openWorkspace("/repo");
+ * const agent = createAgent({ model, tools: toLangChain(ws, { tool, ToolMessage }) });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toLangChain<Tool, Message>(
+  ws: Workspace,
+  { tool: make, ToolMessage }: LangChain<Tool, Message>,
+  options: AdapterOptions = {},
+): Tool[] {
+  return offered(ws, options).map((tool) =>
+    make(
+      async (input: unknown, { signal, toolCall } = {}) => {
+        const result = await tool.call(input, { signal, toolCall });
+        const content = contentOf(result);
+        // Called outside an agent, there is no message to answer.
+        if (toolCall?.id === undefined) return content;
+        return new ToolMessage({
+          content: content as never,
+          tool_call_id: toolCall.id,
+          name: tool.name,
+          status: result.ok ? "success" : "error",
+          artifact: result,
+        });
+      },
+      {
+        name: tool.name,
+        description: tool.description,
+        schema: structuredClone(tool.inputSchema) as never,
+      },
+    ),
+  );
+}
+
+function contentOf(result: ToolResult): LangChainContent {
+  const images = imagesOf(result);
+  if (images.length === 0) return result.text;
+  return [
+    { type: "text", text: result.text },
+    ...images.map(({ data, mime }) => ({ type: "image" as const, mimeType: mime, data })),
+  ];
+}
+
+/**
+ * Which calls the framework's `humanInTheLoopMiddleware` interrupts: its
+ * `interruptOn`.
+ *
+ * @example
+ * humanInTheLoopMiddleware({ interruptOn: toInterruptOn(ws, "changes") });
+ */
+export function toInterruptOn(
+  ws: Workspace,
+  approve: Exclude<Approve, (...args: never) => unknown>,
+  options: Pick<AdapterOptions, "preset"> = {},
+): Record<string, boolean> {
+  return Object.fromEntries(
+    offered(ws, options).map((tool) => [tool.name, askingAbout(tool, approve) === true]),
+  );
+}

@@ -1,0 +1,233 @@
+/**
+ * The filesystem of a Mastra workspace. Nothing of Mastra is imported: the host
+ * hands over its error classes, by which its tools know what went wrong.
+ *
+ * Paths begin with `/` at the working directory of our workspace. Every operation
+ * is one of our calls, with its locks, rules, hooks and history; what a call is
+ * refused with is the message of the error.
+ */
+import { base64 } from "../readers/base64.ts";
+import type { ToolResult, Workspace } from "../workspace/index.ts";
+import { type HostOptions, hostFiles, inside } from "./host-files.ts";
+import { bareText, ToolFailure } from "./outcome.ts";
+
+export { ToolFailure };
+
+/** Mastra's class of an error about a path. */
+export type MastraPathError = new (path: string) => Error;
+
+/** The classes that the host hands over, from `@mastra/core/workspace`. */
+export interface MastraErrors {
+  readonly FileNotFoundError: MastraPathError;
+  readonly DirectoryNotFoundError: MastraPathError;
+  readonly FileExistsError: MastraPathError;
+  readonly IsDirectoryError: MastraPathError;
+  readonly NotDirectoryError: MastraPathError;
+  readonly DirectoryNotEmptyError: MastraPathError;
+}
+
+/** Facts about a path. */
+export interface MastraStat {
+  name: string;
+  path: string;
+  type: "file" | "directory";
+  size: number;
+  createdAt: Date;
+  modifiedAt: Date;
+  mimeType?: string;
+}
+
+/** One entry of a directory. */
+export interface MastraEntry {
+  name: string;
+  type: "file" | "directory";
+  size?: number;
+  isSymlink?: boolean;
+  symlinkTarget?: string;
+}
+
+/** The filesystem. */
+export interface MastraFilesystem {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly readOnly: boolean;
+  status: "ready";
+  getInstructions(): string;
+  readFile(path: string, options?: { encoding?: string }): Promise<string | Buffer>;
+  writeFile(
+    path: string,
+    content: string | Uint8Array,
+    options?: { recursive?: boolean; overwrite?: boolean; expectedMtime?: Date },
+  ): Promise<void>;
+  appendFile(path: string, content: string | Uint8Array): Promise<void>;
+  deleteFile(path: string, options?: { force?: boolean }): Promise<void>;
+  copyFile(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
+  moveFile(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
+  mkdir(path: string, options?: { recursive?: boolean }): Promise<void>;
+  rmdir(path: string, options?: { recursive?: boolean; force?: boolean }): Promise<void>;
+  readdir(
+    path: string,
+    options?: { recursive?: boolean; extension?: string | string[]; maxDepth?: number },
+  ): Promise<MastraEntry[]>;
+  exists(path: string): Promise<boolean>;
+  stat(path: string): Promise<MastraStat>;
+}
+
+/** The most entries and levels of a listing. */
+const ALL = 100_000;
+const DEEPEST = 32;
+
+/**
+ * A workspace as the filesystem of a Mastra workspace.
+ *
+ * @example
+ * import * as mastra from "@mastra/core/workspace";
+ * const ws = await openWorkspace("/repo");
+ * const workspace = new mastra.Workspace({ filesystem: toMastraFilesystem(ws, mastra) });
+ */
+export function toMastraFilesystem(
+  ws: Workspace,
+  errors: MastraErrors,
+  options: HostOptions = {},
+): MastraFilesystem {
+  const { call, bytes } = hostFiles(ws, options);
+  const fail = (result: ToolResult & { ok: false }, path: string, directory = false): Error => {
+    const byCode: Readonly<Record<string, MastraPathError>> = {
+      NOT_FOUND: directory ? errors.DirectoryNotFoundError : errors.FileNotFoundError,
+      ALREADY_EXISTS: errors.FileExistsError,
+      IS_DIRECTORY: errors.IsDirectoryError,
+      NOT_DIRECTORY: errors.NotDirectoryError,
+      NOT_EMPTY: errors.DirectoryNotEmptyError,
+    };
+    const PathError = byCode[result.error.code];
+    return PathError === undefined
+      ? new ToolFailure({ ...result, text: bareText(result.text) })
+      : Object.assign(new PathError(path), { message: bareText(result.text) });
+  };
+  const settle = (result: ToolResult, path: string, directory = false): void => {
+    if (!result.ok) throw fail(result, path, directory);
+  };
+  const stat = async (path: string): Promise<MastraStat> => {
+    const result = await call("stat", { path: inside(path) });
+    if (!result.ok) throw fail(result, path);
+    const { name, size, modified, created = modified, is_dir, mime } = result.data;
+    return {
+      name,
+      path,
+      type: is_dir ? "directory" : "file",
+      size: is_dir ? 0 : size,
+      createdAt: new Date(created),
+      modifiedAt: new Date(modified),
+      ...(mime === undefined ? {} : { mimeType: mime }),
+    };
+  };
+  const write = async (
+    path: string,
+    content: string | Uint8Array,
+    more: { overwrite?: boolean; create_dirs?: boolean; append?: boolean; expected_hash?: string },
+  ): Promise<void> => {
+    const given =
+      typeof content === "string"
+        ? ({ content } as const)
+        : ({ content: base64(content), content_encoding: "base64" } as const);
+    settle(await call("write_file", { path: inside(path), ...given, ...more }), path);
+  };
+
+  return {
+    id: "filewright",
+    name: "Filewright",
+    provider: "filewright",
+    readOnly: !ws.tools.some(({ annotations }) => !annotations.readOnlyHint),
+    status: "ready",
+    getInstructions: () =>
+      "Paths begin with / at the root of the workspace. Nothing outside it can be reached.",
+
+    async readFile(path, { encoding } = {}) {
+      const result = await bytes(inside(path));
+      if (!result.ok) throw fail(result, path);
+      const buffer = Buffer.from(result.data);
+      return encoding === undefined ? buffer : buffer.toString(encoding as "utf8");
+    },
+
+    async writeFile(path, content, { recursive, overwrite, expectedMtime } = {}) {
+      const guard = expectedMtime === undefined ? undefined : await unchangedSince(path, expectedMtime);
+      await write(path, content, {
+        ...(recursive === undefined ? {} : { create_dirs: recursive }),
+        ...(overwrite === undefined ? {} : { overwrite }),
+        ...guard,
+      });
+    },
+
+    appendFile: (path, content) => write(path, content, { append: true }),
+
+    async deleteFile(path, { force = false } = {}) {
+      const found = await call("stat", { path: inside(path), follow: false });
+      if (found.ok && found.data.is_dir) throw new errors.IsDirectoryError(path);
+      settle(await call("delete", { path: inside(path), missing_ok: force }), path);
+    },
+
+    async copyFile(from, to, { overwrite = true } = {}) {
+      settle(await call("copy", { source: inside(from), destination: inside(to), overwrite }), from);
+    },
+
+    async moveFile(from, to, { overwrite = true } = {}) {
+      settle(await call("move", { source: inside(from), destination: inside(to), overwrite }), from);
+    },
+
+    async mkdir(path, { recursive = false } = {}) {
+      settle(await call("mkdir", { path: inside(path), parents: recursive }), path);
+    },
+
+    async rmdir(path, { recursive = false, force = false } = {}) {
+      const found = await call("stat", { path: inside(path), follow: false });
+      if (found.ok && !found.data.is_dir) throw new errors.NotDirectoryError(path);
+      settle(await call("delete", { path: inside(path), recursive, missing_ok: force }), path, true);
+    },
+
+    async readdir(path, { recursive = false, extension, maxDepth = DEEPEST } = {}) {
+      const depth = recursive ? Math.min(maxDepth, DEEPEST) : 1;
+      const result = await call("list_directory", { path: inside(path), depth, limit: ALL });
+      if (!result.ok) throw fail(result, path, true);
+      const wanted = extension === undefined ? [] : [extension].flat();
+      const cut = result.data.path === "." ? 0 : result.data.path.length + 1;
+      return result.data.entries
+        .filter(
+          ({ name, type }) =>
+            wanted.length === 0 || type === "dir" || wanted.some((end) => name.endsWith(end)),
+        )
+        .map(
+          ({ name, path: file, type, size, target }): MastraEntry => ({
+            name: recursive ? file.slice(cut) : name,
+            type: type === "dir" ? "directory" : "file",
+            ...(size === undefined ? {} : { size }),
+            ...(type === "symlink" ? { isSymlink: true } : {}),
+            ...(target === undefined ? {} : { symlinkTarget: target }),
+          }),
+        );
+    },
+
+    async exists(path) {
+      return (await call("stat", { path: inside(path) })).ok;
+    },
+
+    stat,
+  };
+
+  /** Binds a write to the content found now, if that is still as old as it was when it was read. */
+  async function unchangedSince(path: string, expected: Date): Promise<{ expected_hash?: string }> {
+    const found = await call("stat", { path: inside(path), hash: true });
+    if (!found.ok) {
+      if (found.error.code === "NOT_FOUND") return {};
+      throw fail(found, path);
+    }
+    const { modified, hash } = found.data;
+    if (Date.parse(modified) === expected.getTime())
+      return typeof hash === "string" ? { expected_hash: hash } : {};
+    throw Object.assign(new Error(`File was modified externally: ${path}. Read it again.`), {
+      name: "StaleFileError",
+      code: "ESTALE",
+      path,
+    });
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * A backend over an object in the shape of Node's `fs`: memfs, ZenFS, unionfs and
+ * whatever else imitates it.
+ *
+ * Only `fs.promises` is used. What the object lacks beyond the first seven methods,
+ * such as links or permission bits, the backend lacks too. Versions are those of
+ * contents, so that a coarse clock hides no change. For real disks there is
+ * `LocalBackend`: this one resolves paths in one step and opens them in another.
+ */
+import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../backends/backend.ts";
+import { checkSignal, failure } from "../backends/failure.ts";
+import { sortEntries } from "../backends/fallback.ts";
+import { walkTree } from "../backends/fallback-tree.ts";
+import { compileGlobs } from "../backends/globs.ts";
+import {
+  checkPath,
+  childOf,
+  isLongName,
+  nameOf,
+  normalise,
+  parentOf,
+  relativeTo,
+  sortCodePoints,
+} from "../backends/paths.ts";
+import { decodeText, encodeText } from "../backends/text.ts";
+import { codeOf, translated } from "./node-fs-errors.ts";
+import { realOf } from "./node-fs-links.ts";
+import type { NodeFs, NodeFsPromises, NodeStats } from "./node-fs-shape.ts";
+
+export type { NodeFs, NodeFsPromises, NodeStats };
+
+/**
+ * A backend over such an object.
+ *
+ * @example
+ * import { fs } from "memfs";
+ * const ws = await openWorkspace({ backend: fromNodeFs(fs), root: "/project" });
+ */
+export function fromNodeFs(fs: NodeFs): FsBackend {
+  const { promises: host } = fs;
+  const at = (path: string): string => {
+    checkPath(path);
+    const { path: file } = normalise(path);
+    if (file.split("/").some(isLongName)) throw failure("NAME_TOO_LONG", path);
+    return file;
+  };
+  // Where `\` separates names too, a name that holds one would lead elsewhere than what was judged.
+  let separates: Promise<boolean> | undefined;
+  const place = async (path: string): Promise<string> => {
+    const file = at(path);
+    if (file.includes("\\")) {
+      separates ??= isRoot(host, "/\\");
+      if (await separates)
+        throw failure("INVALID_ARGUMENT", path, "a name with a backslash is a path in this storage");
+    }
+    return file;
+  };
+  /** On the entry itself: the links of its parents are followed, its own is not. */
+  const run: Run = (path, operation) =>
+    translated(path, async () => operation(await realOf(host, await place(path), false)));
+  /** On what the path leads to. */
+  const follow: Run = (path, operation) =>
+    translated(path, async () => operation(await realOf(host, await place(path), true)));
+
+  const stat = (path: string): Promise<FsStat> =>
+    follow(path, async (file) => factsOf(at(path), (await host.stat(file)) as NodeStats));
+  const lstat = (path: string): Promise<FsStat> =>
+    run(path, async (file) => {
+      const facts = factsOf(at(path), (await (host.lstat ?? host.stat).call(host, file)) as NodeStats);
+      if (facts.type !== "symlink" || host.readlink === undefined) return facts;
+      return Object.freeze({ ...facts, target: String(await host.readlink(file)) });
+    });
+  const standing = async (path: string): Promise<FsStat | undefined> => {
+    try {
+      return await lstat(path);
+    } catch (error) {
+      if (["NOT_FOUND", "NOT_DIRECTORY"].includes(codeOf(error))) return undefined;
+      throw error;
+    }
+  };
+  const readBytes = (path: string): Promise<Uint8Array> =>
+    follow(path, async (file) => {
+      const { isFile, isDir } = await stat(file);
+      if (isDir) throw failure("IS_DIRECTORY", path);
+      if (!isFile) throw failure("NOT_REGULAR_FILE", path);
+      const bytes = (await host.readFile(file)) as Uint8Array;
+      return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice();
+    });
+  const writeBytes = (
+    path: string,
+    content: Uint8Array,
+    options: WriteOptions = {},
+  ): Promise<Record<never, never>> =>
+    // Through a link, which stays.
+    follow(path, async (to) => {
+      checkSignal(options.signal, path);
+      if (options.ifAbsent === true && (await standing(path)) !== undefined)
+        throw failure("ALREADY_EXISTS", path);
+      const old = await standing(to);
+      if (options.createDirs === true && old === undefined)
+        await host.mkdir(parentOf(to), { recursive: true });
+      if (old?.isDir) throw failure("IS_DIRECTORY", path);
+      if (old !== undefined && !old.isFile) throw failure("NOT_REGULAR_FILE", path);
+      // A rename would replace what a write may not touch.
+      if (old?.mode !== undefined && (old.mode & 0o222) === 0) throw failure("PERMISSION_DENIED", path);
+      await replace(host, to, content, options.mode ?? old?.mode);
+      return {};
+    });
+  const listDir = (path: string): Promise<readonly FsEntry[]> =>
+    follow(path, async (directory) => {
+      if (!(await stat(directory)).isDir) throw failure("NOT_DIRECTORY", path);
+      const entries: FsEntry[] = [];
+      for (const name of (await host.readdir(directory)) as readonly string[]) {
+        const facts = await standing(childOf(at(path), String(name)));
+        // Gone since it was listed.
+        if (facts === undefined) continue;
+        const { path: full, type, isDir, isFile, size, mtime, target: to } = facts;
+        entries.push(
+          Object.freeze({
+            name: nameOf(full),
+            path: full,
+            type,
+            isDir,
+            isFile,
+            ...(isFile ? { size } : {}),
+            mtime,
+            ...(to === undefined ? {} : { target: to }),
+          }),
+        );
+      }
+      return sortEntries(entries);
+    });
+  async function* iterFiles(root: string): AsyncGenerator<string> {
+    for await (const entry of walkTree({ listDir }, at(root))) if (entry.isFile) yield entry.path;
+  }
+
+  const backend: FsBackend = {
+    async exists(path) {
+      try {
+        await stat(path);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    stat,
+    readBytes,
+    writeBytes,
+    listDir,
+    iterFiles,
+    readText: async (path, { encoding } = {}) => decodeText(await readBytes(path), encoding, path),
+    writeText: async (path, content, options = {}) =>
+      writeBytes(path, encodeText(content, options.encoding, path), options),
+    delete: (path) =>
+      run(path, async (file) => {
+        if (!(await lstat(file)).isDir) return host.unlink(file);
+        // Some imitations remove what is in it as well.
+        if (((await host.readdir(file)) as readonly unknown[]).length > 0) throw failure("NOT_EMPTY", path);
+        return host.rmdir(file);
+      }),
+    mkdir: (path, { parents = true, existOk = true } = {}) =>
+      run(path, async (file) => {
+        const there = await standing(file);
+        if (there !== undefined) {
+          if (existOk && (await backend.exists(file)) && (await stat(file)).isDir) return;
+          throw failure("ALREADY_EXISTS", path);
+        }
+        await host.mkdir(file, { recursive: parents });
+      }),
+    async glob(pattern, { root = "/" } = {}) {
+      const matcher = compileGlobs([pattern]);
+      const found: string[] = [];
+      const base = at(root);
+      for await (const file of iterFiles(base))
+        if (matcher.matches(relativeTo(file, base) ?? file)) found.push(file);
+      return Object.freeze(sortCodePoints(found));
+    },
+  };
+  return Object.freeze({ ...backend, ...linksOf(host, run, follow, lstat), ...movesOf(host, run, standing) });
+}
+
+type Run = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
+
+/** What concerns links and permission bits, as far as the host has it. */
+function linksOf(
+  host: NodeFsPromises,
+  run: Run,
+  follow: Run,
+  lstat: (path: string) => Promise<FsStat>,
+): Partial<FsBackend> {
+  const { readlink, symlink, chmod } = host;
+  if (host.lstat === undefined || readlink === undefined) return {};
+  return {
+    lstat,
+    realpath: (path) => follow(path, async (file) => file),
+    readLink: (path) =>
+      run(path, async (file) => {
+        if ((await lstat(file)).type !== "symlink")
+          throw failure("INVALID_ARGUMENT", path, "not a symbolic link");
+        return String(await readlink.call(host, file));
+      }),
+    ...(symlink === undefined
+      ? {}
+      : { symlink: (target, path) => run(path, (file) => symlink.call(host, target, file)) }),
+    ...(chmod === undefined
+      ? {}
+      : { chmod: (path, mode) => follow(path, (file) => chmod.call(host, file, mode)) }),
+  };
+}
+
+/** Renaming, where the host has it. */
+function movesOf(
+  host: NodeFsPromises,
+  run: Run,
+  standing: (path: string) => Promise<FsStat | undefined>,
+): Partial<FsBackend> {
+  const { rename, readlink, symlink } = host;
+  if (rename === undefined) return {};
+  return {
+    rename: (from, to, { overwrite = false } = {}) =>
+      run(from, async (source) => {
+        const destination = await realOf(host, normalise(to).path, false);
+        const moved = await standing(source);
+        if (moved === undefined) throw failure("NOT_FOUND", from);
+        if (relativeTo(destination, source) !== null && destination !== source)
+          throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
+        const there = await standing(destination);
+        if (there !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+        if (there !== undefined && there.isDir !== moved.isDir)
+          throw failure(there.isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", to);
+        if (there?.isDir && ((await host.readdir(destination)) as readonly unknown[]).length > 0)
+          throw failure("NOT_EMPTY", to);
+        await translated(to, async () => {
+          if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
+            return rename.call(host, source, destination);
+          // Some imitations would move what the link leads to.
+          const target = String(await readlink.call(host, source));
+          if (there !== undefined) await host.unlink(destination);
+          await symlink.call(host, target, destination);
+          await host.unlink(source);
+        });
+      }),
+  };
+}
+
+/** Whether a path is another spelling of the root. */
+async function isRoot(host: NodeFsPromises, path: string): Promise<boolean> {
+  try {
+    return ((await host.stat(path)) as NodeStats).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Replaces a file whole: written beside it and renamed, where the host can rename. */
+async function replace(
+  host: NodeFsPromises,
+  path: string,
+  content: Uint8Array,
+  mode: number | undefined,
+): Promise<void> {
+  const { rename, chmod } = host;
+  if (rename === undefined) return host.writeFile(path, content);
+  const temporary = childOf(parentOf(path), `.fw-${crypto.randomUUID()}.tmp`);
+  try {
+    await host.writeFile(temporary, content, { flag: "wx" });
+    if (mode !== undefined) await chmod?.call(host, temporary, mode);
+    await rename.call(host, temporary, path);
+  } catch (error) {
+    await host.unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+function factsOf(path: string, stats: NodeStats): FsStat {
+  const type = typeOf(stats);
+  const time = (key: "ctime" | "atime" | "birthtime"): Partial<FsStat> => {
+    const value = stats[`${key}Ms`];
+    return value === undefined ? {} : { [key]: Number(value) };
+  };
+  return Object.freeze({
+    path,
+    type,
+    size: Number(stats.size),
+    isDir: type === "dir",
+    isFile: type === "file",
+    mtime: Number(stats.mtimeMs),
+    ...time("ctime"),
+    ...time("atime"),
+    ...time("birthtime"),
+    ...(stats.mode === undefined ? {} : { mode: Number(stats.mode) & 0o7777 }),
+    ...(stats.nlink === undefined ? {} : { nlink: Number(stats.nlink) }),
+  });
+}
+
+function typeOf(stats: NodeStats): EntryType {
+  if (stats.isSymbolicLink()) return "symlink";
+  if (stats.isDirectory()) return "dir";
+  return stats.isFile() ? "file" : "other";
+}
