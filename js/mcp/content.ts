@@ -63,8 +63,9 @@ export function answerOf(
   media: readonly MediaBlock[] | undefined,
   { preset, structured, cwd }: AnswerOptions,
 ): CallAnswer {
-  const content: Block[] = media === undefined ? blocksOf(result) : [...media];
-  const link = media === undefined ? linkOf(result, cwd) : undefined;
+  if (media !== undefined) return mediaAnswer(media, structured);
+  const content = blocksOf(result);
+  const link = linkOf(result, cwd);
   if (link !== undefined) content.push(link);
   const facts = factsOf(result);
   const data = result.ok ? (result.data as Record<string, unknown>) : undefined;
@@ -74,13 +75,21 @@ export function answerOf(
       : structured === "compact"
         ? facts
         : preset === "mcp"
-          ? { content: media === undefined ? result.text : media }
+          ? { content: result.text }
           : data;
   return {
     content,
     ...(result.ok ? {} : { isError: true }),
     ...(structuredContent === undefined ? {} : { structuredContent }),
     _meta: { [META_KEY]: facts },
+  };
+}
+
+/** The bytes of a file, which need no words. */
+function mediaAnswer(media: readonly MediaBlock[], structured: Structured): CallAnswer {
+  return {
+    content: [...media],
+    ...(structured === "full" ? { structuredContent: { content: media } } : {}),
   };
 }
 

@@ -37,12 +37,17 @@ export interface Answer {
 /** Starts a server and connects to it. */
 export async function connect(
   argv: readonly string[],
-  { era = "legacy", env = {}, ...options }: { era?: Era; env?: Record<string, string> } & ClientOptions = {},
+  {
+    era = "legacy",
+    env = {},
+    wrap = [],
+    ...options
+  }: { era?: Era; env?: Record<string, string>; wrap?: readonly string[] } & ClientOptions = {},
   prepare: (client: Client) => void = () => {},
 ): Promise<Connected> {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [...argv],
+    command: wrap[0] ?? process.execPath,
+    args: [...(wrap.length === 0 ? [] : [...wrap.slice(1), process.execPath]), ...argv],
     stderr: "pipe",
     env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
   });

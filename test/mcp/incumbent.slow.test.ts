@@ -1,0 +1,233 @@
+/**
+ * The filesystem server of the Model Context Protocol beside ours: what goes wrong
+ * there, and does not here. Each case is run against both, through the same client;
+ * `docs/mcp.md` has the table.
+ *
+ * Runs where the benchmarks' packages are installed (`npm install --prefix bench`).
+ */
+import { spawnSync } from "node:child_process";
+import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Connected, connect, DROP_IN, scratch } from "./harness.ts";
+
+const THEIRS = resolve(
+  import.meta.dirname,
+  "../../bench/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+);
+
+/** One case: whether a server did right. */
+interface Case {
+  readonly name: string;
+  right(server: Connected, dir: string, second: string): Promise<boolean>;
+}
+
+const edit = (oldText: string, newText: string) => ({ edits: [{ oldText, newText }] });
+const bytes = (...codes: number[]): Buffer => Buffer.from(codes);
+
+const CASES: readonly Case[] = [
+  {
+    name: "1 twenty parallel edits of one file all survive",
+    async right(server, dir) {
+      const path = join(dir, "parallel.txt");
+      const lines = Array.from({ length: 20 }, (_, n) => `line ${n};`);
+      await writeFile(path, `${lines.join("\n")}\n`);
+      const answers = await Promise.all(
+        lines.map((line, n) => server.call("edit_file", { path, ...edit(line, `done ${n};`) })),
+      );
+      const done = (await readFile(path, "utf8")).match(/^done/gmu)?.length ?? 0;
+      return done === answers.filter(({ isError }) => !isError).length && done === 20;
+    },
+  },
+  {
+    name: "2 an edit of a file with CRLF keeps its line ends",
+    async right(server, dir) {
+      const path = join(dir, "crlf.txt");
+      await writeFile(path, "a\r\nb\r\nc\r\n");
+      await server.call("edit_file", { path, ...edit("b", "B") });
+      return (await readFile(path, "utf8")) === "a\r\nB\r\nc\r\n";
+    },
+  },
+  {
+    name: "3 an edit elsewhere keeps a Latin-1 byte",
+    async right(server, dir) {
+      const path = join(dir, "latin.txt");
+      await writeFile(path, Buffer.concat([Buffer.from("caf"), bytes(0xe9), Buffer.from("\nsecond\n")]));
+      await server.call("edit_file", { path, ...edit("second", "2nd") });
+      const now = await readFile(path);
+      return now.includes(bytes(0xe9)) && now.includes("2nd");
+    },
+  },
+  {
+    name: "4 UTF-16 is read as text",
+    async right(server, dir) {
+      const path = join(dir, "utf16.txt");
+      await writeFile(path, Buffer.concat([bytes(0xff, 0xfe), Buffer.from("grüße\n", "utf16le")]));
+      return (await server.call("read_text_file", { path })).text === "grüße\n";
+    },
+  },
+  {
+    name: "4 a binary file is refused instead of read as text",
+    async right(server, dir) {
+      const path = join(dir, "binary.dat");
+      await writeFile(path, Buffer.from(Array.from({ length: 2000 }, (_, n) => (n * 37) % 256)));
+      return (await server.call("read_text_file", { path })).isError;
+    },
+  },
+  {
+    name: "5 a method found with another indentation keeps its own",
+    async right(server, dir) {
+      const path = join(dir, "method.py");
+      const body = "class A:\n    def f(self):\n        x = 1\n        return x\n";
+      await writeFile(path, body);
+      const old = "def f(self):\n    x = 1\n    return x";
+      const { isError } = await server.call("edit_file", {
+        path,
+        ...edit(old, "def f(self):\n    x = 2\n    return x"),
+      });
+      const now = await readFile(path, "utf8");
+      return now === body.replace("x = 1", "x = 2") || (isError && now === body);
+    },
+  },
+  {
+    name: "6 text that stands in the file three times is refused",
+    async right(server, dir) {
+      const path = join(dir, "three.txt");
+      await writeFile(path, "x = 1\ny\nx = 1\ny\nx = 1\n");
+      return (await server.call("edit_file", { path, ...edit("x = 1", "x = 2") })).isError;
+    },
+  },
+  {
+    name: "6 empty text is refused",
+    async right(server, dir) {
+      const path = join(dir, "empty-old.txt");
+      await writeFile(path, "a\n");
+      return (await server.call("edit_file", { path, ...edit("", "b") }).catch(() => REFUSED)).isError;
+    },
+  },
+  {
+    name: "6 an edit that changes nothing is told",
+    async right(server, dir) {
+      const path = join(dir, "noop.txt");
+      await writeFile(path, "a\n");
+      return (await server.call("edit_file", { path, ...edit("a", "a") })).isError;
+    },
+  },
+  {
+    name: "7 a file is written into a directory that is missing",
+    async right(server, dir) {
+      const path = join(dir, "new/deep/file.txt");
+      await server.call("write_file", { path, content: "x" });
+      return existsSync(path);
+    },
+  },
+  {
+    name: "7 reading a directory says what to do",
+    async right(server, dir) {
+      const { isError, text } = await server.call("read_text_file", { path: dir });
+      return isError && !text.includes("EISDIR") && text.includes("list_directory");
+    },
+  },
+  {
+    name: "8 a relative path is found in the second directory",
+    async right(server, _dir, second) {
+      await writeFile(join(second, "second.txt"), "here");
+      return (await server.call("read_text_file", { path: "second.txt" })).text === "here";
+    },
+  },
+  {
+    name: "9 the last line is the last line",
+    async right(server, dir) {
+      const path = join(dir, "tail.txt");
+      await writeFile(path, "1\n2\n3\n");
+      return (await server.call("read_text_file", { path, tail: 1 })).text === "3";
+    },
+  },
+  ...[0, -3, 1.5].map(
+    (head): Case => ({
+      name: `9 head: ${head} is refused`,
+      async right(server, dir) {
+        const path = join(dir, "head.txt");
+        await writeFile(path, "1\n2\n3\n");
+        return (await server.call("read_text_file", { path, head }).catch(() => REFUSED)).isError;
+      },
+    }),
+  ),
+  {
+    name: "10 a link is listed as a link",
+    async right(server, dir) {
+      await mkdir(join(dir, "links/target"), { recursive: true });
+      await symlink("target", join(dir, "links/to-directory"));
+      return (await server.call("list_directory", { path: join(dir, "links") })).text.includes(
+        "[LINK] to-dir",
+      );
+    },
+  },
+  {
+    name: "13 a byte order mark is not part of the text",
+    async right(server, dir) {
+      const path = join(dir, "bom.txt");
+      await writeFile(path, "\ufeffhello\n");
+      return (await server.call("read_text_file", { path })).text === "hello\n";
+    },
+  },
+];
+
+/** Root may write anything: the case needs somebody else. */
+const NOBODY = 65534;
+const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] as const;
+const unprivileged =
+  process.getuid?.() === 0 &&
+  spawnSync(AS_NOBODY[0], [...AS_NOBODY.slice(1), "test", "-r", DROP_IN]).status === 0;
+
+const REFUSED = { isError: true, text: "", content: [], structured: undefined, meta: {} };
+
+describe.skipIf(!existsSync(THEIRS))("the filesystem server and ours", () => {
+  test.each(CASES)("$name", async ({ right }) => {
+    for (const [server, expected] of [
+      [THEIRS, false],
+      [DROP_IN, true],
+    ] as const) {
+      await using first = await scratch();
+      await using second = await scratch();
+      await chmod(first.dir, 0o755);
+      await using connected = await connect([server, first.dir, second.dir]);
+      expect(await right(connected, first.dir, second.dir), server === THEIRS ? "theirs" : "ours").toBe(
+        expected,
+      );
+    }
+  });
+
+  test.skipIf(!unprivileged)("11 a file without write permission is not replaced", async () => {
+    for (const [server, expected] of [
+      [THEIRS, true],
+      [DROP_IN, false],
+    ] as const) {
+      await using at = await scratch();
+      await using state = await scratch();
+      const path = join(at.dir, "read-only.txt");
+      await writeFile(path, "as it was");
+      await chmod(path, 0o444);
+      for (const owned of [at.dir, state.dir, path]) await chown(owned, NOBODY, NOBODY);
+      const env = { HOME: state.dir, XDG_STATE_HOME: state.dir };
+      await using connected = await connect([server, at.dir], { wrap: AS_NOBODY, env });
+      await connected.call("write_file", { path, content: "changed" });
+      expect((await readFile(path, "utf8")) === "changed", server === THEIRS ? "theirs" : "ours").toBe(
+        expected,
+      );
+    }
+  });
+
+  test("12 what it has no tools for, preset canonical has", async () => {
+    await using at = await scratch();
+    await using theirs = await connect([THEIRS, at.dir]);
+    const names = async (server: Connected): Promise<readonly string[]> =>
+      (await server.client.listTools()).tools.map(({ name }) => name);
+    const missing = ["grep", "glob", "delete", "copy", "apply_patch", "diff", "batch"];
+    const has = await names(theirs);
+    expect(missing.filter((name) => has.includes(name))).toEqual([]);
+    await using ours = await connect([DROP_IN, at.dir, "--preset", "canonical"]);
+    expect(await names(ours)).toEqual(expect.arrayContaining(missing));
+  });
+});
