@@ -10,7 +10,7 @@ export const title = "page: lines of a file of 1 GB through ws.call (a fresh pro
 /** Growth of the process that no page may reach. Bytes. */
 const MOST_GROWN = 20e6;
 
-// `limit_ms` is for the first time, `again_ms` for every further page: the index is warm.
+// `limit_ms` is for the first page; `again_ms` is the median of fifty further ones: the index is warm.
 const pages = [
   { name: "the first page", page: { start_line: 1 }, peers: ["readline", "buffer"], limit_ms: 5 },
   { name: "a page at line 9,000,000", page: { start_line: 9_000_000 }, peers: ["readline", "buffer"] },
@@ -26,9 +26,11 @@ export async function* rows({ root }) {
     const ms = median(ours.map((one) => one.ms));
     const grown_bytes = median(ours.map((one) => one.grown_bytes));
     const again_ms = median(ours.map((one) => one.again_ms));
-    const note = `again ${again_ms.toFixed(2)} ms, grew ${mb(grown_bytes)}${grown_bytes < MOST_GROWN ? "" : " (too much)"}`;
+    const second_ms = median(ours.map((one) => one.second_ms));
+    const note = `then ${second_ms.toFixed(2)} ms, and ${again_ms.toFixed(2)} ms at the median of 50, grew ${mb(grown_bytes)}${grown_bytes < MOST_GROWN ? "" : " (too much)"}`;
     const facts = {
       ours_ms: ms,
+      second_ms,
       again_ms,
       grown_bytes,
       again_met: again_ms < 1,

@@ -10,43 +10,57 @@ export interface Packed {
   readonly text: string;
 }
 
-/** A cursor over a {@link Packed} result. */
-export interface Unpacker {
-  /** The next number. */
-  num(): number;
-  /** The next number, or null where Rust wrote `None`. */
-  opt(): number | null;
-  /** The next truth value. */
-  flag(): boolean;
-  /** The next string. */
-  str(): string;
-  /** The next string, or null where Rust wrote `None`. */
-  optStr(): string | null;
-}
-
 /** Starts reading a packed result from its beginning. */
 export function unpack(packed: Packed): Unpacker {
-  const { nums, text } = packed;
-  let at = 0;
-  let from = 0;
-  const num = (): number => nums[at++] as number;
-  const take = (length: number): string => {
-    const to = from + length;
-    const part = text.slice(from, to);
-    from = to;
-    return part;
-  };
-  return {
-    num,
-    opt: () => {
-      const value = num();
-      return value < 0 ? null : value;
-    },
-    flag: () => num() === 1,
-    str: () => take(num()),
-    optStr: () => {
-      const length = num();
-      return length < 0 ? null : take(length);
-    },
-  };
+  return new Unpacker(packed);
+}
+
+/**
+ * A cursor over a {@link Packed} result. A class, because closures made for
+ * each result cost more than reading most of them.
+ */
+export class Unpacker {
+  readonly #nums: Float64Array;
+  readonly #text: string;
+  #at = 0;
+  #from = 0;
+
+  /** Starts at the beginning. */
+  constructor({ nums, text }: Packed) {
+    this.#nums = nums;
+    this.#text = text;
+  }
+
+  /** The next number. */
+  num(): number {
+    return this.#nums[this.#at++] as number;
+  }
+
+  /** The next number, or null where Rust wrote `None`. */
+  opt(): number | null {
+    const value = this.num();
+    return value < 0 ? null : value;
+  }
+
+  /** The next truth value. */
+  flag(): boolean {
+    return this.num() === 1;
+  }
+
+  /** The next string. */
+  str(): string {
+    return this.#take(this.num());
+  }
+
+  /** The next string, or null where Rust wrote `None`. */
+  optStr(): string | null {
+    const length = this.num();
+    return length < 0 ? null : this.#take(length);
+  }
+
+  #take(length: number): string {
+    const from = this.#from;
+    this.#from += length;
+    return this.#text.slice(from, this.#from);
+  }
 }

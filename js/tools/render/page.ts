@@ -95,7 +95,8 @@ const MUCH = 64 * 1024;
 /** How to go on inside the first line that has much more than is shown; else null. */
 function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null {
   const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MUCH);
-  if (found === undefined) return null;
+  // Where the page itself ends inside that line, its last line says so.
+  if (found === undefined || found.restByte === page.nextStartByte) return null;
   const rest = found.restBytes === null ? "" : ` for ${found.restBytes} bytes`;
   const next = assign(names, "start_byte", found.restByte);
   const onward = next === undefined ? "truncated" : `continue inside it with ${next}`;

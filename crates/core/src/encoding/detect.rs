@@ -115,7 +115,7 @@ fn is_iso_2022_jp(bytes: &[u8]) -> bool {
 }
 
 /// Bytes of the start that [`utf16_without_bom`] looks at.
-const UTF16_SAMPLE: usize = 1024;
+const UTF16_SAMPLE: usize = 512;
 
 /// The byte order under which nearly every unit is a character of a living
 /// script and there are spaces, line ends or full stops among them.
@@ -213,7 +213,7 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
 fn telling(bytes: &[u8]) -> Vec<u8> {
     let mut sample = Vec::with_capacity(bytes.len().min(LEGACY_SAMPLE) + 1);
     let mut at = 0;
-    while let Some(ahead) = bytes[at..].iter().position(|byte| !byte.is_ascii()) {
+    while let Some(ahead) = first_high(&bytes[at..]) {
         let first = at + ahead;
         let begin = bytes[at..first].iter().rposition(|&byte| byte <= b' ');
         let begin = begin.map_or(at, |blank| at + blank + 1).max(first.saturating_sub(NEAR));
@@ -234,4 +234,12 @@ fn telling(bytes: &[u8]) -> Vec<u8> {
     }
     sample.truncate(LEGACY_SAMPLE);
     sample
+}
+
+/// The first byte beyond ASCII, past whole blocks of ASCII.
+fn first_high(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 32;
+    let blocks = bytes.chunks_exact(BLOCK);
+    let plain = blocks.take_while(|block| block.is_ascii()).count() * BLOCK;
+    bytes[plain..].iter().position(|byte| !byte.is_ascii()).map(|at| plain + at)
 }

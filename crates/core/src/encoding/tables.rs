@@ -81,6 +81,16 @@ impl Table {
 
     /// Whether all bytes fit, but for a character cut off at the end of a sample.
     pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
+        if self.is_single_byte() {
+            // Whether a byte fits does not depend on those before it.
+            let mut there = [false; 256];
+            for &byte in bytes {
+                there[usize::from(byte)] = true;
+            }
+            let different: Vec<u8> =
+                (0x80..=0xff).filter(|&byte| there[usize::from(byte)]).collect();
+            return !self.0.decode_without_bom_handling(&different).1;
+        }
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let mut out = vec![0; 4096];
         let mut at = 0;

@@ -16,8 +16,11 @@ use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
 
 /// How far the end of a line is looked for beyond what is shown of it, in
-/// bytes. A page ends there rather than read a gigabyte to say nothing more.
-const SKIP: u64 = 16 << 20;
+/// bytes. A page ends inside a longer line rather than read a gigabyte to say
+/// nothing more.
+const SKIP: u64 = 2 << 20;
+/// Files of up to so many bytes are told about in full.
+const SMALL: u64 = 16 << 20;
 /// Long lines that are listed one by one.
 const LISTED: usize = 20;
 /// Bytes that `... [truncated]` takes.
@@ -245,9 +248,15 @@ impl Builder<'_> {
                         whole: length == prefix.len() as u64,
                         length: (!given_up).then_some(length),
                     };
-                    let pushed = self.push(&raw, true);
-                    // Where the next line begins is not known.
-                    (behind, if given_up { Pushed::End } else { pushed })
+                    let mut pushed = self.push(&raw, true);
+                    if given_up && matches!(pushed, Pushed::In) {
+                        // Where the next line begins is not known, nor whether there is one.
+                        let shown =
+                            self.encoding.prefix_len(&prefix, self.limit().min(self.held()));
+                        self.window.next_start_byte = Some(at + shown as u64);
+                        pushed = Pushed::End;
+                    }
+                    (behind, pushed)
                 }
             };
             if !matches!(pushed, Pushed::In) {
@@ -263,7 +272,11 @@ impl Builder<'_> {
         let unit = self.encoding.unit();
         let bound = self.held() * self.encoding.max_char_len() + 16;
         // Inside a line the page ends where it is cut; nobody asks for its end.
-        let skip = if self.request.start_byte.is_some() { 0 } else { SKIP };
+        let skip = match self.request.start_byte {
+            Some(_) => 0,
+            None if source.size() <= SMALL => SMALL,
+            None => SKIP,
+        };
         let mut prefix = Vec::new();
         let mut behind = at;
         loop {

@@ -144,6 +144,9 @@ fn a_gigabyte_on_one_line_costs_a_page() {
     assert_eq!((page.content.len(), page.cut_lines.as_slice()), (2000, &[1][..]));
     assert_eq!((page.lines_read, page.long_lines), (1, 1));
     assert_eq!((page.long[0].rest_byte, page.long[0].rest_bytes), (2000, None));
+    // Whether there is a second line is not known, so nobody is sent there.
+    assert_eq!((page.next_start_line, page.next_start_byte), (None, Some(2000)));
+    assert_eq!((page.at_least_lines, page.total_lines, page.truncated), (1, None, true));
     let inside = PageRequest { start_byte: Some(100_000), ..from(1, 1) };
     let page = read(&roots, &path, &inside).unwrap().page;
     assert_eq!((page.start_line, page.start_byte, page.content.len()), (1, 100_000, 2000));
