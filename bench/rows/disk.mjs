@@ -1,0 +1,112 @@
+// Reading and writing whole files of 4 KiB to 100 MB through a workspace's
+// backend, against direct calls; small calls in flight at once; what history costs.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { calls, median, runs, same } from "../lib/measure.mjs";
+
+export const title = "disk: ws.fs and small calls on a local disk, against node:fs";
+
+const SIZES = [
+  ["4 KiB", 4096],
+  ["64 KiB", 64 << 10],
+  ["1 MiB", 1 << 20],
+  ["100 MB", 100e6],
+];
+/** Within 20 % of a direct call. */
+const GOAL = 1 / 1.2;
+/** Bytes that thousands of small calls may add to the process, garbage included. */
+const MOST_GROWN = 20e6;
+const IN_FLIGHT = 16;
+const GOAL_CALLS = 20_000;
+
+export async function* rows({ load }) {
+  const { openWorkspace } = await load("index.node.js");
+  const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
+  const root = join(folder, "root");
+  const options = { root, stateDir: join(folder, "state") };
+  mkdirSync(root);
+  const before = process.resourceUsage().maxRSS;
+  const ws = await openWorkspace({ ...options, history: false });
+  const kept = await openWorkspace(options);
+  try {
+    yield await inFlight(ws);
+    yield await history(ws, kept);
+    const grown = (process.resourceUsage().maxRSS - before) * 1024;
+    const met = grown < MOST_GROWN;
+    yield { name: "growth of the process by these calls", met, note: `${(grown / 1e6).toFixed(0)} MB` };
+    yield* whole(ws.fs, root);
+  } finally {
+    await Promise.all([ws.close(), kept.close()]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function* whole(fs, root) {
+  for (const [name, bytes] of SIZES) {
+    const content = randomBytes(bytes);
+    const [ours, direct, by] = ["ours", "direct", "renamed"].map((file) => join(root, `${file}-${bytes}`));
+    const measure = bytes > 1e7 ? runs : calls;
+    const write = () => fs.writeBytes(ours, content);
+    const byRename = async () => {
+      await writeFile(`${by}.tmp`, content);
+      await rename(`${by}.tmp`, by);
+    };
+    await Promise.all([write(), writeFile(direct, content)]);
+    same("bytes", Buffer.from(await fs.readBytes(ours)).equals(await readFile(direct)), true);
+    yield {
+      name: `read ${name}`,
+      peer: "fs.promises.readFile",
+      goal: GOAL,
+      ...(await measure(
+        () => fs.readBytes(ours),
+        () => readFile(direct),
+      )),
+    };
+    yield {
+      name: `replace ${name}, atomically`,
+      peer: "writeFile and rename",
+      goal: GOAL,
+      ...(await measure(write, byRename)),
+    };
+    yield {
+      name: `replace ${name}, atomically`,
+      peer: "writeFile in place",
+      ...(await measure(write, () => writeFile(direct, content))),
+    };
+  }
+}
+
+/** Calls a second, in processor time of all threads. */
+async function inFlight(ws) {
+  await ws.call("write_file", { path: "a.txt", content: "hello\n" });
+  const batch = () =>
+    Promise.all(Array.from({ length: IN_FLIGHT }, () => ws.call("read_file", { path: "a.txt" })));
+  for (let warm = 0; warm < 200; warm++) await batch();
+  const samples = [];
+  for (let round = 0; round < 9; round++) {
+    const start = process.cpuUsage();
+    for (let count = 0; count < 100; count++) await batch();
+    const { user, system } = process.cpuUsage(start);
+    samples.push((user + system) / (100 * IN_FLIGHT));
+  }
+  const us = median(samples);
+  return {
+    name: `read_file, ${IN_FLIGHT} at once, processor time of all threads`,
+    peer: "20,000 calls/s",
+    goal: 1,
+    ours_ms: us / 1000,
+    peer_ms: 1000 / GOAL_CALLS,
+    faster: 1e6 / GOAL_CALLS / us,
+    note: `${Math.round(1e6 / us).toLocaleString("en")} calls/s`,
+  };
+}
+
+/** What keeping the old content adds to a change. */
+async function history(ws, kept) {
+  let count = 0;
+  const change = (on) => () => on.call("write_file", { path: "b.txt", content: `${count++}\n` });
+  return { name: "write_file with history", peer: "without", ...(await calls(change(kept), change(ws))) };
+}
