@@ -13,3 +13,7 @@ export type {
   SandboxStatus,
 } from "./sandbox.ts";
 export { SandboxedBackend } from "./sandboxed.ts";
+// For whoever writes a backend: what the contract asks of paths, order and encodings.
+export { sortEntries } from "./fallback.ts";
+export { checkPath, compareCodePoints, isLongName } from "./paths.ts";
+export { decodeText as textOfBytes, encodeText as bytesOfText } from "./text.ts";

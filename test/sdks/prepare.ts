@@ -49,6 +49,8 @@ function compile(): Complaints {
   if (!existsSync(link)) symlinkSync(root, link, "junction");
   for (const made of ["src", "out"]) rmSync(join(home, made), { recursive: true, force: true });
   cpSync(join(import.meta.dirname, "loops"), join(home, "src"), { recursive: true });
+  // Examples find their SDK here.
+  cpSync(join(root, "examples"), join(home, "examples"), { recursive: true });
   const compilerOptions = {
     target: "es2023",
     lib: ["ES2024", "ESNext.Disposable", "DOM", "DOM.Iterable", "DOM.AsyncIterable"],
@@ -96,4 +98,15 @@ export function play(
   });
   const steps = stdout.split("\n").filter((line) => /^(ok |done)/.test(line));
   return { steps: steps.map((line) => line.replace(/^ok /, "")), said: `${stdout}\n${stderr}`.slice(-4000) };
+}
+
+/** Runs an example that needs an SDK and gives what it said. */
+export function show(example: string, node: string): string {
+  const { stdout, stderr } = spawnSync(node, ["--no-warnings", join(home, "examples", example)], {
+    cwd: home,
+    encoding: "utf8",
+    timeout: 60_000,
+    env: { PATH: process.env["PATH"], HOME: join(home, "home"), NODE_ENV: "test" },
+  });
+  return `${stdout}${stderr}`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nodeOf, play, prepare } from "./prepare.ts";
+import { nodeOf, play, prepare, show } from "./prepare.ts";
 
 // Every adapter under the SDK's own agent loop: list, read, refused edit, corrected
 // edit, approval, cancel, on real files. Each loop runs on the oldest Node that its
@@ -47,5 +47,13 @@ describe.skipIf(!prepared.ready)("loops", () => {
         expect(steps).toContain(step);
       }
     });
+  });
+
+  test.for(["ai-sdk-agent.mjs", "deepagents-backend.mjs"])("the example %s", (example, { skip }) => {
+    const node = nodeOf(24);
+    if (node === undefined) skip("no Node 24 here");
+    const said = show(example, node as string);
+    expect(said).toContain("model: Done.");
+    expect(said).toContain("export const retries = 5;");
   });
 });

@@ -1,0 +1,34 @@
+// A command that can change files in the workspace and nowhere else, and reaches no
+// network: Landlock and seccomp on Linux. Elsewhere it is refused, not run unconfined.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { linuxSandbox, openWorkspace } from "filewright";
+
+const dir = mkdtempSync(join(tmpdir(), "filewright-example-"));
+writeFileSync(join(dir, "numbers.txt"), "3\n1\n2\n");
+
+let commands;
+try {
+  commands = linuxSandbox({ writableRoots: [dir] });
+} catch (error) {
+  console.log(`no commands here: ${error.message}`);
+  process.exit(0);
+}
+const ws = await openWorkspace({ root: dir, commands });
+const run = async (command) => {
+  const result = await ws.call("run_command", { command, shell: true });
+  return result.ok ? result.data : { stderr: result.text, exit_code: null, stdout: "", tier: "" };
+};
+
+const sorted = await run("sort -n numbers.txt > sorted.txt && cat sorted.txt");
+console.log(`inside (${sorted.tier}): ${sorted.stdout.trim().split("\n").join(" ")}`);
+
+const outside = await run("echo gotcha > ../escaped.txt");
+console.log(outside.exit_code === 0 ? "something is wrong" : "outside: refused by the kernel");
+
+const reach = "fetch('http://127.0.0.1:8080').catch((error) => console.log(error.cause.message))";
+const network = await run(`"${process.execPath}" -e "${reach}"`);
+console.log(`network: ${network.stdout.trim() || network.stderr.trim().split("\n")[0]}`);
+await ws.close();
+rmSync(dir, { recursive: true });
