@@ -64,3 +64,15 @@ export function jsonOf(text: string, option: string): unknown {
     throw new UsageError(`${option} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+
+/** The options that every command has, unless it is `own`. */
+export const GLOBAL_OPTIONS: OptionTable = {
+  root: { type: "string" },
+  preset: { type: "string" },
+  ask: { type: "boolean" },
+  "ask-dirs": { type: "boolean" },
+  "grants-file": { type: "string" },
+  json: { type: "boolean" },
+  jsonl: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+};

@@ -1,7 +1,12 @@
 /** Every command there is, and how one is found. */
 import { nearest } from "../tools/nearest.ts";
-import { type Command, jsonOf, value } from "./command.ts";
+import { type Command, GLOBAL_OPTIONS, jsonOf, value } from "./command.ts";
+import { APPROVE_COMMAND } from "./approve-command.ts";
+import { BENCH_COMMAND } from "./bench-command.ts";
+import { CHANGE_COMMANDS } from "./change-commands.ts";
+import { completionCommand } from "./completion-command.ts";
 import { demo } from "./demo.ts";
+import { DOCTOR_COMMAND } from "./doctor-command.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
 import { GRANTS_COMMAND } from "./grants-command.ts";
 import { HISTORY_COMMANDS } from "./history-commands.ts";
@@ -60,10 +65,18 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   ...SERVER_COMMANDS,
+  APPROVE_COMMAND,
   ...HISTORY_COMMANDS,
   GRANTS_COMMAND,
   ...SEARCH_COMMANDS,
   ...FILE_COMMANDS,
+  ...CHANGE_COMMANDS,
+  DOCTOR_COMMAND,
+  BENCH_COMMAND,
+  completionCommand(
+    () => COMMANDS,
+    Object.keys(GLOBAL_OPTIONS).map((name) => `--${name}`),
+  ),
 ];
 
 /** The command of a name. @throws UsageError naming the nearest one */

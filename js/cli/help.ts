@@ -9,6 +9,7 @@ const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--ask-dirs", "ask for each directory the first time it is used; see filewright grants"],
   ["--grants-file FILE", "where granted directories are written down"],
   ["--json", "print the whole result as JSON"],
+  ["--jsonl", "print each item of the result as a line of JSON"],
   ["-h, --help", "this text"],
 ];
 

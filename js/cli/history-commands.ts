@@ -3,6 +3,7 @@ import { escapeControls } from "../tools/text.ts";
 import type { HistoryEntry, Workspace } from "../workspace/index.ts";
 import { type Command, value } from "./command.ts";
 import { UsageError } from "./parse.ts";
+import { tableOf } from "./table.ts";
 
 /** How many changes are listed unless more are asked for. */
 const SHOWN = 20;
@@ -29,7 +30,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       if (!(Number.isSafeInteger(limit) && limit > 0)) throw new UsageError("--limit must be 1 or more");
       const all = await ws.history();
       const shown = all.slice(0, limit);
-      const lines = shown.map(lineOf);
+      const lines = shown.length === 0 ? [] : [tableOf(shown.map(cellsOf))];
       if (all.length > shown.length) lines.push(`and ${all.length - shown.length} more; --limit shows them`);
       return { text: lines.join("\n") || "Nothing to undo.", data: shown };
     },
@@ -64,9 +65,9 @@ async function lastOf(ws: Workspace): Promise<string> {
   return last.callId;
 }
 
-function lineOf({ callId, tool, time, paths, undoOf }: HistoryEntry): string {
+function cellsOf({ callId, tool, time, paths, undoOf }: HistoryEntry): readonly string[] {
   const what = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
-  return `${callId}  ${time.slice(0, 19).replace("T", " ")}  ${what}  ${named(paths)}`;
+  return [callId, time.slice(0, 19).replace("T", " "), what, named(paths)];
 }
 
 function named(paths: readonly string[]): string {

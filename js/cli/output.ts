@@ -45,6 +45,26 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
+/** The lists of results, by what they are called: each item is a line of its own. */
+const LISTS = ["matches", "entries", "counts", "results", "grants", "rows"] as const;
+
+/** A value as JSON, one line for each item where it is a list, or holds one; then the rest. */
+export function printJsonLines(value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const item of value) print(JSON.stringify(item));
+    return;
+  }
+  const record = value as Record<string, unknown>;
+  const name = LISTS.find((list) => Array.isArray(record[list]) && (record[list] as unknown[]).length > 0);
+  if (name === undefined) {
+    print(JSON.stringify(value));
+    return;
+  }
+  const { [name]: items, ...rest } = record;
+  for (const item of items as unknown[]) print(JSON.stringify(item));
+  print(JSON.stringify({ end: true, ...rest }));
+}
+
 /** A result: its text to standard output, or its failure to standard error. */
 export function printResult(tool: string, result: ToolResult): void {
   if (!result.ok) printError(result.text);

@@ -2,24 +2,16 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
+import { packageVersion } from "../mcp/command.ts";
 import type { PresetName } from "../presets/index.ts";
-import type { Command } from "./command.ts";
+import { type Command, GLOBAL_OPTIONS } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
-import { print, printJson, printResult } from "./output.ts";
-import { parse, type Parsed, UsageError } from "./parse.ts";
-import { packageVersion } from "../mcp/command.ts";
-
-const GLOBAL = {
-  root: { type: "string" },
-  preset: { type: "string" },
-  ask: { type: "boolean" },
-  "ask-dirs": { type: "boolean" },
-  "grants-file": { type: "string" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
+import { print, printJson, printJsonLines, printResult } from "./output.ts";
+import { type OptionTable, parse, type Parsed, UsageError } from "./parse.ts";
+import { showProgress } from "./progress.ts";
+import { tableOf } from "./table.ts";
 
 /** Runs a command line; gives the exit status. @throws UsageError, FilewrightError */
 export async function main([name, ...rest]: readonly string[]): Promise<number> {
@@ -44,8 +36,8 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
 }
 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
-  const help = { help: GLOBAL.help };
-  const parsed = parse(argv, { ...command.options, ...(command.own === true ? help : GLOBAL) });
+  const help: OptionTable = { help: { type: "boolean", short: "h" } };
+  const parsed = parse(argv, { ...command.options, ...(command.own === true ? help : GLOBAL_OPTIONS) });
   if (parsed.values["help"] === true) {
     print(commandHelp(command));
     return 0;
@@ -63,6 +55,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
 
 async function callTool(command: Command, parsed: Parsed): Promise<number> {
   const json = parsed.values["json"] === true;
+  const lines = parsed.values["jsonl"] === true;
   const call = await command.toCall?.(parsed);
   const ws = await openWorkspace({
     root: resolve(String(parsed.values["root"] ?? ".")),
@@ -73,22 +66,28 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   try {
     if (command.report !== undefined) {
       const { text, data } = await command.report(ws, parsed);
-      if (json) printJson(data);
+      if (lines) printJsonLines(data);
+      else if (json) printJson(data);
       else print(text);
       return 0;
     }
     if (call === undefined) {
-      if (json) printJson(ws.tools.map(({ execute: _, ...tool }) => tool));
-      else
-        print(
-          ws.tools.map((tool) => `${tool.name.padEnd(16)} ${firstSentence(tool.description)}`).join("\n"),
-        );
+      const tools = ws.tools.map(({ execute: _, ...tool }) => tool);
+      if (lines) printJsonLines(tools);
+      else if (json) printJson(tools);
+      else print(tableOf(tools.map(({ name, description }) => [name, firstSentence(description)])));
       return 0;
     }
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
-    const result = await ws.call(call.tool, call.args, { signal: stop.signal });
-    if (json) printJson(result);
+    const progress = showProgress();
+    const result = await ws.call(call.tool, call.args, {
+      signal: stop.signal,
+      ...(progress.onProgress === undefined ? {} : { onProgress: progress.onProgress }),
+    });
+    progress.end();
+    if (lines) printJsonLines(result.ok ? result.data : result);
+    else if (json) printJson(result);
     else printResult(call.tool, result);
     return result.ok ? 0 : 1;
   } finally {

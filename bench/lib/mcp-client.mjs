@@ -1,0 +1,61 @@
+// A client for the few messages that a benchmark sends: no SDK between the clock
+// and the server. Whoever is measured is a process of its own.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** The filesystem server's file. */
+export function incumbent() {
+  const manifest = createRequire(import.meta.url).resolve(
+    "@modelcontextprotocol/server-filesystem/package.json",
+  );
+  return join(dirname(manifest), "dist/index.js");
+}
+
+/** Starts a server and shakes hands; `start_ms` is how long that took. */
+export async function connect(argv) {
+  const began = performance.now();
+  const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "ignore"] });
+  const waiting = new Map();
+  let next = 1;
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const { id, result, error } = JSON.parse(line);
+    const { resolve, reject } = waiting.get(id) ?? {};
+    waiting.delete(id);
+    if (error) reject?.(new Error(error.message));
+    else resolve?.(result);
+  });
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const request = (method, params) => {
+    const id = next++;
+    const answer = new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
+    send({ id, method, params });
+    return Object.assign(answer, { id });
+  };
+  const clientInfo = { name: "filewright-bench", version: "0" };
+  await request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  const start_ms = performance.now() - began;
+  send({ method: "notifications/initialized" });
+  return {
+    pid: child.pid,
+    start_ms,
+    call: (name, args) => request("tools/call", { name, arguments: args }),
+    cancel: (id) => send({ method: "notifications/cancelled", params: { requestId: id } }),
+    close: () => child.kill(),
+  };
+}
+
+/** What a process takes, in MiB: all that is resident, and what it shares with no file. */
+export function memory(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const field = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? Number.NaN) / 1024;
+  return { resident: field("VmRSS"), own: field("RssAnon"), peak: field("VmHWM") };
+}
+
+/** Milliseconds of processor time that a process has used. */
+export function cpu(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}

@@ -1,0 +1,240 @@
+// Our server beside the filesystem server of the Model Context Protocol, both as
+// processes over a pipe, spoken to by the same client.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { linuxTree, smallFiles, smallTree } from "../lib/corpora.mjs";
+import { connect, cpu, incumbent, memory } from "../lib/mcp-client.mjs";
+import { calls, median, same, time } from "../lib/measure.mjs";
+
+export const title = "mcp: filewright mcp beside the MCP filesystem server";
+
+const MB = 1024 * 1024;
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const text = (result) => {
+  if (result.isError) throw new Error(result.content[0].text);
+  return result.content[0].text;
+};
+
+export async function* rows({ full, root }) {
+  const ours = (...dirs) => [join(root, "dist/bin/filewright.js"), "mcp", ...dirs];
+  const theirs = (...dirs) => [incumbent(), ...dirs];
+  const scratch = mkdtempSync(join(tmpdir(), "filewright-bench-mcp-"));
+  try {
+    yield* starting(ours, theirs, scratch);
+    yield* small(ours, theirs, scratch);
+    yield await search(ours, theirs, full);
+    yield await cancelling(ours, theirs, full);
+    yield await parallel(ours, theirs, scratch);
+    yield await large(ours, theirs, scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Start to initialized, and what a server takes while it waits, above a bare Node. */
+async function* starting(ours, theirs, dir) {
+  const bare = await bareMemory();
+  const samples = [];
+  for (let round = 0; round < 7; round++) {
+    const sample = {};
+    for (const [who, argv] of round % 2
+      ? [
+          ["ours", ours(dir)],
+          ["peer", theirs(dir)],
+        ]
+      : [
+          ["peer", theirs(dir)],
+          ["ours", ours(dir)],
+        ]) {
+      const server = await connect(argv);
+      await wait(400);
+      sample[who] = { ms: server.start_ms, ...memory(server.pid) };
+      server.close();
+    }
+    samples.push(sample);
+  }
+  const middle = (who, field) => median(samples.map((sample) => sample[who][field]));
+  yield {
+    name: "start to initialized",
+    peer: "server-filesystem",
+    goal: 2,
+    ours_ms: middle("ours", "ms"),
+    peer_ms: middle("peer", "ms"),
+    faster: median(samples.map(({ ours: a, peer: b }) => b.ms / a.ms)),
+  };
+  for (const [name, field, goal] of [
+    ["resident memory above bare node", "resident", undefined],
+    ["memory of its own above bare node", "own", 2],
+  ]) {
+    const [a, b] = [middle("ours", field) - bare[field], middle("peer", field) - bare[field]];
+    yield {
+      name,
+      peer: "server-filesystem",
+      goal,
+      faster: b / a,
+      note: `${a.toFixed(1)} against ${b.toFixed(1)} MiB`,
+    };
+  }
+}
+
+/** A Node that only listens. */
+async function bareMemory() {
+  const code = "process.stdin.on('data', () => {}); process.stdout.write('.')";
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  await wait(400);
+  const taken = memory(child.pid);
+  child.kill();
+  return taken;
+}
+
+async function* small(ours, theirs, scratch) {
+  const paths = smallFiles(50, 4096);
+  const [path] = paths;
+  const dir = join(path, "..");
+  const [a, b] = [await connect(ours(dir, scratch)), await connect(theirs(dir, scratch))];
+  const lines = Array.from({ length: 2000 }, (_, n) => `line ${n} of a file that is edited`);
+  const flip = (server) => {
+    const edited = join(scratch, server === a ? "ours.txt" : "theirs.txt");
+    writeFileSync(edited, lines.join("\n"));
+    let on = false;
+    return async () => {
+      on = !on;
+      const [oldText, newText] = on ? ["line 1000 of", "LINE 1000 of"] : ["LINE 1000 of", "line 1000 of"];
+      text(await server.call("edit_file", { path: edited, edits: [{ oldText, newText }] }));
+    };
+  };
+  try {
+    const reads = (server) => server.call("read_text_file", { path }).then(text);
+    same("texts", await reads(a), await reads(b));
+    const rows = [
+      ["get_file_info", (server) => () => server.call("get_file_info", { path }).then(text)],
+      [
+        "list_directory, 50 entries",
+        (server) => () => server.call("list_directory", { path: dir }).then(text),
+      ],
+      ["read_text_file, 4 KB", (server) => () => reads(server)],
+      ["edit_file, one of 2,000 lines", flip],
+    ];
+    for (const [name, make] of rows)
+      yield {
+        name,
+        peer: "server-filesystem",
+        goal: 1,
+        ...(await calls(make(a), make(b), { milliseconds: 300 })),
+      };
+    yield {
+      name: "resident memory after these calls",
+      peer: "server-filesystem",
+      faster: memory(b.pid).resident / memory(a.pid).resident,
+      note: `${memory(a.pid).resident.toFixed(0)} against ${memory(b.pid).resident.toFixed(0)} MiB in all`,
+    };
+  } finally {
+    a.close();
+    b.close();
+  }
+}
+
+async function search(ours, theirs, full) {
+  const path = full ? linuxTree() : smallTree();
+  const pattern = full ? "**/*.rst" : "**/*.d.ts";
+  const [a, b] = [await connect(ours(path)), await connect(theirs(path))];
+  const run = (server) =>
+    server.call("search_files", { path, pattern, excludePatterns: [".git/**"] }).then(text);
+  try {
+    const sorted = (list) => list.split("\n").sort();
+    same("names", sorted(await run(a)), sorted(await run(b)));
+    const ours_ms = median([await time(() => run(a)), await time(() => run(a)), await time(() => run(a))]);
+    const peer_ms = await time(() => run(b));
+    return {
+      name: `search_files ${pattern}`,
+      peer: "server-filesystem",
+      goal: full ? 50 : undefined,
+      ours_ms,
+      peer_ms,
+      faster: peer_ms / ours_ms,
+    };
+  } finally {
+    a.close();
+    b.close();
+  }
+}
+
+/** Processor time in the second and a half after a call was cancelled. */
+async function cancelling(ours, theirs, full) {
+  const path = full ? linuxTree() : smallTree();
+  const burned = async (argv) => {
+    const server = await connect(argv);
+    await server.call("get_file_info", { path });
+    const call = server.call("directory_tree", { path });
+    call.catch(() => {});
+    await wait(full ? 60 : 20);
+    server.cancel(call.id);
+    const before = cpu(server.pid);
+    await wait(1500);
+    const ms = cpu(server.pid) - before;
+    server.close();
+    return ms;
+  };
+  const [ours_ms, peer_ms] = [await burned(ours(path)), await burned(theirs(path))];
+  return {
+    name: "processor time after a cancelled tree",
+    peer: "server-filesystem",
+    ours_ms,
+    peer_ms,
+    faster: peer_ms / Math.max(ours_ms, 10),
+  };
+}
+
+async function parallel(ours, theirs, scratch) {
+  const path = join(scratch, "parallel.txt");
+  const lines = Array.from({ length: 20 }, (_, n) => `line ${n};`);
+  const kept = async (argv) => {
+    writeFileSync(path, lines.join("\n"));
+    const server = await connect(argv);
+    const edits = (n) => [{ oldText: `line ${n};`, newText: `done ${n};` }];
+    await Promise.all(lines.map((_, n) => server.call("edit_file", { path, edits: edits(n) })));
+    server.close();
+    return readFileSync(path, "utf8").match(/^done/gm)?.length ?? 0;
+  };
+  const [a, b] = [await kept(ours(scratch)), await kept(theirs(scratch))];
+  if (a !== 20) throw new Error(`${a} of 20 parallel edits survived`);
+  return {
+    name: "20 parallel edits of one file",
+    peer: "server-filesystem",
+    faster: a / Math.max(b, 1),
+    note: `${a} against ${b} survive`,
+  };
+}
+
+/** One line of a file of just under 100 MB. */
+async function large(ours, theirs, scratch) {
+  const path = join(scratch, "large.txt");
+  const edits = [{ oldText: "the line that is looked for", newText: "the line that was found" }];
+  const line = "some text in a line that nobody is interested in\n";
+  const half = line.repeat(Math.floor((49.9 * MB) / line.length));
+  const run = async (argv) => {
+    writeFileSync(path, `${half}${edits[0].oldText}\n${half}`);
+    const server = await connect(argv);
+    await server.call("get_file_info", { path });
+    const ms = await time(async () => text(await server.call("edit_file", { path, edits })));
+    const { peak } = memory(server.pid);
+    server.close();
+    return { ms, peak };
+  };
+  const [a, b] = [await run(ours(scratch)), await run(theirs(scratch))];
+  const size = Math.round(statSync(path).size / MB);
+  return {
+    name: `edit_file, one line of ${size} MiB`,
+    peer: "server-filesystem",
+    goal: 20,
+    ours_ms: a.ms,
+    peer_ms: b.ms,
+    faster: b.ms / a.ms,
+    note: `peak ${a.peak.toFixed(0)} against ${b.peak.toFixed(0)} MiB`,
+  };
+}

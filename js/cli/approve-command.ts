@@ -1,0 +1,107 @@
+/** `filewright approve`: what waits at a server's desk, and the answers to it. */
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { escapeControls } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { DeskQuestion } from "../hooks/desk.ts";
+import { DEFAULT_PORT, tokenFileOf } from "../mcp/serve.ts";
+import { type Command, flag, value } from "./command.ts";
+import { colourDiff, print, printJson, styled } from "./output.ts";
+import { type Parsed, UsageError } from "./parse.ts";
+
+/** The command. */
+export const APPROVE_COMMAND: Command = {
+  name: "approve",
+  summary: "answer the questions of a server that waits for approvals",
+  usage: "filewright approve [ID | all] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
+  about:
+    "Without ID it lists what waits, each change with its diff. With ID (or its beginning) the change is allowed, this once, or refused. The server is one that was started with filewright serve --approve.",
+  options: { url: value, "token-file": value, refuse: flag, reason: value },
+  help: [
+    ["--refuse", "refuse instead of allowing"],
+    ["--reason TEXT", "why, for the model"],
+    ["--url URL", `where the server is (http://127.0.0.1:${DEFAULT_PORT})`],
+    ["--token-file FILE", "the server's token; default: FILEWRIGHT_TOKEN, or the file that the server wrote"],
+  ],
+  examples: [
+    ["filewright approve", "what waits"],
+    ["filewright approve 3fa9", "allow the change whose id begins so"],
+    [`filewright approve all --refuse --reason "not today"`, "refuse everything"],
+  ],
+  takes: [0, 1],
+  run: approve,
+};
+
+async function approve({ positionals, values }: Parsed): Promise<number> {
+  const base = String(values["url"] ?? `http://127.0.0.1:${DEFAULT_PORT}`);
+  if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
+  const headers = { authorization: `Bearer ${tokenFor(base, values)}` };
+  const at = new URL("/approvals", base);
+  const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
+  const wanted = positionals[0];
+  if (wanted === undefined) {
+    if (values["json"] === true) printJson(pending);
+    else print(pending.map(shown).join("\n\n") || "Nothing waits.");
+    return 0;
+  }
+  const chosen = wanted === "all" ? pending : pending.filter(({ id }) => id.startsWith(wanted));
+  if (chosen.length === 0 && wanted !== "all") {
+    const message = `Nothing waits whose id begins with '${escapeControls(wanted)}'.`;
+    throw new FilewrightError("NOT_FOUND", message, { complete: true });
+  }
+  if (chosen.length > 1 && wanted !== "all")
+    throw new UsageError(`several ids begin with '${wanted}'; give more of it`);
+  const refuse = values["refuse"] === true;
+  for (const question of chosen) {
+    const body = JSON.stringify(replyTo(question, refuse, values["reason"]));
+    await ask(new URL(`/approvals/${question.id}`, base), { method: "POST", headers, body });
+    print(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
+  }
+  return 0;
+}
+
+function replyTo(question: DeskQuestion, refuse: boolean, reason: unknown): Record<string, unknown> {
+  if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
+  const payload = {
+    by: process.env["USER"] ?? "command line",
+    ...(typeof reason === "string" ? { reason } : {}),
+  };
+  return { outcome: refuse ? "cancel" : "proceed_once", payload };
+}
+
+function titleOf(question: DeskQuestion): string {
+  return escapeControls(question.kind === "directory" ? question.question : question.details.title);
+}
+
+function shown(question: DeskQuestion): string {
+  const head = `${styled("place", question.id.slice(0, 8))}  ${titleOf(question)}`;
+  if (question.kind === "directory") return head;
+  const { risk, fileDiff } = question.details;
+  return `${head}  (risk: ${risk})${fileDiff === "" ? "" : `\n${colourDiff(fileDiff)}`}`;
+}
+
+/** @throws UsageError where there is none */
+function tokenFor(base: string, values: Parsed["values"]): string {
+  const given = values["token-file"];
+  const variable = process.env["FILEWRIGHT_TOKEN"];
+  if (given === undefined && variable !== undefined && variable !== "") return variable;
+  const file = typeof given === "string" ? given : tokenFileOf(Number(new URL(base).port || DEFAULT_PORT));
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    throw new UsageError(`there is no token in '${file}'; give --token-file or FILEWRIGHT_TOKEN`);
+  }
+}
+
+async function ask(url: URL, init: RequestInit): Promise<unknown> {
+  const response = await fetch(url, { ...init, redirect: "error" }).catch((error: unknown) => {
+    const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new FilewrightError("IO_ERROR", `Cannot reach ${url.origin}: ${why}.`, { complete: true });
+  });
+  if (response.ok) return response.json();
+  const message =
+    response.status === 401
+      ? "The token is not that of the server."
+      : `The server answered ${response.status}.`;
+  throw new FilewrightError("PERMISSION_DENIED", message, { complete: true });
+}
