@@ -45,7 +45,7 @@ describe("examples", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
       cwd: new URL("..", import.meta.url),
       encoding: "utf8",
-      timeout: 90_000,
+      timeout: 110_000,
     });
     expect(status, `${stdout}${stderr}`).toBe(0);
     for (const line of lines) expect(stdout).toContain(line);
