@@ -8,7 +8,7 @@
  * remembered. Only the policy's own refusals come before a question.
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
-import { entryPathVia, realpathVia } from "../backends/fallback.ts";
+import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback.ts";
 import { escapeControls, isWithin, parentOf } from "../backends/paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
@@ -83,6 +83,8 @@ export interface Wanted {
   readonly tool: string;
   /** What {@link Permissions.begin} gave when the call began. */
   readonly began: number;
+  /** Whether the content at a real path is a secret: it is asked for by itself. */
+  readonly secret?: ((real: string) => boolean) | undefined;
 }
 
 /** Who may use which directories. */
@@ -124,11 +126,16 @@ export function makePermissions(setup: PermissionSetup): Permissions {
 
   const all = async (): Promise<readonly Grant[]> => [...(await store.list()), ...(await session.list())];
 
-  const put = async (wanted: Wanted, dir: string, signal: AbortSignal): Promise<boolean> => {
+  const put = async (
+    wanted: Wanted,
+    dir: string,
+    signal: AbortSignal,
+    what = "Allow filesystem access to",
+  ): Promise<boolean> => {
     if (ask === undefined) return false;
     onEvent({ type: "grant_asked", dir, access: wanted.intent, tool: wanted.tool });
     const about = { dir, access: wanted.intent, tool: wanted.tool, path: wanted.at.typed, signal };
-    const given = await ask(`Allow filesystem access to ${escapeControls(dir)}?`, ["yes", "no"], about);
+    const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a question that was taken back.
     const reply: GrantReply = typeof given === "object" && given !== null ? given : { answer: given };
     if (typeof reply.answer !== "string" || reply.answer.trim().toLowerCase() !== "yes") return false;
@@ -145,8 +152,8 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   };
 
   /** Joins the question that is being asked about a directory, or puts it. */
-  const question = (wanted: Wanted, dir: string): Pending => {
-    for (const one of pending) if (isWithin(dir, one.dir)) return one;
+  const question = (wanted: Wanted, dir: string, what?: string): Pending => {
+    for (const one of pending) if (what === undefined ? isWithin(dir, one.dir) : dir === one.dir) return one;
     const stop = new AbortController();
     const one: Pending = {
       dir,
@@ -156,7 +163,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
         stop.abort();
       },
       // Whatever goes wrong in asking is a no.
-      answer: put(wanted, dir, stop.signal)
+      answer: put(wanted, dir, stop.signal, what)
         .then(
           (yes) => (yes ? undefined : {}),
           (error: unknown) => ({ error }),
@@ -191,6 +198,26 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     }
   };
 
+  /** A secret is granted by its own path: a directory's grant is none for what is kept in it. */
+  const admitSecret = async (
+    fs: FsBackend,
+    wanted: Wanted,
+    signal: AbortSignal | undefined,
+  ): Promise<void> => {
+    const { at, entry, intent, secret } = wanted;
+    if (secret === undefined || fs.grantSecrets === undefined || (entry && intent === "write")) return;
+    const real = await realOf(fs, at.path, entry).catch(() => undefined);
+    if (real === undefined || !secret(real) || (await lstatOrNull(fs, real))?.isFile !== true) return;
+    const granted = async (): Promise<readonly string[]> =>
+      (await all()).filter((grant) => isInForce(grant, now()) && secret(grant.dir)).map(({ dir }) => dir);
+    if (!(await granted()).includes(real)) {
+      if ((refusals.get(real) ?? 0) > wanted.began) throw refused(wanted);
+      if (!(await answerTo(question(wanted, real, "Allow the secret to be read:"), signal)))
+        throw refused(wanted);
+    }
+    fs.grantSecrets(await granted());
+  };
+
   return Object.freeze({
     begin: () => ++clock,
     async admit(fs: FsBackend, wanted: Wanted, signal: AbortSignal | undefined): Promise<void> {
@@ -205,6 +232,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
       if (mode === "off") return;
       try {
         for (const dir of await directoriesOf(fs, at.path, entry)) await admitDirectory(wanted, dir, signal);
+        await admitSecret(fs, wanted, signal);
       } catch (error) {
         if (error instanceof FilewrightError && !(error.code === "INVALID_ARGUMENT")) throw error;
         throw refused(wanted, error); // The store cannot be read, or not be trusted any more.

@@ -18,8 +18,10 @@ export interface PolicyOptions {
   readonly cwd?: string | undefined;
   /** Globs relative to `cwd`; what they match is out of bounds. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse writes to `.git/hooks`, `.git/config` and `.gitmodules`. Default false. */
+  /** Refuse writes to what other programs obey: git's hooks, configuration of agents, editors, shells. Default false. */
   readonly protect?: boolean | undefined;
+  /** `grant`: keep the content of secrets (`.env`, keys, tokens) from being read. Default `allow`. */
+  readonly secrets?: "grant" | "allow" | undefined;
   /** Refuse every write. Default false. */
   readonly readOnly?: boolean | undefined;
   /** Default `inside`. */
@@ -44,6 +46,10 @@ function make(read: readonly string[] | null, write: readonly string[], options:
   if (deny.some((glob) => typeof glob !== "string" || glob === "")) {
     throw new FilewrightError("INVALID_ARGUMENT", "deny must be a list of globs that are not empty");
   }
+  const { secrets = "allow" } = options;
+  if (secrets !== "grant" && secrets !== "allow") {
+    throw new FilewrightError("INVALID_ARGUMENT", 'secrets must be "grant" or "allow"');
+  }
   const limit = options.maxOutputBytes;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
     throw new FilewrightError("INVALID_ARGUMENT", "maxOutputBytes must be a positive integer");
@@ -54,6 +60,7 @@ function make(read: readonly string[] | null, write: readonly string[], options:
     write: places(write),
     deny: Object.freeze([...new Set(deny)]),
     protect: options.protect ?? false,
+    ...(secrets === "grant" ? { secrets } : {}),
     readOnly: options.readOnly ?? false,
     followSymlinks: options.followSymlinks ?? "inside",
     ...(limit === undefined ? {} : { maxOutputBytes: limit }),
@@ -105,6 +112,7 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
       cwd: a.cwd,
       deny: [...a.deny, ...carryOver(b, a.cwd)],
       protect: a.protect || b.protect,
+      secrets: a.secrets === "grant" || b.secrets === "grant" ? "grant" : "allow",
       readOnly: a.readOnly || b.readOnly,
       followSymlinks: strictness.find((one) => one === a.followSymlinks || one === b.followSymlinks),
       maxOutputBytes: limits.length > 0 ? Math.min(...limits) : undefined,

@@ -20,6 +20,8 @@ export interface Resolver {
    * @throws INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
    */
   resolve(typed: string, intent: Intent): Location;
+  /** Whether the content at a real path is a secret that is kept. */
+  secret(real: string): boolean;
   /** Relative to the working directory when inside it, else absolute; can be passed back as it is. */
   display(path: string): string;
   /** {@link Resolver.display} with control and bidirectional characters escaped, for text. */
@@ -72,7 +74,14 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     return makeLocation({ typed, path, intent, root, directory });
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;
-  return Object.freeze({ policy, resolve, display, show: (path: string) => escapeControls(display(path)) });
+  const secret = (real: string): boolean => rules.judge(real).secret;
+  return Object.freeze({
+    policy,
+    resolve,
+    secret,
+    display,
+    show: (path: string) => escapeControls(display(path)),
+  });
 }
 
 /** A path below a root's old name means the place that root was when it was pinned. */

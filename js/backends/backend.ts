@@ -212,6 +212,10 @@ export interface FsBackend {
   sweep?(path: string): MaybePromise<void>;
   /** A twin that enforces the policy itself, without a gap between check and use. */
   confine?(policy: SandboxPolicy): FsBackend;
+  /** Under a policy that keeps secrets: lets the content of these be read, and of no others any more. Real paths. */
+  grantSecrets?(paths: readonly string[]): void;
+  /** Under such a policy: a twin for the host's own reading, to which secrets are files like others. */
+  trusted?(): FsBackend;
   /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
   lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
@@ -255,6 +259,8 @@ const ALL: Record<Capability, true> = {
   copyTree: true,
   sweep: true,
   confine: true,
+  grantSecrets: true,
+  trusted: true,
   lock: true,
 };
 

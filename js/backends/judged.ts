@@ -20,9 +20,12 @@ import {
 } from "./fallback-tree.ts";
 import { type Gate, type LastLink, makeGate } from "./gate.ts";
 import { compileGlobs } from "./globs.ts";
-import { outside, protectedPath } from "./outside.ts";
-import { childOf, normalise, parentOf, relativeTo } from "./paths.ts";
+import { outside, protectedPath, secret } from "./outside.ts";
+import { childOf, isWithin, normalise, parentOf, relativeTo } from "./paths.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
+
+/** Whether the content at a real path is a secret that nobody has granted. */
+type Kept = (real: string, gate: Gate) => boolean;
 
 /** Puts a gate in front of a backend. */
 export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
@@ -46,7 +49,33 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     options: WriteOptions | undefined,
     use: (real: string) => MaybePromise<T>,
   ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
+  // The content of a secret is read only where it was granted; that it is there is no secret.
+  let granted: readonly string[] = [];
+  let twin: FsBackend | undefined;
+  const kept: Kept = (real, gate) =>
+    gate.rules.judge(real).secret && !granted.some((one) => isWithin(real, one));
+  const content = <T>(path: string, use: (real: string) => MaybePromise<T>): Promise<T> =>
+    at(path, "read", "follow", async (real, gate) => {
+      if (kept(real, gate) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
+      return use(real);
+    });
   const files = (root: string): AsyncGenerator<string> => filesBelow(inner, root, opened);
+
+  const copyFile = async (
+    from: string,
+    to: string,
+    options: TransferOptions | undefined,
+    inTree: boolean,
+  ): Promise<void> => {
+    const gate = await opened;
+    const source = await gate.enter(from, "read", "follow");
+    const { isDir } = await using(from, () => inner.stat(source));
+    if (isDir) throw failure("IS_DIRECTORY", from);
+    await write(to, { ifAbsent: options?.overwrite !== true }, (real) => {
+      if (kept(source, gate) && !(inTree && gate.rules.judge(real).secret)) throw secret(from);
+      return copyFileVia(inner, source, real, options);
+    });
+  };
 
   const backend: { -readonly [K in keyof FsBackend]: FsBackend[K] } = {
     exists: async (path) => {
@@ -58,8 +87,12 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       }
     },
     stat: (path) => at(path, "read", "follow", async (real) => named(await inner.stat(real), path)),
-    readText: (path, options) => at(path, "read", "follow", (real) => inner.readText(real, options)),
-    readBytes: (path) => at(path, "read", "follow", (real) => inner.readBytes(real)),
+    readText: (path, options) => content(path, (real) => inner.readText(real, options)),
+    readBytes: (path) => content(path, (real) => inner.readBytes(real)),
+    grantSecrets: (paths) => {
+      granted = [...paths];
+    },
+    trusted: () => (twin ??= judged(inner, { ...policy, secrets: "allow" })),
     writeText: (path, content, options) =>
       write(path, options, (real) => inner.writeText(real, content, options)),
     writeBytes: (path, content, options) =>
@@ -103,21 +136,13 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         return gate.enter(path, "write", "follow");
       }
     },
-    rename: (from, to, options) => renameJudged(inner, from, to, options, opened),
-    copyFile: async (from, to, options) => {
-      const gate = await opened;
-      const source = await gate.enter(from, "read", "follow");
-      const { isDir } = await using(from, () => inner.stat(source));
-      if (isDir) throw failure("IS_DIRECTORY", from);
-      await write(to, { ifAbsent: options?.overwrite !== true }, (real) =>
-        copyFileVia(inner, source, real, options),
-      );
-    },
+    rename: (from, to, options) => renameJudged(inner, from, to, options, opened, kept),
+    copyFile: (from, to, options) => copyFile(from, to, options, false),
     removeTree: async (path, options) => {
       const gate = await opened;
       const real = await gate.enterWhole(path);
       return using(path, async () => {
-        await checkTree(inner, real, real, path, gate);
+        await checkTree(inner, real, real, path, gate, kept);
         return removeTreeVia(inner, real, options);
       });
     },
@@ -127,14 +152,19 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       await using(from, () => lstatVia(inner, source));
       const target = await gate.enter(to, "write", "keep");
       // Before the first file: half a copy could hold what may not be removed again.
-      await using(to, () => checkCopy(inner, source, target, to, gate));
-      return copyTree(backend, from, to, options);
+      await using(to, () => checkCopy(inner, source, target, to, gate, kept));
+      // Within a tree a secret may go to where it is one again.
+      const within: FsBackend = {
+        ...backend,
+        copyFile: (file, there, how) => copyFile(file, there, how, true),
+      };
+      return copyTree(within, from, to, options);
     },
   };
   const { read, lock } = inner;
   if (read !== undefined) {
     backend.read = (path, options) =>
-      at(path, "read", "follow", async (real) => {
+      content(path, async (real) => {
         const result = await read.call(inner, real, options);
         return result && Object.freeze({ ...result, stat: named(result.stat, path) });
       });
@@ -198,12 +228,14 @@ async function renameJudged(
   to: string,
   options: TransferOptions | undefined,
   opened: Promise<Gate>,
+  kept: Kept,
 ): Promise<void> {
   const gate = await opened;
   const source = await gate.enterWhole(from);
   await using(from, () => lstatVia(inner, source));
   const target = await gate.enterWhole(to);
-  await using(from, () => checkTree(inner, source, target, from, gate));
+  if (kept(source, gate) && !gate.rules.judge(target).secret) throw secret(from);
+  await using(from, () => checkTree(inner, source, target, from, gate, kept));
   await using(to, () => renameVia(inner, source, target, options));
 }
 
@@ -217,6 +249,7 @@ async function checkTree(
   target: string,
   path: string,
   gate: Gate,
+  kept: Kept,
 ): Promise<void> {
   const { rules } = gate;
   if (!rules.any) return;
@@ -226,9 +259,10 @@ async function checkTree(
     const here = rules.judge(entry.path);
     const there = rules.judge(target + entry.path.slice(real.length));
     if (here.denied || there.denied) throw outside(path, "write");
-    if (here.guarded || there.protected) {
+    if (here.holds || there.holds || (there.protected && !here.protected)) {
       throw protectedPath(path, "holds a path that is protected from changes");
     }
+    if (!there.secret && kept(entry.path, gate)) throw secret(path);
   }
 }
 
@@ -239,6 +273,7 @@ async function checkCopy(
   target: string,
   path: string,
   gate: Gate,
+  kept: Kept,
 ): Promise<void> {
   const { rules } = gate;
   if (!rules.any) return;
@@ -249,6 +284,7 @@ async function checkCopy(
     const there = rules.judge(target + entry.path.slice(real.length));
     if (there.denied) throw outside(path, "write");
     if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
+    if (!there.secret && kept(entry.path, gate)) throw secret(entry.path);
   }
 }
 

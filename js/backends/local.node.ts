@@ -76,8 +76,13 @@ export class LocalBackend implements FsBackend {
   /** A twin that enforces a policy natively. A confined backend is not confined again. */
   declare readonly confine?: (policy: SandboxPolicy) => LocalBackend;
 
-  /** @throws UNSUPPORTED_PLATFORM where the native addon does not load; what the policy is refused with */
-  constructor(options: LocalOptions = {}) {
+  #trusted: LocalBackend | undefined;
+
+  /**
+   * @param roots what the policy was made into, where that has been done
+   * @throws UNSUPPORTED_PLATFORM where the native addon does not load; what the policy is refused with
+   */
+  constructor(options: LocalOptions = {}, roots?: RootsBinding) {
     const loaded = loadNative();
     if (!("binding" in loaded)) {
       throw new FilewrightError(
@@ -90,11 +95,23 @@ export class LocalBackend implements FsBackend {
     }
     this.#native = loaded.binding;
     this.#options = Object.freeze({ ...options });
-    this.#roots = rootsOf(loaded.binding, options);
+    this.#roots = roots ?? rootsOf(loaded.binding, options);
     this.#search = treeSearch(this.#roots, loaded.binding.Cancel);
     if (options.policy === undefined) {
       this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
     }
+  }
+
+  /** Under a policy that keeps secrets: lets the content of these be read, and of no others any more. */
+  grantSecrets(paths: readonly string[]): void {
+    this.#roots.grantSecrets([...paths]);
+  }
+
+  /** A twin for the host's own reading, to which secrets are files like others. */
+  trusted(): LocalBackend {
+    if (this.#options.policy?.secrets !== "grant") return this;
+    this.#trusted ??= new LocalBackend(this.#options, this.#roots.trusted());
+    return this.#trusted;
   }
 
   /** What protects the files. */

@@ -31,3 +31,15 @@ export function protectedPath(path: string, message = "is protected from changes
 export function readOnly(path: string): FilewrightError {
   return makeError("READ_ONLY", `cannot write '${shownPath(path)}': the workspace is read-only`, { path });
 }
+
+/** The refusal to read a secret, or to take it to where it could be read. */
+export function secret(path: string): FilewrightError {
+  return makeError(
+    "GRANT_DENIED",
+    `'${shownPath(path)}' is a secret by its name, and nobody has granted it`,
+    {
+      path,
+      details: { reason: "secret" },
+    },
+  );
+}

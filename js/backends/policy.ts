@@ -22,8 +22,10 @@ export interface SandboxPolicy {
   readonly write: readonly string[];
   /** Globs relative to `cwd`; what they match is out of bounds, roots or not. */
   readonly deny: readonly string[];
-  /** Refuse writes to `.git/hooks`, `.git/config` and `.gitmodules` at any depth. */
+  /** Refuse writes to what other programs obey, at any depth: git's hooks, configuration of agents, editors, shells. */
   readonly protect: boolean;
+  /** `grant`: the content of secrets (`.env`, keys, tokens) is not read unless it was granted. Default `allow`. */
+  readonly secrets?: "grant" | "allow" | undefined;
   /** Refuse every write. */
   readonly readOnly: boolean;
   readonly followSymlinks: FollowSymlinks;

@@ -17,15 +17,22 @@ export interface Rules {
   visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
 
-const FREE: PathVerdict = Object.freeze({ denied: false, protected: false, guarded: false });
+const FREE: PathVerdict = Object.freeze({
+  denied: false,
+  protected: false,
+  guarded: false,
+  secret: false,
+  holds: false,
+});
 const NONE: Rules = { any: false, judge: () => FREE, visible: (_, entries) => entries };
 
 /** Compiles the rules of a policy whose roots are resolved. @throws INVALID_GLOB */
 export function compileRules(policy: SandboxPolicy): Rules {
   const { cwd, deny, protect } = policy;
-  if (deny.length === 0 && !protect) return NONE;
+  const secrets = policy.secrets === "grant";
+  if (deny.length === 0 && !protect && !secrets) return NONE;
   const roots = [...(policy.read ?? []), ...policy.write];
-  const rules = engine().compileRules({ cwd, roots, deny, protect });
+  const rules = engine().compileRules({ cwd, roots, deny, protect, secrets });
   const visible = (directory: string, entries: readonly FsEntry[]): readonly FsEntry[] => {
     if (entries.length === 0) return entries;
     const denied = rules.deniedNames(

@@ -41,6 +41,8 @@ export class SandboxedBackend implements FsBackend {
   declare readonly removeTree?: NonNullable<FsBackend["removeTree"]>;
   declare readonly copyTree?: NonNullable<FsBackend["copyTree"]>;
   declare readonly sweep?: NonNullable<FsBackend["sweep"]>;
+  declare readonly grantSecrets?: NonNullable<FsBackend["grantSecrets"]>;
+  declare readonly trusted?: NonNullable<FsBackend["trusted"]>;
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
   constructor(inner: FsBackend, policy: SandboxPolicy) {

@@ -8,8 +8,10 @@ export interface RulesOptions {
   /** A glob without a slash holds at any depth below each of these, and below `cwd`. */
   readonly roots: readonly string[];
   readonly deny: readonly string[];
-  /** Whether `.git/hooks`, `.git/config` and `.gitmodules` are protected. */
+  /** Whether what other programs obey is protected: git's hooks, configuration of agents, editors and shells. */
   readonly protect: boolean;
+  /** Whether the content of secrets is kept from being read. */
+  readonly secrets: boolean;
 }
 
 /** What rules say of a path. */
@@ -20,6 +22,10 @@ export interface PathVerdict {
   readonly protected: boolean;
   /** It must not be moved, replaced or deleted as a whole either. */
   readonly guarded: boolean;
+  /** Its content is not to be read, nor taken to where it could be. */
+  readonly secret: boolean;
+  /** A directory that holds it somewhere below must not be moved or deleted. */
+  readonly holds: boolean;
 }
 
 /** Compiled rules. */
@@ -37,7 +43,13 @@ interface RawRules {
 
 /** What both bindings export for this area. */
 export interface AccessBinding {
-  readonly AccessRules: new (cwd: string, roots: string[], deny: string[], protect: boolean) => RawRules;
+  readonly AccessRules: new (
+    cwd: string,
+    roots: string[],
+    deny: string[],
+    protect: boolean,
+    secrets: boolean,
+  ) => RawRules;
 }
 
 /** The functions of this area. */
@@ -47,16 +59,22 @@ export interface AccessEngine {
 }
 
 // One object for each sum of flags, so that judging makes none.
-const VERDICTS: readonly PathVerdict[] = Array.from({ length: 8 }, (_, flags) =>
-  Object.freeze({ denied: (flags & 1) !== 0, protected: (flags & 2) !== 0, guarded: (flags & 4) !== 0 }),
+const VERDICTS: readonly PathVerdict[] = Array.from({ length: 32 }, (_, flags) =>
+  Object.freeze({
+    denied: (flags & 1) !== 0,
+    protected: (flags & 2) !== 0,
+    guarded: (flags & 4) !== 0,
+    secret: (flags & 8) !== 0,
+    holds: (flags & 16) !== 0,
+  }),
 );
 
 /** Wraps a binding. */
 export function accessEngine(binding: AccessBinding): AccessEngine {
   return {
-    compileRules({ cwd, roots, deny, protect }) {
+    compileRules({ cwd, roots, deny, protect, secrets }) {
       try {
-        const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect);
+        const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets);
         return {
           judge: (path) => VERDICTS[raw.judge(path)] as PathVerdict,
           deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),

@@ -39,6 +39,10 @@ export const DURABILITY: Readonly<Record<"none" | "atomic" | "durable", number>>
 /** A set of roots, as `crates/node/src/root.rs` exports it. */
 export interface RootsBinding extends NativeSearch, ReadRoots {
   capabilities(): string;
+  /** Lets the content of these secrets be read, and of no others any more. */
+  grantSecrets(paths: string[]): void;
+  /** The same for the host's own reading: no secrets are kept. */
+  trusted(): RootsBinding;
   /** What the kernel enforces, the version of Landlock, the reason: a line each. */
   enforcement(): string;
   exists(path: string): Promise<boolean>;

@@ -132,7 +132,8 @@ async function admit(
   began: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  await session.permissions?.admit(session.fs, { at, intent, entry, tool, began }, signal);
+  const { secret } = session.resolver;
+  await session.permissions?.admit(session.fs, { at, intent, entry, tool, began, secret }, signal);
 }
 
 function makeCall(

@@ -194,6 +194,7 @@ function policyOf(
     write: access.write ?? roots.filter((root) => root.write).map((root) => root.path),
     deny: [...(access.deny ?? []), ...unreachable],
     protect: access.protect ?? true,
+    secrets: access.secrets ?? "grant",
     readOnly: access.readOnly,
     followSymlinks: access.followSymlinks,
   });

@@ -24,8 +24,13 @@ export interface AccessOptions {
   readonly write?: readonly string[] | undefined;
   /** Globs relative to the cwd: out of bounds, roots or not. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse changes of `.git/hooks`, `.git/config` and `.gitmodules`. Default true. */
+  /** Refuse changes of what other programs obey: git's hooks, configuration of agents, editors, shells. Default true. */
   readonly protect?: boolean | undefined;
+  /**
+   * `grant`, the default: the content of secrets (`.env`, keys, tokens) is read only where somebody has granted
+   * that very file; searches leave it out. `allow`: they are files like others.
+   */
+  readonly secrets?: "grant" | "allow" | undefined;
   /** Refuse every change. */
   readonly readOnly?: boolean | undefined;
   readonly followSymlinks?: FollowSymlinks | undefined;

@@ -33,8 +33,10 @@ const WORDS: Partial<Record<Code, Words>> = {
       names.tool("access_info"),
       (tool) => `; ${tool} lists them`,
     )}.`,
-  GRANT_DENIED: ({ path }) =>
-    `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
+  GRANT_DENIED: ({ error, path }) =>
+    error.details?.["reason"] === "secret"
+      ? `${path} holds secrets by its name, and its content was not granted; ask the user, or work without it.`
+      : `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
   PERMISSION_DENIED: ({ error, path, intent, names }) =>
     sentence(
       `Cannot ${intent === "write" ? "change" : "read"} ${path}: ${error.message || "permission denied"}`,
@@ -46,7 +48,7 @@ const WORDS: Partial<Record<Code, Words>> = {
       ? `${path} is a root of the workspace, or holds one: it cannot be deleted, moved or replaced.`
       : error.details?.["reason"] === "grants"
         ? `${path} holds the record of what was granted: it cannot be deleted, moved or replaced.`
-        : `${path} is protected from change, or holds something that is (git hooks and configuration).`,
+        : `${path} is protected from change, or holds something that is: hooks of git, configuration of git, agents, editors or shells.`,
   IS_DIRECTORY: ({ path, intent, names }) => {
     const list = names.tool("list_directory");
     return intent === "write" || list === undefined

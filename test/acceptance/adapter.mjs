@@ -53,6 +53,8 @@ export async function create({ config = {}, vars, ask, confirm }) {
     write: roots.write === undefined ? own : roots.write,
     deny: config.deny,
     protect: config.protect ?? false,
+    // The kit knows no secrets: every file is one like others.
+    secrets: "allow",
     readOnly: config.read_only,
   };
   const backend =

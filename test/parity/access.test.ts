@@ -12,7 +12,7 @@ const paths = [
   "/o/.env",
   "/w/ä/b",
 ];
-const base = { cwd: "/w", roots: ["/w"], deny: [".env", "**/*.key"], protect: true };
+const base = { cwd: "/w", roots: ["/w"], deny: [".env", "**/*.key"], protect: true, secrets: true };
 
 const cases: Record<string, RulesOptions> = {
   "denied and protected": base,

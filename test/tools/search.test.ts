@@ -201,7 +201,13 @@ describe.each(KINDS)("grep on %s", (kind) => {
 });
 
 describe.each(KINDS)("read_many_files on %s", (kind) => {
-  const seed = { ...tree, "dist/o.ts": "O\n", ".env": "K=1\n", "[a].txt": "brackets\n", "p.png": png() };
+  const seed = {
+    ...tree,
+    "dist/o.ts": "O\n",
+    ".env.example": "K=1\n",
+    "[a].txt": "brackets\n",
+    "p.png": png(),
+  };
 
   test("each file behind its path, in path order, once", async () => {
     const { ws } = await place(kind, seed);
@@ -225,8 +231,8 @@ describe.each(KINDS)("read_many_files on %s", (kind) => {
     ],
     [
       "ignored and excluded files by their names",
-      { paths: ["e.log", ".env", "dist/o.ts"] },
-      [".env", "dist/o.ts", "e.log"],
+      { paths: ["e.log", ".env.example", "dist/o.ts"] },
+      [".env.example", "dist/o.ts", "e.log"],
     ],
     ["a file whose name looks like a glob", { paths: ["[a].txt"] }, ["[a].txt"]],
     ["further globs", { paths: ["a.txt"], include: ["*.js"] }, ["a.txt", "src/n.js"]],

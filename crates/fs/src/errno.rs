@@ -48,6 +48,12 @@ pub(crate) fn protected() -> Error {
     Error::new(Code::ProtectedPath, "the path is protected from change")
 }
 
+/// The refusal to read a secret.
+pub(crate) fn secret() -> Error {
+    Error::new(Code::GrantDenied, "it is a secret by its name, and nobody has granted it")
+        .detail("reason", "secret")
+}
+
 /// What a FIFO, socket or device gets.
 pub(crate) fn not_regular() -> Error {
     Error::new(Code::NotRegularFile, "neither a file nor a directory")

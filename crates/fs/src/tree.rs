@@ -206,24 +206,36 @@ impl Roots {
         there: Option<&[u8]>,
         cancel: &Cancel,
     ) -> Result<()> {
-        if !self.rules().denies() && !self.rules().protects() {
+        let rules = self.rules();
+        let secrets = rules.keeps_secrets() && there.is_some();
+        if !rules.denies() && !rules.protects() && !secrets {
             return Ok(());
         }
         let mut paths: Vec<Vec<u8>> =
             [Some(real), there].into_iter().flatten().map(<[u8]>::to_vec).collect();
         walk_tree(top, cancel, |met, _, name| {
-            for path in &mut paths {
-                let length = path.len();
-                match met {
-                    Met::Leave => path.truncate(length - name.len() - 1),
-                    Met::Enter => push_name(path, name),
-                    Met::Before | Met::Entry(_) => {
-                        push_name(path, name);
-                        self.check_whole_entry(path, name)?;
-                        path.truncate(length);
-                    }
+            match met {
+                Met::Leave => {
+                    paths.iter_mut().for_each(|path| path.truncate(path.len() - name.len() - 1));
+                    return Ok(Next::Go);
+                }
+                Met::Enter => {
+                    paths.iter_mut().for_each(|path| push_name(path, name));
+                    return Ok(Next::Go);
+                }
+                Met::Before | Met::Entry(_) => {}
+            }
+            paths.iter_mut().for_each(|path| push_name(path, name));
+            for path in &paths {
+                self.check_whole_entry(path, name)?;
+            }
+            if let [here, there] = &paths[..] {
+                self.check_secret_goes(here, there)?;
+                if rules.protected(there) && !rules.protected(here) {
+                    return Err(protected());
                 }
             }
+            paths.iter_mut().for_each(|path| path.truncate(path.len() - name.len() - 1));
             Ok(Next::Go)
         })
     }
@@ -235,7 +247,7 @@ impl Roots {
             error.message = "the directory holds something outside the allowed roots".to_owned();
             return Err(error);
         }
-        if self.rules().guards_name(name) || self.rules().protected(path) {
+        if self.rules().holds(path, name) {
             let mut error = protected();
             error.message = "the directory holds a path that is protected from change".to_owned();
             return Err(error);

@@ -20,6 +20,7 @@ impl AccessRules {
         roots: Vec<String>,
         deny: Vec<String>,
         protect: bool,
+        secrets: bool,
     ) -> napi::Result<Self> {
         guard(|| {
             let roots: Vec<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
@@ -28,13 +29,14 @@ impl AccessRules {
                 roots: &roots,
                 deny: &deny,
                 protect,
+                secrets,
                 fold_case: false,
             };
             Ok(Self { rules: Rules::new(&config)? })
         })
     }
 
-    /// 1 when denied, 2 when protected, 4 when guarded, summed.
+    /// 1 when denied, 2 when protected, 4 when guarded, 8 when secret, 16 when it keeps a tree in place, summed.
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {
         guard(|| Ok(self.rules.flags(path.as_bytes())))

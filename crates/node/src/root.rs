@@ -83,6 +83,21 @@ impl NativeRoots {
         format!("{word}\n{abi}\n{}", reason.as_deref().unwrap_or_default())
     }
 
+    /// Lets the content of these secrets be read, and of no others any more.
+    #[napi]
+    pub fn grant_secrets(&self, paths: Vec<String>) {
+        self.roots.grant_secrets(paths.iter().map(|path| bytes_of(path)).collect());
+    }
+
+    /// The same roots and threads for the host's own reading: no secrets are kept.
+    #[napi]
+    pub fn trusted(&self) -> napi::Result<Self> {
+        guard(|| {
+            let roots = Arc::new(self.roots.trusted()?);
+            Ok(Self { roots, confinement: self.confinement.clone() })
+        })
+    }
+
     pub(crate) fn run<T: Send + 'static, J>(
         &self,
         path: &str,

@@ -19,6 +19,7 @@ impl AccessRules {
         roots: Vec<String>,
         deny: Vec<String>,
         protect: bool,
+        secrets: bool,
     ) -> Result<AccessRules, JsValue> {
         let roots: Vec<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
         let config = RulesConfig {
@@ -26,12 +27,13 @@ impl AccessRules {
             roots: &roots,
             deny: &deny,
             protect,
+            secrets,
             fold_case: false,
         };
         Ok(Self { rules: Rules::new(&config).map_err(to_js)? })
     }
 
-    /// 1 when denied, 2 when protected, 4 when guarded, summed.
+    /// 1 when denied, 2 when protected, 4 when guarded, 8 when secret, 16 when it keeps a tree in place, summed.
     pub fn judge(&self, path: String) -> u32 {
         self.rules.flags(path.as_bytes())
     }

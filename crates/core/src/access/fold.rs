@@ -1,25 +1,61 @@
 //! Names as forgiving volumes compare them.
 
-/// Whether a case-folding, character-ignoring volume would take `name` for
-/// `target` (ASCII, lower-case). Compares as APFS, HFS+ and ext4's casefold do
-/// for these letters: letter case, the two letters that fold into ASCII, and
-/// the code points that HFS+ ignores.
-pub(super) fn folds_to(name: &[u8], target: &str) -> bool {
-    if name.len() < target.len() {
-        return false;
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// A name in the form in which volumes that forgive would find it: letter case,
+/// composed and decomposed letters, the code points that HFS+ ignores, dots and
+/// spaces at the end and what follows a colon, which Windows leaves out.
+pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
+    let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed("") };
+    if text.is_ascii() {
+        let cut = text.find(':').filter(|cut| *cut > 0).map_or(text, |cut| &text[..cut]);
+        let cut = cut.trim_end_matches(['.', ' ']);
+        return if cut.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(cut.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(cut)
+        };
     }
-    if name.is_ascii() {
-        return name.eq_ignore_ascii_case(target.as_bytes());
-    }
-    let Ok(name) = std::str::from_utf8(name) else { return false };
-    let folded = name.chars().filter(|c| !is_ignorable(*c)).map(|c| match c {
-        '\u{017f}' => 's',
-        '\u{212a}' => 'k',
-        c => c.to_ascii_lowercase(),
-    });
-    folded.eq(target.chars())
+    let text: String = text
+        .chars()
+        .filter(|c| !is_ignorable(*c))
+        .nfc()
+        .flat_map(char::to_lowercase)
+        .map(|c| if c == '\u{017f}' { 's' } else { c })
+        .collect();
+    let cut = text.find(':').filter(|cut| *cut > 0).map_or(&text[..], |cut| &text[..cut]);
+    Cow::Owned(cut.trim_end_matches(['.', ' ']).to_owned())
 }
 
 fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twins_are_one_name() {
+        for (name, twin) in [
+            (".GIT", ".git"),
+            ("hoo\u{212a}\u{017f}", "hooks"),
+            (".g\u{200c}it", ".git"),
+            ("caf\u{e9}", "cafe\u{301}"),
+            ("CAFE\u{301}", "caf\u{e9}"),
+            (".git. .", ".git"),
+            (".git ", ".git"),
+            (".git::$INDEX_ALLOCATION", ".git"),
+            ("config:stream", "config"),
+        ] {
+            assert_eq!(folded(name.as_bytes()), folded(twin.as_bytes()), "{name}");
+        }
+        for (name, other) in [("git", ".git"), ("cafe", "caf\u{e9}"), (".gi", ".git"), ("...", "x")]
+        {
+            assert_ne!(folded(name.as_bytes()), folded(other.as_bytes()), "{name}");
+        }
+        assert_eq!(folded(b"\xff"), "");
+    }
 }

@@ -9,18 +9,22 @@
 //! an absolute one stands for itself. What a glob matches is denied together
 //! with everything below it, for reading and for writing, as if it lay outside.
 //!
-//! Protected are the places through which a write becomes a command or another
-//! repository: `.git/hooks`, `.git/config` and `.gitmodules`, at any depth, in
-//! any letter case, whether or not they exist. They may be read.
+//! Protected are the places through which a write becomes a command: the hooks
+//! and configuration of git, agents and editors, and what shells read when they
+//! start, at any depth, in any spelling, whether or not they exist. They may be
+//! read. Secrets are the other way round: their content is not read, and moves
+//! to no place where it could be. Both lists are in `places`.
 
 mod deny;
 mod fold;
+mod places;
 
 pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
 
 use crate::error::Result;
 use deny::{Deny, Reach};
-use fold::folds_to;
+use fold::folded;
+use places::{is_protected, is_secret, may_hold_protected};
 
 /// What a call wants of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,8 @@ pub struct RulesConfig<'a> {
     pub deny: &'a [String],
     /// Whether the places named in the module header are protected.
     pub protect: bool,
+    /// Whether the content of secrets is kept.
+    pub secrets: bool,
     /// Whether globs ignore letter case, for volumes that do.
     pub fold_case: bool,
 }
@@ -62,12 +68,13 @@ pub struct RulesConfig<'a> {
 pub struct Rules {
     deny: Option<Deny>,
     protect: bool,
+    secrets: bool,
 }
 
 impl Rules {
     /// Rules that forbid nothing.
     pub fn none() -> Self {
-        Self { deny: None, protect: false }
+        Self { deny: None, protect: false, secrets: false }
     }
 
     /// Compiles rules.
@@ -76,10 +83,8 @@ impl Rules {
     /// `INVALID_GLOB` for a glob that does not parse, is empty or negated;
     /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`].
     pub fn new(config: &RulesConfig<'_>) -> Result<Self> {
-        if config.deny.is_empty() {
-            return Ok(Self { deny: None, protect: config.protect });
-        }
-        Ok(Self { deny: Some(Deny::new(config)?), protect: config.protect })
+        let deny = if config.deny.is_empty() { None } else { Some(Deny::new(config)?) };
+        Ok(Self { deny, protect: config.protect, secrets: config.secrets })
     }
 
     /// The verdict on an absolute resolved path. Denied wins over protected.
@@ -105,11 +110,14 @@ impl Rules {
     }
 
     /// Everything the rules say of a path in one number, for a binding: 1 when
-    /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::guarded`].
+    /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::guarded`],
+    /// 8 when [`Rules::secret`], 16 when [`Rules::holds`] its last name.
     pub fn flags(&self, path: &[u8]) -> u32 {
         u32::from(self.denied(path))
             | u32::from(self.protected(path)) << 1
             | u32::from(self.guarded(path)) << 2
+            | u32::from(self.secret(path)) << 3
+            | u32::from(self.holds(path, last_name(path))) << 4
     }
 
     /// Which of the names in a directory are denied, in their order: 1 or 0 each.
@@ -139,38 +147,68 @@ impl Rules {
         self.protect
     }
 
-    /// Whether the path is, or lies below, a protected place.
-    pub fn protected(&self, path: &[u8]) -> bool {
-        if !self.protect {
-            return false;
-        }
-        let mut inside_git = false;
-        for name in path.split(|&byte| byte == b'/') {
-            if folds_to(name, ".gitmodules") {
-                return true;
-            }
-            if inside_git && (folds_to(name, "hooks") || folds_to(name, "config")) {
-                return true;
-            }
-            inside_git = folds_to(name, ".git");
-        }
-        false
+    /// The same rules, without secrets.
+    pub fn telling_secrets(self) -> Self {
+        Self { secrets: false, ..self }
     }
 
-    /// Whether an entry of this name is, or may hold, a protected place: a
-    /// directory that has one anywhere below must not be moved, replaced or
-    /// deleted. `.git` counts whatever is in it: a file of that name, or a
-    /// directory moved there, points git to hooks elsewhere.
+    /// Whether the content of secrets is kept.
+    pub fn keeps_secrets(&self) -> bool {
+        self.secrets
+    }
+
+    /// Whether the path is, or lies below, a protected place.
+    pub fn protected(&self, path: &[u8]) -> bool {
+        self.protect && any_name(path) && {
+            let names: Vec<_> = path.split(|&byte| byte == b'/').map(folded).collect();
+            is_protected(names.iter().map(AsRef::as_ref))
+        }
+    }
+
+    /// Whether the path is, or lies below, a secret: its content is not to be read.
+    pub fn secret(&self, path: &[u8]) -> bool {
+        self.secrets && {
+            let names: Vec<_> = path.split(|&byte| byte == b'/').map(folded).collect();
+            is_secret(names.iter().map(AsRef::as_ref))
+        }
+    }
+
+    /// Whether an entry of this name is, or may hold, a protected place: it must
+    /// not be moved, replaced or deleted. `.git` counts whatever is in it: a file
+    /// of that name, or a directory moved there, points git to hooks elsewhere.
     pub fn guards_name(&self, name: &[u8]) -> bool {
-        self.protect && (folds_to(name, ".git") || folds_to(name, ".gitmodules"))
+        self.protect && any_name(name) && may_hold_protected(&folded(name))
+    }
+
+    /// Whether an entry in a tree keeps the tree from being moved or deleted:
+    /// what belongs to git. Configuration of other programs lies about in trees
+    /// that are installed and thrown away, and may go with them.
+    pub fn holds(&self, path: &[u8], name: &[u8]) -> bool {
+        self.protect && any_name(path) && {
+            let name = folded(name);
+            name == ".git" || name == ".gitmodules" || {
+                let is_git = |name: &&[u8]| folded(name) == ".git";
+                path.split(|&byte| byte == b'/').any(|name| is_git(&name)) && self.protected(path)
+            }
+        }
     }
 
     /// [`Rules::protected`], or a last name for which [`Rules::guards_name`]
     /// holds: what must not be moved, replaced or deleted as a whole.
     pub fn guarded(&self, path: &[u8]) -> bool {
-        let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        self.guards_name(name) || self.protected(path)
+        self.guards_name(last_name(path)) || self.protected(path)
     }
+}
+
+/// Whether any name could be a protected one: they all begin with a dot, or with
+/// what some volumes leave out.
+fn any_name(path: &[u8]) -> bool {
+    let hidden = |name: &[u8]| name.first().is_some_and(|&byte| byte == b'.' || byte >= 0x80);
+    path.split(|&byte| byte == b'/').any(hidden)
+}
+
+fn last_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -186,6 +224,7 @@ mod tests {
             roots: &[b"/w", b"/other"],
             deny: &deny,
             protect: true,
+            secrets: true,
             fold_case: false,
         })
         .unwrap()
@@ -261,9 +300,16 @@ mod tests {
     #[test]
     fn flags_sum_the_verdicts() {
         let rules = rules(&["sec"]);
-        for (path, flags) in
-            [("/w/a", 0), ("/w/sec", 1), ("/w/.git", 4), ("/w/.git/config", 6), ("/w/sec/.git", 5)]
-        {
+        for (path, flags) in [
+            ("/w/a", 0),
+            ("/w/sec", 1),
+            ("/w/.git", 20),
+            ("/w/.git/config", 22),
+            ("/w/sec/.git", 21),
+            ("/w/.vscode", 4),
+            ("/w/.vscode/tasks.json", 6),
+            ("/w/.env", 8),
+        ] {
             assert_eq!(rules.flags(path.as_bytes()), flags, "{path}");
         }
     }
@@ -295,6 +341,29 @@ mod tests {
             ("/w/git/hooks/x", false),
             ("/w/hooks/.git", false),
             ("/w/.git/configs", false),
+            ("/w/.git./hooks", true),
+            ("/w/.git::$INDEX_ALLOCATION/hooks", true),
+            ("/w/.git/modules/a/b/hooks/x", true),
+            ("/w/.git/modules/a/HEAD", false),
+            ("/w/.git/worktrees/a/config.worktree", true),
+            ("/w/.claude/settings.json", true),
+            ("/w/.CLAUDE/hooks/x", true),
+            ("/w/d/.cursor/mcp.json", true),
+            ("/w/.mcp.json", true),
+            ("/w/.vscode/settings.json", true),
+            ("/w/.vscode/TASKS.json ", true),
+            ("/w/.vscode/notes.md", false),
+            ("/w/vscode/settings.json", false),
+            ("/w/.vscode", false),
+            ("/w/.bashrc", true),
+            ("/w/home/.zshenv", true),
+            ("/w/.envrc", true),
+            ("/w/.config/fish/config.fish", true),
+            ("/w/.config/x", false),
+            ("/w/AGENTS.md", false),
+            ("/w/.github/workflows/x.yml", false),
+            ("/w/.gitignore", false),
+            ("/w/.profile.d/x", false),
         ];
         for (path, protected) in cases {
             assert_eq!(rules.protected(path.as_bytes()), protected, "{path}");
@@ -305,6 +374,48 @@ mod tests {
         assert!(rules.guarded(b"/w/.git") && rules.guarded(b"/w/.GIT"));
         assert!(rules.guarded(b"/w/.git/hooks") && !rules.guarded(b"/w/.github"));
         assert!(!Rules::none().guarded(b"/w/.git"));
+        assert!(rules.guarded(b"/w/.vscode") && rules.guarded(b"/w/.claude"));
+        assert!(!rules.guarded(b"/w/.config") && !rules.guarded(b"/w/a"));
+        // In a tree that goes as a whole only what is git's counts.
+        assert!(rules.holds(b"/w/.git", b".git") && rules.holds(b"/w/.git/hooks", b"hooks"));
+        assert!(!rules.holds(b"/w/n/.vscode/tasks.json", b"tasks.json"));
+        assert!(!rules.holds(b"/w/n/.claude", b".claude"));
+    }
+
+    #[test]
+    fn secrets() {
+        let cases = [
+            ("/w/.env", true),
+            ("/w/a/.env.local", true),
+            ("/w/.ENV.Production", true),
+            ("/w/.env.example", false),
+            ("/w/.env.local.sample", false),
+            ("/w/.environment", false),
+            ("/w/env", false),
+            ("/w/server.pem", true),
+            ("/w/tls/PRIVATE.KEY", true),
+            ("/w/.key", false),
+            ("/w/key", false),
+            ("/w/keys.ts", false),
+            ("/w/id_rsa", true),
+            ("/w/id_ed25519", true),
+            ("/w/id_rsa.pub", false),
+            ("/w/.ssh/known_hosts", true),
+            ("/w/.npmrc", true),
+            ("/w/.NPMRC. ", true),
+            ("/w/.aws/credentials", true),
+            ("/w/.docker/config.json", true),
+            ("/w/docker/config.json", false),
+            ("/w/.docker/notes", false),
+            ("/w/.config/gh/hosts.yml", true),
+            ("/w/.cargo/config.toml", false),
+            ("/w/.cargo/credentials.toml", true),
+            ("/w/.git/config", false),
+        ];
+        for (path, secret) in cases {
+            assert_eq!(rules(&[]).secret(path.as_bytes()), secret, "{path}");
+            assert!(!Rules::none().secret(path.as_bytes()));
+        }
     }
 
     #[test]

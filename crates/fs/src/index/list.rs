@@ -73,7 +73,9 @@ pub(super) fn take_in(
         let ignored = !stack.is_empty() && stack.ignored(&path[ground.top..], is_dir);
         let deep = is_dir && !ignored && depth == MAX_DEPTH;
         ignored_here += usize::from(ignored);
-        too_deep += u64::from(deep);
+        // Searches leave secrets out, granted or not, and count them as not read.
+        let secret = kind == Kind::File && ground.roots.rules().secret(&path);
+        too_deep += u64::from(deep || secret && !ignored);
         let stays = known.filter(|known| {
             known.kind == kind
                 && known.ignored == ignored
@@ -92,7 +94,7 @@ pub(super) fn take_in(
                     drop_entry(state, known);
                 }
                 match kind {
-                    _ if ignored || deep => NONE,
+                    _ if ignored || deep || secret => NONE,
                     Kind::File => {
                         state.links_came |=
                             state.begun && Stat::at(fd, name).is_ok_and(|stat| stat.nlink > 1);

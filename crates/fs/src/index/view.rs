@@ -88,6 +88,8 @@ fn look(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> Vie
             if entry.ignored {
                 let counts = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
                 view.ignored += u64::from(counts);
+            } else if entry.kind == Kind::File && entry.below == super::tree::NONE {
+                view.unreadable += u64::from(wanted);
             } else if entry.kind == Kind::File {
                 let rank = tree.order.rank[entry.below as usize] as usize;
                 if wanted

@@ -23,6 +23,7 @@ mod resolver;
 mod walk;
 
 use std::os::fd::OwnedFd;
+use std::sync::RwLock;
 
 use filewright_core::access::{Intent, Rules, RulesConfig, Verdict};
 use filewright_core::{Code, Error, Result};
@@ -36,7 +37,7 @@ pub(crate) use made::Made;
 pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
 pub(crate) use resolver::directory_flags;
 
-use crate::errno::{os, outside, protected};
+use crate::errno::{os, outside, protected, secret};
 use crate::index::Indexes;
 use crate::write::Swept;
 
@@ -80,6 +81,8 @@ pub struct Roots {
     read_only: bool,
     follow: Follow,
     resolver: Resolver,
+    /// The secrets that somebody has allowed to be read: absolute real paths.
+    granted: RwLock<Vec<Vec<u8>>>,
     pub(crate) swept: Swept,
     pub(crate) indexes: Indexes,
 }
@@ -119,6 +122,7 @@ impl Roots {
             roots: &paths,
             deny: &policy.deny,
             protect: policy.protect,
+            secrets: policy.secrets,
             fold_case: cfg!(any(target_os = "macos", target_os = "windows")),
         })?;
         if policy.follow == Follow::Any {
@@ -131,6 +135,7 @@ impl Roots {
             read_only: policy.read_only,
             follow: policy.follow,
             resolver,
+            granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
         })
@@ -172,6 +177,7 @@ impl Roots {
             read_only: false,
             follow: Follow::Inside,
             resolver,
+            granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
         })
@@ -235,6 +241,57 @@ impl Roots {
             Verdict::Denied => Err(outside_for(intent)),
             Verdict::Protected => Err(protected()),
         }
+    }
+
+    /// The same roots for the host's own reading, such as what is kept to undo a
+    /// change: there secrets are files like others.
+    ///
+    /// # Errors
+    /// `IO_ERROR` where there are no descriptors left.
+    pub fn trusted(&self) -> Result<Self> {
+        let twin = |root: &Root| -> Result<Root> {
+            Ok(Root {
+                anchor: rustix::io::fcntl_dupfd_cloexec(&root.anchor, 0).map_err(os)?,
+                anchor_path: root.anchor_path.clone(),
+                path: root.path.clone(),
+                alias: root.alias.clone(),
+                read: root.read,
+                write: root.write,
+            })
+        };
+        Ok(Self {
+            roots: self.roots.iter().map(twin).collect::<Result<_>>()?,
+            rules: self.rules.clone().telling_secrets(),
+            read_only: self.read_only,
+            follow: self.follow,
+            resolver: self.resolver,
+            granted: RwLock::default(),
+            swept: Swept::default(),
+            indexes: Indexes::default(),
+        })
+    }
+
+    /// Lets the content of these secrets be read, and of no others any more.
+    pub fn grant_secrets(&self, paths: Vec<Vec<u8>>) {
+        *self.granted.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = paths;
+    }
+
+    /// Whether the content at a resolved path is a secret that nobody has granted.
+    pub(crate) fn is_kept(&self, real: &[u8]) -> bool {
+        self.rules.secret(real) && {
+            let granted = self.granted.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+            !granted.iter().any(|path| is_within(real, path))
+        }
+    }
+
+    /// Refuses to read the content of a secret.
+    pub(crate) fn check_secret(&self, real: &[u8]) -> Result<()> {
+        if self.is_kept(real) { Err(secret()) } else { Ok(()) }
+    }
+
+    /// Refuses to take a secret to where it could be read.
+    pub(crate) fn check_secret_goes(&self, from: &[u8], to: &[u8]) -> Result<()> {
+        if self.is_kept(from) && !self.rules.secret(to) { Err(secret()) } else { Ok(()) }
     }
 
     /// Whether a link may be made that leads to this path, as written.

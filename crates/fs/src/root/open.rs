@@ -47,6 +47,9 @@ impl Roots {
     pub fn open_file(&self, path: &[u8], intent: Intent) -> Result<OpenFile> {
         for _ in 0..ATTEMPTS {
             let place = self.locate(path, intent, Last::Follow, Missing::Fail)?;
+            if place.kind() == Some(Kind::File) {
+                self.check_secret(&place.real)?;
+            }
             if let Some((fd, stat)) = open_regular(&place)? {
                 return Ok(OpenFile { fd, stat, real: place.real });
             }

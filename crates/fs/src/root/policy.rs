@@ -39,8 +39,10 @@ pub struct Policy {
     pub write: Option<Vec<Vec<u8>>>,
     /// Denied globs.
     pub deny: Vec<String>,
-    /// Whether `.git/hooks`, `.git/config` and `.gitmodules` are protected.
+    /// Whether what other programs obey is protected: git's hooks and the like.
     pub protect: bool,
+    /// Whether the content of secrets is kept from being read.
+    pub secrets: bool,
     /// Whether every change is refused.
     pub read_only: bool,
     /// What becomes of symbolic links.
@@ -70,6 +72,7 @@ impl Policy {
 
     /// Reads the JSON form of a `SandboxPolicy`:
     /// `{cwd, read: [paths]|null, write: [paths]|null, deny?, protect?,
+    /// secrets?: "grant"|"allow",
     /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?: "prefer"|"require"|"off"}`.
     /// Relative entries are relative to `cwd`. Unknown keys are ignored: a
     /// policy also carries limits that are not the file system's business.
@@ -124,6 +127,14 @@ impl Policy {
             write: places(&json, "write", &cwd)?,
             deny,
             protect: flag("protect")?,
+            secrets: match &json["secrets"] {
+                Value::Null => false,
+                value => match value.as_str() {
+                    Some("allow") => false,
+                    Some("grant") => true,
+                    _ => return Err(wrong("secrets", "\"grant\" or \"allow\"")),
+                },
+            },
             read_only: flag("readOnly")?,
             follow,
             resolver,
@@ -209,6 +220,7 @@ mod tests {
             r#"{"cwd":"/w","deny":"x"}"#,
             r#"{"cwd":"/w","protect":1}"#,
             r#"{"cwd":"/w","followSymlinks":"yes"}"#,
+            r#"{"cwd":"/w","secrets":true}"#,
             r#"{"cwd":"/w","resolver":1}"#,
         ] {
             assert_eq!(Policy::from_json(text).unwrap_err().code, Code::InvalidArgument, "{text}");

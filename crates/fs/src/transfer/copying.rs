@@ -133,10 +133,12 @@ impl Copying<'_> {
         push_name(to, name);
         let denied = self.roots.rules().denied_entry(from);
         let allowed = if denied { Ok(()) } else { self.roots.check(to, Intent::Write) };
-        let guarded = !denied && self.roots.rules().guards_name(name);
+        let goes = if denied { Ok(()) } else { self.roots.check_secret_goes(from, to) };
+        let guarded = !denied && self.roots.rules().holds(to, name);
         from.truncate(from_length);
         to.truncate(to_length);
         allowed?;
+        goes?;
         if guarded {
             return Err(protected());
         }

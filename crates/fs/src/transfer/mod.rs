@@ -77,6 +77,7 @@ impl Roots {
             let target = self.locate(to, Intent::Write, Last::Keep, missing)?;
             let made_some = made.count() > 0;
             self.may_replace(&source, &stat, &target, options)?;
+            self.check_secret_goes(&source.real, &target.real)?;
             if stat.kind == Kind::Dir {
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 self.check_whole_tree(top, &source.real, Some(&target.real), cancel)?;

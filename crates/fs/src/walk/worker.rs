@@ -164,6 +164,10 @@ impl<'a, V: Visitor> Worker<'a, V> {
             if ignored {
                 hidden_by_rules += u64::from(wanted || !options.count_ignored);
             } else if wanted {
+                if V::OPENS_FILES && ground.roots.rules().secret(&self.path) {
+                    Counters::add(&counters.unreadable, 1);
+                    continue;
+                }
                 self.wanted.push(index as u32);
             }
         }
