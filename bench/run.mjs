@@ -2,7 +2,7 @@
 //
 //   --full         large corpora: the Linux source tree, many npm packages
 //   --dev          the development build of the addon: quick to make, slower to run
-//   --only a,b     some groups: diff, grep, glob, page, reads, encoding, call, overhead, disk, mcp
+//   --only a,b     some groups: diff, grep, index, glob, page, reads, encoding, call, overhead, disk, mcp
 //
 // Every row first checks that both sides give the same answer, then times them
 // alternately. A row whose feature or peer is missing says so and is skipped.
@@ -13,7 +13,19 @@ import { printHead, printRow, writeResults } from "./lib/report.mjs";
 import { prepare } from "./lib/setup.mjs";
 import { Skip } from "./lib/skip.mjs";
 
-const groups = ["diff", "grep", "glob", "page", "reads", "encoding", "call", "overhead", "disk", "mcp"];
+const groups = [
+  "diff",
+  "grep",
+  "index",
+  "glob",
+  "page",
+  "reads",
+  "encoding",
+  "call",
+  "overhead",
+  "disk",
+  "mcp",
+];
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
 const full = process.argv.includes("--full");
 const dev = process.argv.includes("--dev");

@@ -12,6 +12,7 @@ export type {
   SandboxProvider,
   SandboxStatus,
 } from "./sandbox.ts";
+export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search-stream.ts";
 export { SandboxedBackend } from "./sandboxed.ts";
 // For whoever writes a backend: what the contract asks of paths, order and encodings.
 export { sortEntries } from "./fallback.ts";

@@ -12,6 +12,8 @@ import type { CancelToken, RootsBinding } from "../engine/roots.ts";
 import type {
   FindQuery,
   FindResult,
+  FuzzyQuery,
+  FuzzyResult,
   IndexStatus,
   SearchQuery,
   SearchResult,
@@ -325,7 +327,17 @@ export class LocalBackend implements FsBackend {
   /** Finds entries below a directory by name. Paths in results are relative to it. */
   async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
     checkPath(root);
-    return settle(root, this.#search.find(root, query));
+    const index = query.index ?? this.#options.index;
+    return settle(root, this.#search.find(root, { ...query, index }));
+  }
+  /**
+   * Finds files by some letters of their paths, best first; a longer query may have one wrong. The names below
+   * `root` are read the first time and kept as fresh as the disk.
+   */
+  async findFiles(root: string, query: FuzzyQuery & Signalled): Promise<FuzzyResult> {
+    checkPath(root);
+    const index = query.index ?? this.#options.index;
+    return settle(root, this.#search.findFiles(root, { ...query, index }));
   }
 
   async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {

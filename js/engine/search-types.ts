@@ -9,7 +9,9 @@
 /** What to look for in a text. */
 export interface TextQuery {
   /** Not empty. The dialect is Rust's `regex`: no look-around, no back-references, linear time. */
-  readonly pattern: string;
+  readonly pattern?: string | undefined;
+  /** Instead of `pattern`, several at once; each match says which of them it is one of. */
+  readonly patterns?: readonly string[] | undefined;
   /** Whether the pattern is a regular expression or plain text. Default true. */
   readonly regex?: boolean | undefined;
   /** `smart`: insensitive unless the pattern has an upper-case letter. Default `sensitive`. */
@@ -48,6 +50,12 @@ export interface WalkQuery {
   readonly cursor?: string | undefined;
   /** Milliseconds after which what was found so far is returned. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Whether an index answers, where the backend has one: the answers are the same. `auto`: a search that
+   * took long has one made in the background, for those that follow; never of a whole file system or a
+   * home directory unless `anywhere`. Default: the backend's, `auto`.
+   */
+  readonly index?: IndexUse | undefined;
 }
 
 /** A search of contents below a directory, or of one file. */
@@ -62,12 +70,6 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
   readonly maxResults?: number | undefined;
   /** Larger files are passed over and counted (bytes). Default 100 MiB. */
   readonly maxFileBytes?: number | undefined;
-  /**
-   * Whether an index answers, where the backend has one: the answers are the same. `auto`: a search that
-   * took long has one made in the background, for those that follow; never of a whole file system or a
-   * home directory unless `anywhere`. Default: the backend's, `auto`.
-   */
-  readonly index?: IndexUse | undefined;
   /**
    * Ask every file whether it changed, also where the system tells of changes: for stores through memory
    * maps, and through names outside the tree. Default false.
@@ -116,6 +118,8 @@ export interface TextMatch {
   readonly before?: readonly string[];
   /** The lines after, where `before` or `after` was asked for. */
   readonly after?: readonly string[];
+  /** Which of several patterns match, by their places in `patterns`. */
+  readonly patterns?: readonly number[];
 }
 
 /** One line of a tree that matches. */
@@ -173,6 +177,29 @@ export interface FindQuery extends WalkQuery {
   readonly recencyMs?: number | undefined;
   /** Paths returned. Default: no limit. */
   readonly limit?: number | undefined;
+}
+
+/** A search for files by some letters of their paths. */
+export interface FuzzyQuery {
+  /** Letters in their order; from five on one may be wrong. Spaces are passed over. */
+  readonly query: string;
+  /** The most paths given. Default 20. */
+  readonly limit?: number | undefined;
+  /** How many letters may be wrong, where nothing fits without. Default by length: 0 or 1. */
+  readonly typos?: number | undefined;
+  /** Honour ignore files. Default true. */
+  readonly respectIgnore?: boolean | undefined;
+  /** The names of ignore files, lowest precedence first. Default `.gitignore .ignore .agentignore`. */
+  readonly ignoreFiles?: readonly string[] | undefined;
+  /** Default `auto`. */
+  readonly index?: IndexUse | undefined;
+}
+
+/** Files by some letters of their paths, best first. */
+export interface FuzzyResult {
+  readonly files: readonly { readonly path: string; readonly score: number }[];
+  /** All that fit. */
+  readonly total: number;
 }
 
 /** What was found by name. */

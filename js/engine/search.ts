@@ -88,11 +88,12 @@ export interface SearchEngine {
 /** Wraps a binding. */
 export function searchEngine(binding: SearchBinding): SearchEngine {
   const compileQuery = (query: TextQuery): CompiledQuery => {
-    const { pattern, regex, case: letters, word, multiline } = query;
-    const options = JSON.stringify({ pattern, regex, case: letters, word, multiline });
+    const { pattern, patterns, regex, case: letters, word, multiline } = query;
+    const options = JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
+    const attributed = isAttributed(query);
     const raw = translated(() => new binding.SearchQuery(options));
     const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
-      translated(() => toHits(raw.search(content, JSON.stringify({ ...limits, count }))));
+      translated(() => toHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed));
     return {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
@@ -140,7 +141,7 @@ function toRules(raw: RawIgnore): IgnoreRules {
 }
 
 /** Reads what `search_packed` of `crates/core/src/search/pack.rs` wrote. */
-function toHits(packed: Packed): TextHits {
+function toHits(packed: Packed, attributed: boolean): TextHits {
   const from = unpack(packed);
   const binary = from.flag();
   const more = from.flag();
@@ -149,15 +150,20 @@ function toHits(packed: Packed): TextHits {
   const matches: TextMatch[] = [];
   // A count comes without its hits.
   if (packed.nums.length > 4) {
-    for (let left = total; left > 0; left--) matches.push(readMatch(from, context, {}));
+    for (let left = total; left > 0; left--) matches.push(readMatch(from, { context, attributed }, {}));
   }
   return { matches, total, binary, more };
+}
+
+/** Whether matches say which of several patterns they are of. */
+export function isAttributed(query: Pick<TextQuery, "patterns">): boolean {
+  return query.patterns !== undefined && query.patterns.length > 0;
 }
 
 /** Reads what `pack_hit` of `crates/core/src/search/pack.rs` wrote, into a copy of `base`. */
 export function readMatch<Base extends object>(
   from: Unpacker,
-  context: boolean,
+  { context, attributed }: { readonly context: boolean; readonly attributed: boolean },
   base: Base,
 ): Base & TextMatch {
   const line = from.num();
@@ -171,6 +177,7 @@ export function readMatch<Base extends object>(
     match["before"] = readLines(from);
     match["after"] = readLines(from);
   }
+  if (attributed) match["patterns"] = Array.from({ length: from.num() }, () => from.num());
   return match as Base & TextMatch;
 }
 

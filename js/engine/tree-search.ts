@@ -5,12 +5,14 @@
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { FilewrightError, fromEngine } from "./errors.ts";
 import { fileTypeGlobs } from "./file-types.ts";
-import { readLines, readMatch } from "./search.ts";
+import { isAttributed, readLines, readMatch } from "./search.ts";
 import type {
   FileCount,
   FindQuery,
   FindResult,
   Freshness,
+  FuzzyQuery,
+  FuzzyResult,
   IncompleteReason,
   IndexStatus,
   SearchMatch,
@@ -25,6 +27,7 @@ export interface NativeSearch {
   find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
   warm(path: string, respectIgnore: boolean): Promise<Packed>;
   indexStatus(path: string): Promise<Packed>;
+  findFiles(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
 }
 
 /** The native engine's cancel token. */
@@ -42,6 +45,11 @@ export interface TreeSearch {
   /** Makes the index of a directory now. */
   warm(path: string, respectIgnore: boolean): Promise<IndexStatus>;
   indexStatus(path: string): Promise<IndexStatus | undefined>;
+  /** Finds files by some letters of their paths. */
+  findFiles(
+    path: string,
+    query: FuzzyQuery & { readonly signal?: AbortSignal | undefined },
+  ): Promise<FuzzyResult>;
 }
 
 /** Wraps a native root set, given its engine's class of cancel tokens. */
@@ -61,6 +69,17 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
         await cancellable(signal, Cancel, (token) => roots.find(path, json, token)),
         recentFrom,
       );
+    },
+    async findFiles(path, { signal, ...query }) {
+      const options = JSON.stringify(query);
+      const packed = await cancellable(signal, Cancel, (token) => roots.findFiles(path, options, token));
+      const from = unpack(packed);
+      const total = from.num();
+      const files = Array.from({ length: from.num() }, () => {
+        const score = from.num();
+        return { path: from.str(), score };
+      });
+      return { files, total };
     },
     warm: (path, respectIgnore) => roots.warm(path, respectIgnore).then(readStatus, translated),
     indexStatus: (path) =>
@@ -98,7 +117,10 @@ async function cancellable<T>(
   const onAbort = () => token.cancel();
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
-    return await call(token);
+    const result = await call(token);
+    // Done before it heard of it: whoever called has gone all the same.
+    if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
+    return result;
   } catch (error) {
     throw fromEngine(error);
   } finally {
@@ -144,7 +166,7 @@ function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult
   let batches: readonly Packed[] | undefined = packed.slice(1);
   let found: Hits | undefined;
   const hits = (): Hits => {
-    found ??= readHits(batches ?? [], content, context);
+    found ??= readHits(batches ?? [], { content, context, attributed: isAttributed(query) });
     batches = undefined;
     return found;
   };
@@ -175,11 +197,18 @@ interface Hits {
   readonly counts: readonly FileCount[];
 }
 
-function readHits(batches: readonly Packed[], content: boolean, context: boolean): Hits {
+interface Shape {
+  readonly content: boolean;
+  readonly context: boolean;
+  readonly attributed: boolean;
+}
+
+function readHits(batches: readonly Packed[], shape: Shape): Hits {
+  const { content, context, attributed } = shape;
   const matches: SearchMatch[] = [];
   const counts: FileCount[] = [];
   for (const batch of batches) {
-    if (content && !context) {
+    if (content && !context && !attributed) {
       readPlain(batch, matches, counts);
       continue;
     }
@@ -188,7 +217,7 @@ function readHits(batches: readonly Packed[], content: boolean, context: boolean
       const path = from.str();
       const count = from.num();
       counts.push({ path, count });
-      for (let left = content ? count : 0; left > 0; left--) matches.push(readMatch(from, true, { path }));
+      for (let left = content ? count : 0; left > 0; left--) matches.push(readMatch(from, shape, { path }));
     }
   }
   return { matches, counts };

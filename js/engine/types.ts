@@ -43,6 +43,8 @@ export type {
   FindQuery,
   FindResult,
   Freshness,
+  FuzzyQuery,
+  FuzzyResult,
   GlobOptions,
   IgnoreFile,
   IgnoreRules,

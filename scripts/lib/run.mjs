@@ -7,7 +7,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 // Debian's plain rustc is older than ours has to be; its rustc-web is not.
 const rust =
-  "install Rust 1.88 or later: https://rustup.rs, or on Debian: apt-get install rustc-web cargo-web";
+  "install Rust 1.89 or later: https://rustup.rs, or on Debian: apt-get install rustc-web cargo-web";
 
 /** How to get each tool that a build cannot do without. */
 const remedies = {

@@ -22,6 +22,7 @@ pub mod pack;
 pub mod page;
 pub mod patch;
 pub mod path;
+pub mod rank;
 pub mod search;
 pub mod sniff;
 pub mod text;

@@ -1,6 +1,8 @@
 //! Finding entries of a tree by their names.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Instant;
 
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
@@ -8,10 +10,13 @@ use filewright_core::pack::Packed;
 use rustix::fs::AtFlags;
 
 use crate::cancel::{Cancel, Deadline};
-use crate::grep::walk_options;
+use crate::grep::{Use, walk_options};
+use crate::index;
 use crate::root::Roots;
 use crate::stat::Kind;
-use crate::walk::{Directory, FileAt, Ground, Next, Stop, Visitor, WalkOptions, walk};
+use crate::walk::{
+    Directory, FileAt, Ground, Next, Stop, Summary, Visitor, WalkOptions, walk, walk_ignored,
+};
 
 /// Which entries are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +50,7 @@ pub struct FindOptions {
     recent_from: f64,
     limit: usize,
     timeout_ms: Option<u64>,
+    index: Use,
     /// The last result of the page before.
     after: Option<(Box<[u8]>, f64)>,
 }
@@ -52,7 +58,7 @@ pub struct FindOptions {
 impl FindOptions {
     /// Reads `pattern` (one or a list), `exclude`, `type`, `globCase`, `hidden`,
     /// `respectIgnore`, `ignoreFiles`, `sort`, `recentFrom` (ms since 1970),
-    /// `limit`, `timeoutMs`, `afterPath`, `afterTime`.
+    /// `limit`, `timeoutMs`, `index`, `afterPath`, `afterTime`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -85,6 +91,7 @@ impl FindOptions {
             recent_from: time("recentFrom")?,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             timeout_ms: options.number("timeoutMs")?,
+            index: Use::read(&options)?,
             after,
         })
     }
@@ -102,8 +109,53 @@ pub fn find(roots: &Roots, path: &[u8], options: &FindOptions, cancel: &Cancel) 
     let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
     let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
-    let (summary, groups) = walk(&ground, &options.walk, &stop, &Finder { options })?;
-    let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
+    look(&ground, options, &stop)
+}
+
+/// [`find`], from the tree of an index where there is one. A walk that took
+/// long has one made, without the contents of files.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_indexed(
+    roots: &Arc<Roots>,
+    path: &[u8],
+    options: &FindOptions,
+    cancel: &Cancel,
+) -> Result<Packed> {
+    // An order by time asks each entry anyway.
+    if options.index == Use::Off || options.sort != Sort::Path {
+        return find(roots, path, options, cancel);
+    }
+    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    stop.cancel.check()?;
+    let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
+    let finder = Finder { options };
+    if let Some(listed) = index::names(roots, &ground, &options.walk, &finder, &stop) {
+        let groups = listed.groups;
+        let hidden = walk_ignored(&ground, &options.walk, &stop, &finder, listed.ignored_dirs)?;
+        let summary = Summary {
+            unreadable: listed.unreadable + hidden.unreadable,
+            ignored: listed.ignored + hidden.ignored,
+            stopped_at: hidden.stopped_at,
+        };
+        return Ok(pack(groups, &summary, options));
+    }
+    let begun = Instant::now();
+    let packed = look(&ground, options, &stop)?;
+    if begun.elapsed() >= index::WORTH_IT {
+        let names = options.walk.ignore.as_deref();
+        index::make(roots, &ground, names, options.index == Use::Anywhere, false);
+    }
+    Ok(packed)
+}
+
+fn look(ground: &Ground<'_>, options: &FindOptions, stop: &Stop<'_>) -> Result<Packed> {
+    let (summary, groups) = walk(ground, &options.walk, stop, &Finder { options })?;
+    Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
+}
+
+fn pack(mut groups: Vec<Group>, summary: &Summary, options: &FindOptions) -> Packed {
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
     let total: usize = groups.iter().map(|group| group.ends.len()).sum();
     let mut page = Page::new(options);
@@ -124,7 +176,7 @@ pub fn find(roots: &Roots, path: &[u8], options: &FindOptions, cancel: &Cancel) 
     packed.num(page.taken as u64);
     packed.nums.extend_from_slice(&page.paths.nums);
     packed.text = page.paths.text;
-    Ok(packed)
+    packed
 }
 
 struct Finder<'a> {
@@ -132,14 +184,14 @@ struct Finder<'a> {
 }
 
 /// The wanted entries of one directory, in path order.
-struct Group {
+pub(crate) struct Group {
     /// The directory with its final slash.
-    prefix: Box<[u8]>,
-    names: Vec<u8>,
+    pub prefix: Box<[u8]>,
+    pub names: Vec<u8>,
     /// Where each name ends.
-    ends: Vec<u32>,
+    pub ends: Vec<u32>,
     /// When each entry changed (ms since 1970), where that matters.
-    times: Vec<f64>,
+    pub times: Vec<f64>,
 }
 
 impl Group {

@@ -9,9 +9,9 @@ use filewright_core::pack::Packed;
 use filewright_core::path::decode_name;
 use filewright_core::search::{Query, search_packed};
 use filewright_fs::cancel::Cancel as Token;
-use filewright_fs::find::{FindOptions, find};
+use filewright_fs::find::{FindOptions, find_indexed};
 use filewright_fs::grep::{GrepOptions, grep_indexed};
-use filewright_fs::index::{self, Status};
+use filewright_fs::index::{self, FuzzyOptions, Status};
 use filewright_fs::root::Roots;
 use napi::bindgen_prelude::{Task, Uint8Array};
 use napi_derive::napi;
@@ -145,7 +145,7 @@ impl Task for FindTask {
     fn compute(&mut self) -> napi::Result<Packed> {
         let Call { roots, path, options, cancel } = &self.0;
         FindOptions::from_json(options)
-            .and_then(|options| find(roots, &decode_name(path), &options, cancel))
+            .and_then(|options| find_indexed(roots, &decode_name(path), &options, cancel))
             .map_err(to_napi)
     }
 
@@ -166,6 +166,18 @@ impl NativeRoots {
     #[napi]
     pub fn find(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<FindTask> {
         on_pool(&self.confinement.pool, FindTask(Call::new(self, path, options, cancel)))
+    }
+
+    /// Finds files below a directory by some letters of their paths.
+    #[napi]
+    pub fn find_files(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
+        let (roots, path) = (Arc::clone(&self.roots), bytes_of(&path));
+        let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
+        let work = move || {
+            let options = FuzzyOptions::from_json(&options)?;
+            index::find_files(&roots, &path, &options, &cancel)
+        };
+        on_pool_with(&self.confinement.pool, work, PackedResult::from)
     }
 
     /// Makes the index of a directory now.

@@ -17,7 +17,7 @@ mod slices;
 pub use grams::Signer;
 pub use pack::{pack_hit, search_packed};
 pub use plan::Plan;
-pub use query::{Case, MAX_PATTERN_BYTES, Query, QueryOptions};
+pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
 pub use show::Line;
 pub use slices::{Block, Slices};
 
@@ -125,6 +125,8 @@ pub struct Hit<'a> {
     pub before: &'a [Line<'a>],
     /// The lines after it, in their order.
     pub after: &'a [Line<'a>],
+    /// Which of several patterns match it, by their places in the list.
+    pub patterns: &'a [u32],
 }
 
 /// What became of a search.

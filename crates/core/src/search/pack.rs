@@ -39,7 +39,8 @@ pub fn search_packed(query: &Query, content: &[u8], options: &str) -> Result<Pac
 }
 
 /// Appends a hit: `line end_line column cut text`, and with `context` the
-/// numbers of lines before and after, each followed by the lines.
+/// numbers of lines before and after, each followed by the lines; for a query of
+/// several patterns the number of those that match, and their places in the list.
 pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
     packed.num(hit.line);
     packed.num(hit.end_line);
@@ -49,6 +50,11 @@ pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
     if context {
         pack_lines(packed, hit.before);
         pack_lines(packed, hit.after);
+    }
+    // Of several patterns at least one matches.
+    if !hit.patterns.is_empty() {
+        packed.num(hit.patterns.len() as u64);
+        hit.patterns.iter().for_each(|pattern| packed.num(u64::from(*pattern)));
     }
 }
 

@@ -17,6 +17,8 @@ use crate::options::{Options, invalid};
 
 /// The longest pattern that is compiled, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
+/// The most patterns in one query.
+pub const MAX_PATTERNS: usize = 100;
 /// The largest automaton that is built, in bytes: 16 MiB, and half of it where words
 /// are half as long (WebAssembly), so that both refuse about the same expressions.
 const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
@@ -60,8 +62,12 @@ impl<'a> QueryOptions<'a> {
     /// `INVALID_ARGUMENT` naming the option.
     pub fn read(options: &'a Options) -> Result<Self> {
         let pattern = options.text("pattern")?;
+        Self::of(options, pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?)
+    }
+
+    fn of(options: &'a Options, pattern: &'a str) -> Result<Self> {
         Ok(Self {
-            pattern: pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?,
+            pattern,
             regex: options.flag("regex", true)?,
             case: match options.choice("case", &["sensitive", "insensitive", "smart"])? {
                 0 => Case::Sensitive,
@@ -80,6 +86,8 @@ pub struct Query {
     pub(super) matcher: RegexMatcher,
     pub(super) way: Way,
     plan: Arc<Plan>,
+    /// The patterns one by one, where there are several: a hit is told which matched.
+    pub(super) parts: Vec<RegexMatcher>,
 }
 
 /// How a text is gone through.
@@ -137,7 +145,7 @@ impl Query {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
-                return Ok(Self { matcher, way: Way::AcrossLines, plan });
+                return Ok(Self { matcher, way: Way::AcrossLines, plan, parts: Vec::new() });
             }
             builder.crlf(traits.line_end);
         }
@@ -151,7 +159,7 @@ impl Query {
         }
         let matcher = matcher.map_err(unbuildable)?;
         let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
-        Ok(Self { matcher, way, plan })
+        Ok(Self { matcher, way, plan, parts: Vec::new() })
     }
 
     /// The grams that every match contains.
@@ -164,12 +172,57 @@ impl Query {
         self.way == Way::AcrossLines
     }
 
-    /// Compiles from the JSON form of the options.
+    /// Compiles several patterns into one query; hits say which of them matched.
+    /// The pattern of `options` is not looked at.
+    ///
+    /// # Errors
+    /// As [`Query::new`], with `details.pattern` (the place in the list, from 0)
+    /// where one is refused; `LIMIT_EXCEEDED` for more than [`MAX_PATTERNS`].
+    pub fn any_of(patterns: &[&str], options: &QueryOptions<'_>) -> Result<Self> {
+        if patterns.len() > MAX_PATTERNS {
+            return Err(too_large());
+        }
+        let mut parts = Vec::with_capacity(patterns.len());
+        let mut whole = String::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            let part = Self::new(&QueryOptions { pattern, ..options.clone() })
+                .map_err(|error| error.detail("pattern", index))?;
+            parts.push(part.matcher);
+            // Smart is decided by each pattern for itself.
+            let folds = options.case == Case::Insensitive
+                || options.case == Case::Smart && !pattern.chars().any(char::is_uppercase);
+            whole.push_str(match (index, folds) {
+                (0, true) => "(?i:",
+                (0, false) => "(?:",
+                (_, true) => "|(?i:",
+                (_, false) => "|(?:",
+            });
+            if options.regex {
+                whole.push_str(pattern);
+            } else {
+                whole.push_str(&regex_syntax::escape(pattern));
+            }
+            whole.push(')');
+        }
+        let case = Case::Sensitive;
+        let whole = QueryOptions { pattern: &whole, regex: true, case, ..options.clone() };
+        Ok(Self { parts, ..Self::new(&whole)? })
+    }
+
+    /// Compiles from the JSON form of the options: those of [`QueryOptions::read`]
+    /// or, instead of `pattern`, several `patterns`.
     ///
     /// # Errors
     /// As [`QueryOptions::read`] and [`Query::new`].
     pub fn from_options(options: &Options) -> Result<Self> {
-        Self::new(&QueryOptions::read(options)?)
+        let patterns = options.list("patterns")?;
+        if patterns.is_empty() {
+            return Self::new(&QueryOptions::read(options)?);
+        }
+        if options.text("pattern")?.is_some() {
+            return Err(invalid("patterns", "give either pattern or patterns"));
+        }
+        Self::any_of(&patterns, &QueryOptions::of(options, "")?)
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) struct Scan<'a> {
     lines: u64,
     before: Vec<Line<'a>>,
     after: Vec<Line<'a>>,
+    patterns: Vec<u32>,
 }
 
 /// What is known of a line that was found.
@@ -61,6 +62,7 @@ impl<'a> Scan<'a> {
             lines: 1,
             before: Vec::new(),
             after: Vec::new(),
+            patterns: Vec::new(),
         }
     }
 
@@ -237,6 +239,7 @@ impl<'a> Scan<'a> {
         let place = place.start - line.start..place.end - line.start;
         let whole = &text[line.clone()];
         self.context(&line);
+        self.attribute(&line, &place);
         let hit = Hit {
             line: number,
             end_line: number + self.lines_within(line.start, line.start + place.end),
@@ -244,10 +247,29 @@ impl<'a> Scan<'a> {
             text: show(whole, place, limits.max_line_chars),
             before: &self.before,
             after: &self.after,
+            patterns: &self.patterns,
         };
         let flow = (self.receive)(&hit);
         self.outcome.stopped = flow.is_break();
         flow
+    }
+
+    /// Which of several patterns match a line or, across lines, a match.
+    fn attribute(&mut self, line: &Range<usize>, place: &Range<usize>) {
+        let text = match self.query.way {
+            Way::Buffer => &self.text[line.clone()],
+            Way::EachLine => trim_cr(&self.text[line.clone()]),
+            Way::AcrossLines => {
+                let end = line.start + place.end;
+                &self.text[line.start..end.max(line.end).min(self.text.len())]
+            }
+        };
+        self.patterns.clear();
+        for (index, part) in self.query.parts.iter().enumerate() {
+            if part.is_match(text).unwrap_or(false) {
+                self.patterns.push(index as u32);
+            }
+        }
     }
 
     /// The number of the line that begins at `start`; starts only grow.

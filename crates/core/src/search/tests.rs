@@ -225,3 +225,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn several_patterns_are_told_apart() {
+    // patterns, case, text, lines with the places of the patterns
+    let cases: &[(&[&str], Case, &str, &[(u64, &[u32])])] = &[
+        (
+            &["foo", "ba."],
+            Case::Sensitive,
+            "foo bar\nno\nbaz\nfoo\n",
+            &[(1, &[0, 1]), (3, &[1]), (4, &[0])],
+        ),
+        (&["Foo", "bar"], Case::Smart, "foo\nFoo\nBAR\n", &[(2, &[0]), (3, &[1])]),
+        (&["a$", "^b", "c|d"], Case::Sensitive, "xa\r\nb\nd\n", &[(1, &[0]), (2, &[1]), (3, &[2])]),
+        (&["É"], Case::Insensitive, "é\n", &[(1, &[0])]),
+    ];
+    for (patterns, case, text, expected) in cases {
+        let query = Query::any_of(patterns, &QueryOptions { case: *case, ..options("") }).unwrap();
+        let mut found = Vec::new();
+        query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
+            found.push((hit.line, hit.patterns.to_vec()));
+            ControlFlow::Continue(())
+        });
+        let found: Vec<_> = found.iter().map(|(line, places)| (*line, &places[..])).collect();
+        assert_eq!(found, *expected, "{patterns:?}");
+    }
+    let literal = QueryOptions { regex: false, ..options("") };
+    let query = Query::any_of(&["a.b", "(c"], &literal).unwrap();
+    let count = |text: &str| {
+        query
+            .search(text.as_bytes(), &Limits::default(), &|| false, &mut |_| {
+                ControlFlow::Continue(())
+            })
+            .hits
+    };
+    assert_eq!((count("a.b\n(c\n"), count("axb\nc\n")), (2, 0));
+    let refused = Query::any_of(&["ok", "("], &options("")).unwrap_err();
+    assert_eq!(refused.code, Code::InvalidRegex);
+}

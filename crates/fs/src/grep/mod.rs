@@ -73,6 +73,17 @@ pub enum Use {
     Anywhere,
 }
 
+impl Use {
+    /// Reads `index`.
+    pub(crate) fn read(options: &Options) -> Result<Self> {
+        Ok(match options.choice("index", &["auto", "off", "anywhere"])? {
+            0 => Use::Auto,
+            1 => Use::Off,
+            _ => Use::Anywhere,
+        })
+    }
+}
+
 /// A search as it was asked for.
 #[derive(Clone, Debug)]
 pub struct GrepOptions {
@@ -130,11 +141,7 @@ impl GrepOptions {
             timeout_ms: options.number("timeoutMs")?,
             walk: walk_options(&options, "glob", false)?,
             from_line: options.number("fromLine")?.unwrap_or(0),
-            index: match options.choice("index", &["auto", "off", "anywhere"])? {
-                0 => Use::Auto,
-                1 => Use::Off,
-                _ => Use::Anywhere,
-            },
+            index: Use::read(&options)?,
             strict: options.flag("strict", false)?,
             view: options.canonical(&["glob", "exclude", "types", "globCase", "hidden"]),
         })
@@ -216,7 +223,8 @@ pub fn grep_indexed(
     if let Some(ground) = &ground
         && begun.elapsed() >= index::WORTH_IT
     {
-        index::make(roots, ground, options.walk.ignore.as_deref(), options.index == Use::Anywhere);
+        let names = options.walk.ignore.as_deref();
+        index::make(roots, ground, names, options.index == Use::Anywhere, true);
     }
     Ok(results)
 }

@@ -17,7 +17,9 @@
 //! goes, and a file may be changed through another name that it was given
 //! outside the tree. Who must see that too asks with `strict`.
 
+mod fuzzy;
 mod list;
+mod names;
 mod order;
 mod sign;
 mod state;
@@ -38,6 +40,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
+
+pub use fuzzy::{FuzzyOptions, find_files};
+pub(crate) use names::names;
 
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::{Fresh, GrepOptions, Search};
@@ -110,6 +115,8 @@ pub(crate) struct Index {
     corpus: AtomicU64,
     state: Mutex<State>,
     views: Mutex<Views>,
+    /// The paths of the files, laid out for scoring.
+    paths: Mutex<fuzzy::Laid>,
 }
 
 /// What is told of an index.
@@ -141,6 +148,7 @@ impl Index {
             corpus: AtomicU64::new(0),
             state: Mutex::new(State::default()),
             views: Mutex::default(),
+            paths: Mutex::default(),
         })
     }
 
@@ -170,6 +178,7 @@ impl Index {
         self.closed.store(true, Ordering::Relaxed);
         self.listed.store(false, Ordering::Release);
         *self.lock() = State::default();
+        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = fuzzy::Laid::default();
     }
 
     fn status(&self) -> Status {
@@ -184,15 +193,15 @@ impl Index {
         }
     }
 
-    /// Lists the tree and signs its files.
-    fn build(&self, ground: &Ground<'_>) {
-        let cancel = Cancel::new();
-        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+    /// Lists the tree and, where contents will be asked for, signs its files.
+    fn build(&self, ground: &Ground<'_>, contents: bool, stop: &Stop<'_>) {
         {
             let mut state = self.lock();
             *state = State::new();
-            let sight = Sight { ground, names: self.key.names.as_deref(), stop: &stop };
-            if state.refresh(&sight, false).is_err() {
+            let sight = Sight { ground, names: self.key.names.as_deref(), stop };
+            if state.refresh(&sight, false).is_err() || !state.is_settled() {
+                drop(state);
+                self.close();
                 return;
             }
             state.begun = true;
@@ -201,7 +210,9 @@ impl Index {
         if !self.is_closed() {
             self.listed.store(true, Ordering::Release);
         }
-        sign::sign(self, ground);
+        if contents {
+            sign::sign(self, ground);
+        }
     }
 }
 
@@ -226,19 +237,7 @@ pub(crate) fn search(
     let base = opened.as_ref().unwrap_or(ground);
     let below = &ground.real[base.real.len()..];
     let (work, cut, seen) = {
-        let mut state = index.lock();
-        let fresh = {
-            let sight = Sight { ground: base, names, stop };
-            match state.refresh(&sight, options.strict) {
-                Ok(fresh) if state.is_settled() => fresh,
-                Ok(_) => return None,
-                Err(_) => {
-                    drop(state);
-                    forget(roots, &index);
-                    return None;
-                }
-            }
-        };
+        let (mut state, fresh) = refreshed(roots, &index, base, names, options.strict, stop)?;
         let start = state.tree.find_dir(below)?;
         state.tree.arrange();
         let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
@@ -256,6 +255,31 @@ pub(crate) fn search(
         search.passed(work.passed.texts, work.passed.binaries, work.passed.large);
     }
     Some(Seen { stopped_at, ..seen })
+}
+
+/// The state of an index as the disk is now; `None` where it cannot be had.
+fn refreshed<'i>(
+    roots: &Roots,
+    index: &'i Arc<Index>,
+    base: &Ground<'_>,
+    names: Option<&[String]>,
+    strict: bool,
+    stop: &Stop<'_>,
+) -> Option<(MutexGuard<'i, State>, Fresh)> {
+    let mut state = index.lock();
+    // It may have been closed while this waited.
+    if !index.listed.load(Ordering::Acquire) {
+        return None;
+    }
+    match state.refresh(&Sight { ground: base, names, stop }, strict) {
+        Ok(fresh) if state.is_settled() => Some((state, fresh)),
+        Ok(_) => None,
+        Err(_) => {
+            drop(state);
+            forget(roots, index);
+            None
+        }
+    }
 }
 
 /// The index that knows the start of a search, and its own start where that is
@@ -314,6 +338,7 @@ pub(crate) fn make(
     ground: &Ground<'_>,
     names: Option<&[String]>,
     anywhere: bool,
+    contents: bool,
 ) {
     let root = roots.index_root(path_of(&ground.real), |path| anywhere || is_of_use(path));
     let Some(root) = root else { return };
@@ -322,7 +347,9 @@ pub(crate) fn make(
     let (roots, root) = (Arc::clone(roots), root.to_vec());
     start(&index, move |index| {
         if let Ok(ground) = Ground::open(&roots, &root, index.key.names.as_deref()) {
-            index.build(&ground);
+            let cancel = Cancel::new();
+            let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+            index.build(&ground, contents, &stop);
         }
     });
 }
@@ -347,7 +374,9 @@ pub fn warm(
         return Ok(Status::default());
     };
     index.signing.store(true, Ordering::Release);
-    index.build(&ground);
+    let cancel = Cancel::new();
+    let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+    index.build(&ground, true, &stop);
     index.signing.store(false, Ordering::Release);
     Ok(index.status())
 }

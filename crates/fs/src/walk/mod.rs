@@ -36,6 +36,7 @@ use crate::stat::Kind;
 
 pub(crate) use list::Listing;
 pub(crate) use open::{Content, Opener, open_plain, read_open, read_regular};
+pub(crate) use queue::Place;
 use queue::Queue;
 use worker::Worker;
 
@@ -199,8 +200,34 @@ pub(crate) fn walk<V: Visitor>(
     stop: &Stop<'_>,
     visitor: &V,
 ) -> Result<(Summary, Vec<V::Local>)> {
+    walk_queue(ground, options, stop, visitor, Queue::new(ground.stack.clone()))
+}
+
+/// Counts what is wanted and hidden in ignored directories.
+///
+/// # Errors
+/// As [`walk`].
+pub(crate) fn walk_ignored<V: Visitor>(
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    stop: &Stop<'_>,
+    visitor: &V,
+    places: Vec<Place>,
+) -> Result<Summary> {
+    if places.is_empty() {
+        return Ok(Summary::default());
+    }
+    Ok(walk_queue(ground, options, stop, visitor, Queue::of_ignored(places))?.0)
+}
+
+fn walk_queue<V: Visitor>(
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    stop: &Stop<'_>,
+    visitor: &V,
+    queue: Queue,
+) -> Result<(Summary, Vec<V::Local>)> {
     let counters = Counters::default();
-    let queue = Queue::new(ground.stack.clone());
     let worker = || Worker::new(ground, options, stop, visitor, &queue, &counters);
     let mut locals = Vec::new();
     std::thread::scope(|scope| {

@@ -17,7 +17,7 @@ pub(super) struct Task {
 
 /// A directory below the start, with a final slash; empty for the start.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// As it is opened.
     pub raw: Arc<[u8]>,
     /// As it is shown.
@@ -87,13 +87,21 @@ impl Queue {
             directory: Place { raw: empty.clone(), shown: empty },
             work: Work::List { stack, depth: 0, ignored: false },
         };
-        let state = State {
-            tasks: BinaryHeap::from([start]),
-            later: Vec::new(),
-            running: 0,
-            bound: None,
-            undone: None,
+        Self::holding(BinaryHeap::from([start]), Vec::new())
+    }
+
+    /// A queue that holds ignored directories alone.
+    pub fn of_ignored(places: Vec<Place>) -> Self {
+        let task = |directory: Place| Task {
+            key: directory.shown[..].into(),
+            directory,
+            work: Work::List { stack: Stack::new(), depth: 0, ignored: true },
         };
+        Self::holding(BinaryHeap::new(), places.into_iter().map(task).collect())
+    }
+
+    fn holding(tasks: BinaryHeap<Task>, later: Vec<Task>) -> Self {
+        let state = State { tasks, later, running: 0, bound: None, undone: None };
         Self {
             state: Mutex::new(state),
             ready: Condvar::new(),

@@ -1,0 +1,185 @@
+// Searching with a warm index, in this process, against a ripgrep process: the
+// same lines for some hundred generated queries, before and after a storm of
+// writes, and the time of a few.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { linuxTree, smallTree } from "../lib/corpora.mjs";
+import { runs, same } from "../lib/measure.mjs";
+import { ripgrep } from "../lib/ripgrep.mjs";
+
+export const title = "a warm index: complete results, lines made on demand, against a ripgrep 15 process";
+
+const queries = (full) => [
+  ["a rare literal", full ? "pm_runtime_get_if_in_use" : "tryGetModuleNameFromFile", { regex: false }, 1000],
+  ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000],
+  ["an identifier as a word", full ? "ext4_inode_info" : "createProgram", { word: true, regex: false }, 20],
+  ["letters of either case", full ? "PM_Resume" : "TYPESCRIPT", { case: "insensitive", regex: false }, 20],
+  [
+    "alternatives",
+    full ? "EXPORT_SYMBOL_NS|kmem_cache_zalloc|usb_put_intf" : "isAsyncIterable|emitHelper|subMonths",
+    {},
+    20,
+  ],
+  [
+    "a regex with a literal",
+    full ? "static\\s+int\\s+\\w+_probe\\(struct usb_" : "function\\s+is\\w+Declaration\\(",
+    {},
+    20,
+  ],
+  ["digits, which have grams", "[0-9]{4}-[0-9]{2}-[0-9]{2}", {}, 3],
+  ["letters, which have none", "[A-Z][a-z]+[A-Z]{3}[a-z]+", {}, 1.1],
+  ["a common word", "return", { regex: false }, 2.5],
+];
+
+/** A query as ripgrep's arguments. */
+function flags(pattern, { regex, word, case: letters, glob }) {
+  return [
+    ...(regex === false ? ["--fixed-strings"] : []),
+    ...(word ? ["--word-regexp"] : []),
+    ...(letters === "insensitive" ? ["--ignore-case"] : []),
+    ...(glob ? [`--glob=${glob}`] : []),
+    ...["--no-require-git", "--no-heading", "--with-filename", "--line-number", "-e", pattern, "."],
+  ];
+}
+
+export async function* rows({ load, full, root }) {
+  const { LocalBackend, SandboxPolicy } = await load("index.node.js");
+  yield* identical(new LocalBackend(), join(root, ".cache/bench/storm"));
+
+  const tree = full ? linuxTree() : smallTree();
+  const backend = new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
+  const before = process.memoryUsage().rss;
+  const begun = performance.now();
+  const status = await backend.warm(tree);
+  const took = performance.now() - begun;
+  const rss = process.memoryUsage().rss - before;
+  console.log(
+    `index: ${status.files.toLocaleString("en")} files, ${Math.round(took)} ms, ${(status.memoryBytes / status.corpusBytes).toFixed(3)} bytes a byte, RSS +${Math.round(rss / 1e6)} MB`,
+  );
+  for (const [name, pattern, options, times] of queries(full)) {
+    const query = { pattern, maxLineChars: 0, ...options };
+    const peer = () => ripgrep(tree, flags(pattern, options));
+    const found = await backend.grep(tree, query);
+    const theirs = linesOf(await peer()).length;
+    if (found.fresh !== "watch") throw new Error(`answered by ${found.fresh}`);
+    same(`lines of "${name}"`, found.totalMatches, theirs);
+    const rounds = found.totalMatches > 100_000 ? 3 : 5;
+    const complete = await runs(() => backend.grep(tree, query), peer, { rounds });
+    yield { name: `${name} (${theirs.toLocaleString("en")})`, goal: 1 / times, ...complete };
+    if (theirs <= 100) continue;
+    const limited = () => backend.grep(tree, { ...query, maxResults: 100 });
+    yield {
+      name: `${name}, limit 100`,
+      peer: "ripgrep to its end",
+      ...(await runs(limited, peer, { rounds: 3 })),
+    };
+  }
+  const names = { pattern: full ? "**/*.h" : "**/*.d.ts" };
+  const listing = () => ripgrep(tree, ["--no-require-git", "--files", "-g", names.pattern]);
+  same("names", (await backend.find(tree, names)).total, linesOf(await listing()).length);
+  yield {
+    name: "names by a glob",
+    goal: 0.1,
+    ...(await runs(() => backend.find(tree, names), listing, { rounds: 5 })),
+  };
+  for (const query of full
+    ? ["ext4ino", "usb/core/hub", "kmallloc.h"]
+    : ["checker", "rxjs/oper", "subMontths"]) {
+    const files = () => ripgrep(tree, ["--no-require-git", "--files"]);
+    const fuzzy = () => backend.findFiles(tree, { query });
+    await fuzzy();
+    yield {
+      name: `files like ${query}`,
+      peer: "ripgrep --files",
+      ...(await runs(fuzzy, files, { rounds: 5 })),
+    };
+  }
+}
+
+/** The same lines as ripgrep for every query: by a scan, by the index, and after a storm of writes. */
+async function* identical(backend, folder) {
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(smallTree(), folder, { recursive: true, filter: (path) => !/\/(three|core-js)(\/|$)/.test(path) });
+  const made = [...generated()];
+  for (const [when, options] of [
+    ["by a scan", { index: "off" }],
+    ["by the index", {}],
+    ["after a storm", {}],
+  ]) {
+    if (when === "by the index") {
+      await new Promise((done) => setTimeout(done, 200));
+      await backend.warm(folder);
+    }
+    if (when === "after a storm") storm(folder);
+    let lines = 0;
+    for (const query of made) {
+      const found = await backend.grep(folder, { ...query, ...options, maxLineChars: 0 });
+      const ours = found.matches.map(({ path, line, text }) => `${path}:${line}:${text}`).sort();
+      const theirs = linesOf(await ripgrep(folder, flags(query.pattern, query))).sort();
+      same(`lines of ${JSON.stringify(query)} ${when}`, ours.length, theirs.length);
+      const at = ours.findIndex((line, index) => line !== theirs[index]);
+      same(`a line of ${JSON.stringify(query)} ${when}`, ours[at], theirs[at]);
+      if (options.index !== "off" && found.fresh === "scan") throw new Error("not answered by the index");
+      lines += ours.length;
+    }
+    console.log(`${made.length} queries ${when}: ${lines.toLocaleString("en")} lines, all as ripgrep's`);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Queries of every kind, some of each. */
+function* generated() {
+  const words = [
+    "subMonths",
+    "Observable",
+    "checker",
+    "isArray",
+    "import",
+    "TODO",
+    "zqxj",
+    "é",
+    "=>",
+    "2024",
+    "--",
+  ];
+  const parts = ["\\s+", "\\w*", ".{0,3}", "[a-z]+", "(?:A|s)", "\\b", "[^;]*", "\\d"];
+  for (const [index, word] of words.entries()) {
+    const escaped = word.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    const next = words[(index + 3) % words.length];
+    yield { pattern: word, regex: false };
+    yield { pattern: word, regex: false, case: "insensitive" };
+    yield { pattern: word, regex: false, word: true };
+    yield { pattern: word, regex: false, glob: "*.ts" };
+    yield { pattern: `^.*${escaped}` };
+    yield { pattern: `${escaped}$` };
+    yield { pattern: `${escaped}|${next.replaceAll(/[^\w]/g, ".")}|absent` };
+    yield { pattern: `(?i)${escaped}.?` };
+    for (const part of parts) yield { pattern: `${escaped}${part}${index % 2 ? "r" : "t"}` };
+    yield { pattern: `[0-9]{${(index % 4) + 2}}[-.][0-9]` };
+    yield { pattern: `(?:${escaped}){2}` };
+    yield { pattern: `\\b[A-Z]\\w{${index + 6}}${index % 2 ? "e" : ""}\\(` };
+  }
+}
+
+/** Writes, removals and moves, in this process and in another. */
+function storm(folder) {
+  const rules = ["*.map\n*.cjs\n", "*.map\n"];
+  for (let i = 0; i < 300; i++) {
+    const name = join(folder, `storm/${i % 20}`, `f${i % 50}.ts`);
+    mkdirSync(join(name, ".."), { recursive: true });
+    writeFileSync(name, `import Observable${i} from "2024-${i}";\n`.repeat((i % 9) + 1));
+    if (i % 100 === 99) writeFileSync(join(folder, ".gitignore"), rules[(i / 100) & 1]);
+  }
+  const script =
+    "mv date-fns/locale locales; rm -r rxjs/dist/esm; cp -r rxjs/src copied; for i in 1 2 3 4 5; do echo 'isArray(checker) TODO' >> typescript/lib/lib.d.ts; done; ln typescript/package.json linked.json; echo '// TODO subMonths' >> linked.json";
+  const done = spawnSync("sh", ["-c", script], { cwd: folder });
+  if (done.status !== 0) throw new Error(`the storm failed: ${done.stderr}`);
+}
+
+function linesOf(output) {
+  return output
+    .split("\n")
+    .filter((line) => line !== "" && !/: binary file matches|WARNING: stopped searching binary/.test(line))
+    .map((line) => line.replace(/^\.\//, "").replace(/\r$/, ""));
+}

@@ -1,0 +1,222 @@
+//! Which paths somebody means who remembers some of their letters.
+//!
+//! A path is worth scoring if it has the letters of the query at all, which one
+//! word of 64 bits tells; what is left is scored by alignment (Smith-Waterman,
+//! by `neo_frizbee`). Longer queries may have a letter wrong. Better scores come
+//! first, then shorter paths, then the order in which they were given.
+
+use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
+
+/// The longest query that is scored, in bytes.
+pub const MAX_QUERY_BYTES: usize = 256;
+/// From this many letters on one may be wrong.
+const LONG_QUERY: usize = 5;
+
+/// Paths, laid out to be gone through often.
+#[derive(Clone, Debug, Default)]
+pub struct Paths {
+    text: String,
+    /// Where each path ends in `text`.
+    ends: Vec<u32>,
+    /// Which letters each path has.
+    letters: Vec<u64>,
+}
+
+/// A path and how well it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranked {
+    /// The place of the path.
+    pub index: u32,
+    /// Higher is better; only to be compared within one query.
+    pub score: u32,
+}
+
+impl Paths {
+    /// Adds a path. What does not fit into 4 GiB is left out.
+    pub fn push(&mut self, path: &str) {
+        if let Ok(end) = u32::try_from(self.text.len() + path.len()) {
+            self.text.push_str(path);
+            self.ends.push(end);
+            self.letters.push(letters_of(path));
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The path at a place.
+    pub fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)? as usize;
+        let begin = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        self.text.get(begin..end)
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 8
+    }
+
+    /// The paths of a range that fit, the best `limit` of them in order, and how
+    /// many fit. `typos` is how many letters of the query may be wrong; `None`
+    /// goes by its length.
+    pub fn rank(
+        &self,
+        query: &str,
+        range: std::ops::Range<usize>,
+        typos: Option<u16>,
+        limit: usize,
+    ) -> (Vec<Ranked>, usize) {
+        let query: String = query.chars().filter(|letter| !letter.is_whitespace()).collect();
+        if query.is_empty() || query.len() > MAX_QUERY_BYTES {
+            return (Vec::new(), 0);
+        }
+        let long = query.chars().count() >= LONG_QUERY;
+        let typos = typos.unwrap_or(u16::from(long)).min(8);
+        // What fits without a typo is what was meant.
+        let (ranked, fitting) = self.scored(&query, range.clone(), 0, limit);
+        if fitting > 0 || typos == 0 {
+            return (ranked, fitting);
+        }
+        self.scored(&query, range, typos, limit)
+    }
+
+    fn scored(
+        &self,
+        query: &str,
+        range: std::ops::Range<usize>,
+        typos: u16,
+        limit: usize,
+    ) -> (Vec<Ranked>, usize) {
+        let wanted = letters_of(query);
+        let range = range.start.min(self.len())..range.end.min(self.len());
+        let mut places = Vec::new();
+        let mut paths = Vec::new();
+        for index in range {
+            let missing = (wanted & !self.letters[index]).count_ones();
+            if missing <= u32::from(typos)
+                && let Some(path) = self.get(index)
+            {
+                places.push(index as u32);
+                paths.push(path);
+            }
+        }
+        let config = Config { max_typos: Some(typos), ..plain() };
+        let found = Matcher::new(query, &config).match_list(&paths);
+        let mut ranked: Vec<(u32, usize, u32)> = found
+            .iter()
+            .map(|found| {
+                let path = paths[found.index as usize];
+                let score = u32::from(found.score) + in_the_name(query, path);
+                (u32::MAX - score, path.len(), places[found.index as usize])
+            })
+            .collect();
+        let fitting = ranked.len();
+        if limit < fitting {
+            ranked.select_nth_unstable(limit);
+            ranked.truncate(limit);
+        }
+        ranked.sort_unstable();
+        let ranked =
+            ranked.iter().map(|&(score, _, index)| Ranked { index, score: u32::MAX - score });
+        (ranked.collect(), fitting)
+    }
+}
+
+fn plain() -> Config {
+    let (casing, sort) = (CaseMatching::Ignore, SortStrategy::Unsorted);
+    Config { casing, sort, ..Config::default() }
+}
+
+/// Who names a file means its name rather than the directories above it.
+fn in_the_name(query: &str, path: &str) -> u32 {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());
+    match () {
+        () if name.eq_ignore_ascii_case(query) => 64,
+        () if name.len() >= query.len() && holds(name) => 24,
+        () => 0,
+    }
+}
+
+/// One bit for each letter, digit and common sign, shared ones for the others.
+fn letters_of(text: &str) -> u64 {
+    text.bytes().fold(0, |letters, byte| {
+        let bit = match byte.to_ascii_lowercase() {
+            letter @ b'a'..=b'z' => letter - b'a',
+            digit @ b'0'..=b'9' => 26 + digit - b'0',
+            b'_' => 36,
+            b'-' => 37,
+            b'.' => 38,
+            b'/' => 39,
+            other => 40 + other % 24,
+        };
+        letters | 1 << bit
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn best(query: &str, typos: Option<u16>) -> Vec<&'static str> {
+        const PATHS: &[&str] = &[
+            "crates/core/src/search/query.rs",
+            "crates/fs/src/grep/mod.rs",
+            "drivers/usb/core/hub.c",
+            "drivers/usb/core/hub.h",
+            "fs/ext4/inode.c",
+            "fs/ext4/inode-test.c",
+            "README.md",
+            "docs/readme/index.md",
+        ];
+        let mut paths = Paths::default();
+        PATHS.iter().for_each(|path| paths.push(path));
+        let (ranked, _) = paths.rank(query, 0..paths.len(), typos, 2);
+        ranked.iter().map(|ranked| PATHS[ranked.index as usize]).collect()
+    }
+
+    #[test]
+    fn what_is_meant_comes_first() {
+        // query, typos, the best
+        let cases = [
+            ("ext4ino", None, "fs/ext4/inode.c"),
+            ("usb/core/hub", None, "drivers/usb/core/hub.c"),
+            ("hub.h", None, "drivers/usb/core/hub.h"),
+            ("readme.md", None, "README.md"),
+            ("grepmod", None, "crates/fs/src/grep/mod.rs"),
+            ("qeury.rs", Some(2), "crates/core/src/search/query.rs"),
+        ];
+        for (query, typos, expected) in cases {
+            assert_eq!(best(query, typos).first(), Some(&expected), "{query}");
+        }
+        assert!(best("zzzzqq", None).is_empty() && best("", None).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_input_never_panics(query in "\\PC{0,40}", path in "\\PC{0,60}", typos in 0u16..12) {
+            let mut paths = Paths::default();
+            paths.push(&path);
+            let (ranked, fitting) = paths.rank(&query, 0..9, Some(typos), 1);
+            prop_assert!(ranked.len() <= 1 && fitting <= 1);
+        }
+
+        /// The letters never leave out what the scorer lets through.
+        #[test]
+        fn subsequences_fit(path in "[a-zA-Z/_.]{1,40}", every in 1usize..4) {
+            let query: String = path.chars().step_by(every).collect();
+            let mut paths = Paths::default();
+            paths.push(&path);
+            prop_assert_eq!(paths.rank(&query, 0..1, Some(0), 1).1, 1, "{} in {}", query, path);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Files by some letters of their paths.
+
+use std::sync::{Arc, PoisonError};
+
+use filewright_core::Result;
+use filewright_core::options::{Options, invalid};
+use filewright_core::pack::Packed;
+use filewright_core::rank::Paths;
+
+use super::{find, refreshed, register};
+use crate::cancel::{Cancel, Deadline};
+use crate::grep::Use;
+use crate::root::Roots;
+use crate::walk::{Ground, Stop};
+
+/// The paths of a tree at one time, in their order.
+#[derive(Default)]
+pub(super) struct Laid {
+    shape: Option<u64>,
+    paths: Paths,
+}
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct FuzzyOptions {
+    query: String,
+    limit: usize,
+    typos: Option<u16>,
+    names: Option<Vec<String>>,
+    anywhere: bool,
+}
+
+impl FuzzyOptions {
+    /// Reads `query`, `limit`, `typos`, `respectIgnore`, `ignoreFiles` and `index`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let options = Options::parse(json)?;
+        let query = options.text("query")?.unwrap_or_default().to_owned();
+        if query.trim().is_empty() {
+            return Err(invalid("query", "query is empty"));
+        }
+        let walk = crate::grep::walk_options(&options, "glob", false)?;
+        Ok(Self {
+            query,
+            limit: options.number("limit")?.map_or(20, |limit| limit.min(10_000) as usize),
+            typos: options.number("typos")?.map(|typos| typos.min(8) as u16),
+            names: walk.ignore,
+            anywhere: Use::read(&options)? == Use::Anywhere,
+        })
+    }
+}
+
+/// Finds files below a directory by some letters of their paths, which are
+/// relative to it. The tree is listed the first time and kept.
+///
+/// The result is the number of files that fit, how many are given, and for each
+/// its score and path, best first.
+///
+/// # Errors
+/// What opening the directory is refused with; `CANCELLED`.
+pub fn find_files(
+    roots: &Arc<Roots>,
+    path: &[u8],
+    options: &FuzzyOptions,
+    cancel: &Cancel,
+) -> Result<Packed> {
+    let stop = Stop { cancel, deadline: Deadline::default() };
+    let names = options.names.as_deref();
+    let ground = Ground::open(roots, path, names)?;
+    for _ in 0..2 {
+        stop.cancel.check()?;
+        if let Some(packed) = from_tree(roots, &ground, options, &stop) {
+            return Ok(packed);
+        }
+        // A tree of names alone, which is made as fast as a walk.
+        let real = super::path_of(&ground.real);
+        if !options.anywhere && !super::is_of_use(real) {
+            break;
+        }
+        if let Some(index) = register(roots, real, names) {
+            index.build(&ground, false, &stop);
+        }
+    }
+    stop.cancel.check()?;
+    // Not to be kept, or somebody else is at it.
+    let index = super::Index::new(super::Key::of(&ground, names).ok_or_else(gone)?);
+    index.build(&ground, false, &stop);
+    stop.cancel.check()?;
+    Ok(rank(&index, &ground, &ground, options, &stop).unwrap_or_default())
+}
+
+fn gone() -> filewright_core::Error {
+    crate::errno::os(rustix::io::Errno::NOENT)
+}
+
+fn from_tree(
+    roots: &Arc<Roots>,
+    ground: &Ground<'_>,
+    options: &FuzzyOptions,
+    stop: &Stop<'_>,
+) -> Option<Packed> {
+    let (index, opened) = find(roots, ground, options.names.as_deref())?;
+    let base = opened.as_ref().unwrap_or(ground);
+    drop(refreshed(roots, &index, base, options.names.as_deref(), false, stop)?);
+    rank(&index, base, ground, options, stop)
+}
+
+fn rank(
+    index: &super::Index,
+    base: &Ground<'_>,
+    ground: &Ground<'_>,
+    options: &FuzzyOptions,
+    stop: &Stop<'_>,
+) -> Option<Packed> {
+    let below = ground.real.get(base.real.len()..)?;
+    let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
+    let (span, cut) = {
+        let mut state = index.lock();
+        let start = state.tree.find_dir(below)?;
+        state.tree.arrange();
+        let tree = &state.tree;
+        if laid.shape != Some(tree.shape) {
+            laid.paths = Paths::default();
+            let mut path = Vec::new();
+            for &file in &tree.order.files {
+                if stop.now() {
+                    laid.shape = None;
+                    return None;
+                }
+                tree.path_of(file, &mut path);
+                laid.paths.push(std::str::from_utf8(&path).unwrap_or_default());
+            }
+            laid.shape = Some(tree.shape);
+        }
+        (tree.order.span(start)?, tree.dirs[start as usize].shown.len())
+    };
+    let range = span.files.0 as usize..span.files.1 as usize;
+    let (ranked, fitting) = laid.paths.rank(&options.query, range, options.typos, options.limit);
+    let mut packed = Packed::new();
+    packed.num(fitting as u64);
+    packed.num(ranked.len() as u64);
+    for ranked in ranked {
+        packed.num(u64::from(ranked.score));
+        let path = laid.paths.get(ranked.index as usize).unwrap_or_default();
+        packed.str(path.get(cut..).unwrap_or_default());
+    }
+    Some(packed)
+}

@@ -1,0 +1,115 @@
+//! Names that match, from the tree instead of a walk.
+
+use std::sync::Arc;
+
+use super::tree::NONE;
+use super::{find, refreshed};
+use crate::find::Group;
+use crate::root::Roots;
+use crate::stat::Kind;
+use crate::walk::{Ground, Place, Stop, Visitor, WalkOptions};
+
+/// What a tree knows of the names that are wanted.
+pub(crate) struct Listed {
+    pub groups: Vec<Group>,
+    pub ignored: u64,
+    pub unreadable: u64,
+    /// Ignored directories, of whose insides the tree knows nothing.
+    pub ignored_dirs: Vec<Place>,
+}
+
+/// The entries that a visitor wants, as a walk would give them; `None` where no
+/// index knows the tree.
+pub(crate) fn names(
+    roots: &Arc<Roots>,
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    visitor: &impl Visitor,
+    stop: &Stop<'_>,
+) -> Option<Listed> {
+    let names = options.ignore.as_deref();
+    let (index, opened) = find(roots, ground, names)?;
+    let base = opened.as_ref().unwrap_or(ground);
+    let (mut state, _) = refreshed(roots, &index, base, names, false, stop)?;
+    let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+    state.tree.arrange();
+    let tree = &state.tree;
+    let span = tree.order.span(start)?;
+    let top = &tree.dirs[start as usize];
+    let (cut, cut_raw) = (top.shown.len(), top.raw.len());
+    let mut listed =
+        Listed { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+    let enters =
+        |path: &[u8]| options.globs.may_contain(path) && !options.globs.excluded(path, true);
+    let mut path = Vec::new();
+    let mut place = tree.order.place(start);
+    while place < span.next as usize {
+        let here = tree.order.dirs[place];
+        let dir = &tree.dirs[here.dir as usize];
+        let shown = &dir.shown[cut..];
+        if here.dir != start {
+            let below = shown.strip_suffix(b"/").unwrap_or(shown);
+            let name = memchr::memrchr(b'/', below).map_or(below, |at| &below[at + 1..]);
+            if !enters(below) || !options.hidden && name.first() == Some(&b'.') {
+                place = here.next as usize;
+                continue;
+            }
+        }
+        place += 1;
+        listed.unreadable += u64::from(dir.unreadable);
+        let mut group =
+            Group { prefix: shown.into(), names: Vec::new(), ends: Vec::new(), times: Vec::new() };
+        let mut plain = true;
+        path.clear();
+        path.extend_from_slice(shown);
+        for entry in &dir.entries {
+            if !options.hidden && dir.name(entry).first() == Some(&b'.') {
+                continue;
+            }
+            path.truncate(shown.len());
+            dir.push_shown(entry, &mut path);
+            let wanted = visitor.wants(&path, entry.kind);
+            if entry.kind == Kind::Dir && entry.below == NONE && enters(&path) {
+                if entry.ignored {
+                    let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
+                    let shown = [&path[..], b"/"].concat();
+                    listed.ignored_dirs.push(Place { raw: raw.into(), shown: shown.into() });
+                } else {
+                    listed.unreadable += 1;
+                }
+            }
+            if entry.ignored {
+                listed.ignored += u64::from(wanted);
+            } else if wanted {
+                plain &= entry.plain;
+                group.names.extend_from_slice(&path[shown.len()..]);
+                group.ends.push(group.names.len() as u32);
+            }
+        }
+        if !plain {
+            group.sort();
+        }
+        if !group.ends.is_empty() {
+            listed.groups.push(group);
+        }
+    }
+    Some(listed)
+}
+
+impl Group {
+    /// Puts names that are not shown as they are into the order in which they are shown.
+    fn sort(&mut self) {
+        let mut begin = 0;
+        let mut names: Vec<Vec<u8>> = Vec::with_capacity(self.ends.len());
+        for &end in &self.ends {
+            names.push(self.names[begin..end as usize].to_vec());
+            begin = end as usize;
+        }
+        names.sort_unstable();
+        (self.names, self.ends) = (Vec::new(), Vec::new());
+        for name in names {
+            self.names.extend_from_slice(&name);
+            self.ends.push(self.names.len() as u32);
+        }
+    }
+}
