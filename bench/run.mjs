@@ -2,7 +2,7 @@
 //
 //   --full         large corpora: the Linux source tree, many npm packages
 //   --dev          the development build of the addon: quick to make, slower to run
-//   --only a,b     some groups: diff, grep, index, glob, page, reads, encoding, call, overhead, disk, mcp
+//   --only a,b     some groups: diff, edit, grep, index, glob, page, reads, encoding, call, overhead, disk, mcp
 //
 // Every row first checks that both sides give the same answer, then times them
 // alternately. A row whose feature or peer is missing says so and is skipped.
@@ -15,6 +15,7 @@ import { Skip } from "./lib/skip.mjs";
 
 const groups = [
   "diff",
+  "edit",
   "grep",
   "index",
   "glob",

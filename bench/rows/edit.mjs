@@ -1,0 +1,180 @@
+// Edits against what agents use today: the MCP filesystem server's edit, a plain
+// indexOf and replace, and jsdiff's patch with its fuzz factor where the text
+// sent has a slip in it. Below, without a peer, the worst that can be sent.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { applyPatch } from "diff";
+import { calls, runs, same } from "../lib/measure.mjs";
+
+export const title = "edit: one replacement, the diff with it";
+
+const words = "config value result handler request buffer index total option parser stream context".split(" ");
+
+/** Lines as of a program, each kind in its turn; few are there twice. */
+function program(count) {
+  let state = 42;
+  const below = (most) => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return (state >> 16) % most;
+  };
+  const word = () => words[below(words.length)];
+  const kinds = [
+    (i) => `function ${word()}${word()}${i}(${word()}) {`,
+    () => `    // the ${word()} of ${word()} is kept for ${word()}`,
+    () => `    if (${word()}.${word()} !== ${word()}) {`,
+    () => `        return ${word()}.${word()}(${word()}, ${below(1_000)});`,
+    () => "    }",
+    (i) => `    const ${word()}${i} = ${word()}.${word()}(${below(100)});`,
+    (i) => `    ${word()}.${word()}[${below(50)}] = ${word()} + ${i};`,
+    () => "}",
+    () => "",
+  ];
+  return Array.from({ length: count }, (_, i) => kinds[i % kinds.length](i));
+}
+
+/** Ten lines and what becomes of them. `sent` is what of them is sent. */
+function edit(lines, at, sent = (block) => block) {
+  const block = lines.slice(at, at + 10);
+  const old = sent([...block]);
+  const next = [...old];
+  next[5] = `${next[5]} // changed`;
+  const made = [...block];
+  made[5] = `${made[5]} // changed`;
+  return {
+    text: `${lines.join("\n")}\n`,
+    oldText: old.join("\n"),
+    newText: next.join("\n"),
+    result: `${[...lines.slice(0, at), ...made, ...lines.slice(at + 10)].join("\n")}\n`,
+    patch: [
+      `@@ -${at + 1},10 +${at + 1},10 @@`,
+      ...old.flatMap((line, i) => (i === 5 ? [`-${line}`, `+${next[5]}`] : [` ${line}`])),
+      "",
+    ].join("\n"),
+  };
+}
+
+const slip = (block) => block.with(0, block[0].replace("function ", "funciton "));
+const absent = (block) => block.map((_, i) => `    config.valve[${i}] = handle_r + ${i}99;`);
+
+export async function* rows({ load }) {
+  const { planEditsBytes } = await load("engine/index.node.js");
+  const plan = (bytes, { oldText, newText }) =>
+    planEditsBytes(bytes, [{ oldText, newText }], { match: "fuzzy", path: "f.ts" });
+  const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
+  try {
+    for (const count of [1_000, 100_000]) {
+      const lines = program(count);
+      const at = Math.floor((count * 0.7) / 9) * 9;
+      const name = `${count.toLocaleString("en")} lines`;
+      yield* exact(name, edit(lines, at), plan, join(folder, `${count}.ts`));
+      yield* misspelt(name, edit(lines, at, slip), plan);
+      yield* missing(name, edit(lines, at, absent), plan);
+    }
+    yield tail(program(1_000), plan);
+    for (const [name, text, old] of hostile()) yield worst(name, Buffer.from(text), old, plan);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function* exact(name, one, plan, file) {
+  const bytes = Buffer.from(one.text);
+  const ours = () => Buffer.from(plan(bytes, one).bytes);
+  same("edited texts", ours().toString() === one.result, true);
+  const replace = () => {
+    const at = one.text.indexOf(one.oldText);
+    if (at < 0 || one.text.indexOf(one.oldText, at + 1) >= 0) throw new Error("not there once");
+    // As a tool does it: text in, bytes out.
+    return Buffer.from(one.text.slice(0, at) + one.newText + one.text.slice(at + one.oldText.length));
+  };
+  same("replaced texts", replace().toString() === one.result, true);
+  yield {
+    name: `${name}, exact`,
+    peer: "indexOf, no diff",
+    ...(await calls(() => plan(bytes, one), replace)),
+  };
+  const { applyFileEdits } = await import("@modelcontextprotocol/server-filesystem/dist/lib.js").catch(() => ({}));
+  if (applyFileEdits === undefined)
+    return yield { name: `${name}, exact, from the file`, skipped: "the MCP server has no applyFileEdits" };
+  writeFileSync(file, one.text);
+  yield {
+    name: `${name}, exact, from the file`,
+    peer: "MCP server's edit_file, dry run",
+    goal: 2,
+    ...(await runs(
+      async () => plan(await readFile(file), one),
+      () => applyFileEdits(file, [one], true),
+      { rounds: 3 },
+    )),
+  };
+}
+
+async function* misspelt(name, one, plan) {
+  const bytes = Buffer.from(one.text);
+  const theirs = () => applyPatch(one.text, one.patch, { fuzzFactor: 1 });
+  same("mended texts", Buffer.from(plan(bytes, one).bytes).toString() === one.result, true);
+  same("patched lines", theirs() === one.result, true);
+  yield {
+    name: `${name}, a slip in a line`,
+    peer: "jsdiff's applyPatch, told the line",
+    ...(await calls(() => plan(bytes, one), theirs)),
+  };
+}
+
+async function* missing(name, one, plan) {
+  const bytes = Buffer.from(one.text);
+  const theirs = () => applyPatch(one.text, one.patch, { fuzzFactor: 2 });
+  same("refusals", [plan(bytes, one).ok, theirs()], [false, false]);
+  yield {
+    name: `${name}, not there, with a hint`,
+    peer: "jsdiff's applyPatch, without",
+    ...(await calls(() => plan(bytes, one), theirs)),
+  };
+}
+
+/** Edits with a slip all over a file: the middle one, and the slowest of a hundred. */
+function tail(lines, plan) {
+  const times = [];
+  for (let round = 0; round < 3; round++) {
+    for (let at = 0; at + 10 < lines.length; at += 9) {
+      const one = edit(lines, at, slip);
+      const bytes = Buffer.from(one.text);
+      const started = performance.now();
+      plan(bytes, one);
+      times.push(performance.now() - started);
+    }
+  }
+  times.sort((a, b) => a - b);
+  const share = (part) => times[Math.floor((times.length - 1) * part)];
+  return {
+    name: "1,000 lines, a slip anywhere",
+    ours_ms: share(0.5),
+    note: `99 of 100 in ${share(0.99).toFixed(2)} ms`,
+  };
+}
+
+function hostile() {
+  const same = "    value.handler = request;\n";
+  const near = (from, to, word) =>
+    Array.from(
+      { length: to - from },
+      (_, i) => `    value.handler[${String(from + i).padStart(6, "0")}] = request.${word}(abcdef);\n`,
+    ).join("");
+  return [
+    ["100,000 equal lines, 2,000 of them sent", same.repeat(100_000), `${same.repeat(2_000)}zz`],
+    ["100,000 lines nearly equal, 3,000 sent", near(0, 100_000, "option"), near(0, 3_000, "optoin")],
+    ["a line of 100 MB", "abcdefg ".repeat(13_000_000), "abcdefg abcdefg  abcdefg"],
+    ["lines of 3 KB", near(0, 20_000, "ab".repeat(1_500)), `${"ab".repeat(1_499)}x(abc`],
+    ["500 elisions", same.repeat(100_000), `${same}...\n`.repeat(500)],
+  ];
+}
+
+async function worst(name, bytes, oldText, plan) {
+  const started = performance.now();
+  const answer = plan(bytes, { oldText, newText: "x" });
+  const ours_ms = performance.now() - started;
+  const reason = answer.ok ? "made" : `${answer.error.code} ${answer.error.details?.reason ?? ""}`.trim();
+  return { name: `worst: ${name}`, ours_ms, note: reason };
+}
