@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { buildNative, buildTypeScript } from "./build.mjs";
 import { buildWasm } from "./build-wasm.mjs";
 import { check } from "./check.mjs";
+import { fuzz } from "./fuzz.mjs";
 import { bin, BuildError, main, root, run } from "./lib/run.mjs";
 import { cargoResults, lastResults, sum } from "./lib/results.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
@@ -78,6 +79,7 @@ const fast = [
 ];
 const slow = [
   ["cargo tests", cargo],
+  ["fuzz targets", () => fuzz(5)],
   ["acceptance", acceptance],
   ["slow tests", () => vitest("slow")],
 ];

@@ -107,7 +107,8 @@ export function formatPatch(
   for (const { oldStart, oldLines, newStart, newLines, lines: body } of hunks) {
     // As text, an empty side names the line before it.
     const [from, to] = [oldLines === 0 ? oldStart - 1 : oldStart, newLines === 0 ? newStart - 1 : newStart];
-    lines.push(`@@ -${from},${oldLines} +${to},${newLines} @@`, ...body);
+    lines.push(`@@ -${from},${oldLines} +${to},${newLines} @@`);
+    for (const line of body) lines.push(line);
   }
   return `${lines.join("\n")}\n`;
 }

@@ -276,6 +276,13 @@ fn mistakes_that_come_together_are_undone_together() {
             "\nclass FrameSummary:\n    one_thing = 1\n    other = 3\n",
         ),
         (
+            "what is inserted before a forgotten line goes before it",
+            "{\n    type It = Some;\n\n    fn into_it(self) -> It {\n        It::new(self.all())\n    }\n}\n",
+            "\n        It::new(self.all())\n    }\n}",
+            "\n    use crate::{One, Other};\n    fn into_it(self) -> It {\n        It::new(self.all())\n    }\n}",
+            "{\n    type It = Some;\n\n    use crate::{One, Other};\n    fn into_it(self) -> It {\n        It::new(self.all())\n    }\n}\n",
+        ),
+        (
             "what was inserted before, but for its place",
             "  user?: true;\n  approval?: MetaApproval;\n}\n\nnext();\n",
             "  user?: true;\n}",

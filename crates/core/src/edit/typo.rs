@@ -61,6 +61,10 @@ fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     if !letters(sent) || !letters(file) || digits(sent) != digits(file) || short < 2 || long < 4 {
         return false;
     }
+    // `String` and `string` are two types.
+    if sent.eq_ignore_ascii_case(file) {
+        return false;
+    }
     let slips = slips(sent, file);
     slips == 1 || (slips == 2 && short >= 8)
 }
@@ -155,6 +159,7 @@ mod tests {
             ("height", "heigth", false),
             ("Provider(path)", "SecureProvider(path)", false),
             ("return 10", "return 11", false),
+            ("let x: String", "let x: string", false),
         ] {
             assert_eq!(is_slip(sent.as_bytes(), file.as_bytes(), &known), slip, "{sent}");
         }

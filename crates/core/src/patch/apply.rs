@@ -86,7 +86,9 @@ pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<Patched>
     for hunk in &file.hunks {
         match place(&running, hunk, from, 0, options) {
             Ok((splice, at)) => {
-                from = at.end_after(&splice);
+                // The next one may begin with the lines that this one ends with.
+                let shared = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Context);
+                from = at.end_after(&splice).saturating_sub(shared.count());
                 running = edit::spliced(&running, &[splice]);
                 placed.push(at.placed);
             }

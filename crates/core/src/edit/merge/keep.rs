@@ -59,6 +59,25 @@ impl Merge<'_, '_> {
             }
             first = self.kept[at].map_or(first, |new| new + 1);
         }
+        self.insert_away_from_forgotten();
+    }
+
+    /// What is inserted before a line like its own first may as well come after
+    /// it: there it does, where the old text forgot a line before.
+    fn insert_away_from_forgotten(&mut self) {
+        let mut first = 0;
+        let mut forgotten = false;
+        for at in 0..self.base.len() {
+            let Some(new) = self.kept[at] else {
+                forgotten = matches!(self.base[at], Base::FileOnly(_));
+                continue;
+            };
+            if forgotten && first < new && self.new[first] == self.new[new] {
+                self.kept[at] = Some(first);
+            }
+            first = self.kept[at].map_or(first, |new| new + 1);
+            forgotten = false;
+        }
     }
 
     /// Whether the new text indents lines as the file does where the old text

@@ -110,8 +110,8 @@ pub(super) fn merge_with(
     let mut merge = Merge::new(hay, alignment, old, new);
     merge.learn(elsewhere);
     let mut out = merge.out()?;
-    without_doubles(hay, &alignment.file, &mut out);
-    Ok(write(hay, alignment.file.clone(), &out))
+    let lines = without_doubles(hay, &alignment.file, &mut out);
+    Ok(write(hay, lines, &out))
 }
 
 /// Whether the edit changes any line of a text.

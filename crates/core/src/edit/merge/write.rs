@@ -7,38 +7,44 @@ use super::super::haystack::Haystack;
 use super::super::key::{has_word, key};
 use super::Out;
 
+/// Bytes of words that are no coincidence.
+const TELLING: usize = 6;
+/// Lines that are looked at for doubles.
+const MOST: usize = 200;
+
 /// Lines that the old text forgot at its edges, and the new text has: they stand
-/// before or after the place already.
-pub(super) fn without_doubles(hay: &Haystack<'_>, file: &Range<usize>, out: &mut Vec<Out>) {
-    /// Bytes of words that are no coincidence.
-    const TELLING: usize = 6;
-    /// Lines that are looked at.
-    const MOST: usize = 200;
-    fn text(item: &Out) -> Option<&[u8]> {
-        match item {
-            Out::New(text, _) => Some(text),
-            Out::Keep(_) => None,
-        }
-    }
-    let same =
-        |item: &Out, line: usize| text(item).is_some_and(|text| key(text) == key(hay.line(line)));
-    let tells = |items: &[Out]| {
-        let keys = items.iter().filter_map(text).map(key).filter(|key| has_word(key));
-        keys.map(|key| key.len()).sum::<usize>() >= TELLING
-    };
+/// before or after the place already, and stay there. What is new goes before
+/// the ones, or after the others. Gives the lines that are written then.
+pub(super) fn without_doubles(
+    hay: &Haystack<'_>,
+    file: &Range<usize>,
+    out: &mut Vec<Out>,
+) -> Range<usize> {
     let made = |item: &&Out| matches!(item, Out::New(..));
-    let most = out.iter().take(MOST).take_while(made).count().min(file.start);
-    let head = (1..=most).rev().find(|&count| {
-        let lines = file.start - count..file.start;
-        tells(&out[..count]) && out.iter().zip(lines).all(|(item, line)| same(item, line))
+    let head = out.iter().take(MOST).take_while(made).count();
+    let most = head.min(file.start);
+    let before =
+        (1..=most).rev().find(|&count| is_there(hay, &out[head - count..head], file.start - count));
+    let before = before.unwrap_or(0);
+    out.splice(head - before..head, (file.start - before..file.start).map(Out::Keep));
+    let tail = out.iter().rev().take(MOST).take_while(made).count();
+    let start = out.len() - tail;
+    let most = tail.min(hay.len() - file.end);
+    let after = (1..=most).rev().find(|&count| is_there(hay, &out[start..start + count], file.end));
+    let after = after.unwrap_or(0);
+    out.splice(start..start + after, (file.end..file.end + after).map(Out::Keep));
+    file.start - before..file.end + after
+}
+
+/// Whether new lines say enough, and stand in the file from a line on.
+fn is_there(hay: &Haystack<'_>, items: &[Out], from: usize) -> bool {
+    let keys = items.iter().map(|item| match item {
+        Out::New(text, _) => key(text),
+        Out::Keep(line) => key(hay.line(*line)),
     });
-    out.drain(..head.unwrap_or(0));
-    let most = out.iter().rev().take(MOST).take_while(made).count().min(hay.len() - file.end);
-    let tail = (1..=most).rev().find(|&count| {
-        let items = &out[out.len() - count..];
-        tells(items) && items.iter().zip(file.end..).all(|(item, line)| same(item, line))
-    });
-    out.truncate(out.len() - tail.unwrap_or(0));
+    let keys: Vec<Vec<u8>> = keys.collect();
+    let tells: usize = keys.iter().filter(|key| has_word(key)).map(Vec::len).sum();
+    tells >= TELLING && keys.iter().zip(from..).all(|(own, line)| *own == key(hay.line(line)))
 }
 
 /// Writes the lines that take the place of the file's lines `range`.

@@ -1,0 +1,85 @@
+// Runs the fuzz targets of the core, a few seconds each, on whatever Rust is
+// there: coverage comes from flags that the stable compiler knows, so neither
+// nightly nor cargo-fuzz is needed. Says so where it cannot.
+//
+//   node scripts/fuzz.mjs [--seconds N] [TARGET ...]
+//
+// What is found is kept in crates/core/fuzz/corpus and used by the next run; an
+// input that breaks something is kept in crates/core/fuzz/artifacts.
+import { mkdirSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { has, main, root, run } from "./lib/run.mjs";
+
+const home = "crates/core/fuzz";
+const targets = readdirSync(join(root, home, "fuzz_targets")).map((file) => basename(file, ".rs"));
+
+/** What cargo-fuzz passes as well, but for the sanitizers that need nightly. */
+const coverage = [
+  "--cfg fuzzing",
+  "-Cpasses=sancov-module",
+  ...["level=4", "inline-8bit-counters", "pc-table", "trace-compares"].map(
+    (feature) => `-Cllvm-args=-sanitizer-coverage-${feature}`,
+  ),
+  "-Ccodegen-units=1",
+  "-Cdebug-assertions",
+].join(" ");
+
+/** Runs targets for so many seconds each. @returns counts as of tests */
+export function fuzz(seconds, wanted = targets) {
+  const skip = (reason) => {
+    console.log(`fuzz targets: skipped, ${reason}`);
+    return { passed: 0, failed: 0, skipped: wanted.length };
+  };
+  if (process.platform === "win32") return skip("libFuzzer is not for this platform");
+  if (!has("c++")) return skip("there is no C++ compiler to build libFuzzer with");
+  const env = { CARGO_TARGET_DIR: join(root, "target/fuzz"), RUSTFLAGS: coverage };
+  const cargo = (...args) => {
+    const manifest = ["--manifest-path", `${home}/Cargo.toml`, "--release", "--quiet"];
+    return run("cargo", [args[0], ...manifest, ...args.slice(1)], { env, capture: true, check: false });
+  };
+  const fetched = run("cargo", ["fetch", "--manifest-path", `${home}/Cargo.toml`, "--quiet"], {
+    env,
+    capture: true,
+    check: false,
+  });
+  if (fetched.status !== 0) return skip("the crates cannot be had here");
+  const built = cargo("build", "--bins");
+  if (built.status !== 0) {
+    console.error(built.stderr.slice(-4_000));
+    return { passed: 0, failed: wanted.length, skipped: 0 };
+  }
+  let failed = 0;
+  for (const target of wanted) {
+    const corpus = `${home}/corpus/${target}`;
+    const artifacts = `${home}/artifacts/${target}/`;
+    for (const folder of [corpus, artifacts]) mkdirSync(join(root, folder), { recursive: true });
+    const limits = [`-max_total_time=${seconds}`, "-timeout=10", "-rss_limit_mb=2048", "-max_len=4096"];
+    const { status, stderr } = cargo(
+      "run",
+      "--bin",
+      target,
+      "--",
+      corpus,
+      ...limits,
+      `-artifact_prefix=${artifacts}`,
+    );
+    const runs = /Done (\d+) runs/.exec(stderr)?.[1];
+    if (status === 0) console.log(`fuzz ${target}: ${runs} runs in ${seconds} s`);
+    else {
+      failed += 1;
+      console.error(`fuzz ${target}: FAILED\n${stderr.slice(-4_000)}`);
+    }
+  }
+  return { passed: wanted.length - failed, failed, skipped: 0 };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const at = process.argv.indexOf("--seconds");
+  const seconds = at < 0 ? 60 : Number(process.argv[at + 1]);
+  const named = process.argv.slice(2).filter((arg) => targets.includes(arg));
+  await main(async () => {
+    const { failed } = fuzz(seconds, named.length > 0 ? named : targets);
+    if (failed > 0) process.exitCode = 1;
+  });
+}
