@@ -32,7 +32,14 @@ const read = (file) =>
 function writeShim(folder) {
   const ours = pathToFileURL(join(root, "dist/diff/index.node.js")).href;
   const theirs = pathToFileURL(join(root, "node_modules/diff/libesm/index.js")).href;
-  const missing = ["wordDiff", "wordsWithSpaceDiff", "lineDiff", "characterDiff", "sentenceDiff", "diffTrimmedLines"];
+  const missing = [
+    "wordDiff",
+    "wordsWithSpaceDiff",
+    "lineDiff",
+    "characterDiff",
+    "sentenceDiff",
+    "diffTrimmedLines",
+  ];
   const absent = missing.map((name) => `export const ${name} = undefined;`);
   const text = [
     `export * from ${JSON.stringify(ours)};`,
@@ -73,7 +80,9 @@ async function outcome({ body }) {
     else await body();
     return undefined;
   } catch (error) {
-    return String(error?.message ?? error).split("\n")[0].slice(0, 160);
+    return String(error?.message ?? error)
+      .split("\n")[0]
+      .slice(0, 160);
   }
 }
 
@@ -107,6 +116,8 @@ await main(async () => {
       console.log(`${test.title}\n    ${problem}`);
     }
   }
-  console.log(`jsdiff's tests: ${counts.hold} hold, ${counts.differ} differ as explained, ${counts.failed} failed`);
+  console.log(
+    `jsdiff's tests: ${counts.hold} hold, ${counts.differ} differ as explained, ${counts.failed} failed`,
+  );
   if (counts.failed > 0) process.exitCode = 1;
 });

@@ -113,7 +113,7 @@ function change(old, lines, random) {
       break;
     default: {
       const blanks = /^\s*/.exec(made[at])[0];
-      if (/^\s*(?:\*|\/[/*]|#)/.test(made[at])) break;
+      if (/^\s*(?:\*|\/[/*]|#|$)/.test(made[at])) break;
       const unit = 2 * lines.filter((line) => line.startsWith("\t")).length > lines.length ? "\t" : "  ";
       made.splice(at, 1, `${blanks}if (enabled) {`, `${blanks}${unit}${made[at].trim()}`, `${blanks}}`);
     }

@@ -260,6 +260,77 @@ export const MISTAKES = {
     sent(made, (line) => line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"));
     return true;
   }),
+  crlf_sent: mistakes(6, (made) => {
+    made.join = (lines) => lines.join("\r\n");
+    return made.eol === "\n";
+  }),
+  trimmed_lines: mistakes(3, (made) => {
+    // All lines lose their indentation in old_text alone.
+    if (!made.old.some((line) => /^\s+\S/.test(line))) return false;
+    made.old = made.old.map((line) => line.trim());
+    return made.old.join("").length > 30;
+  }),
+  nbsp_old: mistakes(4, (made, random) => {
+    const at = made.old.findIndex((line) => /\S [A-Za-z]/.test(line));
+    if (at < 0 || made.file.some((line) => line.includes("\u00a0"))) return false;
+    made.old[at] = made.old[at].replace(/(\S) ([A-Za-z])/, random.pick(["$1\u00a0$2", "$1\u2009$2"]));
+    return true;
+  }),
+  extra_blank: mistakes(1, (made) => {
+    // A blank line too many between two lines that both stay.
+    const pairs = kept(made);
+    const at = pairs.findIndex(([i, j], n) => {
+      const next = pairs[n + 1];
+      const beside = next?.[0] === i + 1 && next?.[1] === j + 1;
+      return beside && !isBlank(made.old[i]) && !isBlank(made.old[i + 1]);
+    });
+    if (at < 0) return false;
+    made.old.splice(pairs[at][0] + 1, 0, "");
+    made.new.splice(pairs[at][1] + 1, 0, "");
+    return true;
+  }),
+  joined_lines: mistakes(1, (made) => {
+    // Two lines that stay are sent as one.
+    const pairs = kept(made);
+    const at = pairs.findIndex(([i, j], n) => {
+      const next = pairs[n + 1];
+      const beside = next?.[0] === i + 1 && next?.[1] === j + 1;
+      return beside && /,\s*$/.test(made.old[i]) && !isBlank(made.old[i + 1]) && !isComment(made.old[i + 1]);
+    });
+    if (at < 0) return false;
+    const [i, j] = pairs[at];
+    const line = `${made.old[i].trimEnd()} ${made.old[i + 1].trim()}`;
+    made.old.splice(i, 2, line);
+    made.new.splice(j, 2, line);
+    return true;
+  }),
+  inner_blanks: mistakes(2, (made) => {
+    const squeeze = (line) => indentOf(line) + line.trim().replace(/([^\s=])\s+([=+])\s+(?=\S)/g, "$1$2");
+    const pairs = kept(made).filter(([i]) => squeeze(made.old[i]) !== made.old[i].trimEnd());
+    if (pairs.length === 0) return false;
+    for (const [i, j] of pairs) made.old[i] = made.new[j] = squeeze(made.old[i]);
+    return true;
+  }),
+  lost_semicolon: mistakes(2, (made, random) => {
+    const pairs = kept(made).filter(([i]) => /\w\W*[;,]$/.test(made.old[i]));
+    if (pairs.length === 0) return false;
+    const [i, j] = random.pick(pairs);
+    const line = made.old[i].slice(0, -1);
+    if ([...made.before, ...made.file, ...made.after].includes(line)) return false;
+    made.old[i] = made.new[j] = line;
+    return true;
+  }),
+  cut_in_mid_line: mistakes(1, (made) => {
+    // The last line is sent as far as a word of it.
+    const pairs = kept(made);
+    const [i, j] = pairs.at(-1) ?? [];
+    if (i !== made.old.length - 1 || j !== made.new.length - 1) return false;
+    const line = made.old[i];
+    const cut = line.indexOf(" ", indentOf(line).length + 8);
+    if (cut < 0 || line.length - cut < 4 || made.old.length < 3) return false;
+    made.old[i] = made.new[j] = line.slice(0, cut);
+    return true;
+  }),
   escaped_newline: mistakes(6, (made) => {
     if ([...made.old, ...made.new].some((line) => line.includes("\\"))) return false;
     made.join = (lines) => lines.join("\\n");

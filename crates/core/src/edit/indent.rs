@@ -94,8 +94,11 @@ impl IndentMap {
         if trim(body).is_empty() {
             let of_tabs = |(_, file): &(Vec<u8>, Vec<u8>)| file.contains(&b'\t');
             let translates = sent.len() > 1 && body.is_empty() && self.pairs.iter().any(of_tabs);
-            let placed = if translates { self.extrapolate(sent) } else { sent.to_vec() };
-            return [self.get(sent).unwrap_or(&placed), body].concat();
+            if !translates {
+                return line.to_vec();
+            }
+            let placed = self.get(sent).map_or_else(|| self.extrapolate(sent), <[u8]>::to_vec);
+            return [&placed, body].concat();
         }
         let mut placed = match self.get(sent) {
             Some(file) => file.to_vec(),

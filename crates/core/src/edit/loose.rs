@@ -223,10 +223,14 @@ pub(crate) struct LinePlace {
 /// The places for lines that are to be replaced: one, or several that fit
 /// equally well.
 /// `None` where they are nowhere, or not quite there.
-pub(crate) fn place_lines(text: &[u8], old: &[&[u8]], new: &[&[u8]]) -> Option<Vec<LinePlace>> {
-    let work = Work::default();
-    let index = Index::new(text, &work).filter(|_| has_countable_lines(text))?;
-    let hay = Haystack::new(text, &index, &work);
+pub(crate) fn place_lines(
+    text: &[u8],
+    old: &[&[u8]],
+    new: &[&[u8]],
+    work: &Work,
+) -> Option<Vec<LinePlace>> {
+    let index = Index::new(text, work).filter(|_| has_countable_lines(text))?;
+    let hay = Haystack::new(text, &index, work);
     let places = locate(&hay, &Needle::new(old, new)).ok()?;
     if !hay.work.pay_for(places.len(), 1_000 + 400 * (old.len() + new.len())) {
         return None;

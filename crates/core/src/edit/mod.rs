@@ -53,6 +53,7 @@ mod refusal;
 mod repair;
 mod report;
 mod sequence;
+mod shifts;
 mod similar;
 mod tokens;
 mod types;
@@ -68,13 +69,12 @@ use crate::diff;
 use crate::diff::unified::{Format, Header, LineEndings};
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
-use anchored::Shifts;
 use content::Content;
 use doubt::Doubt;
 use refusal::Refusal;
 use repair::Repair;
+use shifts::Shifts;
 use verdicts::Verdicts;
-use work::Work;
 
 pub use anchored::{Anchor, Anchors, Insert};
 pub use types::{Applied, Edit, OnMultiple, Options, Plan, Strictness, Tier};
@@ -83,6 +83,7 @@ pub(crate) use content::spliced;
 pub(crate) use fitted::fitted;
 pub(crate) use loose::place_lines;
 pub use pack::{Planned, plan_packed};
+pub(crate) use work::Work;
 
 /// Bytes that take the place of a range of the running text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -276,6 +276,13 @@ fn mistakes_that_come_together_are_undone_together() {
             "\nclass FrameSummary:\n    one_thing = 1\n    other = 3\n",
         ),
         (
+            "a forgotten line that the new text has twice is not doubled",
+            "try {\n  try {\n    flush_it();\n  } catch {}\n  all_of_it();\n} catch {}\nawait_it();\n",
+            "  try {\n    flush_it();\n  } catch {}\n  all_of_it();\nawait_it();",
+            "  try {\n    flush_it();\n  } catch {}\n  all_that();\n} catch {}\nawait_it();",
+            "try {\n  try {\n    flush_it();\n  } catch {}\n  all_that();\n} catch {}\nawait_it();\n",
+        ),
+        (
             "what is inserted before a forgotten line goes before it",
             "{\n    type It = Some;\n\n    fn into_it(self) -> It {\n        It::new(self.all())\n    }\n}\n",
             "\n        It::new(self.all())\n    }\n}",

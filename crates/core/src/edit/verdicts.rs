@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::anchored::Shifts;
 use super::content::Content;
+use super::shifts::Shifts;
 use super::work::Work;
 use super::{Applied, Edit, Options, apply};
 use crate::error::Error;

@@ -12,7 +12,7 @@ const CALL: u64 = 500_000_000;
 
 /// The work that is left.
 #[derive(Debug)]
-pub(super) struct Work(Cell<u64>);
+pub(crate) struct Work(Cell<u64>);
 
 impl Default for Work {
     fn default() -> Self {
@@ -24,7 +24,7 @@ impl Work {
     /// Pays for work about to be done. `false` where too little is left; from
     /// then on nothing is.
     #[must_use]
-    pub(super) fn pay(&self, units: usize) -> bool {
+    pub(crate) fn pay(&self, units: usize) -> bool {
         let left = self.0.get().checked_sub(units as u64);
         self.0.set(left.unwrap_or(0));
         left.is_some()

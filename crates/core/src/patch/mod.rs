@@ -14,11 +14,15 @@
 //! paths may be touched; a path is only ever the text that the patch has.
 
 pub mod apply;
+mod file;
+mod headers;
 mod pack;
 mod parse;
+mod place;
 mod quoted;
 mod reverse;
 pub mod set;
+mod unfit;
 mod v4a;
 
 pub use pack::{PatchedFiles, apply_packed, parse_packed};

@@ -50,6 +50,10 @@ fn one_file_is_patched() {
         ("counts too small", format!("--- a/f\n+++ b/f\n@@ -3,2 +3,2 @@\n{body}")),
         ("counts too big", format!("--- a/f\n+++ b/f\n@@ -3,9 +3,9 @@\n{body}")),
         ("no numbers", format!("--- a/f\n+++ b/f\n@@\n{body}")),
+        (
+            "hunks that share a line of context",
+            "--- a/f\n+++ b/f\n@@ -4,2 +4,2 @@\n 4\n-5\n+FIVE\n 6\n@@ -6,2 +6,3 @@\n 6\n-7\n+7\n 8\n".replace("FIVE", "five"),
+        ),
         ("dots for numbers", format!("--- a/f\n+++ b/f\n@@ ... @@\n{body}")),
         ("no file header", format!("@@ -3,5 +3,5 @@\n{body}")),
         ("no prefixes", format!("--- f\n+++ f\n@@ -3,5 +3,5 @@\n{body}")),

@@ -1,6 +1,7 @@
 //! Reading the `*** Begin Patch` envelope.
 
-use super::parse::{body_line, failed, hunk_header};
+use super::headers::{body_line, hunk_header};
+use super::parse::failed;
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine};
 use crate::error::Result;
 

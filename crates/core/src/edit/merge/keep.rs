@@ -7,6 +7,9 @@ use super::super::lines::{indent, trim, trim_end};
 use super::{Base, Merge};
 use crate::diff::changes_between;
 
+/// Bytes of signs that are no coincidence.
+const TELLING: usize = 8;
+
 impl Merge<'_, '_> {
     /// Finds which lines the edit keeps. Indentation counts as a change, unless
     /// it was the old text alone that got it wrong.
@@ -144,10 +147,15 @@ impl Merge<'_, '_> {
         view: impl Fn(Option<usize>, &[u8]) -> Vec<u8>,
     ) -> Vec<Option<usize>> {
         let new: Vec<Vec<u8>> = self.new.iter().map(|line| view(None, line)).collect();
-        let mut by_key: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut by_key: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
         for (at, line) in self.new.iter().enumerate() {
-            by_key.entry(key(line)).or_insert(at);
+            by_key.entry(key(line)).or_default().push(at);
         }
+        // Of several, the one that is indented as the file's line is.
+        let likest = |places: &Vec<usize>, line: usize| {
+            let same = |at: &&usize| trim_end(self.new[**at]) == trim_end(self.hay.line(line));
+            places.iter().find(same).or(places.first()).copied()
+        };
         let base: Vec<Vec<u8>> = self
             .base
             .iter()
@@ -156,8 +164,10 @@ impl Merge<'_, '_> {
                 // A forgotten line that the new text has after all.
                 Base::FileOnly(line) => {
                     let key = key(self.hay.line(*line));
-                    let found = if has_word(&key) { by_key.get(&key) } else { None };
-                    found.map_or(b"\n".to_vec(), |&at| new[at].clone())
+                    let tells = has_word(&key) || key.len() >= TELLING;
+                    let found = by_key.get(&key).filter(|_| tells);
+                    let found = found.and_then(|places| likest(places, *line));
+                    found.map_or(b"\n".to_vec(), |at| new[at].clone())
                 }
             })
             .collect();

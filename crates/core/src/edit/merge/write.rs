@@ -23,16 +23,24 @@ pub(super) fn without_doubles(
     let made = |item: &&Out| matches!(item, Out::New(..));
     let head = out.iter().take(MOST).take_while(made).count();
     let most = head.min(file.start);
-    let before =
-        (1..=most).rev().find(|&count| is_there(hay, &out[head - count..head], file.start - count));
-    let before = before.unwrap_or(0);
-    out.splice(head - before..head, (file.start - before..file.start).map(Out::Keep));
+    let whole = (1..=most).rev().find(|&count| is_there(hay, &out[..count], file.start - count));
+    out.drain(..whole.unwrap_or(0));
+    let inserted = whole.is_none() && head < out.len();
+    let ends = |count: &usize| is_there(hay, &out[head - count..head], file.start - count);
+    let before = (1..=most).rev().filter(|_| inserted).find(ends).unwrap_or(0);
+    if before > 0 {
+        out.splice(head - before..head, (file.start - before..file.start).map(Out::Keep));
+    }
     let tail = out.iter().rev().take(MOST).take_while(made).count();
-    let start = out.len() - tail;
-    let most = tail.min(hay.len() - file.end);
-    let after = (1..=most).rev().find(|&count| is_there(hay, &out[start..start + count], file.end));
-    let after = after.unwrap_or(0);
-    out.splice(start..start + after, (file.end..file.end + after).map(Out::Keep));
+    let (start, most) = (out.len() - tail, tail.min(hay.len() - file.end));
+    let whole = (1..=most).rev().find(|&count| is_there(hay, &out[out.len() - count..], file.end));
+    out.truncate(out.len() - whole.unwrap_or(0));
+    let inserted = whole.is_none() && start > 0;
+    let begins = |count: &usize| is_there(hay, &out[start..start + count], file.end);
+    let after = (1..=most).rev().filter(|_| inserted).find(begins).unwrap_or(0);
+    if after > 0 {
+        out.splice(start..start + after, (file.end..file.end + after).map(Out::Keep));
+    }
     file.start - before..file.end + after
 }
 

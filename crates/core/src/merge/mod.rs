@@ -1,0 +1,197 @@
+//! Three-way merge: two texts that grew from one.
+//!
+//! What only one side changed is taken, what both changed alike is taken once,
+//! and where they changed the same lines differently there is a conflict: an
+//! object with three texts, and git's markers in the merged text. Line ends are
+//! compared apart from lines, so that a side which only converted them conflicts
+//! with nothing.
+
+mod output;
+mod packed;
+mod regions;
+
+use std::ops::Range;
+
+use crate::diff::{self, Change, Options, split};
+use output::{Output, own_end};
+use regions::{Region, Track, region};
+
+pub use packed::{MergeCall, merge3_packed};
+
+/// How conflicts are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Ours and theirs.
+    #[default]
+    Merge,
+    /// Ours, base and theirs.
+    Diff3,
+    /// As [`Style::Diff3`], without what both sides begin and end with.
+    Zdiff3,
+}
+
+/// How texts are merged.
+#[derive(Clone, Debug, Default)]
+pub struct MergeOptions {
+    /// How conflicts are written.
+    pub style: Style,
+    /// Whether changes of neighbouring lines are both taken instead of being a
+    /// conflict, as git has it.
+    pub adjacent: bool,
+    /// Names for ours, base and theirs after the markers.
+    pub labels: [String; 3],
+}
+
+/// Lines that both sides changed differently. Ranges are lines from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Lines of the base.
+    pub base: Range<u32>,
+    /// Lines of ours.
+    pub ours: Range<u32>,
+    /// Lines of theirs.
+    pub theirs: Range<u32>,
+    /// Lines of the merged text, markers included.
+    pub merged: Range<u32>,
+}
+
+/// A merged text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The text, with markers where there are conflicts.
+    pub bytes: Vec<u8>,
+    /// The conflicts, in order.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Merges what `ours` and `theirs` made of `base`.
+pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> Merged {
+    let sides = Sides { base: split(base), ours: split(ours), theirs: split(theirs) };
+    let own = changes(&sides.base, &sides.ours);
+    let other = changes(&sides.base, &sides.theirs);
+    let own_end = own_end(&sides);
+    let merged = Merged::default();
+    let mut out = Output { sides: &sides, options, own_end, merged, lines: 0 };
+    let (mut own, mut other) = (Track::new(&own), Track::new(&other));
+    let mut next = 0;
+    while let Some(region) = region(&mut own, &mut other, options.adjacent) {
+        out.common(next..region.base.start, &region);
+        out.region(&region);
+        next = region.base.end;
+    }
+    let rest = Region::after(&own, &other, sides.base.len() as u32);
+    out.common(next..sides.base.len() as u32, &rest);
+    out.merged
+}
+
+/// The lines that differ in more than their line ends.
+fn changes(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
+    let plain = |lines: &[&[u8]]| -> Vec<u8> {
+        lines.iter().flat_map(|line| [without_end(line), b"\n"].concat()).collect()
+    };
+    let (before, after) = (plain(before), plain(after));
+    diff::compare(&before, &after, 0, &Options::default()).changes
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+struct Sides<'a> {
+    base: Vec<&'a [u8]>,
+    ours: Vec<&'a [u8]>,
+    theirs: Vec<&'a [u8]>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MergeOptions, Style, merge3};
+    use proptest::prelude::*;
+
+    fn run(base: &str, ours: &str, theirs: &str, options: &MergeOptions) -> (String, usize) {
+        let merged = merge3(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), options);
+        (String::from_utf8(merged.bytes).unwrap(), merged.conflicts.len())
+    }
+
+    #[test]
+    fn merges_read_as_gits() {
+        let plain = MergeOptions::default();
+        let conflict = "a\n<<<<<<<\nx\n=======\ny\n>>>>>>>\nc\n";
+        for (name, base, ours, theirs, merged, conflicts) in [
+            ("one side", "a\nb\nc\n", "a\nB\nc\n", "a\nb\nc\n", "a\nB\nc\n", 0),
+            ("far apart", "a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nD\n", "A\nb\nc\nD\n", 0),
+            ("both alike", "a\nb\n", "a\nx\nb\n", "a\nx\nb\n", "a\nx\nb\n", 0),
+            ("both differently", "a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n", conflict, 1),
+            (
+                "neighbours",
+                "a\nb\n",
+                "A\nb\n",
+                "a\nB\n",
+                "<<<<<<<\nA\nb\n=======\na\nB\n>>>>>>>\n",
+                1,
+            ),
+            (
+                "delete against edit",
+                "a\nb\nc\n",
+                "a\nc\n",
+                "a\nB\nc\n",
+                "a\n<<<<<<<\n=======\nB\n>>>>>>>\nc\n",
+                1,
+            ),
+            (
+                "converted line ends",
+                "a\nb\nc\n",
+                "a\r\nb\r\nc\r\n",
+                "a\nB\nc\n",
+                "a\r\nB\r\nc\r\n",
+                0,
+            ),
+            ("converted by them", "a\nb\nc\n", "a\nB\nc\n", "a\r\nb\r\nc\r\n", "a\r\nB\nc\r\n", 0),
+            ("no newline", "a\nb", "a\nb", "a\nB", "a\nB", 0),
+            ("emptied by both", "a\n", "", "", "", 0),
+        ] {
+            assert_eq!(run(base, ours, theirs, &plain), (merged.to_owned(), conflicts), "{name}");
+        }
+    }
+
+    #[test]
+    fn styles_and_labels() {
+        let labels = ["ours".to_owned(), "base".to_owned(), "theirs".to_owned()];
+        let with = |style, adjacent| MergeOptions { style, adjacent, labels: labels.clone() };
+        let (base, ours, theirs) = ("a\nb\nc\n", "a\n1\nx\nc\n", "a\n1\ny\nc\n");
+        let (diff3, _) = run(base, ours, theirs, &with(Style::Diff3, false));
+        assert_eq!(
+            diff3,
+            "a\n<<<<<<< ours\n1\nx\n||||||| base\nb\n=======\n1\ny\n>>>>>>> theirs\nc\n"
+        );
+        let (zdiff3, _) = run(base, ours, theirs, &with(Style::Zdiff3, false));
+        assert_eq!(
+            zdiff3,
+            "a\n1\n<<<<<<< ours\nx\n||||||| base\nb\n=======\ny\n>>>>>>> theirs\nc\n"
+        );
+        let adjacent = run("a\nb\n", "A\nb\n", "a\nB\n", &with(Style::Merge, true));
+        assert_eq!(adjacent, ("A\nB\n".to_owned(), 0));
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        proptest::collection::vec("[abc]\n", 0..12).prop_map(|lines| lines.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn what_one_side_did_is_what_comes_out(base in texts(), other in texts()) {
+            let plain = MergeOptions::default();
+            prop_assert_eq!(run(&base, &other, &base, &plain), (other.clone(), 0));
+            prop_assert_eq!(run(&base, &base, &other, &plain), (other.clone(), 0));
+            prop_assert_eq!(run(&base, &other, &other, &plain), (other, 0));
+        }
+
+        #[test]
+        fn any_texts_merge(
+            base in "[ab\\n\\r]{0,20}", ours in "[ab\\n\\r]{0,20}", theirs in "[ab\\n\\r]{0,20}", adjacent: bool,
+        ) {
+            let options = MergeOptions { adjacent, ..MergeOptions::default() };
+            let _ = merge3(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), &options);
+        }
+    }
+}

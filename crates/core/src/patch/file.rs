@@ -1,0 +1,174 @@
+//! A file as the lines that hunks are about, and what makes two of them alike.
+
+use std::ops::Range;
+
+use super::unfit::Unfit;
+use super::{Hunk, Mark};
+use crate::diff::split;
+use crate::edit::Splice;
+use crate::text::BOM_UTF8;
+
+/// Whether a line of a patch and one of a file are taken for the same.
+pub(super) type Same = fn(&[u8], &[u8]) -> bool;
+
+pub(super) fn exactly(a: &[u8], b: &[u8]) -> bool {
+    a == b
+}
+
+pub(super) fn but_for_line_ends(a: &[u8], b: &[u8]) -> bool {
+    without_cr(a) == without_cr(b)
+}
+
+pub(super) fn but_for_blanks(a: &[u8], b: &[u8]) -> bool {
+    a.trim_ascii_end() == b.trim_ascii_end()
+}
+
+pub(super) fn but_for_indent(a: &[u8], b: &[u8]) -> bool {
+    a.trim_ascii() == b.trim_ascii()
+}
+
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A file as lines without LF, a CR kept; a byte order mark left out.
+pub(super) struct File<'a> {
+    pub text: &'a [u8],
+    pub lines: Vec<&'a [u8]>,
+    starts: Vec<usize>,
+    /// Whether the last line has no line end.
+    open: bool,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn new(text: &'a [u8]) -> Self {
+        let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
+        let mut start = text.len() - body.len();
+        let whole = split(body);
+        let mut starts = Vec::with_capacity(whole.len());
+        for line in &whole {
+            starts.push(start);
+            start += line.len();
+        }
+        let open = whole.last().is_some_and(|line| !line.ends_with(b"\n"));
+        let lines = whole.iter().map(|line| line.strip_suffix(b"\n").unwrap_or(line)).collect();
+        Self { text, lines, starts, open }
+    }
+
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.starts.get(line).copied().unwrap_or(self.text.len())
+    }
+
+    /// The lines at which a stretch of lines stands, from `from` on.
+    pub(super) fn find(
+        &self,
+        wanted: &[&[u8]],
+        from: usize,
+        at_end: bool,
+        same: Same,
+    ) -> Vec<usize> {
+        let Some(last) = self.lines.len().checked_sub(wanted.len()) else { return Vec::new() };
+        let pivot = (0..wanted.len()).max_by_key(|&at| wanted[at].len()).unwrap_or(0);
+        let from = if at_end { from.max(last) } else { from };
+        (from..=last)
+            .filter(|&at| wanted.is_empty() || same(self.lines[at + pivot], wanted[pivot]))
+            .filter(|&at| wanted.iter().zip(&self.lines[at..]).all(|(a, b)| same(b, a)))
+            .collect()
+    }
+
+    /// The splice that makes the part `part` of a hunk where its old lines are.
+    /// New lines are written as the patch has them where the patch is `literal`,
+    /// else with the line ends of what they replace or stand beside.
+    pub(super) fn splice(
+        &self,
+        hunk: &Hunk,
+        part: Range<usize>,
+        lines: Range<usize>,
+        literal: bool,
+    ) -> Splice {
+        let cr = |line: usize| self.lines.get(line).map(|line| line.ends_with(b"\r"));
+        let before = lines.start.checked_sub(1).and_then(cr);
+        let mut beside = cr(lines.start).or(before).unwrap_or(false);
+        let (mut with, mut at) = (Vec::new(), lines.start);
+        for line in &hunk.lines[part.clone()] {
+            match line.mark {
+                Mark::Removed => {
+                    beside = cr(at).unwrap_or(beside);
+                    at += 1;
+                    continue;
+                }
+                Mark::Context => {
+                    with.extend_from_slice(self.lines[at]);
+                    beside = cr(at).unwrap_or(beside);
+                    at += 1;
+                }
+                Mark::Added if literal => with.extend_from_slice(line.text.as_bytes()),
+                Mark::Added => {
+                    with.extend_from_slice(without_cr(line.text.as_bytes()));
+                    with.extend_from_slice(if beside { b"\r" } else { b"" });
+                }
+            }
+            with.push(b'\n');
+        }
+        if lines.end == self.lines.len() {
+            self.close(hunk, &part, &mut with);
+        }
+        if lines.start == self.lines.len() && self.open && !with.is_empty() {
+            // The former last line needs an end now.
+            let end: &[u8] = if before == Some(true) { b"\r\n" } else { b"\n" };
+            with.splice(0..0, end.iter().copied());
+        }
+        Splice { range: self.start(lines.start)..self.start(lines.end), with }
+    }
+
+    /// Ends the last line as the patch says, else as the file does.
+    fn close(&self, hunk: &Hunk, part: &Range<usize>, with: &mut Vec<u8>) {
+        let lines = &hunk.lines[part.clone()];
+        let last = |mark: Mark| lines.iter().rev().find(|line| line.mark != mark);
+        let was_open = last(Mark::Added).is_some_and(|line| line.open);
+        let open = match last(Mark::Removed) {
+            Some(line) if line.open => true,
+            _ if was_open => false,
+            _ => self.open && !lines.iter().all(|line| line.mark == Mark::Added),
+        };
+        if open && with.ends_with(b"\n") {
+            with.pop();
+        }
+    }
+
+    /// The first line that differs where the hunk fits best.
+    pub(super) fn difference(&self, old: &[&[u8]], expected: Option<usize>, from: usize) -> Unfit {
+        let agreeing = |first: usize| {
+            old.iter().zip(&self.lines[first..]).filter(|(a, b)| but_for_blanks(a, b)).count()
+        };
+        let named = expected.filter(|&at| at < self.lines.len() && agreeing(at) > 0);
+        let likest = || {
+            // Only where some telling line stands: not every line is worth a look.
+            let telling: Vec<(usize, &[u8])> = old
+                .iter()
+                .enumerate()
+                .map(|(at, line)| (at, *line))
+                .filter(|(_, line)| line.trim_ascii().len() > 3)
+                .collect();
+            (from..self.lines.len())
+                .filter_map(|at| {
+                    let (index, _) =
+                        telling.iter().find(|(_, line)| but_for_blanks(line, self.lines[at]))?;
+                    at.checked_sub(*index)
+                })
+                .take(1_000)
+                .max_by_key(|&first| (agreeing(first), std::cmp::Reverse(first)))
+        };
+        let first = named.or_else(likest).or(expected).unwrap_or(from).min(self.lines.len());
+        let differs = old.iter().enumerate().find(|(index, line)| {
+            self.lines.get(first + index).is_none_or(|there| !but_for_blanks(line, there))
+        });
+        let (index, line) = differs.map_or((0, &b""[..]), |(index, line)| (index, *line));
+        let show = |line: &[u8]| String::from_utf8_lossy(without_cr(line)).into_owned();
+        Unfit::Differs {
+            line: (first + index) as u64 + 1,
+            expected: show(line),
+            found: self.lines.get(first + index).map(|line| show(line)),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Single lines of a patch: which kind each is, and the numbers of a hunk.
+
+use super::{Mark, PatchLine};
+
+/// What a hunk's header says.
+pub(super) struct HunkHeader {
+    pub old: Option<(u64, u64)>,
+    pub new: Option<(u64, u64)>,
+    pub section: String,
+}
+
+/// A line of a hunk; an empty one is empty context that lost its space.
+pub(super) fn body_line(line: &str) -> Option<PatchLine> {
+    let mark = match line.chars().next() {
+        None | Some('\r') => {
+            return Some(PatchLine { mark: Mark::Context, text: line.to_owned(), open: false });
+        }
+        Some(' ') => Mark::Context,
+        Some('+') => Mark::Added,
+        Some('-') => Mark::Removed,
+        Some(_) => return None,
+    };
+    Some(PatchLine { mark, text: line[1..].to_owned(), open: false })
+}
+
+/// The line that `git format-patch` puts under a patch.
+pub(super) fn is_signature(line: &str) -> bool {
+    line.trim_end() == "--"
+}
+
+pub(super) fn is_git_header(line: &str) -> bool {
+    ["old mode ", "similarity index ", "dissimilarity index ", "index "]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
+/// The mode at the end of a header line, where it is that of a link or a submodule.
+pub(super) fn special_mode(line: &str) -> Option<u32> {
+    let mode = u32::from_str_radix(line.rsplit(' ').next()?, 8).ok()?;
+    matches!(mode & 0o170_000, 0o120_000 | 0o160_000).then_some(mode)
+}
+
+pub(super) fn is_hunk_header(line: &str) -> bool {
+    hunk_header(line).is_some()
+}
+
+/// `@@ -1,2 +3,4 @@ section`, `@@ ... @@`, `@@ section` or `@@`.
+pub(super) fn hunk_header(line: &str) -> Option<HunkHeader> {
+    let rest = line.trim_end_matches('\r').strip_prefix("@@")?;
+    let numbers = || {
+        let (old, after) = side(rest.trim_start().strip_prefix('-')?)?;
+        let (new, after) = side(after.trim_start().strip_prefix('+')?)?;
+        let section = after.trim_start().strip_prefix("@@").unwrap_or(after);
+        Some(HunkHeader { old: Some(old), new: Some(new), section: section.trim().to_owned() })
+    };
+    if let Some(header) = numbers() {
+        return Some(header);
+    }
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
+    }
+    let section = rest.trim();
+    let section = section.strip_suffix("@@").unwrap_or(section).trim();
+    let dots = section.trim_matches(['.', '\u{2026}', ' ']).is_empty();
+    let section = if dots { String::new() } else { section.to_owned() };
+    Some(HunkHeader { old: None, new: None, section })
+}
+
+/// `12,3` or `12`, and what follows.
+fn side(text: &str) -> Option<((u64, u64), &str)> {
+    let number = |text: &'_ str| {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        Some((text[..digits].parse::<u64>().ok()?, digits))
+    };
+    let (start, digits) = number(text)?;
+    let rest = &text[digits..];
+    match rest.strip_prefix(',') {
+        Some(rest) => {
+            let (count, digits) = number(rest)?;
+            Some(((start, count), &rest[digits..]))
+        }
+        None => Some(((start, 1), rest)),
+    }
+}
