@@ -26,6 +26,10 @@ export function applyPatch(
   patch: string | StructuredPatch | readonly StructuredPatch[],
   options: ApplyPatchOptions = {},
 ): string | false {
+  const { fuzzFactor = 0 } = options;
+  if (!Number.isInteger(fuzzFactor) || fuzzFactor < 0) {
+    throw new Error("fuzzFactor must be a non-negative integer");
+  }
   const patches = typeof patch === "string" ? parsePatch(patch) : isList(patch) ? patch : [patch];
   if (patches.length > 1) throw new Error("applyPatch only works with a single input.");
   const hunks = patches[0]?.hunks ?? [];
@@ -33,7 +37,7 @@ export function applyPatch(
   const text = formatPatch(patches[0] as StructuredPatch, OMIT_HEADERS);
   const files = new Map([["file", toUtf8(source)]]);
   try {
-    const [made] = engine().applyPatch(files, text, { path: "file", fuzz: options.fuzzFactor ?? 0 });
+    const [made] = engine().applyPatch(files, text, { path: "file", fuzz: fuzzFactor });
     return decoder.decode(made?.bytes ?? new Uint8Array(0));
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "PATCH_FAILED") return false;
