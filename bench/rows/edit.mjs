@@ -10,7 +10,9 @@ import { calls, runs, same } from "../lib/measure.mjs";
 
 export const title = "edit: one replacement, the diff with it";
 
-const words = "config value result handler request buffer index total option parser stream context".split(" ");
+const words = "config value result handler request buffer index total option parser stream context".split(
+  " ",
+);
 
 /** Lines as of a program, each kind in its turn; few are there twice. */
 function program(count) {
@@ -95,7 +97,9 @@ async function* exact(name, one, plan, file) {
     peer: "indexOf, no diff",
     ...(await calls(() => plan(bytes, one), replace)),
   };
-  const { applyFileEdits } = await import("@modelcontextprotocol/server-filesystem/dist/lib.js").catch(() => ({}));
+  const { applyFileEdits } = await import("@modelcontextprotocol/server-filesystem/dist/lib.js").catch(
+    () => ({}),
+  );
   if (applyFileEdits === undefined)
     return yield { name: `${name}, exact, from the file`, skipped: "the MCP server has no applyFileEdits" };
   writeFileSync(file, one.text);
