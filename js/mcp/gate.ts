@@ -53,7 +53,9 @@ export function makeGate(options: GateOptions): {
       const host = nameIn(request.headers.get("host"));
       if (host === undefined || !hosts.has(host)) return refused(403, "this host name is not served");
       const origin = request.headers.get("origin");
-      if (origin !== null && !origins.has(origin)) return refused(403, "this origin is not allowed");
+      // A page of this very server is at home; its name was just found to be ours.
+      const own = origin === `http://${request.headers.get("host")}`;
+      if (origin !== null && !own && !origins.has(origin)) return refused(403, "this origin is not allowed");
       return undefined;
     },
     async admit(request) {

@@ -108,6 +108,12 @@ test("only with the token, for our names and allowed origins", async () => {
     ["loopback by another name", { ...bearer, host: `localhost:${port}` }, 200],
     ["any page", { ...bearer, origin: "https://evil.example" }, 403],
     ["a page on this machine", { ...bearer, origin: "http://localhost:3000" }, 403],
+    ["a page of the server itself", { ...bearer, origin: `http://127.0.0.1:${port}` }, 200],
+    [
+      "a page under a name that was rebound",
+      { ...bearer, host: `evil.example:${port}`, origin: `http://evil.example:${port}` },
+      403,
+    ],
     ["a page without an origin", { ...bearer, origin: "null" }, 403],
     ["an allowed page", { ...bearer, origin: "https://app.example" }, 200],
   ];
