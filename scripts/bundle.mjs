@@ -2,7 +2,7 @@
 // it is made of: nothing is installed with Filewright, and a start reads a dozen
 // files instead of three hundred.
 //
-//   dist/mcp/sdk.js     the protocol's SDK, for `filewright/mcp`
+//   dist/mcp/sdk.js     the protocol's SDK, for the modules of the servers
 //   dist/bin/*.js       the command and the drop-in server; what a command does
 //                       not need is a chunk of its own, loaded on demand
 //   dist/THIRD-PARTY.txt  whose code that is, and its licences
