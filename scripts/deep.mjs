@@ -1,0 +1,46 @@
+// Checks that take tools of their own: licences and sources of the crates, and the
+// core under Miri. A tool that is not there is said to be missing, and the check
+// skipped; with --require that is a failure.
+import { spawnSync } from "node:child_process";
+import { has, main, run } from "./lib/run.mjs";
+
+const nightly = () => spawnSync("cargo", ["+nightly", "miri", "--version"], { stdio: "ignore" }).status === 0;
+
+const jobs = [
+  [
+    "licences, bans and sources",
+    "cargo-deny",
+    () => has("cargo-deny"),
+    ["deny", "check", "licenses", "bans", "sources"],
+  ],
+  // What reads no file and takes no clock; properties are for the native run.
+  [
+    "the core under Miri",
+    "miri on the nightly toolchain",
+    nightly,
+    [
+      "+nightly",
+      "miri",
+      "test",
+      "-p",
+      "filewright-core",
+      "--lib",
+      "--",
+      "access::tests::protected_places",
+      "path::",
+    ],
+  ],
+];
+
+await main(() => {
+  for (const [name, tool, there, args] of jobs) {
+    if (!there()) {
+      console.log(`skip ${name}: ${tool} is not installed`);
+      if (process.argv.includes("--require")) process.exitCode = 1;
+    } else {
+      const ok = run("cargo", args, { check: false }).status === 0;
+      console.log(`${ok ? "ok  " : "FAIL"} ${name}`);
+      if (!ok) process.exitCode = 1;
+    }
+  }
+});
