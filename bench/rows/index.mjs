@@ -39,6 +39,8 @@ function flags(pattern, { regex, word, case: letters, glob }) {
     ...(word ? ["--word-regexp"] : []),
     ...(letters === "insensitive" ? ["--ignore-case"] : []),
     ...(glob ? [`--glob=${glob}`] : []),
+    // Ours takes CRLF for a line end where `$` asks.
+    ...(regex !== false && pattern.includes("$") ? ["--crlf"] : []),
     ...["--no-require-git", "--no-heading", "--with-filename", "--line-number", "-e", pattern, "."],
   ];
 }
