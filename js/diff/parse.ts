@@ -18,7 +18,8 @@ export function parsePatch(uniDiff: string): StructuredPatch[] {
   const patches: Draft[] = [];
   let current: Draft | undefined;
   const open = (): Draft => {
-    const draft: Draft = { oldFileName: undefined, newFileName: undefined, hunks: [] };
+    // Names that the patch does not tell are not there, as in jsdiff's patches.
+    const draft = { hunks: [] } as Pick<Draft, "hunks"> as Draft;
     patches.push(draft);
     return draft;
   };
