@@ -228,8 +228,9 @@ proptest! {
 
 #[test]
 fn several_patterns_are_told_apart() {
-    // patterns, case, text, lines with the places of the patterns
-    let cases: &[(&[&str], Case, &str, &[(u64, &[u32])])] = &[
+    /// Lines with the places of the patterns that match them.
+    type Lines = &'static [(u64, &'static [u32])];
+    let cases: &[(&[&str], Case, &str, Lines)] = &[
         (
             &["foo", "ba."],
             Case::Sensitive,
