@@ -22,7 +22,9 @@ pub fn edit(data: &[u8]) {
         let edit = Edit { old: old.clone(), new: new.clone(), ..Edit::default() };
         let options = Options { strictness, label: "f".into(), ..Options::default() };
         let made = plan(text.as_bytes(), &[edit], &options);
-        if let (Ok(made), Strictness::Exact, false) = (made, strictness, text.contains('\r')) {
+        // Line ends are folded, and a byte order mark is no part of what is sought.
+        let folded = text.contains('\r') || old.contains('\r') || old.starts_with('\u{feff}');
+        if let (Ok(made), Strictness::Exact, false) = (made, strictness, folded) {
             let at = text.find(&old).expect("what was replaced was there");
             assert!(made.bytes.starts_with(&text.as_bytes()[..at]));
             assert!(made.bytes.ends_with(&text.as_bytes()[at + old.len()..]));
