@@ -98,6 +98,9 @@ impl<'a> View<'a> {
     /// Where the old text begins. Places that overlap cannot all be replaced, but
     /// to decide on uniqueness a second one that overlaps the first counts too.
     fn places(&self, edit: &Edit) -> Vec<usize> {
+        if self.old.is_empty() {
+            return Vec::new(); // nothing but a byte order mark was sent
+        }
         let finder = Finder::new(&*self.old);
         // A CRLF belongs to its LF: it is never torn.
         let whole = |at: &usize| {

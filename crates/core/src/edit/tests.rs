@@ -142,6 +142,16 @@ fn refusals_say_why() {
 }
 
 #[test]
+fn a_byte_order_mark_alone_is_found_nowhere() {
+    for text in ["", "a\n", "\u{feff}a\n"] {
+        for strictness in [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy] {
+            let options = Options { strictness, ..options() };
+            assert!(plan(text.as_bytes(), &[edit("\u{feff}", "")], &options).is_err(), "{text:?}");
+        }
+    }
+}
+
+#[test]
 fn several_places_can_be_asked_for() {
     let text = "x\ny\nx\ny\nx\n";
     for (name, edit, on_multiple, result) in [
