@@ -10,7 +10,7 @@ import {
 } from "@google/adk";
 import type { Content, Part } from "@google/genai";
 import { toAdkTools } from "filewright/adk";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { done, OPENING, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 const stage = await scene();
 
@@ -52,10 +52,7 @@ async function say(message: Part[], turns: readonly Turn[], abortSignal?: AbortS
   return parts;
 }
 
-await say(
-  [{ text: "Five tries." }],
-  [TURNS.list, TURNS.read, TURNS.refused, TURNS.corrected, TURNS.image, TURNS.outside],
-);
+await say([{ text: "Five tries." }], OPENING);
 const shown = (call: number): string => JSON.stringify(model.requests[call]?.contents.at(-1)) ?? "";
 const declared = JSON.stringify(model.requests[0]?.config?.tools);
 ok("schema", declared.includes('"edit_file"') && declared.includes('"OBJECT"'), declared);

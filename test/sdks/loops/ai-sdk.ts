@@ -2,7 +2,7 @@
 import { generateText, isStepCount, type ModelMessage, type ToolSet } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { toAiSdk, toAiSdkApproval, ToolFailure } from "filewright/ai-sdk";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { done, OPENING, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 const stage = await scene();
 const tools: ToolSet = toAiSdk(stage.ws, { agent: "ai-sdk" });
@@ -46,7 +46,7 @@ function shown(mock: MockLanguageModelV4, call: number): unknown {
 }
 const text = (part: unknown): string => JSON.stringify(part);
 
-const first = model([TURNS.list, TURNS.read, TURNS.refused, TURNS.corrected, TURNS.image, TURNS.outside]);
+const first = model(OPENING);
 const result = await generateText({ model: first, tools, prompt: "Five tries.", stopWhen: isStepCount(10) });
 ok(
   "schema",

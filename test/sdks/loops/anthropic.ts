@@ -4,7 +4,7 @@ import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableT
 import type { BetaMessageParam } from "@anthropic-ai/sdk/resources/beta.js";
 import { toAnthropicMemory, toAnthropicRunnable, toAnthropicTextEditor } from "filewright/anthropic";
 import { messagesServer } from "./messages-server.js";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { CONVERSATION, done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 const answers: boolean[] = [false, true];
 const stage = await scene({
@@ -27,19 +27,7 @@ async function loop(turns: readonly Turn[], tools: BetaRunnableTool[], signal?: 
 }
 
 const tools = toAnthropicRunnable(stage.ws);
-await loop(
-  [
-    TURNS.list,
-    TURNS.read,
-    TURNS.refused,
-    TURNS.corrected,
-    TURNS.image,
-    TURNS.outside,
-    TURNS.remove,
-    TURNS.remove,
-  ],
-  tools,
-);
+await loop(CONVERSATION, tools);
 const shown = (call: number): string => JSON.stringify(server.requests[call]?.messages.at(-1)) ?? "";
 ok("list", shown(1).includes("[DIR] src"), shown(1));
 ok("read", shown(2).includes("const retries = 3;"), shown(2));

@@ -5,7 +5,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messagesServer } from "./messages-server.js";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { CONVERSATION, done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 const stage = await scene();
 const server = await messagesServer((tool) => `mcp__filewright__${tool}`);
@@ -56,16 +56,7 @@ async function loop(turns: readonly Turn[], abortController = new AbortControlle
   return end;
 }
 
-const end = await loop([
-  TURNS.list,
-  TURNS.read,
-  TURNS.refused,
-  TURNS.corrected,
-  TURNS.image,
-  TURNS.outside,
-  TURNS.remove,
-  TURNS.remove,
-]);
+const end = await loop(CONVERSATION);
 ok("conversation", end === "success", end);
 const shown = (call: number): string => JSON.stringify(server.requests[call]?.messages.at(-1)) ?? "";
 ok("list", shown(1).includes("[DIR] src"), shown(1));

@@ -3,7 +3,7 @@ import { GoogleGenAI } from "@google/genai";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toGeminiTool } from "filewright/gemini";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { CONVERSATION, done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 const answers = [false, true];
 const stage = await scene({
@@ -42,16 +42,7 @@ async function loop(turns: readonly Turn[], signal?: AbortSignal): Promise<unkno
   });
 }
 
-await loop([
-  TURNS.list,
-  TURNS.read,
-  TURNS.refused,
-  TURNS.corrected,
-  TURNS.image,
-  TURNS.outside,
-  TURNS.remove,
-  TURNS.remove,
-]);
+await loop(CONVERSATION);
 const shown = (call: number): string => JSON.stringify(requests[call]?.contents.at(-1)) ?? "";
 ok("schema", JSON.stringify(requests[0]?.tools).includes('"parametersJsonSchema"'));
 ok("list", shown(1).includes("[DIR] src"), shown(1));

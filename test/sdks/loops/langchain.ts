@@ -4,7 +4,7 @@ import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware, tool, ToolMessage } from "langchain";
 import { toInterruptOn, toLangChain } from "filewright/langchain";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { done, OPENING, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 const stage = await scene();
 const tools = toLangChain(stage.ws, { tool, ToolMessage });
@@ -22,7 +22,7 @@ const results = (messages: readonly BaseMessage[]): ToolMessage[] =>
   messages.filter((message): message is ToolMessage => message.getType() === "tool");
 
 const agent = createAgent({
-  model: model([TURNS.list, TURNS.read, TURNS.refused, TURNS.corrected, TURNS.image, TURNS.outside]),
+  model: model(OPENING),
   tools,
 });
 const { messages } = await agent.invoke({ messages: [{ role: "user", content: "Five tries." }] });

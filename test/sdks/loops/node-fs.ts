@@ -44,12 +44,12 @@ for (const [name, make] of Object.entries(HOSTS)) {
   console.log(`ok contract of ${name}: ${cases.length} cases`);
 
   const fs = await make();
-  await fs.promises.mkdir("/work");
+  await fs.promises.mkdir("/tree");
   await fs.promises.writeFile("/secret", new TextEncoder().encode("what is outside"));
   const answers = [false, true];
   const ws = await openWorkspace({
     backend: fromNodeFs(fs),
-    root: "/work",
+    root: "/tree",
     confirm: ({ tool }) => ({
       outcome: tool !== "delete" || answers.shift() === true ? "proceed_once" : "cancel",
     }),
@@ -63,10 +63,10 @@ for (const [name, make] of Object.entries(HOSTS)) {
   ok("refused edit", !wrong.ok);
   await ws.editFile({ path: "src/a.ts", edits: [{ old_text: "= 3", new_text: "= 5" }] });
   ok("corrected edit", (await ws.grep({ pattern: "= 5" })).total_matches === 1);
-  ok("denial", !(await ws.call("delete", { path: "src/a.ts" })).ok && (await ws.fs.exists("/work/src/a.ts")));
+  ok("denial", !(await ws.call("delete", { path: "src/a.ts" })).ok && (await ws.fs.exists("/tree/src/a.ts")));
   ok(
     "approval",
-    (await ws.call("delete", { path: "src/a.ts" })).ok && !(await ws.fs.exists("/work/src/a.ts")),
+    (await ws.call("delete", { path: "src/a.ts" })).ok && !(await ws.fs.exists("/tree/src/a.ts")),
   );
   const cancelled = await ws.call("read_file", { path: "src/a.ts" }, { signal: AbortSignal.abort() });
   ok("cancel", cancelled.error?.code === "CANCELLED");

@@ -2,7 +2,7 @@
 import { Agent, applyPatchTool, RunContext, run, type Tool, Runner } from "@openai/agents";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing";
 import { toOpenAIAgents, toOpenAIEditor } from "filewright/openai-agents";
-import { done, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
+import { done, OPENING, ok, scene, TURNS, teaches, type Turn } from "./scene.js";
 
 process.env["OPENAI_AGENTS_DISABLE_TRACING"] = "1";
 const stage = await scene();
@@ -22,7 +22,7 @@ function shown(scripted: ScriptedModel, call: number): string {
   return JSON.stringify(typeof input === "string" ? input : input?.at(-1));
 }
 
-const first = model([TURNS.list, TURNS.read, TURNS.refused, TURNS.corrected, TURNS.image, TURNS.outside]);
+const first = model(OPENING);
 await run(new Agent({ name: "coder", model: first, tools }), "Five tries.");
 const schemas = first.firstCall?.request.tools ?? [];
 ok(

@@ -33,6 +33,19 @@ export const TURNS = {
   held: { tool: "stat", args: { path: "held.txt" } },
 } as const satisfies Record<string, Turn>;
 
+/** What every conversation begins with: nothing in it is asked about. */
+export const OPENING: readonly Turn[] = [
+  TURNS.list,
+  TURNS.read,
+  TURNS.refused,
+  TURNS.corrected,
+  TURNS.image,
+  TURNS.outside,
+];
+
+/** A whole conversation: after the opening a deletion that is denied once and then approved. */
+export const CONVERSATION: readonly Turn[] = [...OPENING, TURNS.remove, TURNS.remove];
+
 /** A picture of one pixel. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";

@@ -17,6 +17,7 @@
 //! goes, and a file may be changed through another name that it was given
 //! outside the tree. Who must see that too asks with `strict`.
 
+mod event;
 mod fuzzy;
 mod list;
 mod names;

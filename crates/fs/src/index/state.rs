@@ -9,8 +9,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::fd::AsFd;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::event::Event;
 use super::tree::{Dir, NONE, State as FileState, TOP, Tree, stamp_of};
-use super::watch::{Event, Watch, tells};
+use super::watch::{Watch, tells};
 use crate::grep::Fresh;
 use crate::stat::{Kind, Stat};
 use crate::walk::{Ground, Listing, Opener, Stop, rules};

@@ -4,12 +4,13 @@
 //! empties the queue knows of everything that was done before. Directories are
 //! watched by their descriptors, never by path.
 
-use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
+
+use super::event::Event;
 
 /// The most directories that one index watches; the others are swept.
 const BUDGET: usize = 65_536;
@@ -28,24 +29,6 @@ const WANTED: WatchFlags = WatchFlags::MODIFY
 pub(super) struct Watch {
     queue: OwnedFd,
     watched: usize,
-}
-
-/// What happened.
-pub(super) enum Event<'a> {
-    /// Events were lost.
-    Overflow,
-    /// The watch is no more: the directory is gone.
-    Ended(i32),
-    /// The file system is gone.
-    Unmounted,
-    /// The directory itself was moved or deleted.
-    Moved(i32),
-    /// The rights or times of the directory itself changed.
-    Itself(i32),
-    /// An entry came, went or was replaced.
-    Entry { watch: i32, name: &'a CStr, is_dir: bool },
-    /// The content or the facts of an entry changed.
-    Content { watch: i32, name: &'a CStr, is_dir: bool },
 }
 
 impl Watch {
