@@ -1,0 +1,92 @@
+/**
+ * A real Chromium for tests of what only a browser has.
+ *
+ * The browser is the system's: nothing is downloaded. `FILEWRIGHT_CHROMIUM`
+ * names another one. Where there is none the tests are skipped by name; CI must
+ * have one, and fails without.
+ */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe } from "vitest";
+import { type Files, type Served, serve } from "./server.ts";
+
+const PLACES = [
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome-stable",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+const given = process.env["FILEWRIGHT_CHROMIUM"];
+const path = given === undefined || given === "" ? PLACES.find((place) => existsSync(place)) : given;
+
+const module = resolve(import.meta.dirname, "../../dist/wasm/filewright_bg.wasm");
+const able = path !== undefined && existsSync(module) && process.env["FILEWRIGHT_PARITY"] !== "skip";
+
+/** A suite that needs Chromium and the WebAssembly module. */
+export const describeChromium: typeof describe | typeof describe.skip =
+  able || process.env["CI"] === "true" ? describe : describe.skip;
+
+/** What tests of one file share: one browser, one server. */
+export interface Chromium {
+  readonly browser: Browser;
+  readonly served: Served;
+  /** Opens a page of the server, in a profile of its own unless one is given; collects what its console says. */
+  open(page: string, context?: BrowserContext): Promise<Opened>;
+}
+
+/** A page, and everything that went wrong on it. */
+export interface Opened {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Warnings and errors of the console, uncaught errors, refused resources. */
+  readonly complaints: readonly string[];
+}
+
+/** Starts a browser and a server for the suite around, and ends both with it. */
+export function withChromium(files: () => Promise<Files>): Chromium {
+  let browser: Browser | undefined;
+  let served: Served | undefined;
+  beforeAll(async () => {
+    if (path === undefined) throw new Error("no Chromium: install it, or name it in FILEWRIGHT_CHROMIUM");
+    const root = process.getuid?.() === 0;
+    // Both at once: the bundle is made while the browser starts.
+    [browser, served] = await Promise.all([
+      chromium.launch({ executablePath: path, args: root ? ["--no-sandbox"] : [], timeout: 60_000 }),
+      files().then(serve),
+    ]);
+  }, 90_000);
+  afterAll(async () => {
+    await browser?.close();
+    await served?.close();
+  });
+  const there = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error("the browser did not start");
+    return value;
+  };
+  return {
+    get browser(): Browser {
+      return there(browser);
+    },
+    get served(): Served {
+      return there(served);
+    },
+    async open(name, given) {
+      const context = given ?? (await there(browser).newContext());
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on("console", (message) => {
+        if (["warning", "error"].includes(message.type())) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("requestfailed", (request) =>
+        complaints.push(`${request.url()}: ${request.failure()?.errorText}`),
+      );
+      await page.goto(`${there(served).url}/${name}`);
+      return { page, context, complaints };
+    },
+  };
+}
