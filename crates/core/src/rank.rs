@@ -7,10 +7,69 @@
 
 use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 
+use crate::Result;
+use crate::options::{Options, invalid};
+use crate::pack::Packed;
+
 /// The longest query that is scored, in bytes.
 pub const MAX_QUERY_BYTES: usize = 256;
 /// From this many letters on one may be wrong.
 const LONG_QUERY: usize = 5;
+
+/// The most paths that are given.
+const MOST_RANKED: u64 = 10_000;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct RankOptions {
+    /// Letters of the paths, in their order.
+    pub query: String,
+    /// The most paths given.
+    pub limit: usize,
+    /// How many letters may be wrong; `None` goes by the length of the query.
+    pub typos: Option<u16>,
+}
+
+impl RankOptions {
+    /// Reads `query`, `limit` (20) and `typos`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`.
+    pub fn read(options: &Options) -> Result<Self> {
+        let query = options.text("query")?.unwrap_or_default().to_owned();
+        if query.trim().is_empty() {
+            return Err(invalid("query", "query is empty"));
+        }
+        if query.len() > MAX_QUERY_BYTES {
+            return Err(invalid("query", "query is longer than 256 bytes"));
+        }
+        Ok(Self {
+            query,
+            limit: options.number("limit")?.map_or(20, |limit| limit.min(MOST_RANKED) as usize),
+            typos: options.number("typos")?.map(|typos| typos.min(8) as u16),
+        })
+    }
+}
+
+/// Ranks paths, each ended by a NUL: the number of those that fit, how many are
+/// given, and for each its place and score, best first.
+///
+/// # Errors
+/// As [`RankOptions::read`].
+pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
+    let RankOptions { query, limit, typos } = RankOptions::read(&Options::parse(options)?)?;
+    let mut laid = Paths::default();
+    paths.split_terminator('\0').for_each(|path| laid.push(path));
+    let (ranked, fitting) = laid.rank(&query, 0..laid.len(), typos, limit);
+    let mut packed = Packed::new();
+    packed.num(fitting as u64);
+    packed.num(ranked.len() as u64);
+    for Ranked { index, score } in ranked {
+        packed.num(u64::from(index));
+        packed.num(u64::from(score));
+    }
+    Ok(packed)
+}
 
 /// Paths, laid out to be gone through often.
 #[derive(Clone, Debug, Default)]

@@ -7,6 +7,7 @@ use filewright_core::ignore::Stack;
 use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 use filewright_core::path::decode_name;
+use filewright_core::rank::rank_packed;
 use filewright_core::search::{Query, search_packed};
 use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::find::{FindOptions, find_indexed};
@@ -67,6 +68,12 @@ impl PathGlobs {
     pub fn may_contain(&self, path: String) -> napi::Result<bool> {
         guard(|| Ok(self.globs.may_contain(path.as_bytes())))
     }
+}
+
+/// The paths that somebody means who remembers some of their letters. Each path ends in a NUL.
+#[napi]
+pub fn rank_paths(paths: String, options: String) -> napi::Result<PackedResult> {
+    guard(|| rank_packed(&paths, &options)).map(PackedResult::from)
 }
 
 /// The ignore rules from the root of a walk down to one directory.

@@ -3,6 +3,7 @@
 use filewright_core::glob::Globs;
 use filewright_core::ignore::Stack;
 use filewright_core::options::Options;
+use filewright_core::rank::rank_packed;
 use filewright_core::search::{Query, search_packed};
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
@@ -53,6 +54,12 @@ impl PathGlobs {
     pub fn may_contain(&self, path: &str) -> bool {
         self.globs.may_contain(path.as_bytes())
     }
+}
+
+/// The paths that somebody means who remembers some of their letters. Each path ends in a NUL.
+#[wasm_bindgen(js_name = rankPaths)]
+pub fn rank_paths(paths: &str, options: &str) -> Result<PackedResult, JsValue> {
+    rank_packed(paths, options).map(PackedResult::from).map_err(to_js)
 }
 
 /// The ignore rules from the root of a walk down to one directory.

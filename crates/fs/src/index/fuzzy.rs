@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 
 use filewright_core::Result;
-use filewright_core::options::{Options, invalid};
+use filewright_core::options::Options;
 use filewright_core::pack::Packed;
-use filewright_core::rank::Paths;
+use filewright_core::rank::{Paths, RankOptions};
 
 use super::{find, refreshed, register};
 use crate::cancel::{Cancel, Deadline};
@@ -23,9 +23,7 @@ pub(super) struct Laid {
 /// What is looked for.
 #[derive(Clone, Debug)]
 pub struct FuzzyOptions {
-    query: String,
-    limit: usize,
-    typos: Option<u16>,
+    rank: RankOptions,
     names: Option<Vec<String>>,
     anywhere: bool,
 }
@@ -37,15 +35,9 @@ impl FuzzyOptions {
     /// `INVALID_ARGUMENT`.
     pub fn from_json(json: &str) -> Result<Self> {
         let options = Options::parse(json)?;
-        let query = options.text("query")?.unwrap_or_default().to_owned();
-        if query.trim().is_empty() {
-            return Err(invalid("query", "query is empty"));
-        }
         let walk = crate::grep::walk_options(&options, "glob", false)?;
         Ok(Self {
-            query,
-            limit: options.number("limit")?.map_or(20, |limit| limit.min(10_000) as usize),
-            typos: options.number("typos")?.map(|typos| typos.min(8) as u16),
+            rank: RankOptions::read(&options)?,
             names: walk.ignore,
             anywhere: Use::read(&options)? == Use::Anywhere,
         })
@@ -137,7 +129,8 @@ fn rank(
         (tree.order.span(start)?, tree.dirs[start as usize].shown.len())
     };
     let range = span.files.0 as usize..span.files.1 as usize;
-    let (ranked, fitting) = laid.paths.rank(&options.query, range, options.typos, options.limit);
+    let RankOptions { query, limit, typos } = &options.rank;
+    let (ranked, fitting) = laid.paths.rank(query, range, *typos, *limit);
     let mut packed = Packed::new();
     packed.num(fitting as u64);
     packed.num(ranked.len() as u64);

@@ -94,7 +94,8 @@ pub(super) fn take_in(
                     drop_entry(state, known);
                 }
                 match kind {
-                    _ if ignored || deep || secret => NONE,
+                    _ if ignored || deep => NONE,
+                    Kind::File if secret => state.tree.add_kept(id),
                     Kind::File => {
                         state.links_came |=
                             state.begun && Stat::at(fd, name).is_ok_and(|stat| stat.nlink > 1);

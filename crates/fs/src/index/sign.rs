@@ -37,35 +37,43 @@ const LATER: Duration = Duration::from_millis(150);
 
 /// Signs what is dirty until next to nothing is.
 pub(super) fn sign(index: &Index, ground: &Ground<'_>) {
-    for pass in 0..PASSES {
-        let dirty = {
-            let mut state = index.lock();
-            state.tree.arrange();
-            let rank = &state.tree.order.rank;
-            let mut dirty: Vec<u32> = state.tree.dirty.iter().copied().collect();
-            dirty.sort_unstable_by_key(|&file| rank.get(file as usize).copied());
-            dirty
-        };
-        if dirty.is_empty() || pass > 1 && dirty.len() < FEW || index.is_closed() {
+    for number in 0..PASSES {
+        if !pass(index, ground, number) {
             break;
         }
-        if pass > 0 {
-            std::thread::sleep(LATER);
-        }
-        let next = AtomicUsize::new(0);
-        let run = || Signing::new(index, ground).run(&dirty, &next);
-        std::thread::scope(|scope| {
-            for _ in 1..threads().min(MOST_THREADS).min(dirty.len().div_ceil(CHUNK)) {
-                // Without another thread this one does it all.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || {
-                    lower_priority();
-                    run();
-                });
-            }
-            run();
-        });
     }
     index.lock().tree.slices.shrink();
+}
+
+/// Signs what is dirty once; false where there was nothing worth it.
+pub(super) fn pass(index: &Index, ground: &Ground<'_>, number: u32) -> bool {
+    let dirty = {
+        let mut state = index.lock();
+        state.tree.arrange();
+        let rank = &state.tree.order.rank;
+        let mut dirty: Vec<u32> = state.tree.dirty.iter().copied().collect();
+        dirty.sort_unstable_by_key(|&file| rank.get(file as usize).copied());
+        dirty
+    };
+    if dirty.is_empty() || number > 1 && dirty.len() < FEW || index.is_closed() {
+        return false;
+    }
+    if number > 0 {
+        std::thread::sleep(LATER);
+    }
+    let next = AtomicUsize::new(0);
+    let run = || Signing::new(index, ground).run(&dirty, &next);
+    std::thread::scope(|scope| {
+        for _ in 1..threads().min(MOST_THREADS).min(dirty.len().div_ceil(CHUNK)) {
+            // Without another thread this one does it all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || {
+                lower_priority();
+                run();
+            });
+        }
+        run();
+    });
+    true
 }
 
 /// Searches come first.

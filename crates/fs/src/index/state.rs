@@ -222,7 +222,7 @@ impl State {
                 .filter(|entry| entry.kind == Kind::File && entry.below != NONE)
                 .filter(|entry| {
                     let file = &self.tree.files[entry.below as usize];
-                    file.state != FileState::Dirty
+                    !matches!(file.state, FileState::Dirty | FileState::Kept)
                         && !Stat::at(fd, dir.name(entry))
                             .is_ok_and(|stat| stamp_of(&stat) == file.stamp)
                 })

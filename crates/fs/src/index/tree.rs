@@ -85,6 +85,8 @@ pub(super) enum State {
     Binary,
     /// It is read whole by every query, for good.
     Always,
+    /// A secret: it has a name, and is read by no query.
+    Kept,
 }
 
 /// A regular file that is not ignored.
@@ -218,6 +220,19 @@ impl Tree {
         file
     }
 
+    /// A file whose content is nobody's business.
+    pub fn add_kept(&mut self, dir: u32) -> u32 {
+        let file = self.add_file(dir);
+        self.dirty.remove(&file);
+        self.files[file as usize].state = State::Kept;
+        file
+    }
+
+    /// Whether a file is a secret.
+    pub fn is_kept(&self, file: u32) -> bool {
+        self.files.get(file as usize).is_some_and(|file| file.state == State::Kept)
+    }
+
     pub fn remove_file(&mut self, file: u32) {
         self.touch(file);
         self.dirty.remove(&file);
@@ -228,10 +243,13 @@ impl Tree {
     /// The file changed, or may have.
     pub fn touch(&mut self, file: u32) {
         let known = &mut self.files[file as usize];
+        if known.state == State::Kept {
+            return;
+        }
         known.touched = known.touched.wrapping_add(1);
         known.signed = NONE;
         match std::mem::replace(&mut known.state, State::Dirty) {
-            State::Dirty => return,
+            State::Dirty | State::Kept => return,
             State::Text | State::Whole => self.texts -= 1,
             State::Binary => self.binaries -= 1,
             State::Always => drop(self.always.remove(&file)),
@@ -248,7 +266,7 @@ impl Tree {
         known.size = u32::try_from(stat.size).unwrap_or(u32::MAX);
         known.signed = owner;
         match state {
-            State::Dirty => return,
+            State::Dirty | State::Kept => return,
             State::Text | State::Whole => self.texts += 1,
             State::Binary => self.binaries += 1,
             State::Always => drop(self.always.insert(file)),

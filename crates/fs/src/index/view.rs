@@ -88,7 +88,7 @@ fn look(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> Vie
             if entry.ignored {
                 let counts = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
                 view.ignored += u64::from(counts);
-            } else if entry.kind == Kind::File && entry.below == super::tree::NONE {
+            } else if entry.kind == Kind::File && tree.is_kept(entry.below) {
                 view.unreadable += u64::from(wanted);
             } else if entry.kind == Kind::File {
                 let rank = tree.order.rank[entry.below as usize] as usize;
@@ -161,7 +161,7 @@ impl Counts {
     pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
         let file = &tree.files[file as usize];
         let counter = match file.state {
-            State::Dirty | State::Always => return,
+            State::Dirty | State::Always | State::Kept => return,
             _ if u64::from(file.size) > max_bytes => &mut self.large,
             State::Binary => &mut self.binaries,
             State::Text | State::Whole => &mut self.texts,
