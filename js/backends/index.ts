@@ -14,6 +14,8 @@ export type {
 } from "./sandbox.ts";
 export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search-stream.ts";
 export { SandboxedBackend } from "./sandboxed.ts";
+export { FileSystemAccessBackend, type PickedMode } from "./web/file-system-access.ts";
+export { OpfsBackend, type OpfsOptions } from "./web/opfs.ts";
 // For whoever writes a backend: what the contract asks of paths, order and encodings.
 export { sortEntries } from "./fallback.ts";
 export { checkPath, compareCodePoints, isLongName } from "./paths.ts";

@@ -95,7 +95,11 @@ export const directories: readonly ContractCase[] = [
     name: "listDir: a thousand entries, each once",
     run: async ({ backend, at, root }) => {
       const names = Array.from({ length: 1000 }, (_, i) => `f${String(i).padStart(4, "0")}`);
-      for (const name of [...names].reverse()) await backend.writeText(at(name), "");
+      // Some at once: a thousand round trips one after another are slow where storage is far.
+      const left = [...names].reverse();
+      while (left.length > 0) {
+        await Promise.all(left.splice(0, 20).map((name) => backend.writeText(at(name), "")));
+      }
       equal(
         (await backend.listDir(root)).map((entry) => entry.name),
         names,

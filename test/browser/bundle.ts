@@ -33,6 +33,8 @@ export async function bundled(...names: readonly string[]): Promise<Files> {
     target: "es2023",
     charset: "utf8",
     logLevel: "error",
+    // Optional peers, which are loaded only where they are installed.
+    external: ["sharp", "unpdf", "yaml", "@opentelemetry/api"],
     plugins: [generated],
   });
   for (const { path, contents } of outputFiles) files[basename(path)] = contents;

@@ -1,5 +1,5 @@
 /** The backends that are tested in Chromium, and one way to run the contract over each. */
-import { MemoryBackend } from "../../../js/backends/index.ts";
+import { FileSystemAccessBackend, MemoryBackend, OpfsBackend } from "../../../js/backends/index.ts";
 import { backendContract, type ContractOptions, type ContractSubject } from "../../../js/testing/index.ts";
 
 /** A backend, and what its suite is told. */
@@ -14,11 +14,43 @@ export interface Outcome {
   readonly failure?: string;
 }
 
+let made = 0;
+
+/** A name that no other page or worker of the test uses. */
+const fresh = (): string => `case-${crypto.randomUUID().slice(0, 8)}-${++made}`;
+
+async function opfs(): Promise<ContractSubject> {
+  const directory = fresh();
+  const backend = new OpfsBackend({ directory: `tests/${directory}` });
+  await backend.mkdir("/ws");
+  return { backend, root: "/ws", dispose: () => remove(directory) };
+}
+
+/**
+ * A picker needs a user. A directory of the private files has the same kind of
+ * handle, so it stands in for a picked one.
+ */
+async function picked(): Promise<ContractSubject> {
+  const directory = fresh();
+  const tests = await (await navigator.storage.getDirectory()).getDirectoryHandle("tests", { create: true });
+  const handle = await tests.getDirectoryHandle(directory, { create: true });
+  const backend = new FileSystemAccessBackend(handle);
+  await backend.mkdir("/ws");
+  return { backend, root: "/ws", dispose: () => remove(directory) };
+}
+
+async function remove(directory: string): Promise<void> {
+  const tests = await (await navigator.storage.getDirectory()).getDirectoryHandle("tests");
+  await tests.removeEntry(directory, { recursive: true });
+}
+
 export const subjects: Readonly<Record<string, Subject>> = {
   memory: {
     make: async () => ({ backend: new MemoryBackend({ "/ws": { type: "dir" } }), root: "/ws" }),
     options: { requires: ["read", "rename", "symlink"] },
   },
+  opfs: { make: opfs, options: { requires: ["read", "rename", "lock", "sweep"] } },
+  picked: { make: picked, options: { requires: ["read", "lock"] } },
 };
 
 /** Runs every case over a backend. */

@@ -1,0 +1,305 @@
+/**
+ * A backend over a directory handle: what the origin's private files and a
+ * picked directory have in common. `/` is the handle's own directory, and
+ * nothing above it can be named.
+ *
+ * There are no links, modes or times of directories. Renaming a directory is
+ * not one step for a browser, so it is left to the fall-back, which copies.
+ */
+import { FilewrightError } from "../../engine/errors.ts";
+import type {
+  FsBackend,
+  FsEntry,
+  FsStat,
+  ReadOptions,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "../backend.ts";
+import { checkSignal, failure } from "../failure.ts";
+import { sortEntries } from "../fallback.ts";
+import { walkTree } from "../fallback-tree.ts";
+import { compileGlobs } from "../globs.ts";
+import { childOf, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
+import { decodeText, encodeText } from "../text.ts";
+import { directoryFacts, fileFacts, readAll, readMoment, versionByTime, versionOf } from "./content.ts";
+import { fromPlatform } from "./failure.ts";
+import { exclusively, holdName, patiently } from "./locks.ts";
+import { fromHandleName, isTempName, toHandleName } from "./names.ts";
+import { canMove, moveFile, put, removeOrphan } from "./put.ts";
+import { HandleTree } from "./walk.ts";
+
+/** What tells one directory handle from another. */
+export interface HandlePlace {
+  /** Gives the directory; asked once. */
+  open(): Promise<FileSystemDirectoryHandle>;
+  /** Pages and workers that mean the same directory have the same; a lock is the path behind it. */
+  readonly scope: string;
+  /** Whether files can be moved by their handles: those of the origin's private files can. */
+  readonly moves: boolean;
+}
+
+/** Files below a directory handle. */
+export class HandleBackend implements FsBackend {
+  readonly #place: HandlePlace;
+  readonly #tree: HandleTree;
+
+  declare readonly lock?: NonNullable<FsBackend["lock"]>;
+
+  constructor(place: HandlePlace) {
+    let top: Promise<FileSystemDirectoryHandle> | undefined;
+    this.#place = place;
+    this.#tree = new HandleTree(() => {
+      top ??= place.open().catch((error: unknown) => {
+        top = undefined;
+        throw error;
+      });
+      return top;
+    });
+    if (typeof navigator === "undefined" || !("locks" in navigator)) return;
+    const lock: NonNullable<FsBackend["lock"]> = (path, options) =>
+      holdName(`${place.scope}/call${normalise(path).path}`, path, options);
+    Object.defineProperty(this, "lock", { value: lock, enumerable: true });
+  }
+
+  async exists(path: string): Promise<boolean> {
+    try {
+      return (await this.#tree.find(this.#tree.path(path))) !== null;
+    } catch (error) {
+      const absent = ["NOT_FOUND", "NOT_DIRECTORY", "INVALID_ARGUMENT", "NAME_TOO_LONG"];
+      if (error instanceof FilewrightError && absent.includes(error.code)) return false;
+      throw error;
+    }
+  }
+  /** Facts with the version, for which a file is read. */
+  async stat(path: string): Promise<FsStat> {
+    const at = this.#tree.path(path);
+    const found = await this.#tree.get(at);
+    if (found.type === "dir") return directoryFacts(at);
+    return spoken(path, async () => {
+      const { size, mtime, version } = await readMoment(found.handle, path, { range: { start: 0, end: 0 } });
+      return fileFacts(at, size, mtime, version);
+    });
+  }
+  /** Facts without the version, which cost no reading. */
+  async lstat(path: string): Promise<FsStat> {
+    const at = this.#tree.path(path);
+    const found = await this.#tree.get(at);
+    if (found.type === "dir") return directoryFacts(at);
+    return spoken(path, async () => {
+      const { size, lastModified } = await found.handle.getFile();
+      return fileFacts(at, size, lastModified, versionByTime(size, lastModified));
+    });
+  }
+  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
+    return decodeText(await this.readBytes(path), options.encoding, path);
+  }
+  async readBytes(path: string): Promise<Uint8Array> {
+    const handle = await this.#tree.file(this.#tree.path(path));
+    return spoken(path, () => readAll(handle, path));
+  }
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+    const { range, ifNoneMatch, maxBytes = Number.POSITIVE_INFINITY, signal } = options;
+    checkSignal(signal, path);
+    if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
+      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    const at = this.#tree.path(path);
+    const handle = await this.#tree.file(at);
+    const size = (wanted: number): void => {
+      if (wanted <= maxBytes) return;
+      const details = { size: wanted, limit: maxBytes };
+      throw failure("TOO_LARGE", path, `${wanted} bytes are more than the limit of ${maxBytes}`, { details });
+    };
+    const moment = await spoken(path, () => readMoment(handle, path, { range, signal, size }));
+    const { bytes, version, mtime } = moment;
+    if (ifNoneMatch === version) return null;
+    return Object.freeze({ bytes, version, stat: fileFacts(at, moment.size, mtime, version) });
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options: WriteOptions & { readonly encoding?: string } = {},
+  ): Promise<WriteResult> {
+    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+  }
+  async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    const { ifVersion, ifAbsent, createDirs, signal } = options;
+    checkSignal(signal, path);
+    const at = this.#tree.path(path);
+    if (at === "/") throw failure("IS_DIRECTORY", path);
+    const bytes = new Uint8Array(content);
+    const known = await versionOf(bytes);
+    return this.#changing([at], path, signal, async () => {
+      const there = await this.#tree.find(at);
+      if (ifAbsent === true && there !== null) throw failure("ALREADY_EXISTS", path);
+      if (there?.type === "dir") throw failure("IS_DIRECTORY", path);
+      const check = async (): Promise<void> => {
+        if (ifVersion === undefined) return;
+        const now = there === null ? null : await readMoment(there.handle, path, { signal });
+        if (now?.version !== ifVersion) throw failure("CONFLICT", path);
+      };
+      await check();
+      const made = createDirs === true ? await this.#tree.make(parentOf(at)) : [];
+      try {
+        await this.#put(at, bytes, { path, exists: there !== null, signal, check });
+      } catch (error) {
+        for (const directory of made) await this.delete(directory).catch(() => undefined);
+        throw error;
+      }
+      return Object.freeze({ version: known ?? (await this.stat(at)).version ?? "" });
+    });
+  }
+
+  async #put(
+    at: string,
+    bytes: Uint8Array<ArrayBuffer>,
+    how: Pick<Parameters<typeof put>[0], "path" | "exists" | "signal" | "check">,
+  ): Promise<void> {
+    const name = toHandleName(nameOf(at), at);
+    try {
+      await this.#tree.using(parentOf(at), (parent) =>
+        put({ ...how, parent, name, bytes, moves: this.#place.moves }),
+      );
+    } catch (error) {
+      if (error instanceof FilewrightError && error.code === "NOT_FOUND")
+        throw failure("NOT_FOUND", how.path, "the parent directory does not exist");
+      throw error;
+    }
+  }
+
+  async delete(path: string): Promise<void> {
+    const at = this.#tree.path(path);
+    if (at === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    await this.#changing([at], path, undefined, async () => {
+      const { type } = await this.#tree.get(at);
+      if (type === "dir") await this.sweep(at);
+      await this.#remove(at, false);
+    });
+  }
+  async mkdir(
+    path: string,
+    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
+  ): Promise<void> {
+    const { parents = true, existOk = true } = options;
+    const at = this.#tree.path(path);
+    await this.#changing([at], path, undefined, async () => {
+      const there = await this.#tree.find(at);
+      if (there !== null) {
+        if (there.type === "dir" && existOk) return;
+        throw failure("ALREADY_EXISTS", path);
+      }
+      if (!parents) await this.#tree.directory(parentOf(at));
+      await this.#tree.make(at);
+    });
+  }
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    const at = this.#tree.path(path);
+    const entries: FsEntry[] = [];
+    for (const { name, kind } of await this.#names(at)) {
+      if (isTempName(name)) continue;
+      const shown = fromHandleName(name);
+      const isDir = kind === "directory";
+      const type = isDir ? "dir" : "file";
+      entries.push(Object.freeze({ name: shown, path: childOf(at, shown), type, isDir, isFile: !isDir }));
+    }
+    return Object.freeze(sortEntries(entries));
+  }
+
+  async #names(at: string): Promise<readonly FileSystemHandle[]> {
+    return this.#tree.using(at, async (handle) => {
+      const found: FileSystemHandle[] = [];
+      for await (const entry of handle.values()) found.push(entry);
+      return found;
+    });
+  }
+
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    for await (const entry of walkTree(this, this.#tree.path(root)))
+      if (entry.type === "file") yield entry.path;
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = this.#tree.path(options.root ?? "/");
+    const matcher = compileGlobs([pattern]);
+    const found: string[] = [];
+    for await (const path of this.iterFiles(root))
+      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
+    return Object.freeze(found);
+  }
+
+  /** Moves a file in one step. @throws UNSUPPORTED_OPERATION for directories, and where files cannot be moved */
+  async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    const [source, target] = [this.#tree.path(from), this.#tree.path(to)];
+    if (!this.#place.moves || !canMove() || source === target)
+      throw failure("UNSUPPORTED_OPERATION", from, "the browser cannot move this in one step");
+    await this.#changing([source, target], to, undefined, async () => {
+      const found = await this.#tree.get(source);
+      if (found.type === "dir")
+        throw failure("UNSUPPORTED_OPERATION", from, "a browser cannot move a directory in one step");
+      const there = await this.#tree.find(target);
+      if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+      if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
+      await this.#tree.using(parentOf(target), (parent) =>
+        moveFile(found.handle, parent, toHandleName(nameOf(target), to), to),
+      );
+    });
+  }
+  async removeTree(
+    path: string,
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<TreeCounts> {
+    const at = this.#tree.path(path);
+    if (at === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+    return this.#changing([at], path, options.signal, async () => {
+      const counts = { files: 0, directories: 0, bytes: 0 };
+      const add = async (entry: { readonly path: string; readonly isDir: boolean }): Promise<void> => {
+        if (entry.isDir) counts.directories++;
+        else {
+          counts.files++;
+          counts.bytes += (await this.lstat(entry.path)).size;
+        }
+      };
+      const { type } = await this.#tree.get(at);
+      await add({ path: at, isDir: type === "dir" });
+      if (type === "dir") for await (const entry of walkTree(this, at, options.signal)) await add(entry);
+      checkSignal(options.signal, path);
+      await this.#remove(at, type === "dir");
+      return Object.freeze(counts);
+    });
+  }
+  /** Removes the temporary files of pages and workers that are gone. */
+  async sweep(path: string): Promise<void> {
+    const at = this.#tree.path(path);
+    const names = await this.#names(at).catch(() => []);
+    for (const { name } of names)
+      if (isTempName(name)) await this.#tree.using(at, (parent) => removeOrphan(parent, name));
+  }
+
+  async #remove(at: string, recursive: boolean): Promise<void> {
+    const name = toHandleName(nameOf(at), at);
+    await this.#tree.using(parentOf(at), (parent) =>
+      patiently(undefined, at, () => parent.removeEntry(name, { recursive })),
+    );
+    this.#tree.forget(at);
+  }
+
+  /** Runs a change while nobody else changes the same paths; what the browser throws becomes a failure. */
+  async #changing<T>(
+    paths: readonly string[],
+    path: string,
+    signal: AbortSignal | undefined,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const names = paths.map((at) => `${this.#place.scope}/write${at}`);
+    return spoken(path, () => exclusively(names, path, signal, run));
+  }
+}
+
+/** Runs something; what fails is about the path that was asked for. */
+async function spoken<T>(path: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw await fromPlatform(error, path);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Who may change what, among all pages and workers of an origin: Web Locks.
+ * Where there are none, a queue keeps order within this one.
+ */
+import type { LockHandle, LockOptions } from "../backend.ts";
+import { checkSignal, failure } from "../failure.ts";
+import { nameOfError } from "./failure.ts";
+
+const queue = new Map<string, Promise<void>>();
+
+/** Runs something while it holds the names; several are taken in one order, so that nobody waits in a circle. */
+export async function exclusively<T>(
+  names: readonly string[],
+  path: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  const [name, ...rest] = [...new Set(names)].sort();
+  if (name === undefined) {
+    checkSignal(signal, path);
+    return run();
+  }
+  return held(name, path, signal, () => exclusively(rest, path, signal, run));
+}
+
+async function held<T>(
+  name: string,
+  path: string,
+  signal: AbortSignal | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  checkSignal(signal, path);
+  const locks = webLocks();
+  if (locks === undefined) return queued(name, run);
+  let started = false;
+  const inside = (): Promise<T> => {
+    started = true;
+    return run();
+  };
+  try {
+    return await (signal === undefined
+      ? locks.request(name, inside)
+      : locks.request(name, { signal }, inside));
+  } catch (error) {
+    if (!started && signal?.aborted === true) throw failure("CANCELLED", path);
+    throw error;
+  }
+}
+
+function webLocks(): LockManager | undefined {
+  return typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks;
+}
+
+async function queued<T>(name: string, run: () => Promise<T>): Promise<T> {
+  const before = queue.get(name);
+  let release = (): void => {};
+  const mine = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  queue.set(name, mine);
+  try {
+    await before;
+    return await run();
+  } finally {
+    if (queue.get(name) === mine) queue.delete(name);
+    release();
+  }
+}
+
+/** Holds a name until it is released. @throws LOCK_TIMEOUT, CANCELLED */
+export function holdName(name: string, path: string, options: LockOptions): Promise<LockHandle> {
+  const { timeoutMs, signal } = options;
+  const late = AbortSignal.timeout(timeoutMs);
+  return new Promise((resolve, reject) => {
+    const both = signal === undefined ? late : AbortSignal.any([late, signal]);
+    exclusively([name], path, both, () => {
+      return new Promise<void>((release) => resolve(Object.freeze({ release: () => release() })));
+    }).catch((error: unknown) => {
+      if (signal?.aborted === true || !late.aborted) return reject(error);
+      reject(
+        failure("LOCK_TIMEOUT", path, "another page or worker holds the lock", {
+          hint: "try again when it has finished",
+          details: { timeout_ms: timeoutMs },
+        }),
+      );
+    });
+  });
+}
+
+/** Runs something only where nobody holds the name; false where somebody does. */
+export async function ifFree(name: string, run: () => Promise<void>): Promise<boolean> {
+  const locks = webLocks();
+  if (locks === undefined) {
+    if (queue.has(name)) return false;
+    await queued(name, run);
+    return true;
+  }
+  return locks.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock !== null) await run();
+    return lock !== null;
+  });
+}
+
+/** Waits and tries again while another agent has the file open; the platform has no queue for that. */
+export async function patiently<T>(
+  signal: AbortSignal | undefined,
+  path: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  for (let pause = 1, waited = 0; ; waited += pause, pause = Math.min(pause * 2, 50)) {
+    try {
+      return await run();
+    } catch (error) {
+      if (nameOfError(error) !== "NoModificationAllowedError" || waited > PATIENCE_MS) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    checkSignal(signal, path);
+  }
+}
+
+/** How long an open file of somebody else is waited for, in milliseconds. */
+const PATIENCE_MS = 3000;

@@ -1,0 +1,45 @@
+/** The origin's private files: storage of a site in the browser, without a question to the user. */
+import { failure } from "../failure.ts";
+import { checkPath, normalise } from "../paths.ts";
+import { HandleBackend } from "./handles.ts";
+import { toHandleName } from "./names.ts";
+
+/** Where in the origin's private files. */
+export interface OpfsOptions {
+  /** A directory of them that becomes `/`; made where it is missing. Default: all of them. */
+  readonly directory?: string | undefined;
+}
+
+/**
+ * The origin private file system. Works in pages and in workers; in a dedicated
+ * worker contents are written through synchronous handles, and so are flushed
+ * before they take their place.
+ *
+ * @example
+ * const ws = await openWorkspace({ backend: new OpfsBackend({ directory: "/project" }), root: "/" });
+ */
+export class OpfsBackend extends HandleBackend {
+  constructor(options: OpfsOptions = {}) {
+    const directory = `/${options.directory ?? ""}`;
+    checkPath(directory);
+    const { path } = normalise(directory);
+    super({
+      scope: `filewright/opfs${path === "/" ? "" : path}`,
+      moves: true,
+      open: async () => {
+        const storage =
+          typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).storage;
+        if (typeof storage?.getDirectory !== "function")
+          throw failure("UNSUPPORTED_PLATFORM", "/", "there are no private files of an origin here", {
+            hint: "they need a browser and https, or localhost",
+          });
+        let handle = await storage.getDirectory();
+        for (const name of path.split("/")) {
+          if (name !== "")
+            handle = await handle.getDirectoryHandle(toHandleName(name, path), { create: true });
+        }
+        return handle;
+      },
+    });
+  }
+}

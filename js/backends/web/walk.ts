@@ -1,0 +1,136 @@
+/**
+ * From a path to a handle. Every name is a question to the browser, so handles
+ * of directories are remembered; one that fails is forgotten, and the way is
+ * gone again from the top.
+ */
+import { failure } from "../failure.ts";
+import { checkPath, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
+import { fromPlatform, nameOfError } from "./failure.ts";
+import { toHandleName } from "./names.ts";
+
+/** A handle with what it is a handle of. */
+export type Found =
+  | { readonly type: "file"; readonly handle: FileSystemFileHandle }
+  | { readonly type: "dir"; readonly handle: FileSystemDirectoryHandle };
+
+/** How many directories are remembered. */
+const MOST = 2000;
+
+/** The tree below one directory handle. */
+export class HandleTree {
+  readonly #top: () => Promise<FileSystemDirectoryHandle>;
+  readonly #known = new Map<string, FileSystemDirectoryHandle>();
+
+  constructor(top: () => Promise<FileSystemDirectoryHandle>) {
+    this.#top = top;
+  }
+
+  /** A path that can be asked for. @throws INVALID_ARGUMENT, NAME_TOO_LONG */
+  path(given: string): string {
+    checkPath(given);
+    const { path } = normalise(given);
+    for (const name of path.split("/")) if (isLongName(name)) throw failure("NAME_TOO_LONG", given);
+    return path;
+  }
+
+  /** Forgets a directory and everything below it: it was moved or removed. */
+  forget(path: string): void {
+    for (const known of this.#known.keys()) if (isWithin(known, path)) this.#known.delete(known);
+  }
+
+  /** The handle of a directory. @throws NOT_FOUND, NOT_DIRECTORY */
+  async directory(path: string): Promise<FileSystemDirectoryHandle> {
+    return this.using(path, async (handle) => handle);
+  }
+
+  /** Does something with a directory, again from the top where what was remembered of it is old. */
+  async using<T>(path: string, run: (handle: FileSystemDirectoryHandle) => Promise<T>): Promise<T> {
+    const known = this.#known.get(path);
+    try {
+      if (known !== undefined) {
+        try {
+          return await run(known);
+        } catch (error) {
+          if (nameOfError(error) !== "NotFoundError") throw error;
+        }
+      }
+      return await run(await this.#enter(path));
+    } catch (error) {
+      throw await fromPlatform(error, path);
+    }
+  }
+
+  /** Goes to a directory from the nearest one above that is still there. */
+  async #enter(path: string): Promise<FileSystemDirectoryHandle> {
+    if (path === "/") return this.#top();
+    const above = parentOf(path);
+    const name = toHandleName(nameOf(path), path);
+    const into = async (parent: FileSystemDirectoryHandle): Promise<FileSystemDirectoryHandle> => {
+      const handle = await parent.getDirectoryHandle(name);
+      if (this.#known.size >= MOST) this.#known.clear();
+      this.#known.set(path, handle);
+      return handle;
+    };
+    this.#known.delete(path);
+    const known = this.#known.get(above);
+    if (known !== undefined) {
+      try {
+        return await into(known);
+      } catch (error) {
+        if (nameOfError(error) !== "NotFoundError") throw error;
+      }
+    }
+    return into(await this.#enter(above));
+  }
+
+  /** What is at a path; null for nothing. @throws NOT_DIRECTORY below a file */
+  async find(path: string): Promise<Found | null> {
+    if (path === "/") return { type: "dir", handle: await this.#top() };
+    const name = toHandleName(nameOf(path), path);
+    try {
+      return await this.using(parentOf(path), async (parent): Promise<Found | null> => {
+        try {
+          return { type: "file", handle: await parent.getFileHandle(name) };
+        } catch (error) {
+          if (nameOfError(error) === "TypeMismatchError")
+            return { type: "dir", handle: await parent.getDirectoryHandle(name) };
+          throw error;
+        }
+      });
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "NOT_FOUND") return null;
+      throw error;
+    }
+  }
+
+  /** {@link find}, or the failure. @throws NOT_FOUND, NOT_DIRECTORY */
+  async get(path: string): Promise<Found> {
+    const found = await this.find(path);
+    if (found === null) throw failure("NOT_FOUND", path);
+    return found;
+  }
+
+  /** The handle of a file. @throws NOT_FOUND, IS_DIRECTORY */
+  async file(path: string): Promise<FileSystemFileHandle> {
+    const found = await this.get(path);
+    if (found.type === "dir") throw failure("IS_DIRECTORY", path);
+    return found.handle;
+  }
+
+  /** Makes a directory and those above it; gives what it made, innermost first. @throws NOT_DIRECTORY */
+  async make(path: string): Promise<readonly string[]> {
+    const made: string[] = [];
+    let at = path;
+    while (at !== "/" && (await this.find(at)) === null) {
+      made.push(at);
+      at = parentOf(at);
+    }
+    for (const directory of [...made].reverse()) {
+      await this.using(parentOf(directory), (parent) =>
+        parent.getDirectoryHandle(toHandleName(nameOf(directory), directory), { create: true }),
+      );
+    }
+    if (made.length === 0) await this.directory(path);
+    return made;
+  }
+}
