@@ -471,7 +471,7 @@ describe("the grants file", () => {
   });
 
   test("others could have written it", async () => {
-    for (const mode of [0o666, 0o602, 0o622]) {
+    for (const mode of [0o666, 0o602, 0o622, 0o660, 0o620]) {
       const { file, reopen } = await open(v1());
       await chmod(file, mode);
       await expect(reopen()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

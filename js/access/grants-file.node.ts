@@ -156,9 +156,7 @@ function whyNot(facts: Stats): string | undefined {
   if (facts.size > MAX_BYTES) return `it is larger than ${MAX_BYTES} bytes`;
   if (process.getuid === undefined) return undefined; // Rights are not in the mode there.
   if (facts.uid !== process.getuid() && facts.uid !== 0) return "it belongs to another user";
-  // A group that has the owner's own number is the owner's alone.
-  const group = (facts.mode & 0o020) !== 0 && facts.gid !== facts.uid;
-  return group || (facts.mode & 0o002) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;
+  return (facts.mode & 0o022) !== 0 ? "others may write it (chmod 600 mends that)" : undefined;
 }
 
 /** What changes whenever the file does. */

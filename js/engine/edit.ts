@@ -64,7 +64,7 @@ export interface EditOptions {
 export interface AppliedEdit {
   /** Position in the list, from 0. */
   readonly index: number;
-  /** Places replaced. */
+  /** Places where the text was found: more than were replaced where one of them was chosen. */
   readonly matches: number;
   /** How they were found. */
   readonly tier: MatchMode;

@@ -1,4 +1,5 @@
 /** Preset `adk`: the in-process file tools proposed for the Agent Development Kit. */
+import { chosenAmong } from "../tools/edit_file.ts";
 import { object } from "../tools/schema.ts";
 import { flag, path, text, texts } from "../tools/shared.ts";
 import { definePreset, param, tool } from "./define.ts";
@@ -58,7 +59,7 @@ export const adk: Preset = definePreset({
       },
       required: ["path", "edits"],
       fixed: { match: "whitespace", on_multiple: "first" },
-      text: ({ data }) => data.diff.replace(/\n$/u, ""),
+      text: ({ data, args }) => data.diff.replace(/\n$/u, "") + chosenAmong(data, args),
     }),
     tool({
       name: "copy",

@@ -47,7 +47,7 @@ export const codex: Preset = definePreset({
       fixed: { line_numbers: "plain", max_line_chars: 500 },
       text({ data, plain }) {
         if (data.rendered === true || data.image !== undefined || data.lines_read === 0) return plain();
-        return plain().replace(/^(\d+)\t/gmu, "L$1: ");
+        return plain().replace(/(^|\n)(\d+)\t/gu, "$1L$2: ");
       },
     }),
     tool({

@@ -65,7 +65,7 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
     const head = data.applied
       ? `Edited ${escapeControls(args.path)}: ${data.replacements} replacement(s)`
       : "Dry run, nothing written";
-    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(looseness).join("")}`;
+    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(looseness).join("")}${chosenAmong(data, args)}`;
   },
 };
 
@@ -74,6 +74,20 @@ function looseness({ tier, score, repairs, start_line }: EditOutcome): string {
   if (tier !== "fuzzy") return "";
   const undone = repairs.length === 0 ? "" : `, without ${repairs.join(", ")}`;
   return `\n[matched nearly, at line ${start_line}: ${Math.round(score * 100)} % of old_text${undone}]`;
+}
+
+/** A closing line where an edit chose one of several places, so that a wrong choice is seen. */
+export function chosenAmong(
+  { edits }: Pick<EditFileData, "edits">,
+  { edits: asked = [] }: Pick<EditFileArgs, "edits">,
+): string {
+  const lines = edits.map(({ index, matches, start_line }) => {
+    const { replace_all = false, expected_matches, near_line } = asked[index] ?? {};
+    if (matches < 2 || replace_all || (expected_matches ?? near_line) !== undefined) return "";
+    const which = edits.length > 1 ? `edit ${index}: ` : "";
+    return `\n[warning: ${which}matches: ${matches}; only the one at line ${start_line} was replaced]`;
+  });
+  return lines.join("");
 }
 
 type Parsed = Omit<EditRequest, "edits"> & EditFileArgs;

@@ -32,6 +32,7 @@ export interface EditFileArgs extends Partial<EditArgs> {
 /** What became of one edit. Lines are 1-based, of the text that the edit was applied to. */
 export interface EditOutcome {
   readonly index: number;
+  /** Places where the text was found: more than were replaced where one of them was chosen. */
   readonly matches: number;
   readonly tier: MatchMode;
   /** Share of the old text that was found, 0 to 1. */
@@ -144,7 +145,7 @@ export const outputSchema: ObjectSchema = object(
       items: object(
         {
           index: integer("Position in the list, from 0."),
-          matches: integer("Places replaced."),
+          matches: integer("Places where the text was found: more than replaced where one was chosen."),
           tier: {
             type: "string",
             enum: ["exact", "whitespace", "fuzzy"],

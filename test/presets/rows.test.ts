@@ -116,7 +116,15 @@ const ADK: readonly Case[] = [
       {
         call: "edit_file",
         args: { path: "a", edits: [{ oldText: "k=1", newText: "k=2" }] },
+        has: ["+k=2", "[warning: matches: 2; only the one at line 1 was replaced]"],
+        data: { replacements: 1, edits: [{ matches: 2 }] },
         files: { a: "k=2\nk=1\n" },
+      },
+      {
+        call: "edit_file",
+        args: { path: "a", edits: [{ oldText: "k=2", newText: "k=3" }] },
+        lacks: ["warning"],
+        data: { edits: [{ matches: 1 }] },
       },
     ],
   },

@@ -52,6 +52,17 @@ describe.each(KINDS)("edit_file on %s", (kind) => {
     });
   });
 
+  test.each([
+    ["one of several", { on_multiple: "first" }, 3, 1, "matches: 3; only the one at line 1 was replaced"],
+    ["the nearest of several", { near_line: 3 }, 3, 1, undefined],
+    ["all of them", { replace_all: true }, 3, 3, undefined],
+  ])("tells in how many places the text stands where it replaces %s", async (_, how, matches, made, says) => {
+    const { ws } = await place(kind, { f: "x\nx\nx\n" });
+    const { text, data } = await ws.call("edit_file", { path: "f", old_text: "x", new_text: "z", ...how });
+    expect(data).toMatchObject({ replacements: made, edits: [{ matches }] });
+    expect(text.match(/\[warning: (.*)\]/)?.[1]).toBe(says);
+  });
+
   const refused: readonly [
     name: string,
     before: string,

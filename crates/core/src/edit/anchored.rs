@@ -106,7 +106,13 @@ pub(super) fn find(
         Some(Insert::Before) => insert(text, &file, lines.start, new),
         Some(Insert::After) => insert(text, &file, lines.end, new),
     };
-    Ok(Found { splices: vec![splice], tier: Tier::Exact, repairs: Vec::new(), score: 1.0 })
+    Ok(Found {
+        splices: vec![splice],
+        places: 1,
+        tier: Tier::Exact,
+        repairs: Vec::new(),
+        score: 1.0,
+    })
 }
 
 fn place(

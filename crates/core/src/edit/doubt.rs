@@ -43,7 +43,13 @@ pub(super) fn about(text: &[u8], edit: &Edit, found: &Found) -> Option<Doubt> {
     let Some(splice) = with_forgotten(text, splice) else {
         return is_torn(text, splice).then_some(Doubt::Torn(Strictness::Fuzzy));
     };
-    let found = Found { splices: vec![splice], tier: Tier::Fuzzy, repairs: Vec::new(), score: 1.0 };
+    let found = Found {
+        splices: vec![splice],
+        places: 1,
+        tier: Tier::Fuzzy,
+        repairs: Vec::new(),
+        score: 1.0,
+    };
     Some(Doubt::Forgotten(found))
 }
 

@@ -79,7 +79,7 @@ pub(super) fn find(
     if splices.is_empty() {
         return Err(Refusal::NotFound);
     }
-    Ok((cost, Found { splices, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
+    Ok((cost, Found { splices, places: 1, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
 }
 
 /// Keeps the places from which a place of the next piece, and of all after it,

@@ -135,7 +135,7 @@ fn in_place(
         let splice = apart(hay.text, &mut splices, splice)?;
         splices.push(splice);
     }
-    Ok((cost, Found { splices, tier, repairs: Vec::new(), score }))
+    Ok((cost, Found { splices, places: places.len(), tier, repairs: Vec::new(), score }))
 }
 
 /// Whether the whole new text stands at the place, or beside it, with lines that

@@ -96,6 +96,8 @@ pub(crate) struct Splice {
 #[derive(Clone, Debug, PartialEq)]
 struct Found {
     splices: Vec<Splice>,
+    /// Where the old text was found, chosen or not.
+    places: usize,
     tier: Tier,
     /// What had to be undone in the edit.
     repairs: Vec<Repair>,
@@ -123,8 +125,8 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
     let mut shifts = Shifts::of(edits);
     for (index, edit) in edits.iter().enumerate() {
         match apply(&mut content, &mut shifts, edit, options, (index, edits.len()), work) {
-            Ok(facts) => {
-                replacements += facts.matches;
+            Ok((facts, replaced)) => {
+                replacements += replaced;
                 applied.push(facts);
             }
             Err(error) => {
@@ -152,7 +154,7 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
     Ok(Plan { bytes: content.into_bytes(), replacements, edits: applied, diff })
 }
 
-/// Makes one edit of several on the running text.
+/// Makes one edit of several on the running text, and counts what it replaced.
 fn apply(
     content: &mut Content<'_>,
     shifts: &mut Shifts,
@@ -160,7 +162,7 @@ fn apply(
     options: &Options,
     (index, total): (usize, usize),
     work: &Work,
-) -> Result<Applied> {
+) -> Result<(Applied, u64)> {
     let text = content.text();
     let paid = work.pay(content.cost());
     let found = match &edit.anchors {
@@ -173,7 +175,7 @@ fn apply(
     let facts = facts(text, &found);
     shifts.note(text, &found.splices);
     content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
-    Ok(facts)
+    Ok((facts, found.splices.len() as u64))
 }
 
 fn find(text: &[u8], edit: &Edit, options: &Options, work: &Work) -> Result<Found, Refusal> {
@@ -252,7 +254,7 @@ fn facts(text: &[u8], found: &Found) -> Applied {
     let last = end.saturating_sub(1).max(start);
     let start_line = line_at(text, start);
     Applied {
-        matches: found.splices.len() as u64,
+        matches: found.places as u64,
         tier: found.tier,
         start_line,
         end_line: start_line + count_lf(&text[start..last]),

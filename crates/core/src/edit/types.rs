@@ -106,7 +106,8 @@ impl Tier {
 /// 1-based, from the first replaced line to the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
-    /// How many places were replaced.
+    /// In how many places the old text was found; more than were replaced where
+    /// one of them was chosen.
     pub matches: u64,
     /// How they were found.
     pub tier: Tier,

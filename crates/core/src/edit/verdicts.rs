@@ -41,7 +41,7 @@ impl Verdicts<'_, '_> {
             let place = (index, self.edits.len());
             let Self { content, shifts, options, work, .. } = &mut self;
             told.push(match apply(content, shifts, edit, options, place, work) {
-                Ok(facts) => made(&facts),
+                Ok((facts, _)) => made(&facts),
                 Err(error) => not_made(&error),
             });
         }
