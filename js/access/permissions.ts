@@ -22,6 +22,8 @@ export interface GrantQuestion {
   /** What the call needs. A plain yes grants both reading and writing. */
   readonly access: GrantAccess;
   readonly tool: string;
+  /** Who calls, where that is known. */
+  readonly agent?: string;
   /** As the caller wrote it. */
   readonly path: string;
   /** Fires when no call waits for the answer any more. */
@@ -81,6 +83,7 @@ export interface Wanted {
   /** The entry itself is meant: a link is not followed. */
   readonly entry: boolean;
   readonly tool: string;
+  readonly agent?: string | undefined;
   /** What {@link Permissions.begin} gave when the call began. */
   readonly began: number;
   /** Whether the content at a real path is a secret: it is asked for by itself. */
@@ -134,7 +137,9 @@ export function makePermissions(setup: PermissionSetup): Permissions {
   ): Promise<boolean> => {
     if (ask === undefined) return false;
     onEvent({ type: "grant_asked", dir, access: wanted.intent, tool: wanted.tool });
-    const about = { dir, access: wanted.intent, tool: wanted.tool, path: wanted.at.typed, signal };
+    const { intent: access, tool, agent } = wanted;
+    const who = agent === undefined ? {} : { agent };
+    const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
     const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a question that was taken back.
     const reply: GrantReply = typeof given === "object" && given !== null ? given : { answer: given };

@@ -55,6 +55,8 @@ export interface Confirmation {
   readonly type: "edit" | "exec" | "info";
   readonly title: string;
   readonly tool: string;
+  /** Who calls, where that is known. */
+  readonly agent?: string;
   readonly fileName: string;
   readonly fileDiff: string;
   readonly originalContent: string | null;

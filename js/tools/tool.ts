@@ -58,6 +58,8 @@ export interface Call {
   readonly commands?: SandboxProvider | undefined;
   /** What the call is known by in the history. */
   readonly callId: string;
+  /** Who calls, where that is known. */
+  readonly agent: string | undefined;
   /** The confined backend: it refuses every path the policy does not allow. */
   readonly fs: FsBackend;
   readonly limits: Limits;

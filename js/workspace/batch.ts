@@ -72,7 +72,7 @@ export async function runBatch(
     const ruled = await admitted(session, operation, options, overlay);
     const own: Call = { ...(operation.call as Call), fs: overlay, seen };
     if (tool.kind === "read") {
-      if (ruled === "ask") await permit(session, tool, operation.locations, options.signal);
+      if (ruled === "ask") await permit(session, tool, operation.locations, options);
       return tool.run(operation.args, own);
     }
     let plan = await tool.plan(operation.args, own);

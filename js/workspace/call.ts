@@ -14,6 +14,7 @@ import type { Arguments } from "../tools/schema.ts";
 import type { PathUse, Tool } from "../tools/tool.ts";
 import { failure, success } from "./answer.ts";
 import { runBatch } from "./batch.ts";
+import type { Budget } from "./budget.ts";
 import { type Changed, change, stopIfCancelled } from "./change.ts";
 import { type AnyChanging, type AnyTool, type CallOptions, enter, permit, previewed } from "./enter.ts";
 import type { ToolResult } from "./result.ts";
@@ -35,7 +36,8 @@ export function runCall(
   options: CallOptions,
   spoken?: Spoken,
 ): Promise<ToolResult> {
-  const { observers } = session;
+  const { observers, budget } = session;
+  if (budget !== undefined) return counted(session, budget, known, given, options, spoken);
   if (observers.length === 0) return perform(session, known, given, options, spoken);
   const agent = options.agent ?? session.agent;
   const about = {
@@ -44,6 +46,23 @@ export function runCall(
     ...(agent === undefined ? {} : { agent }),
   };
   return observed(observers, about, (trace) => perform(session, known, given, options, spoken, trace));
+}
+
+/** A call that is counted. What it is made of, as in a batch, was counted with it. */
+async function counted(
+  session: Session,
+  budget: Budget,
+  known: Tool,
+  given: unknown,
+  options: CallOptions,
+  spoken: Spoken | undefined,
+): Promise<ToolResult> {
+  const spent = budget.begin(given);
+  if (spent !== undefined) return spent;
+  const limits = budget.limits(session.limits);
+  const result = await runCall({ ...session, limits, budget: undefined }, known, given, options, spoken);
+  budget.end(result);
+  return result;
 }
 
 async function perform(
@@ -91,7 +110,7 @@ async function perform(
     const { call, ruled } = await enter(session, tool, args, { uses, locations }, began, options, meant);
     let changed: Changed<unknown>;
     if (tool.kind === "read") {
-      if (ruled === "ask") await permit(session, tool, locations, options.signal);
+      if (ruled === "ask") await permit(session, tool, locations, options);
       changed = { answer: await tool.run(args, call), modifiedByUser: false };
     } else if (tool.kind === "batch") {
       const answer = await runBatch(session, args as Required<BatchArgs>, call, options, runCall, trace);

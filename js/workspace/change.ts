@@ -161,6 +161,7 @@ export async function review<Args extends object, Data, Todo>(
         path,
         paths,
         risk,
+        ...(call.agent === undefined ? {} : { agent: call.agent }),
         scopes: scopesOf(tool.name, roots, tool.revise !== undefined && newContent !== null),
         ...(hash === undefined ? {} : { hash }),
         ...(revisions.length > 0 ? { isModifying: true } : {}),

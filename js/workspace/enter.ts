@@ -58,7 +58,7 @@ export async function enter(
   const ruled = await rule(session, tool.name, uses, locations, args);
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries())
-      await admit(session, tool.name, use, locations[index] as Location, began, options.signal);
+      await admit(session, tool.name, use, locations[index] as Location, began, options);
   }
   const memory = session.reads.of(options.agent ?? session.agent);
   // Only a memory that is still to be loaded is waited for.
@@ -130,10 +130,11 @@ async function admit(
   { intent, entry = false }: Pick<PathUse, "intent" | "entry">,
   at: Location,
   began: number,
-  signal: AbortSignal | undefined,
+  { signal, agent = session.agent }: CallOptions,
 ): Promise<void> {
   const { secret } = session.resolver;
-  await session.permissions?.admit(session.fs, { at, intent, entry, tool, began, secret }, signal);
+  const wanted = { at, intent, entry, tool, began, secret, agent };
+  await session.permissions?.admit(session.fs, wanted, signal);
 }
 
 function makeCall(
@@ -148,6 +149,7 @@ function makeCall(
 ): Call {
   return {
     callId: newCallId(),
+    agent: options.agent ?? session.agent,
     fs: session.fs,
     limits: session.limits,
     durability: session.durability,
@@ -158,8 +160,8 @@ function makeCall(
     async locate(typed, intent) {
       const at = session.resolver.resolve(typed, intent);
       const ruled = await rule(session, tool.name, [], [at], args);
-      if (ruled === "ask" && tool.kind === "read") await permit(session, tool, [at], options.signal);
-      await admit(session, tool.name, { intent }, at, began, options.signal);
+      if (ruled === "ask" && tool.kind === "read") await permit(session, tool, [at], options);
+      await admit(session, tool.name, { intent }, at, began, options);
       return at;
     },
     found: session.resolver.resolve,
@@ -179,7 +181,7 @@ export async function permit(
   session: Session,
   tool: AnyReading,
   locations: readonly Location[],
-  signal: AbortSignal | undefined,
+  { signal, agent = session.agent }: CallOptions,
 ): Promise<void> {
   const { approvals, notify } = session;
   const confirm = session.confirmFor(tool.name);
@@ -201,6 +203,7 @@ export async function permit(
       path,
       paths: locations.map((one) => one.path),
       risk: "low",
+      ...(agent === undefined ? {} : { agent }),
       scopes: scopesOf(tool.name, roots, false),
     },
     signal,

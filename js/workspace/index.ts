@@ -2,6 +2,8 @@
  * The workspace: where a call happens. Options, the pipeline, locks and wording
  * live here; what a tool computes does not, nor where bytes are kept.
  */
+export type { AgentOptions } from "./agents.ts";
+export type { BudgetOptions, Spent } from "./budget.ts";
 export type { CallOptions } from "./enter.ts";
 export type { HistoryEntry, Undone } from "./history.ts";
 export { openWorkspace } from "./open.ts";
@@ -11,6 +13,7 @@ export type { PermissionOptions } from "./permissions.ts";
 export { makeReads, type Reads, type ReadStore } from "./reads.ts";
 export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "./result.ts";
 export type {
+  AgentWorkspace,
   Capabilities,
   ToolDefinition,
   ToolMethods,

@@ -4,8 +4,9 @@
  */
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
 import { literalGlob } from "../access/policy.ts";
-import { CAPABILITIES, type FsBackend, isFsBackend } from "../backends/backend.ts";
+import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
 import { IGNORE_FILES } from "../backends/search-walk.ts";
+import { realpathVia } from "../backends/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
@@ -18,7 +19,7 @@ import type { PresetAccess } from "../presets/index.ts";
 import { makeJournal, MemoryJournal } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
-import { nearest } from "../tools/nearest.ts";
+import { check } from "./check.ts";
 import { recover } from "./history.ts";
 import { localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
@@ -52,7 +53,11 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
       : undefined;
   const local = disk !== undefined;
   const storage: FsBackend = disk ?? (given.backend as FsBackend);
-  const { permissions, deny } = await openPermissions(asking(given, preset), given.stateDir, given.notify);
+  const { permissions, prompting, deny } = await openPermissions(
+    asking(given, preset),
+    given.stateDir,
+    given.notify,
+  );
   const named = policyOf(given, preset?.access, local, deny);
   const roots = (path: string): Promise<string> => rootPath(storage, path, local);
   const resolver = await createResolver(await sparingState(named, given, disk, roots), roots);
@@ -60,6 +65,11 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
   const confined = disk?.confine?.(policy);
   const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
   const facts = confined?.capabilities();
+  const sandbox = {
+    fs: facts?.kernel.files ?? "none",
+    net: given.commands?.status.network ?? "none",
+  } as const;
+  const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
     fs,
@@ -72,11 +82,18 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     guard: given.guard !== undefined && given.guard !== false,
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
-    access: accessOf(resolver, given.access?.deny ?? [], {
-      fs: facts?.kernel.files ?? "none",
-      net: given.commands?.status.network ?? "none",
-    }),
+    access: accessOf(resolver, told, sandbox),
+    async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
+      // Links are followed before the two are compared: what a name means is what counts.
+      const real = (path: string): Promise<string> => realpathVia(storage, path);
+      const own = (await createResolver(wanted, real)).policy;
+      const both = await createResolver(SandboxPolicy.intersect(within, own), real);
+      const there = disk?.confine?.(both.policy) ?? new SandboxedBackend(storage, both.policy);
+      return { fs: there, resolver: both, access: accessOf(both, [...told, ...wanted.deny], sandbox) };
+    },
     permissions,
+    prompting,
+    budget: undefined,
     hooks: Object.freeze([...(given.hooks ?? [])]),
     onHookError: given.onHookError,
     rules: compileRules(given.rules ?? []),
@@ -105,71 +122,6 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     sandbox: session.access.sandbox,
   });
 }
-
-function check(options: WorkspaceOptions): void {
-  const fail = (message: string): never => {
-    throw new FilewrightError("INVALID_ARGUMENT", message);
-  };
-  for (const name of Object.keys(options)) {
-    if (OPTIONS.has(name)) continue;
-    const close = nearest(name, OPTIONS);
-    fail(`there is no option '${name}'${close === undefined ? "" : `; did you mean '${close}'?`}`);
-  }
-  if (options.kernel === "require" && options.backend !== undefined) {
-    throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
-      hint: 'use kernel: "prefer"',
-    });
-  }
-  if (options.backend !== undefined && !isFsBackend(options.backend))
-    fail("backend lacks methods of FsBackend");
-  const match = options.edit?.match;
-  if (match !== undefined && !["exact", "whitespace", "fuzzy"].includes(match))
-    fail("edit.match must be exact, whitespace or fuzzy");
-  if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
-  if (options.roots?.length === 0) fail("roots must not be empty");
-  const names = options.ignoreFiles ?? [];
-  if (
-    names.some((name) => typeof name !== "string" || !/^[^/\0]+$/u.test(name)) ||
-    names.indexOf(".gitignore") > 0
-  )
-    fail("ignoreFiles must be names of files, .gitignore first");
-  for (const [name, value] of Object.entries(options.limits ?? {})) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) fail(`there is no limit '${name}'`);
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      fail(`limits.${name} must be a positive integer`);
-  }
-}
-
-// A record, so that an option missing from it does not compile.
-const KNOWN: Record<keyof WorkspaceOptions, true> = {
-  root: true,
-  roots: true,
-  backend: true,
-  cwd: true,
-  access: true,
-  permissions: true,
-  preset: true,
-  hooks: true,
-  onHookError: true,
-  rules: true,
-  confirm: true,
-  requireApproval: true,
-  notify: true,
-  limits: true,
-  readers: true,
-  ignoreFiles: true,
-  durability: true,
-  edit: true,
-  kernel: true,
-  index: true,
-  stateDir: true,
-  agent: true,
-  guard: true,
-  observers: true,
-  history: true,
-  commands: true,
-};
-const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 
 /** `unreachable`: globs of what is out of bounds besides, and not told. */
 function policyOf(

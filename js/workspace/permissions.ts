@@ -11,6 +11,7 @@ import {
 import { FilewrightError } from "../engine/errors.ts";
 import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
+import type { Prompting } from "./session.ts";
 
 /** Whether directories must be granted before they are used. */
 export interface PermissionOptions {
@@ -40,6 +41,8 @@ const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
 export interface OpenedPermissions {
   /** Undefined where nothing is asked and nothing is to be guarded. */
   readonly permissions: Permissions | undefined;
+  /** Undefined where directories are not asked for. */
+  readonly prompting: Prompting | undefined;
   /** Globs that keep the record of the grants out of reach. */
   readonly deny: readonly string[];
 }
@@ -67,12 +70,18 @@ export async function openPermissions(
   }
   const setup = { mode, ask, now, onEvent: (event: GrantEvent) => tell(notify, event) };
   if (grantsFile === undefined) {
-    if (mode === "off") return { permissions: undefined, deny: [] };
-    return { permissions: makePermissions({ ...setup, store: store ?? memoryGrants() }), deny: [] };
+    if (mode === "off") return { permissions: undefined, prompting: undefined, deny: [] };
+    const prompting = { ask, now, file: undefined };
+    return {
+      permissions: makePermissions({ ...setup, store: store ?? memoryGrants() }),
+      prompting,
+      deny: [],
+    };
   }
   const { file, ...kept } = await localHost().grants(grantsFile, stateDir);
   return {
     permissions: makePermissions({ ...setup, store: kept, file }),
+    prompting: mode === "off" ? undefined : { ask, now, file },
     deny: [literalGlob(file)],
   };
 }

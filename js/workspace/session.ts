@@ -1,5 +1,5 @@
 /** What all calls of one workspace share. Made once, by `openWorkspace`. */
-import type { Permissions, Resolver, Rules } from "../access/index.ts";
+import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../access/index.ts";
 import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals } from "../hooks/approvals.ts";
@@ -11,8 +11,23 @@ import type { Journal } from "../journal/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
+import type { Budget } from "./budget.ts";
 import type { Locker } from "./locks.ts";
 import type { Reads } from "./reads.ts";
+
+/** Storage within a policy, and what says so. */
+export interface Confined {
+  readonly fs: FsBackend;
+  readonly resolver: Resolver;
+  readonly access: AccessSummary;
+}
+
+/** What permissions of one agent need of those of the workspace. */
+export interface Prompting {
+  readonly ask: AskGrant | undefined;
+  readonly now: (() => number) | undefined;
+  readonly file: string | undefined;
+}
 
 /** What all calls of one workspace share. */
 export interface Session {
@@ -32,8 +47,14 @@ export interface Session {
   /** Whether one of them wants hashes. */
   readonly hashes: boolean;
   readonly access: AccessSummary;
+  /** The storage within what both policies allow; the second one is that of a session already. */
+  confine(policy: SandboxPolicy, within: SandboxPolicy): Promise<Confined>;
   /** Undefined where no directory has to be granted. */
   readonly permissions: Permissions | undefined;
+  /** How directories are asked for; undefined where they are not. */
+  readonly prompting: Prompting | undefined;
+  /** What may be used in all; undefined where that is not limited. */
+  readonly budget: Budget | undefined;
   readonly hooks: readonly AnyHook[];
   /** Told what an `after` hook threw; nothing else is done about it. */
   readonly onHookError: ((error: unknown) => void) | undefined;

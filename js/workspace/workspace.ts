@@ -10,6 +10,8 @@ import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/ind
 import { runCommand } from "../tools/run_command.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
+import { type AgentOptions, agentSession } from "./agents.ts";
+import type { Spent } from "./budget.ts";
 import { runCall } from "./call.ts";
 import { lockAll } from "./change.ts";
 import type { CallOptions } from "./enter.ts";
@@ -103,39 +105,62 @@ export interface WorkspaceBase extends AsyncDisposable {
    * @throws FilewrightError NOT_FOUND, CONFLICT where something changed since, and as any change does
    */
   undo(callId: string, options?: { readonly signal?: AbortSignal }): Promise<Undone>;
+  /**
+   * The workspace as one agent has it: what it has read, its grants, its approvals
+   * and its budget are its own; files, locks, hooks and history are those of all.
+   * It may do what the workspace may, or less; it ends with the workspace.
+   *
+   * @example
+   * const reviewer = await ws.agent("reviewer", { access: { readOnly: true }, budget: { calls: 200 } });
+   * const tools = toolsFor(reviewer, "claude");
+   *
+   * @throws FilewrightError INVALID_ARGUMENT for options that make no sense
+   */
+  agent(name: string, options?: AgentOptions): Promise<AgentWorkspace>;
   /** Ends the workspace; later calls fail. */
   close(): Promise<void>;
 }
 
+/** A workspace as one of several agents has it. `close` ends it for this agent alone. */
+export type AgentWorkspace = Workspace & {
+  /** What the agent has used of its budget; undefined where it has none. */
+  spent(): Spent | undefined;
+};
+
 /** Everything a model may do with files below the roots. */
 export type Workspace = WorkspaceBase & ToolMethods;
 
-/** Makes the workspace over a session. */
+const NEVER = (): boolean => false;
+
+/** Makes the workspace over a session. `ended`: whether the one that it is a part of is closed. */
 export function makeWorkspace(
   session: Session,
   preset: Preset | undefined,
   capabilities: Capabilities,
+  ended: () => boolean = NEVER,
 ): Workspace {
   // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
   const known = session.commands === undefined ? TOOLS : [...TOOLS, runCommand as unknown as Tool];
   const tools = known.filter((tool) => !session.access.readOnly || tool.kind === "read");
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
-  let closed = false;
+  let over = false;
+  const isClosed = (): boolean => over || ended();
 
   const callOwn = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
     const tool = byName.get(name);
-    if (closed) return refused("UNSUPPORTED_OPERATION", "The workspace is closed.");
+    if (isClosed()) return refused("UNSUPPORTED_OPERATION", "The workspace is closed.");
     if (tool === undefined) return unknownTool(name, byName.keys());
     return runCall(session, tool, args, options);
   };
   const listOf = (other: Preset): SpokenTools =>
     spokenTools(session, other, () =>
-      closed ? refused("UNSUPPORTED_OPERATION", "The workspace is closed.") : undefined,
+      isClosed() ? refused("UNSUPPORTED_OPERATION", "The workspace is closed.") : undefined,
     );
   const spoken = preset === undefined ? undefined : listOf(preset);
   const call = spoken === undefined ? callOwn : spoken.call;
   const close = async (): Promise<void> => {
-    closed = true;
+    over = true;
+    if (ended !== NEVER) return; // The workspace of all is still at work.
     await session.reads.close();
     for (const observer of session.observers) await observer.close?.();
   };
@@ -178,10 +203,17 @@ export function makeWorkspace(
     },
     history: () => historyOf(session),
     undo: (callId, options = {}) => undoCall(session, callId, options.signal),
+    async agent(name, options = {}) {
+      if (isClosed()) throw new FilewrightError("UNSUPPORTED_OPERATION", "the workspace is closed");
+      const own = await agentSession(session, name, options);
+      const other = options.preset === undefined ? preset : presetOf(options.preset);
+      return makeWorkspace(own, other, capabilities, isClosed) as AgentWorkspace;
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
-  const ws = Object.freeze(Object.assign(base, methods)) as unknown as Workspace;
+  const spent = ended === NEVER ? {} : { spent: () => session.budget?.spent() };
+  const ws = Object.freeze(Object.assign(base, methods, spent)) as unknown as Workspace;
   lists.set(ws, (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools));
   return ws;
 }

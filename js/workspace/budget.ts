@@ -1,0 +1,77 @@
+/** What an agent may use up in all: counted per agent, refused when it is spent. */
+import { FilewrightError } from "../engine/errors.ts";
+import { utf8Length } from "../tools/text.ts";
+import type { Limits } from "../tools/limits.ts";
+import { type Failure, refused, type ToolResult } from "./result.ts";
+
+/** What an agent may use in all, until the workspace is closed. What is left out is not limited. */
+export interface BudgetOptions {
+  /** Calls, those that fail included; a batch counts as its operations. */
+  readonly calls?: number | undefined;
+  /** UTF-8 bytes of answers. Calls under way at once may each use what is left. */
+  readonly outputBytes?: number | undefined;
+}
+
+/** What an agent has used so far. */
+export interface Spent {
+  readonly calls: number;
+  /** UTF-8 bytes. */
+  readonly outputBytes: number;
+}
+
+/** Counts what one agent uses. */
+export interface Budget {
+  /** Counts a call that begins; a refusal where the budget does not hold it. */
+  begin(args: unknown): Failure | undefined;
+  /** The limits of a call that begins now. */
+  limits(limits: Limits): Limits;
+  /** Counts an answer. */
+  end(result: ToolResult): void;
+  spent(): Spent;
+}
+
+/** Makes a budget of which nothing is spent, out of another where there is one. @throws FilewrightError INVALID_ARGUMENT */
+export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
+  for (const [name, value] of Object.entries(options)) {
+    if (name !== "calls" && name !== "outputBytes")
+      throw new FilewrightError("INVALID_ARGUMENT", `there is no option 'budget.${name}'`);
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      throw new FilewrightError("INVALID_ARGUMENT", `budget.${name} must be an integer from 0 on`);
+  }
+  const { calls: mostCalls = Number.POSITIVE_INFINITY, outputBytes: mostBytes = Number.POSITIVE_INFINITY } =
+    options;
+  let [calls, outputBytes] = [0, 0];
+  const over = (what: string): Failure =>
+    refused(
+      "LIMIT_EXCEEDED",
+      `The budget of this agent is spent: ${what}. Finish with what is known, or ask the user for more.`,
+    );
+  return Object.freeze({
+    begin(args: unknown): Failure | undefined {
+      const count = weightOf(args);
+      if (calls + count > mostCalls) return over(`${calls} of ${mostCalls} calls`);
+      if (outputBytes >= mostBytes) return over(`${outputBytes} of ${mostBytes} bytes of answers`);
+      const refusal = outer?.begin(args);
+      if (refusal === undefined) calls += count;
+      return refusal;
+    },
+    limits(given: Limits): Limits {
+      const limits = outer?.limits(given) ?? given;
+      const left = Math.max(1, mostBytes - outputBytes);
+      return left >= limits.outputBytes ? limits : { ...limits, outputBytes: left };
+    },
+    end(result: ToolResult): void {
+      outer?.end(result);
+      const { text, content = [] } = result;
+      const images = content.reduce((sum, { source }) => sum + source.data.length, 0);
+      outputBytes += utf8Length(text) + images;
+    },
+    spent: () => Object.freeze({ calls, outputBytes }),
+  });
+}
+
+/** A batch counts as the calls that it makes. */
+function weightOf(args: unknown): number {
+  const operations = (args as { readonly operations?: unknown } | null | undefined)?.operations;
+  return Array.isArray(operations) ? Math.max(1, operations.length) : 1;
+}
