@@ -58,7 +58,13 @@ pub(super) fn find(
         Splice { range, with: with.clone().unwrap_or_default() }
     });
     let splices = splices.collect();
-    Ok(Some(Found { splices, places: lines.len(), tier: Tier::Exact, repairs: Vec::new(), score: 1.0 }))
+    Ok(Some(Found {
+        splices,
+        places: lines.len(),
+        tier: Tier::Exact,
+        repairs: Vec::new(),
+        score: 1.0,
+    }))
 }
 
 fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
