@@ -39,6 +39,7 @@ const HUMAN: Readonly<Record<string, readonly string[]>> = {
   diff: ["diff", "a", "b"],
   list_directory: ["ls"],
   glob: ["glob", "*"],
+  find_files: ["find", "f"],
   grep: ["grep", "x"],
   stat: ["stat", "f"],
   copy: ["copy", "a", "b"],

@@ -9,7 +9,14 @@
  */
 
 import type { Page, PageRequest } from "../engine/read.ts";
-import type { FindQuery, FindResult, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type {
+  FindQuery,
+  FindResult,
+  FuzzyQuery,
+  FuzzyResult,
+  SearchQuery,
+  SearchResult,
+} from "../engine/search-types.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** A value now or later. */
@@ -178,6 +185,11 @@ export interface FsBackend {
     root: string,
     query: FindQuery & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<FindResult>;
+  /** Finds files below a directory by some letters of their paths, best first. Paths are relative to `root`. */
+  findFiles?(
+    root: string,
+    query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
+  ): MaybePromise<FuzzyResult>;
   /** A directory in pages. */
   listPage?(
     path: string,
@@ -247,6 +259,7 @@ const ALL: Record<Capability, true> = {
   hash: true,
   grep: true,
   find: true,
+  findFiles: true,
   listPage: true,
   rename: true,
   copyFile: true,

@@ -334,7 +334,7 @@ export class LocalBackend implements FsBackend {
    * Finds files by some letters of their paths, best first; a longer query may have one wrong. The names below
    * `root` are read the first time and kept as fresh as the disk.
    */
-  async findFiles(root: string, query: FuzzyQuery & Signalled): Promise<FuzzyResult> {
+  async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
     return settle(root, this.#search.findFiles(root, { ...query, index }));

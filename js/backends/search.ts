@@ -295,7 +295,8 @@ export async function findBackend(
   };
 }
 
-async function timeOf(backend: FsBackend, path: string): Promise<number> {
+/** When an entry changed, in milliseconds since 1970; links are not followed. */
+export async function timeOf(backend: FsBackend, path: string): Promise<number> {
   const stat = await (backend.lstat?.(path) ?? backend.stat(path));
   return stat.mtime;
 }

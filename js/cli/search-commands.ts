@@ -1,8 +1,8 @@
-/** The commands that look around: grep, glob, ls. */
+/** The commands that look around: grep, glob, find, ls. */
 import { type Command, flag, negated, set, value, values } from "./command.ts";
 import { many, whole } from "./parse.ts";
 
-/** grep, glob and ls. */
+/** grep, glob, find and ls. */
 export const SEARCH_COMMANDS: readonly Command[] = [
   {
     name: "grep",
@@ -24,6 +24,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       type: { ...values, short: "t" },
       files: { ...flag, short: "l" },
       count: { ...flag, short: "c" },
+      rank: value,
       limit: { ...value, short: "m" },
       "no-ignore": flag,
       "no-hidden": flag,
@@ -40,6 +41,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["-t, --type EXT", "only files with this extension (repeatable)"],
       ["-l, --files", "only the paths of files that match"],
       ["-c, --count", "the number of matching lines of each file"],
+      ["--rank path|definitions|recent", "which results come first (path)"],
       ["-m, --limit N", "at most so many results (200)"],
       ["--no-ignore, --no-hidden", "search ignored files; skip dot files"],
     ],
@@ -65,6 +67,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         exclude: many(given["exclude"]),
         file_types: many(given["type"]),
         output: given["files"] === true ? "files" : given["count"] === true ? "count" : undefined,
+        rank: given["rank"],
         max_results: whole(given["limit"], "limit"),
         respect_ignore: negated(given, "no-ignore"),
         hidden: negated(given, "no-hidden"),
@@ -113,6 +116,33 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         case_sensitive: negated(given, "ignore-case"),
         respect_ignore: negated(given, "no-ignore"),
         hidden: negated(given, "no-hidden"),
+      }),
+    }),
+  },
+  {
+    name: "find",
+    summary: "find files by some letters of their paths",
+    usage: "filewright find LETTERS [PATH] [options]",
+    about: "LETTERS are in their order, not together; in longer ones one may be wrong. Best first.",
+    options: { recent: flag, limit: { ...value, short: "m" }, "no-ignore": flag },
+    help: [
+      ["--recent", "files that changed lately count more"],
+      ["-m, --limit N", "at most so many (20)"],
+      ["--no-ignore", "find ignored files too"],
+    ],
+    examples: [
+      ["filewright find usrctl", "src/user/controller.ts, if there is one"],
+      ["filewright find hub.c drivers --recent", "below a directory, the latest first"],
+    ],
+    takes: [1, 2],
+    toCall: ({ positionals, values: given }) => ({
+      tool: "find_files",
+      args: set({
+        query: positionals[0],
+        path: positionals[1],
+        rank: given["recent"] === true ? "recent" : undefined,
+        limit: whole(given["limit"], "limit"),
+        respect_ignore: negated(given, "no-ignore"),
       }),
     }),
   },

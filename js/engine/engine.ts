@@ -9,6 +9,7 @@ import { type AccessBinding, type AccessEngine, accessEngine } from "./access.ts
 import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
 import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
 import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
+import { type RankBinding, type RankEngine, rankEngine } from "./rank.ts";
 import { type ReadBinding, type ReadEngine, readEngine } from "./read.ts";
 import { type SearchBinding, type SearchEngine, searchEngine } from "./search.ts";
 
@@ -18,6 +19,7 @@ export interface Binding
     DiffBinding,
     EditBinding,
     PatchBinding,
+    RankBinding,
     ReadBinding,
     SearchBinding {
   sha256(bytes: Uint8Array): string;
@@ -31,7 +33,14 @@ export interface EngineInfo {
 }
 
 /** The core's functions. Pure: bytes and text in, values out. */
-export interface Engine extends AccessEngine, DiffEngine, EditEngine, PatchEngine, ReadEngine, SearchEngine {
+export interface Engine
+  extends AccessEngine,
+    DiffEngine,
+    EditEngine,
+    PatchEngine,
+    RankEngine,
+    ReadEngine,
+    SearchEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
@@ -46,6 +55,7 @@ export function makeEngine(binding: Binding, info: EngineInfo): Engine {
     ...diffEngine(binding),
     ...editEngine(binding),
     ...patchEngine(binding),
+    ...rankEngine(binding),
     ...readEngine(binding),
     ...searchEngine(binding),
   });

@@ -85,6 +85,13 @@ export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnch
 export const glob: Engine["glob"] = (...args) => engine().glob(...args);
 
 /**
+ * The paths that somebody means who remembers some of their letters, best first.
+ *
+ * @example rankPaths("usbhub", ["drivers/usb/hub.c", "fs/inode.c"]).files[0]?.path; // "drivers/usb/hub.c"
+ */
+export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
+
+/**
  * Searches a text, line by line.
  *
  * @example grepText("a\nbc\n", { pattern: "c" }).matches; // [{ line: 2, column: 2, text: "bc" }]

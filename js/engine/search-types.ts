@@ -6,6 +6,8 @@
  * code points of whole paths, then by line.
  */
 
+import type { RankedPaths, RankOptions } from "./rank.ts";
+
 /** What to look for in a text. */
 export interface TextQuery {
   /** Not empty. The dialect is Rust's `regex`: no look-around, no back-references, linear time. */
@@ -180,13 +182,11 @@ export interface FindQuery extends WalkQuery {
 }
 
 /** A search for files by some letters of their paths. */
-export interface FuzzyQuery {
+export interface FuzzyQuery extends RankOptions {
   /** Letters in their order; from five on one may be wrong. Spaces are passed over. */
   readonly query: string;
-  /** The most paths given. Default 20. */
-  readonly limit?: number | undefined;
-  /** How many letters may be wrong, where nothing fits without. Default by length: 0 or 1. */
-  readonly typos?: number | undefined;
+  /** `recent`: a change within the last week, day or hour counts too. Default `score`. */
+  readonly rank?: "score" | "recent" | undefined;
   /** Honour ignore files. Default true. */
   readonly respectIgnore?: boolean | undefined;
   /** The names of ignore files, lowest precedence first. Default `.gitignore .ignore .agentignore`. */
@@ -196,11 +196,7 @@ export interface FuzzyQuery {
 }
 
 /** Files by some letters of their paths, best first. */
-export interface FuzzyResult {
-  readonly files: readonly { readonly path: string; readonly score: number }[];
-  /** All that fit. */
-  readonly total: number;
-}
+export interface FuzzyResult extends RankedPaths {}
 
 /** What was found by name. */
 export interface FindResult {

@@ -48,7 +48,7 @@ export interface TreeSearch {
   /** Finds files by some letters of their paths. */
   findFiles(
     path: string,
-    query: FuzzyQuery & { readonly signal?: AbortSignal | undefined },
+    query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
   ): Promise<FuzzyResult>;
 }
 

@@ -37,6 +37,7 @@ export type {
   Page,
   PageRequest,
 } from "./read.ts";
+export type { RankedPath, RankedPaths, RankOptions } from "./rank.ts";
 export type {
   CompiledQuery,
   FileCount,

@@ -29,6 +29,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
     folder: ["path"],
     root: ["path"],
     query: ["pattern"],
+    pattern: ["query"],
+    name: ["query"],
     regexp: ["pattern"],
     include: ["glob"],
     exclude_patterns: ["exclude"],

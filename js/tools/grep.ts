@@ -2,9 +2,11 @@
 import { childOf, relativeTo } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search.ts";
 import { encodeCursor } from "../engine/cursor.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import type { Freshness, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
+import { type Rank, rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 
@@ -23,6 +25,7 @@ export interface GrepArgs {
   readonly after?: number;
   readonly context?: number;
   readonly output?: "content" | "files" | "count";
+  readonly rank?: Rank;
   readonly max_results?: number;
   readonly max_per_file?: number;
   readonly max_line_chars?: number;
@@ -101,6 +104,11 @@ const inputSchema = object(
       ["content", "files", "count"],
       "content",
     ),
+    rank: choice(
+      "path; definitions: lines that define what was found first; recent: files that changed lately first. The latter two have no cursor.",
+      ["path", "definitions", "recent"],
+      "path",
+    ),
     max_results: integer("The most lines (or files) given.", {
       default: 200,
       minimum: 1,
@@ -178,13 +186,16 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
     if (data.truncated || !data.complete) lines.push(closing(data, args, names));
     return lines.join("\n");
   },
-  shrink(data, _args, lines, call) {
+  shrink(data, args, lines, call) {
     let used = 0;
     const kept = linesOf(data).filter((group) => {
       used += group.length;
       return used <= lines;
     }).length;
-    return firstOf(data, Math.max(1, kept), call);
+    const first = firstOf(data, Math.max(1, kept), call);
+    if (args.rank === "path") return first;
+    const { next_cursor: _, ...ranked } = first;
+    return ranked;
   },
 };
 
@@ -213,7 +224,17 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     cursor: args.cursor,
     timeoutMs: args.timeout_ms,
   };
-  const found = await grepBackend(call.fs, root, { ...query, signal: call.signal });
+  if (args.rank !== "path" && args.cursor !== undefined)
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      "Invalid argument 'cursor': results by rank have none; leave it out, or leave rank out.",
+      { complete: true, details: { argument: "cursor" } },
+    );
+  const signalled = { ...query, signal: call.signal };
+  const found =
+    args.rank === "path"
+      ? await grepBackend(call.fs, root, signalled)
+      : await rankedGrep(call.fs, root, signalled, args.rank);
   return { data: dataOf(found, args, (path) => call.display(path === "" ? root : childOf(root, path))) };
 }
 

@@ -11,7 +11,9 @@ export function linesOf(data: GrepData): string[][] {
   const matches = data.matches ?? [];
   let [file, name, shown] = ["", "", 0];
   return matches.map((match, index) => {
-    if (match.path !== file || index === 0) [file, name, shown] = [match.path, escapeControls(match.path), 0];
+    // By rank, lines of a file need not ascend.
+    if (match.path !== file || index === 0 || match.line < shown)
+      [file, name, shown] = [match.path, escapeControls(match.path), 0];
     const { line, text: content, before = [], after = [] } = match;
     const group: string[] = [];
     const context = (at: number, content_: string): void => {
@@ -25,7 +27,7 @@ export function linesOf(data: GrepData): string[][] {
     group.push(`${name}:${line}:${content}`);
     shown = Math.max(shown, match.end_line ?? line);
     const next = matches[index + 1];
-    const end = next?.path === file ? next.line : Number.POSITIVE_INFINITY;
+    const end = next?.path === file && next.line > line ? next.line : Number.POSITIVE_INFINITY;
     after.forEach((content_, at) => {
       const number = (match.end_line ?? line) + 1 + at;
       if (number < end) context(number, content_);

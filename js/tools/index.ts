@@ -9,6 +9,7 @@ import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
 import { diff, type DiffArgs, type DiffData } from "./diff.ts";
 import { editFile, type EditFileArgs, type EditFileData } from "./edit_file.ts";
+import { findFiles, type FindFilesArgs, type FindFilesData, type FoundFile } from "./find_files.ts";
 import { glob, type GlobArgs, type GlobData } from "./glob.ts";
 import { grep, type GrepArgs, type GrepData } from "./grep.ts";
 import { listDirectory, type ListDirectoryArgs, type ListDirectoryData } from "./list_directory.ts";
@@ -31,6 +32,7 @@ export interface ToolArgs {
   diff: DiffArgs;
   list_directory: ListDirectoryArgs;
   glob: GlobArgs;
+  find_files: FindFilesArgs;
   grep: GrepArgs;
   stat: StatArgs;
   copy: TransferArgs;
@@ -51,6 +53,7 @@ export interface ToolData {
   diff: DiffData;
   list_directory: ListDirectoryData;
   glob: GlobData;
+  find_files: FindFilesData;
   grep: GrepData;
   stat: StatData;
   copy: CopyData;
@@ -74,6 +77,7 @@ export const TOOLS: readonly Tool[] = Object.freeze([
   diff,
   listDirectory,
   glob,
+  findFiles,
   grep,
   stat,
   copy,
@@ -99,6 +103,9 @@ export type {
   DiffData,
   EditFileArgs,
   EditFileData,
+  FindFilesArgs,
+  FindFilesData,
+  FoundFile,
   GlobArgs,
   GlobData,
   GrepArgs,

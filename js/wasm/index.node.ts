@@ -53,6 +53,8 @@ export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText
 export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
 /** See `glob` of `filewright/engine`. */
 export const glob: Engine["glob"] = (...args) => engine().glob(...args);
+/** See `rankPaths` of `filewright/engine`. */
+export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
 /** See `grepText` of `filewright/engine`. */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
 /** See `compileQuery` of `filewright/engine`. */

@@ -56,7 +56,7 @@ const WORDS: Partial<Record<Code, Words>> = {
       : `${path} is a directory; use ${list} to see what is in it.`;
   },
   NOT_DIRECTORY: ({ path, tool, names }) =>
-    tool === "list_directory" || tool === "glob"
+    tool === "list_directory" || tool === "glob" || tool === "find_files"
       ? `${path} is not a directory${where(names.tool("read_file"), (read) => `; use ${read} to read it`)}.`
       : `${path} is not a directory, or leads through something that is none${where(
           names.tool("list_directory"),
