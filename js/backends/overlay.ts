@@ -1,13 +1,13 @@
 /**
  * A backend laid over another one: changes stay in memory, everything else
- * shows through. For trying out a series of changes before any of them happens.
+ * shows through. For trying out a series of changes before any of them happens:
+ * `changes()` says what would change, `commit()` makes it so.
  *
- * Links of the lower backend are resolved by it; those made here are followed as
- * text. It promises what a preview needs, not what storage needs: permissions
- * beyond a missing write bit are found out when the change is made.
+ * It offers links and modes where the backend below has them. Permissions beyond
+ * a missing write bit are found out when the change is committed.
  */
+import { engine } from "../engine/current.ts";
 import type {
-  EntryType,
   FsBackend,
   FsEntry,
   FsStat,
@@ -18,70 +18,118 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
-import { lstatOrNull, readVersioned, sortEntries } from "./fallback.ts";
+import { readVersioned, sortEntries } from "./fallback.ts";
 import { walkTree } from "./fallback-tree.ts";
 import { compileGlobs } from "./globs.ts";
-import { childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
+import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
+import { OverlayLayer } from "./overlay-layer.ts";
+import { byteLength, childOf, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-/** What was put at a path. A file's content is here, or still where it was copied from. */
-type Node =
-  | {
-      readonly type: "file";
-      readonly bytes: Uint8Array | null;
-      readonly from: FsStat | null;
-      readonly stat: FsStat;
-    }
-  | { readonly type: "dir"; readonly stat: FsStat }
-  | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
-
-const MAX_LINKS = 40;
-
-/** Changes in memory over a backend that stays as it is. */
+/**
+ * Changes in memory over a backend that stays as it is.
+ *
+ * @example
+ * const overlay = new OverlayBackend(disk);
+ * await overlay.writeText("/repo/a.txt", "new\n");
+ * await overlay.changes(); // [{ path: "/repo/a.txt", change: "changed", type: "file" }]
+ * await overlay.commit();
+ */
 export class OverlayBackend implements FsBackend {
-  readonly #lower: FsBackend;
-  /** What was changed; null where something was taken away. A directory here hides the lower one. */
-  readonly #upper: Map<string, Node | null> = new Map();
-  #writes = 0;
+  readonly #layer: OverlayLayer;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
+  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
+  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
+  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
   constructor(lower: FsBackend) {
-    this.#lower = lower;
+    this.#layer = new OverlayLayer(lower);
+    const offer = (name: string, value: unknown): void => {
+      Object.defineProperty(this, name, { value, enumerable: true });
+    };
+    if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
+    if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true));
+    if (lower.symlink !== undefined)
+      offer("symlink", (target: string, path: string) => this.#inTurn(() => this.#symlink(target, path)));
+    if (lower.chmod !== undefined)
+      offer("chmod", (path: string, mode: number) => this.#inTurn(() => this.#chmod(path, mode)));
   }
 
+  /** What is different from the backend below, by path. What was written back as it was is not. */
+  changes(): Promise<readonly OverlayChange[]> {
+    return this.#inTurn(() => changesOf(this.#layer));
+  }
+  /**
+   * Makes the changes in the backend below, and is empty then. Files are written one
+   * by one, each whole; where one fails, those before it are done and no change any more.
+   * @throws CONFLICT, and changes nothing, where a changed file is not what it was below
+   */
+  commit(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<OverlayCommit> {
+    return this.#inTurn(() => commitLayer(this.#layer, options.signal));
+  }
+  /** Forgets every change. */
+  discard(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#layer.upper.clear();
+      this.#layer.base.clear();
+      this.#layer.gone.clear();
+    });
+  }
   /** Whether what is at the path was changed here, or anything above it. */
   touched(path: string): boolean {
-    return this.#cover(path) !== undefined || this.#upper.has(path);
+    return this.#layer.touched(path);
   }
 
   async exists(path: string): Promise<boolean> {
-    return (await this.#find(path, true).catch(() => null)) !== null;
+    try {
+      return (await this.#layer.at(await this.#layer.real(path, true))) !== null;
+    } catch {
+      return false;
+    }
   }
   async stat(path: string): Promise<FsStat> {
-    return this.#present(path, true);
+    const real = await this.#layer.real(path, true);
+    const stat = await this.#present(real, path);
+    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined) return named(stat, path);
+    const below = await this.#layer.lower.stat(real);
+    const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
+    return named(Object.freeze({ ...below, version }), path);
   }
   async lstat(path: string): Promise<FsStat> {
-    return this.#present(path, false);
+    return named(await this.#present(await this.#layer.real(path, false), path), path);
   }
-  async realpath(path: string): Promise<string> {
-    return this.#real(path, true);
-  }
-  async readLink(path: string): Promise<string> {
-    const { target } = await this.#present(path, false);
-    if (target === undefined) throw failure("INVALID_ARGUMENT", path, "is no symbolic link");
+  async #readLink(path: string): Promise<string> {
+    const { type, target } = await this.lstat(path);
+    if (type !== "symlink" || target === undefined)
+      throw failure("INVALID_ARGUMENT", path, "is no symbolic link");
     return target;
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
   }
   async readBytes(path: string): Promise<Uint8Array> {
-    const real = await this.#real(path, true);
-    const node = this.#upper.get(real);
-    if (node === undefined && this.#cover(real) === undefined) return this.#lower.readBytes(real);
-    if (node === undefined || node === null) throw failure("NOT_FOUND", path);
-    if (node.type === "dir") throw failure("IS_DIRECTORY", path);
-    if (node.type !== "file") throw failure("NOT_FOUND", path);
-    if (node.bytes !== null) return node.bytes;
-    return this.#lower.readBytes((node.from as FsStat).path);
+    const real = await this.#layer.real(path, true);
+    if (!this.#layer.touched(real)) return this.#layer.lower.readBytes(real);
+    const stat = await this.#present(real, path);
+    if (stat.isDir) throw failure("IS_DIRECTORY", path);
+    const node = this.#layer.upper.get(real);
+    if (node?.type !== "file") throw failure("NOT_FOUND", path);
+    return (await this.#layer.content(node)).slice();
+  }
+  /** Content with its version; what was not changed has the lower backend's. */
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+    checkSignal(options.signal, path);
+    const real = await this.#layer.real(path, true);
+    if (!this.#layer.touched(real)) {
+      const found = await readVersioned(this.#layer.lower, real, options);
+      return found === null ? null : Object.freeze({ ...found, stat: named(found.stat, path) });
+    }
+    // What is here is a backend without `read`: content and facts are at hand.
+    const { stat, readBytes } = this;
+    const here = { stat: stat.bind(this), readBytes: readBytes.bind(this) } as unknown as FsBackend;
+    return readVersioned(here, path, options);
   }
   async writeText(
     path: string,
@@ -90,56 +138,73 @@ export class OverlayBackend implements FsBackend {
   ): Promise<WriteResult> {
     return this.writeBytes(path, encodeText(content, options.encoding, path), options);
   }
-  async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+  writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    const bytes = content.slice();
+    return this.#inTurn(() => this.#write(path, bytes, options));
+  }
+  async #write(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
     checkSignal(options.signal, path);
-    const real = await this.#real(path, options.ifAbsent !== true);
-    const there = await this.#find(real, false);
+    const layer = this.#layer;
+    const real = await layer.real(path, options.ifAbsent !== true);
+    const there = await layer.at(real);
     if (there !== null && options.ifAbsent === true) throw failure("ALREADY_EXISTS", path);
     if (there?.isDir === true) throw failure("IS_DIRECTORY", path);
     if (there !== null && !there.isFile) throw failure("NOT_REGULAR_FILE", path);
     if (there?.mode !== undefined && (there.mode & 0o222) === 0) throw failure("PERMISSION_DENIED", path);
-    if (there === null) await this.#parents(real, options.createDirs === true);
-    const mode = options.mode ?? there?.mode ?? 0o644;
-    const stat = this.#facts(real, "file", content.length, mode);
-    this.#upper.set(real, { type: "file", bytes: content, from: null, stat });
-    return { version: stat.version as string };
+    if (options.ifVersion !== undefined) {
+      const now = there === null ? undefined : (await this.stat(real)).version;
+      if (now !== options.ifVersion) throw failure("CONFLICT", path);
+    }
+    if (there === null) await this.#parents(real, path, options.createDirs === true);
+    const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? 0o644);
+    await layer.set(real, { type: "file", bytes, from: null, stat });
+    return Object.freeze({ version: stat.version as string });
   }
-  async delete(path: string): Promise<void> {
-    const real = await this.#real(path, false);
-    const there = await this.#present(real, false);
-    if (there.isDir && (await this.listDir(real)).length > 0) throw failure("NOT_EMPTY", path);
-    this.#remove(real);
+  delete(path: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const real = await this.#layer.real(path, false);
+      if (real === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+      const there = await this.#present(real, path);
+      if (there.isDir && (await this.listDir(real)).length > 0) throw failure("NOT_EMPTY", path);
+      await this.#layer.remove(real);
+    });
   }
-  async mkdir(
+  mkdir(
     path: string,
     options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
   ): Promise<void> {
-    const real = await this.#real(path, false);
-    const there = await this.#find(real, true);
-    if (there !== null) {
-      if (!there.isDir || options.existOk === false) throw failure("ALREADY_EXISTS", path);
-      return;
-    }
-    await this.#parents(real, options.parents ?? true);
-    this.#upper.set(real, { type: "dir", stat: this.#facts(real, "dir", 0, 0o755) });
+    return this.#inTurn(async () => {
+      const real = await this.#layer.real(path, false);
+      const there = await this.#layer.at(real);
+      if (there !== null) {
+        const isDir = there.isDir || (await this.#layer.at(await this.#layer.real(path, true)))?.isDir;
+        if (isDir !== true || options.existOk === false) throw failure("ALREADY_EXISTS", path);
+        return;
+      }
+      await this.#parents(real, path, options.parents ?? true);
+      await this.#layer.set(real, this.#layer.directory(real));
+    });
   }
   async listDir(path: string): Promise<readonly FsEntry[]> {
-    const real = await this.#real(path, true);
-    const stat = await this.#present(real, false);
+    const real = await this.#layer.real(path, true);
+    const stat = await this.#present(real, path);
     if (!stat.isDir) throw failure("NOT_DIRECTORY", path);
+    const asked = normalise(path).path;
     const entries = new Map<string, FsEntry>();
-    if (!this.#upper.has(real) && this.#cover(real) === undefined) {
-      for (const entry of await this.#lower.listDir(real)) entries.set(entry.name, entry);
+    if (!this.#layer.touched(real)) {
+      for (const entry of await this.#layer.lower.listDir(real))
+        entries.set(entry.name, Object.freeze({ ...entry, path: childOf(asked, entry.name) }));
     }
-    for (const [at, node] of this.#upper) {
+    for (const [at, node] of this.#layer.upper) {
       if (at === real || parentOf(at) !== real) continue;
       if (node === null) entries.delete(nameOf(at));
-      else entries.set(nameOf(at), entryOf(node.stat));
+      else entries.set(nameOf(at), entryOf(node.stat, childOf(asked, nameOf(at))));
     }
-    return sortEntries([...entries.values()]);
+    return Object.freeze(sortEntries([...entries.values()]));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
-    for await (const entry of walkTree(this, root)) if (entry.type === "file") yield entry.path;
+    for await (const entry of walkTree(this, normalise(root).path))
+      if (entry.type === "file") yield entry.path;
   }
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;
@@ -148,181 +213,97 @@ export class OverlayBackend implements FsBackend {
     for await (const path of this.iterFiles(root)) {
       if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
     }
-    return found;
+    return Object.freeze(found);
   }
-  async copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
-    const source = await this.#real(from, true);
-    const facts = await this.#present(source, false);
-    if (facts.isDir) throw failure("IS_DIRECTORY", from);
-    if (!facts.isFile) throw failure("NOT_REGULAR_FILE", from);
-    const real = await this.#real(to, options.overwrite === true);
-    const there = await this.#find(real, false);
-    if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
-    if (there?.isDir === true) throw failure("IS_DIRECTORY", to);
-    if (there === null) await this.#parents(real, false);
-    const node = this.#upper.get(source);
-    const kept =
-      node?.type === "file" ? { bytes: node.bytes, from: node.from } : { bytes: null, from: facts };
-    this.#upper.set(real, {
-      type: "file",
-      ...kept,
-      stat: this.#facts(real, "file", facts.size, facts.mode ?? 0o644),
+  /** Copies a file; what lies below is not read until somebody does. */
+  copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    return this.#inTurn(async () => {
+      const layer = this.#layer;
+      const source = await layer.real(from, true);
+      const facts = await this.stat(source).catch((error: unknown) => {
+        throw (error as { readonly code?: unknown }).code === "NOT_FOUND"
+          ? failure("NOT_FOUND", from)
+          : error;
+      });
+      if (facts.isDir) throw failure("IS_DIRECTORY", from);
+      if (!facts.isFile) throw failure("NOT_REGULAR_FILE", from);
+      const real = await layer.real(to, options.overwrite === true);
+      const there = await layer.at(real);
+      if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+      if (there?.isDir === true) throw failure("IS_DIRECTORY", to);
+      if (real === source) throw failure("SAME_FILE", to);
+      if (there === null) await this.#parents(real, to, false);
+      const node = layer.upper.get(source);
+      const kept =
+        node?.type === "file" ? { bytes: node.bytes, from: node.from } : { bytes: null, from: facts };
+      const stat = layer.facts(real, "file", facts.size, facts.mode ?? 0o644);
+      await layer.set(real, { type: "file", ...kept, stat });
     });
   }
-  async symlink(target: string, path: string): Promise<void> {
-    const real = await this.#real(path, false);
-    if ((await this.#find(real, false)) !== null) throw failure("ALREADY_EXISTS", path);
-    await this.#parents(real, false);
-    this.#upper.set(real, {
-      type: "symlink",
-      target,
-      stat: this.#facts(real, "symlink", target.length, 0o777, target),
-    });
+  async #symlink(target: string, path: string): Promise<void> {
+    const real = await this.#layer.real(path, false);
+    if ((await this.#layer.at(real)) !== null) throw failure("ALREADY_EXISTS", path);
+    await this.#parents(real, path, false);
+    const stat = this.#layer.facts(real, "symlink", byteLength(target), 0o777, target);
+    await this.#layer.set(real, { type: "symlink", target, stat });
   }
-  async chmod(path: string, mode: number): Promise<void> {
-    const real = await this.#real(path, true);
-    const stat = await this.#present(real, false);
-    const node = this.#upper.get(real);
-    if (node !== undefined && node !== null) this.#upper.set(real, { ...node, stat: { ...node.stat, mode } });
+  async #chmod(path: string, mode: number): Promise<void> {
+    const real = await this.#layer.real(path, true);
+    const stat = await this.stat(real);
+    const node = this.#layer.upper.get(real);
+    const changed = Object.freeze({ ...stat, path: real, mode });
+    if (node !== undefined && node !== null) this.#layer.upper.set(real, { ...node, stat: changed });
     else if (stat.isFile)
-      this.#upper.set(real, { type: "file", bytes: null, from: stat, stat: { ...stat, mode } });
+      await this.#layer.set(real, { type: "file", bytes: null, from: stat, stat: changed });
   }
-  async removeTree(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<TreeCounts> {
-    const real = await this.#real(path, false);
-    const top = await this.#present(real, false);
-    const counts = { files: 0, directories: 0, bytes: 0 };
-    const add = ({ type, size }: { readonly type: EntryType; readonly size?: number }): void => {
-      if (type === "dir") counts.directories += 1;
-      else counts.files += 1;
-      if (type === "file") counts.bytes += size ?? 0;
-    };
-    add(top);
-    if (top.type === "dir") for await (const entry of walkTree(this, real, options.signal)) add(entry);
-    this.#remove(real);
-    return counts;
-  }
-
-  /** Takes a path away, with everything below it. */
-  #remove(real: string): void {
-    for (const at of this.#upper.keys()) if (isWithin(at, real)) this.#upper.delete(at);
-    this.#upper.set(real, null);
+  removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
+    return this.#inTurn(async () => {
+      const real = await this.#layer.real(path, false);
+      if (real === "/") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
+      const top = await this.#present(real, path);
+      const counts = { files: 0, directories: 0, bytes: 0 };
+      const add = async (entry: FsStat | FsEntry): Promise<void> => {
+        if (entry.isDir) counts.directories += 1;
+        else counts.files += 1;
+        if (entry.isFile) counts.bytes += entry.size ?? (await this.lstat(entry.path)).size;
+      };
+      await add(top);
+      if (top.type === "dir")
+        for await (const entry of walkTree(this, real, options.signal)) await add(entry);
+      await this.#layer.remove(real);
+      return Object.freeze(counts);
+    });
   }
 
-  /** The nearest change above a path: what is below it is not the lower backend's. */
-  #cover(path: string): Node | null | undefined {
-    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
-      const node = this.#upper.get(at);
-      if (node !== undefined) return node;
-    }
-    return undefined;
-  }
-
-  /** The path under which a path is known here. */
-  async #real(path: string, follow: boolean): Promise<string> {
-    let at = normalise(path).path;
-    for (let links = 0; links <= MAX_LINKS; links++) {
-      const next = this.#followed(at, follow);
-      if (next === undefined) break;
-      if (links === MAX_LINKS) throw failure("LOOP", path);
-      at = next;
-    }
-    if (at === "/" || this.#upper.has(at) || this.#lower.realpath === undefined) return at;
-    if (this.#cover(at) !== undefined) return at;
-    if (follow) return this.#lower.realpath(at);
-    try {
-      return childOf(await this.#lower.realpath(parentOf(at)), nameOf(at));
-    } catch (error) {
-      // Above a root nothing may be looked at; a root is real as it is.
-      if ((error as { readonly code?: unknown }).code === "OUTSIDE_ALLOWED") return at;
-      throw error;
-    }
-  }
-
-  /** The path with the first link that was made here followed; undefined where there is none. */
-  #followed(path: string, follow: boolean): string | undefined {
-    for (const [at, node] of this.#upper) {
-      if (node?.type !== "symlink" || !isWithin(path, at) || (path === at && !follow)) continue;
-      const target = node.target.startsWith("/") ? node.target : `${parentOf(at)}/${node.target}`;
-      return normalise(`${target}${path.slice(at.length)}`).path;
-    }
-    return undefined;
-  }
-
-  async #find(path: string, follow: boolean): Promise<FsStat | null> {
-    const real = await this.#real(path, follow);
-    const node = this.#upper.get(real);
-    if (node === null) return null;
-    if (node !== undefined) return node.stat;
-    const cover = this.#cover(real);
-    if (cover !== undefined) return null;
-    if (!follow) return lstatOrNull(this.#lower, real);
-    try {
-      return await this.#lower.stat(real);
-    } catch (error) {
-      if ((error as { readonly code?: unknown }).code === "NOT_FOUND") return null;
-      throw error;
-    }
-  }
-
-  async #present(path: string, follow: boolean): Promise<FsStat> {
-    const found = await this.#find(path, follow);
+  async #present(real: string, path: string): Promise<FsStat> {
+    if (real === "/") return this.#layer.lower.stat(real);
+    const found = await this.#layer.at(real);
     if (found === null) throw failure("NOT_FOUND", path);
     return found;
   }
 
-  async #parents(path: string, create: boolean): Promise<void> {
-    const missing: string[] = [];
-    let at = parentOf(path);
-    for (; at !== "/"; at = parentOf(at)) {
-      const there = await this.#find(at, true);
-      if (there?.isDir === true) break;
-      if (there !== null) throw failure("NOT_DIRECTORY", path);
-      missing.push(at);
-    }
+  async #parents(real: string, path: string, create: boolean): Promise<void> {
+    const missing = await this.#layer.missing(real, path);
     if (missing.length > 0 && !create)
       throw failure("NOT_FOUND", path, "the parent directory does not exist");
-    for (const directory of missing.reverse()) {
-      this.#upper.set(directory, { type: "dir", stat: this.#facts(directory, "dir", 0, 0o755) });
-    }
+    for (const directory of missing) await this.#layer.set(directory, this.#layer.directory(directory));
   }
 
-  #facts(path: string, type: EntryType, size: number, mode: number, target?: string): FsStat {
-    const mtime = Date.now();
-    return Object.freeze({
-      path,
-      type,
-      size,
-      isDir: type === "dir",
-      isFile: type === "file",
-      mtime,
-      mode,
-      nlink: 1,
-      ...(target === undefined ? {} : { target }),
-      version: `overlay:${++this.#writes}`,
-    });
-  }
-
-  /** Content with its version; what was not changed has the lower backend's. */
-  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
-    const real = await this.#real(path, true);
-    if (!this.touched(real)) return readVersioned(this.#lower, real, options);
-    const stat = await this.#present(real, false);
-    if (stat.isDir) throw failure("IS_DIRECTORY", path);
-    const version = stat.version as string;
-    if (options.ifNoneMatch === version) return null;
-    const whole = await this.readBytes(real);
-    const { start, end } = options.range ?? { start: 0, end: whole.length };
-    const bytes = whole.slice(start, end);
-    if (bytes.length > (options.maxBytes ?? Infinity)) {
-      const details = { size: bytes.length, limit: options.maxBytes };
-      throw failure("TOO_LARGE", path, "more bytes than the limit", { details });
-    }
-    return Object.freeze({ bytes, version, stat });
+  /** Changes happen one after another, so that each sees the one before. */
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(run, run);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
   }
 }
 
-function entryOf(stat: FsStat): FsEntry {
-  const { path, type, isDir, isFile, size, mtime, target } = stat;
+function named(stat: FsStat, path: string): FsStat {
+  const asked = normalise(path).path;
+  return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
+}
+
+function entryOf(stat: FsStat, path: string): FsEntry {
+  const { type, isDir, isFile, size, mtime, target } = stat;
   return Object.freeze({
     name: nameOf(path),
     path,
