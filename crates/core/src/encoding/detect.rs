@@ -195,6 +195,8 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
 const LEGACY_SAMPLE: usize = 1536;
 /// ASCII that is taken along on either side of other bytes, at most.
 const NEAR: usize = 16;
+/// Words seen again until what is left is taken to be more of the same.
+const REPEATS: u32 = 64;
 
 fn legacy(bytes: &[u8], complete: bool) -> Detection {
     let sample = telling(bytes);
@@ -208,11 +210,13 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
 }
 
 /// The first words with something beyond ASCII, a space behind each: all that
-/// statistics look at, and a fifth of a text in a Latin alphabet. No blank is
-/// ever the second byte of a character.
+/// statistics look at, and a fifth of a text in a Latin alphabet. A word that
+/// comes again soon is left out: it tells nothing more. No blank is ever the
+/// second byte of a character.
 fn telling(bytes: &[u8]) -> Vec<u8> {
     let mut sample = Vec::with_capacity(bytes.len().min(LEGACY_SAMPLE) + 1);
-    let mut at = 0;
+    let mut seen = [0u32; 256];
+    let (mut at, mut again) = (0, 0);
     while let Some(ahead) = first_high(&bytes[at..]) {
         let first = at + ahead;
         let begin = bytes[at..first].iter().rposition(|&byte| byte <= b' ');
@@ -224,13 +228,24 @@ fn telling(bytes: &[u8]) -> Vec<u8> {
             }
             end += 1;
         }
+        at = end;
+        let word = &bytes[begin..end];
+        let hash =
+            word.iter().fold(1u32, |hash, &byte| hash.wrapping_mul(0x0100_0193) ^ u32::from(byte));
+        let place = &mut seen[(hash >> 24) as usize];
+        if std::mem::replace(place, hash) == hash {
+            again += 1;
+            if again == REPEATS {
+                break;
+            }
+            continue;
+        }
         let room = LEGACY_SAMPLE - sample.len();
-        sample.extend_from_slice(&bytes[begin..end.min(begin + room)]);
+        sample.extend_from_slice(&word[..word.len().min(room)]);
         if sample.len() == LEGACY_SAMPLE {
             break;
         }
         sample.push(b' ');
-        at = end;
     }
     sample.truncate(LEGACY_SAMPLE);
     sample
