@@ -3,19 +3,20 @@
  * there, and does not here. Each case is run against both, through the same client;
  * `docs/mcp.md` has the table.
  *
- * Runs where the benchmarks' packages are installed (`npm install --prefix bench`).
+ * Skipped only where npm cannot install that server.
  */
 import { spawnSync } from "node:child_process";
-import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { installed } from "../installed.ts";
 import { type Connected, connect, DROP_IN, scratch } from "./harness.ts";
 
-const THEIRS = resolve(
-  import.meta.dirname,
-  "../../bench/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
-);
+const HOME = resolve(import.meta.dirname, "../../.cache/incumbent");
+const THEIRS = join(HOME, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+const unavailable = installed(join(import.meta.dirname, "incumbent/package.json"), HOME);
+if (unavailable !== undefined) console.error(`note: nothing to compare with: ${unavailable}`);
 
 /** One case: whether a server did right. */
 interface Case {
@@ -183,7 +184,7 @@ const unprivileged =
 
 const REFUSED = { isError: true, text: "", content: [], structured: undefined, meta: {} };
 
-describe.skipIf(!existsSync(THEIRS))("the filesystem server and ours", () => {
+describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () => {
   test.each(CASES)("$name", async ({ right }) => {
     for (const [server, expected] of [
       [THEIRS, false],

@@ -4,8 +4,9 @@
  * `package.json` in this folder stays as it is.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { installed } from "../installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const home = join(root, ".cache/sdks");
@@ -20,28 +21,9 @@ export type Prepared =
 
 /** Installs and compiles. */
 export function prepare(): Prepared {
-  const why = install();
+  const why = installed(join(import.meta.dirname, "package.json"), home);
   if (why !== undefined) return { ready: false, why };
   return { ready: true, complaints: compile() };
-}
-
-function install(): string | undefined {
-  const manifest = readFileSync(join(import.meta.dirname, "package.json"), "utf8");
-  const stamp = join(home, ".installed");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === manifest) return undefined;
-  mkdirSync(home, { recursive: true });
-  rmSync(stamp, { force: true });
-  rmSync(join(home, "package-lock.json"), { force: true });
-  writeFileSync(join(home, "package.json"), manifest);
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status, stderr } = spawnSync("npm", args, {
-    cwd: home,
-    encoding: "utf8",
-    shell: process.platform === "win32",
-  });
-  if (status !== 0) return `npm install failed: ${stderr.trim().split("\n").slice(0, 3).join(" ")}`;
-  writeFileSync(stamp, manifest);
-  return undefined;
 }
 
 function compile(): Complaints {
