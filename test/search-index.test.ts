@@ -1,10 +1,17 @@
 /** Searches by an index: the answers of a scan, as the disk is now. */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { grepEach, LocalBackend, MemoryBackend, SandboxPolicy, type SearchQuery } from "../js/index.node.ts";
+import {
+  grepEach,
+  LocalBackend,
+  MemoryBackend,
+  openWorkspace,
+  SandboxPolicy,
+  type SearchQuery,
+} from "../js/index.node.ts";
 
 let root: string;
 let disk: LocalBackend;
@@ -95,6 +102,24 @@ describe("an index", () => {
     const found = await disk.find(root, query);
     expect(found).toEqual(await disk.find(root, { ...query, index: "off" }));
     expect(found.ignored).toBe(1);
+    for (const more of [
+      { pattern: "**/*", hidden: false },
+      { pattern: "f1*.ts", exclude: ["3", "src/4/**"] },
+      { pattern: "src/*/f2?.ts", type: "file" },
+      { pattern: ["*.TS", "!f1*"], caseSensitive: false },
+      { pattern: "/src/2/*" },
+    ] as const) {
+      for (const at of [root, join(root, "src"), join(root, "src/3")]) {
+        const paged = { ...more, limit: 7 };
+        const first = await disk.find(at, paged);
+        const walked = await disk.find(at, { ...paged, index: "off" });
+        // A cursor holds the time of its first page.
+        expect({ ...first, nextCursor: "" }).toEqual({ ...walked, nextCursor: "" });
+        if (first.nextCursor === undefined) continue;
+        const next = { ...paged, cursor: first.nextCursor };
+        expect(await disk.find(at, next)).toEqual(await disk.find(at, { ...next, index: "off" }));
+      }
+    }
     write("src/3/f1-new.ts", "");
     write("out/f1-hidden.ts", "");
     expect((await disk.find(root, query)).paths).toContain("src/3/f1-new.ts");
@@ -111,6 +136,59 @@ describe("an index", () => {
     expect(await best("qqqq")).toBeUndefined();
     fs.rmSync(join(root, "src/server"), { recursive: true });
     expect(await best("srvhttpli")).toBeUndefined();
+  });
+});
+
+describe("what searches cost", () => {
+  it("an index is given back, and nothing depends on it", async () => {
+    await warmTree();
+    expect(await disk.indexStatus(root)).toMatchObject({ ready: true });
+    disk.dispose();
+    expect(await disk.indexStatus(root)).toBeUndefined();
+    expect((await disk.grep(root, { pattern: "needle7 " })).fresh).toBe("scan");
+    const ws = await openWorkspace({ root, stateDir: `${root}-state` });
+    try {
+      expect((await ws.findFiles({ query: "f12.ts" })).files[0]?.path).toBe("src/5/f12.ts");
+    } finally {
+      await ws.close();
+      fs.rmSync(`${root}-state`, { recursive: true, force: true });
+    }
+  });
+
+  it("one that is not wanted any more is not made", async () => {
+    await warmTree();
+    disk.dispose();
+    const aborting = new AbortController();
+    const made = disk.warm(root, { signal: aborting.signal });
+    aborting.abort();
+    await expect(made).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await disk.indexStatus(root)).toBeUndefined();
+    expect(await disk.warm(root)).toMatchObject({ files: 61, ready: true });
+  });
+
+  it("sixty-four at once share a few threads and give the answers of one", async () => {
+    await warmTree();
+    const threads = () =>
+      Number(/^Threads:\s+(\d+)$/mu.exec(fs.readFileSync("/proc/self/status", "utf8"))?.[1]);
+    const linux = process.platform === "linux";
+    const kinds: readonly (() => Promise<unknown>)[] = [
+      async () => (await disk.grep(root, { pattern: "needle", index: "off" })).counts,
+      async () => (await disk.grep(root, { pattern: "needle1\\b" })).matches,
+      async () => (await disk.find(root, { pattern: "*.ts" })).paths,
+      async () => (await disk.findFiles(root, { query: "f12" })).files,
+    ];
+    const alone: unknown[] = [];
+    for (const kind of kinds) alone.push(await kind());
+    const before = linux ? threads() : 0;
+    let most = 0;
+    const searches = Array.from({ length: 64 }, async (_, at) => {
+      const found = await kinds[at % kinds.length]?.();
+      if (linux) most = Math.max(most, threads());
+      expect(found).toEqual(alone[at % kinds.length]);
+    });
+    await Promise.all(searches);
+    // Four serve, and each has as many helpers as there are processors.
+    if (linux) expect(most).toBeLessThanOrEqual(before + 4 * (1 + availableParallelism()));
   });
 });
 

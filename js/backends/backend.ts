@@ -228,6 +228,8 @@ export interface FsBackend {
   grantSecrets?(paths: readonly string[]): void;
   /** Under such a policy: a twin for the host's own reading, to which secrets are files like others. */
   trusted?(): FsBackend;
+  /** Gives back what was kept to be faster: memory, watches. Whoever goes on pays for it anew. */
+  dispose?(): void;
   /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
   lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
@@ -274,6 +276,7 @@ const ALL: Record<Capability, true> = {
   confine: true,
   grantSecrets: true,
   trusted: true,
+  dispose: true,
   lock: true,
 };
 

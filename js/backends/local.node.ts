@@ -313,11 +313,19 @@ export class LocalBackend implements FsBackend {
   }
   /**
    * Makes the index of a directory now, rather than after the first search that takes long. Searches do not
-   * wait for it.
+   * wait for it. A signal ends it and throws away what there is.
    */
-  async warm(root: string, options: { readonly respectIgnore?: boolean } = {}): Promise<IndexStatus> {
+  async warm(
+    root: string,
+    options: { readonly respectIgnore?: boolean } & Signalled = {},
+  ): Promise<IndexStatus> {
     checkPath(root);
-    return settle(root, this.#search.warm(root, options.respectIgnore ?? true));
+    return settle(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
+  }
+  /** Gives back the memory and the watches of all indexes. Whoever searches again has new ones made. */
+  dispose(): void {
+    this.#search.dispose();
+    this.#trusted?.dispose();
   }
   /** What is known of the index that a directory is in. */
   async indexStatus(root: string): Promise<IndexStatus | undefined> {

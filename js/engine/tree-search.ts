@@ -25,7 +25,8 @@ import { type Packed, unpack } from "./unpack.ts";
 export interface NativeSearch {
   grep(path: string, options: string, cancel?: CancelToken): Promise<Packed[]>;
   find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
-  warm(path: string, respectIgnore: boolean): Promise<Packed>;
+  warm(path: string, respectIgnore: boolean, cancel?: CancelToken): Promise<Packed>;
+  disposeIndexes(): void;
   indexStatus(path: string): Promise<Packed>;
   findFiles(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
 }
@@ -43,7 +44,9 @@ export interface TreeSearch {
   ): Promise<SearchResult>;
   find(path: string, query: FindQuery & { readonly signal?: AbortSignal | undefined }): Promise<FindResult>;
   /** Makes the index of a directory now. */
-  warm(path: string, respectIgnore: boolean): Promise<IndexStatus>;
+  warm(path: string, respectIgnore: boolean, signal?: AbortSignal | undefined): Promise<IndexStatus>;
+  /** Gives back all indexes. */
+  dispose(): void;
   indexStatus(path: string): Promise<IndexStatus | undefined>;
   /** Finds files by some letters of their paths. */
   findFiles(
@@ -81,7 +84,10 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
       });
       return { files, total };
     },
-    warm: (path, respectIgnore) => roots.warm(path, respectIgnore).then(readStatus, translated),
+    async warm(path, respectIgnore, signal) {
+      return readStatus(await cancellable(signal, Cancel, (token) => roots.warm(path, respectIgnore, token)));
+    },
+    dispose: () => roots.disposeIndexes(),
     indexStatus: (path) =>
       roots.indexStatus(path).then((packed) => {
         return packed.nums.length === 0 ? undefined : readStatus(packed);
@@ -271,10 +277,17 @@ function readFind(packed: Packed, recentFrom: number): FindResult {
   const complete = from.flag();
   const truncated = from.flag();
   const lastTime = from.num();
-  const paths = readLines(from);
-  const last = paths.at(-1);
+  // Tens of thousands of paths become strings when somebody looks.
+  let found: readonly string[] | undefined;
+  const all = (): readonly string[] => {
+    found ??= readLines(from);
+    return found;
+  };
+  const last = truncated ? all().at(-1) : undefined;
   return {
-    paths,
+    get paths() {
+      return all();
+    },
     total,
     ignored,
     unreadable,

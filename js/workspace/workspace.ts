@@ -162,6 +162,7 @@ export function makeWorkspace(
     over = true;
     if (ended !== NEVER) return; // The workspace of all is still at work.
     await session.reads.close();
+    session.fs.dispose?.();
     for (const observer of session.observers) await observer.close?.();
   };
   const definitions = tools.map(

@@ -8,7 +8,16 @@ use filewright_core::{Code, Error, Result};
 
 /// A flag that work checks between files and blocks. Clones share the flag.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    cancelled: AtomicBool,
+    /// The most that a thread worked between two looks at the flag, and how often it is looked at
+    /// before it counts as set.
+    #[cfg(test)]
+    watched: watched::Watched,
+}
 
 impl Cancel {
     /// A token that nobody has cancelled.
@@ -18,12 +27,14 @@ impl Cancel {
 
     /// Asks the work to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`Cancel::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        #[cfg(test)]
+        self.0.watched.look(&self.0.cancelled);
+        self.0.cancelled.load(Ordering::Relaxed)
     }
 
     /// `CANCELLED` once [`Cancel::cancel`] was called.
@@ -53,5 +64,72 @@ impl Deadline {
     /// Whether the deadline has passed.
     pub fn passed(&self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)
+    }
+}
+
+/// How promptly work looks at its flag, measured where nothing else on the
+/// machine counts: in the processor time of each thread.
+#[cfg(test)]
+pub(crate) mod watched {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use super::Cancel;
+
+    thread_local! {
+        /// When this thread looked last.
+        static LOOKED: Cell<Option<Duration>> = const { Cell::new(None) };
+    }
+
+    #[derive(Debug)]
+    pub(super) struct Watched {
+        left: AtomicU64,
+        looks: AtomicU64,
+        most_nanos: AtomicU64,
+    }
+
+    impl Default for Watched {
+        fn default() -> Self {
+            let zero = AtomicU64::default;
+            Self { left: AtomicU64::new(u64::MAX), looks: zero(), most_nanos: zero() }
+        }
+    }
+
+    impl Watched {
+        pub fn look(&self, cancelled: &AtomicBool) {
+            let now = processor_time();
+            let before = LOOKED.replace(Some(now)).unwrap_or(now);
+            let worked = now.saturating_sub(before).as_nanos() as u64;
+            self.most_nanos.fetch_max(worked, Ordering::Relaxed);
+            self.looks.fetch_add(1, Ordering::Relaxed);
+            if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
+                cancelled.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn processor_time() -> Duration {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+
+    impl Cancel {
+        /// A token that is cancelled when it was looked at so many times.
+        pub(crate) fn at_look(looks: u64) -> Self {
+            let cancel = Self::default();
+            cancel.0.watched.left.store(looks, Ordering::Relaxed);
+            LOOKED.set(Some(processor_time()));
+            cancel
+        }
+
+        /// The most processor time a thread spent between two looks, the time after the last
+        /// look of this thread included; and how often it was looked at.
+        pub(crate) fn seen(&self) -> (Duration, u64) {
+            let watched = &self.0.watched;
+            let last = processor_time().saturating_sub(LOOKED.get().unwrap_or_default());
+            let most = Duration::from_nanos(watched.most_nanos.load(Ordering::Relaxed));
+            (most.max(last), watched.looks.load(Ordering::Relaxed))
+        }
     }
 }

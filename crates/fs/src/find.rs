@@ -131,16 +131,30 @@ pub fn find_indexed(
     stop.cancel.check()?;
     let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
     let finder = Finder { options };
-    if let Some(listed) = index::names(roots, &ground, &options.walk, &finder, &stop) {
-        let groups = listed.groups;
+    let all = |listed: index::Listed| -> Result<(Vec<Group>, Summary)> {
         let hidden = walk_ignored(&ground, &options.walk, &stop, &finder, listed.ignored_dirs)?;
         let summary = Summary {
             unreadable: listed.unreadable + hidden.unreadable,
             ignored: listed.ignored + hidden.ignored,
             stopped_at: hidden.stopped_at,
         };
+        Ok((listed.groups, summary))
+    };
+    if options.wanted == Wanted::File {
+        let (mut page, mut total) = (Page::new(options), 0);
+        let mut take = |path: &str, ascii: bool| {
+            total += 1;
+            page.take_path(path, ascii);
+        };
+        let walk = &options.walk;
+        if let Some(listed) = index::files(roots, &ground, walk, &finder, &stop, &mut take) {
+            return Ok(page.pack(total, &all(listed)?.1));
+        }
+    } else if let Some(listed) = index::names(roots, &ground, &options.walk, &finder, &stop) {
+        let (groups, summary) = all(listed)?;
         return Ok(pack(groups, &summary, options));
     }
+    stop.cancel.check()?;
     let begun = Instant::now();
     let packed = look(&ground, options, &stop)?;
     if begun.elapsed() >= index::WORTH_IT {
@@ -166,17 +180,7 @@ fn pack(mut groups: Vec<Group>, summary: &Summary, options: &FindOptions) -> Pac
             page.take(group, name);
         }
     }
-    let mut packed = Packed::new();
-    packed.num(total as u64);
-    packed.num(summary.ignored);
-    packed.num(summary.unreadable);
-    packed.flag(summary.stopped_at.is_none());
-    packed.flag(page.left_over);
-    packed.float(page.last_time);
-    packed.num(page.taken as u64);
-    packed.nums.extend_from_slice(&page.paths.nums);
-    packed.text = page.paths.text;
-    packed
+    page.pack(total, summary)
 }
 
 struct Finder<'a> {
@@ -317,6 +321,39 @@ impl<'a> Page<'a> {
             last_time: -1.0,
             skipping: options.after.is_some(),
         }
+    }
+
+    fn pack(self, total: usize, summary: &Summary) -> Packed {
+        let mut packed = Packed::new();
+        packed.num(total as u64);
+        packed.num(summary.ignored);
+        packed.num(summary.unreadable);
+        packed.flag(summary.stopped_at.is_none());
+        packed.flag(self.left_over);
+        packed.float(self.last_time);
+        packed.num(self.taken as u64);
+        packed.nums.extend_from_slice(&self.paths.nums);
+        packed.text = self.paths.text;
+        packed
+    }
+
+    /// Takes the next path of an order by path.
+    fn take_path(&mut self, path: &str, ascii: bool) {
+        if self.skipping
+            && let Some((after, _)) = &self.options.after
+            && path.as_bytes() <= &after[..]
+        {
+            return;
+        }
+        self.skipping = false;
+        if self.taken == self.options.limit {
+            self.left_over = true;
+            return;
+        }
+        self.taken += 1;
+        let length = if ascii { path.len() } else { filewright_core::pack::utf16_len(path) };
+        self.paths.num(length as u64);
+        self.paths.text.push_str(path);
     }
 
     fn take(&mut self, group: &Group, index: usize) {

@@ -19,7 +19,7 @@ use napi_derive::napi;
 
 use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard, to_napi};
-use crate::root::{NativeRoots, PackedJob, bytes_of};
+use crate::root::{NativeRoots, PackedJob, bytes_of, token};
 use crate::task::{OnPool, on_pool, on_pool_with};
 
 /// A compiled query.
@@ -189,10 +189,17 @@ impl NativeRoots {
 
     /// Makes the index of a directory now.
     #[napi]
-    pub fn warm(&self, path: String, respect_ignore: bool) -> PackedJob {
-        let (roots, path) = (Arc::clone(&self.roots), bytes_of(&path));
-        let work = move || index::warm(&roots, &path, respect_ignore).map(|status| pack(&status));
+    pub fn warm(&self, path: String, respect_ignore: bool, cancel: Option<&Cancel>) -> PackedJob {
+        let (roots, path, cancel) = (Arc::clone(&self.roots), bytes_of(&path), token(cancel));
+        let work =
+            move || index::warm(&roots, &path, respect_ignore, &cancel).map(|status| pack(&status));
         on_pool_with(&self.confinement.pool, work, PackedResult::from)
+    }
+
+    /// Gives back all indexes.
+    #[napi]
+    pub fn dispose_indexes(&self) {
+        index::dispose(&self.roots);
     }
 
     /// What is known of the index that a path is in; no numbers where there is none.

@@ -175,12 +175,19 @@ struct Builder {
     case: Case,
     names: Vec<Box<[u8]>>,
     suffixes: Vec<Box<[u8]>>,
+    affixes: Vec<Affixes>,
     regexes: Vec<String>,
 }
 
 impl Builder {
     fn new(case: Case) -> Self {
-        Self { case, names: Vec::new(), suffixes: Vec::new(), regexes: Vec::new() }
+        Self {
+            case,
+            names: Vec::new(),
+            suffixes: Vec::new(),
+            affixes: Vec::new(),
+            regexes: Vec::new(),
+        }
     }
 
     fn add(&mut self, pattern: &Pattern<'_>) -> Result<()> {
@@ -190,6 +197,9 @@ impl Builder {
             }
             Some(Simple::Suffix(suffix)) if self.case == Case::Sensitive => {
                 self.suffixes.push(suffix.as_bytes().into());
+            }
+            Some(Simple::Affixes(prefix, suffix)) if self.case == Case::Sensitive => {
+                self.affixes.push((prefix.as_bytes().into(), suffix.as_bytes().into()));
             }
             _ => self.regexes.push(pattern.regex()?),
         }
@@ -206,7 +216,7 @@ impl Builder {
     }
 
     fn build(self, patterns: &[Pattern<'_>]) -> Result<Matcher> {
-        let Self { case, names, suffixes, regexes } = self;
+        let Self { case, names, suffixes, affixes, regexes } = self;
         let regex = if regexes.is_empty() {
             None
         } else {
@@ -224,9 +234,12 @@ impl Builder {
                 None => Error::new(Code::LimitExceeded, "the globs are too large to compile"),
             })?)
         };
-        Ok(Matcher { names, suffixes, regex })
+        Ok(Matcher { names, suffixes, affixes, regex })
     }
 }
+
+/// The beginning and the end of a name.
+type Affixes = (Box<[u8]>, Box<[u8]>);
 
 /// Says whether a path matches any of several patterns.
 #[derive(Clone, Debug)]
@@ -235,19 +248,31 @@ struct Matcher {
     names: Vec<Box<[u8]>>,
     /// Ends of last names.
     suffixes: Vec<Box<[u8]>>,
+    /// Beginnings and ends of last names.
+    affixes: Vec<Affixes>,
     /// Whole paths.
     regex: Option<Regex>,
 }
 
 impl Matcher {
     fn matches(&self, path: &[u8]) -> bool {
+        // No suffix has a slash in it, so the end of the path is the end of the name.
+        self.suffixes.iter().any(|suffix| path.ends_with(suffix))
+            || !(self.names.is_empty() && self.affixes.is_empty()) && self.matches_name(path)
+            || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))
+    }
+
+    fn matches_name(&self, path: &[u8]) -> bool {
         let name = match memchr::memrchr(b'/', path) {
             Some(at) => &path[at + 1..],
             None => path,
         };
-        self.suffixes.iter().any(|suffix| name.ends_with(suffix))
-            || self.names.iter().any(|wanted| **wanted == *name)
-            || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))
+        self.names.iter().any(|wanted| **wanted == *name)
+            || self.affixes.iter().any(|(prefix, suffix)| {
+                name.len() >= prefix.len() + suffix.len()
+                    && name.starts_with(prefix)
+                    && name.ends_with(suffix)
+            })
     }
 }
 
@@ -328,6 +353,12 @@ mod tests {
             ("\\*.c", "*.c", false, true),
             ("\\*.c", "a.c", false, false),
             ("?.c", "é.c", false, true),
+            ("ab*.c", "x/abc.c", false, true),
+            ("ab*.c", "ab.c", false, true),
+            ("ab*ab", "ab", false, false),
+            ("ab*b.c", "ab.c", false, false),
+            ("ab*.c", "ab/x.c", false, false),
+            ("x*", "a/xy", false, true),
             ("[à-ü].c", "é.c", false, true),
             ("[!a]b", "/b", false, false),
             ("x[!a]b", "x/b", false, false),

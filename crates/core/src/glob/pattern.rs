@@ -35,6 +35,8 @@ pub(super) enum Simple<'a> {
     Name(&'a str),
     /// `*` and the end of the name.
     Suffix(&'a str),
+    /// The beginning of the name, `*` and its end.
+    Affixes(&'a str, &'a str),
 }
 
 impl<'a> Pattern<'a> {
@@ -76,6 +78,11 @@ impl<'a> Pattern<'a> {
             Some("*") => Some(Simple::Suffix("")),
             Some(suffix) if plain(suffix) => Some(Simple::Suffix(suffix)),
             None if plain(self.body) => Some(Simple::Name(self.body)),
+            None => self
+                .body
+                .split_once('*')
+                .filter(|(prefix, suffix)| plain(prefix) && plain(suffix))
+                .map(|(prefix, suffix)| Simple::Affixes(prefix, suffix)),
             _ => None,
         }
     }

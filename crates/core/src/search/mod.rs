@@ -146,7 +146,7 @@ impl Query {
     /// Searches the content of a file: byte order marks are honoured (UTF-8,
     /// UTF-16), binary content is recognised, a NUL further on ends the search.
     ///
-    /// `interrupted` is asked about once per MiB. Without [`Want::Lines`] the
+    /// `interrupted` is asked about every 256 KiB. Without [`Want::Lines`] the
     /// receiver is never called.
     pub fn search(
         &self,

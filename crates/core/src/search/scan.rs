@@ -9,7 +9,7 @@ use super::show::{code_points, show};
 use super::{BINARY_WINDOW, Hit, Limits, Line, Outcome, Query, Want};
 
 /// How much is searched between two looks at the interrupt, in bytes.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 256 << 10;
 
 /// A search under way.
 pub(super) struct Scan<'a> {

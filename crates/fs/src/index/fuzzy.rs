@@ -5,20 +5,13 @@ use std::sync::{Arc, PoisonError};
 use filewright_core::Result;
 use filewright_core::options::Options;
 use filewright_core::pack::Packed;
-use filewright_core::rank::{Paths, RankOptions};
+use filewright_core::rank::RankOptions;
 
 use super::{find, refreshed, register};
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::Use;
 use crate::root::Roots;
 use crate::walk::{Ground, Stop};
-
-/// The paths of a tree at one time, in their order.
-#[derive(Default)]
-pub(super) struct Laid {
-    shape: Option<u64>,
-    paths: Paths,
-}
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -113,18 +106,8 @@ fn rank(
         let start = state.tree.find_dir(below)?;
         state.tree.arrange();
         let tree = &state.tree;
-        if laid.shape != Some(tree.shape) {
-            laid.paths = Paths::default();
-            let mut path = Vec::new();
-            for &file in &tree.order.files {
-                if stop.now() {
-                    laid.shape = None;
-                    return None;
-                }
-                tree.path_of(file, &mut path);
-                laid.paths.push(std::str::from_utf8(&path).unwrap_or_default());
-            }
-            laid.shape = Some(tree.shape);
+        if !laid.update(tree, stop) {
+            return None;
         }
         (tree.order.span(start)?, tree.dirs[start as usize].shown.len())
     };

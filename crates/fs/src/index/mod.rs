@@ -19,6 +19,7 @@
 
 mod event;
 mod fuzzy;
+mod laid;
 mod list;
 mod names;
 mod order;
@@ -35,15 +36,17 @@ mod watch;
 mod work;
 
 #[cfg(test)]
+mod stops;
+#[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 pub use fuzzy::{FuzzyOptions, find_files};
-pub(crate) use names::names;
+pub(crate) use names::{Listed, files, names};
 
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::{Fresh, GrepOptions, Search};
@@ -59,6 +62,10 @@ pub const WORTH_IT: Duration = Duration::from_millis(25);
 const MOST_INDEXES: usize = 8;
 /// The most memory of one index, in bytes; files beyond it are read by every query.
 const MOST_BYTES: usize = 512 << 20;
+/// The most memory of all indexes of a process, in bytes; the one used longest ago goes.
+const MOST_BYTES_IN_ALL: usize = 1 << 30;
+/// How often a state that somebody else is at is asked for.
+const WAIT: Duration = Duration::from_micros(200);
 
 /// The indexes of a set of roots.
 #[derive(Default)]
@@ -112,12 +119,14 @@ pub(crate) struct Index {
     signing: AtomicBool,
     closed: AtomicBool,
     full: AtomicBool,
+    /// Memory in use, in bytes, when it was last weighed.
+    weight: AtomicUsize,
     /// Bytes of the files that were signed.
     corpus: AtomicU64,
     state: Mutex<State>,
     views: Mutex<Views>,
     /// The paths of the files, laid out for scoring.
-    paths: Mutex<fuzzy::Laid>,
+    paths: Mutex<laid::Laid>,
 }
 
 /// What is told of an index.
@@ -146,6 +155,7 @@ impl Index {
             signing: off(),
             closed: off(),
             full: off(),
+            weight: AtomicUsize::default(),
             corpus: AtomicU64::new(0),
             state: Mutex::new(State::default()),
             views: Mutex::default(),
@@ -167,7 +177,9 @@ impl Index {
 
     /// Stops signing where there is no more room.
     fn weigh(&self, state: &State) {
-        self.full.store(state.tree.slices.bytes() > MOST_BYTES, Ordering::Relaxed);
+        let bytes = state.tree.slices.bytes();
+        self.full.store(bytes > MOST_BYTES, Ordering::Relaxed);
+        self.weight.store(bytes, Ordering::Relaxed);
     }
 
     fn count_bytes(&self, bytes: u64) {
@@ -179,16 +191,17 @@ impl Index {
         self.closed.store(true, Ordering::Relaxed);
         self.listed.store(false, Ordering::Release);
         *self.lock() = State::default();
-        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = fuzzy::Laid::default();
+        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = laid::Laid::default();
     }
 
     fn status(&self) -> Status {
+        let laid = self.paths.lock().map_or(0, |laid| laid.bytes());
         let state = self.lock();
         Status {
             files: state.tree.live_files as u64,
             unsigned: state.tree.dirty.len() as u64,
             corpus_bytes: self.corpus.load(Ordering::Relaxed),
-            memory_bytes: state.tree.bytes() as u64,
+            memory_bytes: (state.tree.bytes() + laid) as u64,
             watches: state.watched() as u64,
             ready: self.listed.load(Ordering::Acquire) && !self.signing.load(Ordering::Acquire),
         }
@@ -212,7 +225,7 @@ impl Index {
             self.listed.store(true, Ordering::Release);
         }
         if contents {
-            sign::sign(self, ground);
+            sign::sign(self, ground, stop);
         }
     }
 }
@@ -267,7 +280,15 @@ fn refreshed<'i>(
     strict: bool,
     stop: &Stop<'_>,
 ) -> Option<(MutexGuard<'i, State>, Fresh)> {
-    let mut state = index.lock();
+    let mut state = loop {
+        match index.state.try_lock() {
+            Ok(state) => break state,
+            Err(TryLockError::Poisoned(state)) => break state.into_inner(),
+            // Somebody takes in many changes; who is cancelled meanwhile need not wait.
+            Err(TryLockError::WouldBlock) if stop.now() => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
+        }
+    };
     // It may have been closed while this waited.
     if !index.listed.load(Ordering::Acquire) {
         return None;
@@ -355,15 +376,17 @@ pub(crate) fn make(
     });
 }
 
-/// Makes an index now, and waits for it.
+/// Makes an index now, and waits for it. One that is cancelled is thrown away.
 ///
 /// # Errors
-/// As [`Roots::open_dir`].
+/// As [`Roots::open_dir`]; `CANCELLED`.
 pub fn warm(
     roots: &Arc<Roots>,
     path: &[u8],
     respect_ignore: bool,
+    cancel: &Cancel,
 ) -> filewright_core::Result<Status> {
+    cancel.check()?;
     let names: Vec<String> =
         filewright_core::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
     let names = respect_ignore.then_some(&names[..]);
@@ -375,11 +398,22 @@ pub fn warm(
         return Ok(Status::default());
     };
     index.signing.store(true, Ordering::Release);
-    let cancel = Cancel::new();
-    let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+    let stop = Stop { cancel, deadline: Deadline::default() };
     index.build(&ground, true, &stop);
     index.signing.store(false, Ordering::Release);
+    if cancel.is_cancelled() {
+        forget(roots, &index);
+        cancel.check()?;
+    }
+    index.weigh(&index.lock());
+    LIVE.touch(&index);
     Ok(index.status())
+}
+
+/// Gives back all indexes of a set of roots. The next search makes new ones.
+pub fn dispose(roots: &Roots) {
+    let indexes = std::mem::take(&mut *roots.indexes.lock());
+    indexes.iter().for_each(|index| index.close());
 }
 
 /// What is known of the index of a path; `None` where there is none.
@@ -419,7 +453,8 @@ fn sign_again(roots: &Arc<Roots>, index: &Arc<Index>) {
     start(index, move |index| {
         let names = index.key.names.as_deref();
         if let Ok(ground) = Ground::open(&roots, path_of(&index.key.real), names) {
-            sign::sign(index, &ground);
+            let cancel = Cancel::new();
+            sign::sign(index, &ground, &Stop { cancel: &cancel, deadline: Deadline::default() });
         }
     });
 }
@@ -439,6 +474,10 @@ fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
             } else {
                 let bytes = worked.lock().tree.bytes();
                 worked.full.store(bytes > MOST_BYTES, Ordering::Relaxed);
+                worked.weight.store(bytes, Ordering::Relaxed);
+                if !worked.is_closed() {
+                    LIVE.touch(&worked);
+                }
             }
         });
     if started.is_err() {
@@ -461,20 +500,33 @@ static LIVE: Live = Live(Mutex::new(VecDeque::new()));
 struct Live(Mutex<VecDeque<Weak<Index>>>);
 
 impl Live {
-    /// An index is used. Where there are too many, another goes.
+    /// An index is used. Where there are too many, or they hold too much, others go.
     fn touch(&self, index: &Arc<Index>) {
+        self.touch_within(index, MOST_BYTES_IN_ALL);
+    }
+
+    fn touch_within(&self, index: &Arc<Index>, most_bytes: usize) {
         let surplus = {
             let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            live.retain(|known| {
-                known
-                    .upgrade()
-                    .is_some_and(|known| !known.is_closed() && !Arc::ptr_eq(&known, index))
-            });
-            live.push_back(Arc::downgrade(index));
-            if live.len() > MOST_INDEXES { live.pop_front() } else { None }
+            let mut held: Vec<Arc<Index>> = live
+                .iter()
+                .filter_map(Weak::upgrade)
+                .filter(|known| !known.is_closed() && !Arc::ptr_eq(known, index))
+                .collect();
+            held.push(Arc::clone(index));
+            let weigh = |held: &[Arc<Index>]| -> usize {
+                held.iter().map(|index| index.weight.load(Ordering::Relaxed)).sum()
+            };
+            let mut gone = 0;
+            while held.len() - gone > 1
+                && (held.len() - gone > MOST_INDEXES || weigh(&held[gone..]) > most_bytes)
+            {
+                gone += 1;
+            }
+            *live = held[gone..].iter().map(Arc::downgrade).collect();
+            held.truncate(gone);
+            held
         };
-        if let Some(surplus) = surplus.and_then(|index| index.upgrade()) {
-            surplus.close();
-        }
+        surplus.iter().for_each(|index| index.close());
     }
 }

@@ -1,7 +1,8 @@
 //! Names that match, from the tree instead of a walk.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
+use super::laid::{What, place};
 use super::tree::NONE;
 use super::{find, refreshed};
 use crate::find::Group;
@@ -16,6 +17,72 @@ pub(crate) struct Listed {
     pub unreadable: u64,
     /// Ignored directories, of whose insides the tree knows nothing.
     pub ignored_dirs: Vec<Place>,
+}
+
+/// The files that a visitor wants, one after the other in path order, as a walk
+/// would give them; `None` where no index knows the tree. `take` is told whether
+/// all paths are ASCII.
+pub(crate) fn files(
+    roots: &Arc<Roots>,
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    visitor: &impl Visitor,
+    stop: &Stop<'_>,
+    take: &mut impl FnMut(&str, bool),
+) -> Option<Listed> {
+    let names = options.ignore.as_deref();
+    let (index, opened) = find(roots, ground, names)?;
+    let base = opened.as_ref().unwrap_or(ground);
+    drop(refreshed(roots, &index, base, names, false, stop)?);
+    let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
+    let (span, start, cut, cut_raw) = {
+        let mut state = index.lock();
+        let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+        state.tree.arrange();
+        if !laid.update(&state.tree, stop) {
+            return None;
+        }
+        let top = &state.tree.dirs[start as usize];
+        (state.tree.order.span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
+    };
+    let sees = |path: &[u8]| options.hidden || !has_dot(path);
+    for number in span.files.0 as usize..span.files.1 as usize {
+        if number % 4096 == 0 && stop.now() {
+            return None;
+        }
+        let path = laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
+        if visitor.wants(path.as_bytes(), Kind::File) && sees(path.as_bytes()) {
+            take(path, laid.ascii);
+        }
+    }
+    let mut listed =
+        Listed { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+    for other in &laid.others {
+        let path = match other.path.strip_prefix(&start[..]) {
+            Some(path) => path,
+            // The start itself.
+            None if start.strip_suffix(b"/") == Some(&other.path) => b"",
+            None => continue,
+        };
+        if !sees(path) {
+            continue;
+        }
+        let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
+        match &other.what {
+            What::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
+            What::IgnoredDir(raw) if enters() => {
+                listed.ignored_dirs.push(place(&other.path, raw, cut, cut_raw));
+            }
+            What::Unread if enters() => listed.unreadable += 1,
+            What::IgnoredDir(_) | What::Unread => {}
+        }
+    }
+    Some(listed)
+}
+
+/// Whether a name in the path begins with a dot.
+fn has_dot(path: &[u8]) -> bool {
+    path.first() == Some(&b'.') || memchr::memmem::find(path, b"/.").is_some()
 }
 
 /// The entries that a visitor wants, as a walk would give them; `None` where no

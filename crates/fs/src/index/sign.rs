@@ -15,7 +15,6 @@ use filewright_core::search::{BINARY_WINDOW, Block, Signer};
 
 use super::Index;
 use super::tree::{NONE, State as FileState, stamp_of};
-use crate::cancel::{Cancel, Deadline};
 use crate::grep::MAX_FILE_BYTES;
 use crate::stat::{Kind, Stat};
 use crate::walk::{Content, Ground, Opener, Stop, open_plain, read_open, threads};
@@ -36,9 +35,9 @@ const PASSES: u32 = 8;
 const LATER: Duration = Duration::from_millis(150);
 
 /// Signs what is dirty until next to nothing is.
-pub(super) fn sign(index: &Index, ground: &Ground<'_>) {
+pub(super) fn sign(index: &Index, ground: &Ground<'_>, stop: &Stop<'_>) {
     for number in 0..PASSES {
-        if !pass(index, ground, number) {
+        if !pass(index, ground, number, stop) {
             break;
         }
     }
@@ -46,7 +45,7 @@ pub(super) fn sign(index: &Index, ground: &Ground<'_>) {
 }
 
 /// Signs what is dirty once; false where there was nothing worth it.
-pub(super) fn pass(index: &Index, ground: &Ground<'_>, number: u32) -> bool {
+pub(super) fn pass(index: &Index, ground: &Ground<'_>, number: u32, stop: &Stop<'_>) -> bool {
     let dirty = {
         let mut state = index.lock();
         state.tree.arrange();
@@ -55,14 +54,17 @@ pub(super) fn pass(index: &Index, ground: &Ground<'_>, number: u32) -> bool {
         dirty.sort_unstable_by_key(|&file| rank.get(file as usize).copied());
         dirty
     };
-    if dirty.is_empty() || number > 1 && dirty.len() < FEW || index.is_closed() {
+    if dirty.is_empty() || number > 1 && dirty.len() < FEW || index.is_closed() || stop.now() {
         return false;
     }
     if number > 0 {
-        std::thread::sleep(LATER);
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < LATER && !stop.now() && !index.is_closed() {
+            std::thread::sleep(LATER / 10);
+        }
     }
     let next = AtomicUsize::new(0);
-    let run = || Signing::new(index, ground).run(&dirty, &next);
+    let run = || Signing::new(index, ground, stop).run(&dirty, &next);
     std::thread::scope(|scope| {
         for _ in 1..threads().min(MOST_THREADS).min(dirty.len().div_ceil(CHUNK)) {
             // Without another thread this one does it all.
@@ -86,6 +88,7 @@ pub(super) fn lower_priority() {
 struct Signing<'a> {
     index: &'a Index,
     ground: &'a Ground<'a>,
+    stop: &'a Stop<'a>,
     signer: Signer,
     buffer: Vec<u8>,
     grams: Vec<u32>,
@@ -102,15 +105,13 @@ struct Todo {
 }
 
 impl<'a> Signing<'a> {
-    fn new(index: &'a Index, ground: &'a Ground<'a>) -> Self {
+    fn new(index: &'a Index, ground: &'a Ground<'a>, stop: &'a Stop<'a>) -> Self {
         let (buffer, grams, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { index, ground, signer: Signer::default(), buffer, grams, blocks }
+        Self { index, ground, stop, signer: Signer::default(), buffer, grams, blocks }
     }
 
     fn run(&mut self, dirty: &[u32], next: &AtomicUsize) {
-        let cancel = Cancel::new();
-        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
-        let mut opener = Opener::new(self.ground, &stop);
+        let mut opener = Opener::new(self.ground, self.stop);
         loop {
             let begin = next.fetch_add(CHUNK, Ordering::Relaxed);
             let end = (begin + CHUNK).min(dirty.len());
@@ -118,12 +119,17 @@ impl<'a> Signing<'a> {
                 return;
             }
             for todo in self.look_up(&dirty[begin..end]) {
-                if self.index.is_closed() || self.index.is_full() {
+                if self.is_over() || self.index.is_full() {
                     return;
                 }
-                self.file(&todo, &mut opener, &stop);
+                self.file(&todo, &mut opener);
             }
         }
+    }
+
+    /// Whether nobody wants it any more.
+    fn is_over(&self) -> bool {
+        self.index.is_closed() || self.stop.now()
     }
 
     fn look_up(&self, files: &[u32]) -> Vec<Todo> {
@@ -145,8 +151,8 @@ impl<'a> Signing<'a> {
     }
 
     /// Signs a file; what cannot be read now stays dirty.
-    fn file(&mut self, todo: &Todo, opener: &mut Opener<'_>, stop: &Stop<'_>) {
-        let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, stop));
+    fn file(&mut self, todo: &Todo, opener: &mut Opener<'_>) {
+        let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, self.stop));
         let Ok(Some(fd)) = opened else { return };
         let Ok(stat) = Stat::of(&fd) else { return };
         if stat.kind != Kind::File || self.index.lock().is_racy(&stat) {
@@ -164,7 +170,8 @@ impl<'a> Signing<'a> {
         if self.buffer.capacity() > 4 << 20 {
             self.buffer = Vec::new();
         }
-        if !Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat)) {
+        // What was given up half-way stays dirty.
+        if self.is_over() || !Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat)) {
             return;
         }
         let mut index = self.index.lock();
@@ -225,6 +232,9 @@ impl<'a> Signing<'a> {
             line += memchr::memchr_iter(b'\n', block).count() as u32;
             offset = end;
             if self.blocks.len() == HANDED_OVER {
+                if self.is_over() {
+                    break;
+                }
                 let tree = &mut self.index.lock().tree;
                 hand_over(tree, todo.file, owner, &self.grams, &mut self.blocks);
                 self.grams.clear();

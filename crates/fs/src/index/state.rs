@@ -39,6 +39,8 @@ pub(super) struct State {
     replaced: HashSet<(u32, Box<[u8]>)>,
     /// Directories that no watch tells of.
     swept: HashSet<u32>,
+    /// Directories that were to be asked and were not: time was up, or nobody waited any more.
+    owed: Vec<u32>,
     unreadable: HashSet<u32>,
     borders: HashSet<u32>,
     /// Whether the file systems tell of changes, by device.
@@ -70,13 +72,13 @@ impl State {
     /// and directory is asked whether it changed.
     pub fn refresh(&mut self, sight: &Sight<'_>, strict: bool) -> Result<Fresh, Broken> {
         let overflow = self.hear()?;
+        let mut dirs = std::mem::take(&mut self.owed);
         if overflow || strict {
-            let all = (0..self.tree.dirs.len() as u32).collect();
-            self.sweep(sight, all);
+            dirs = (0..self.tree.dirs.len() as u32).collect();
         } else {
-            let swept = self.swept.iter().copied().collect();
-            self.sweep(sight, swept);
+            dirs.extend(&self.swept);
         }
+        self.sweep(sight, dirs);
         if !strict {
             self.ask_linked(sight);
         }
@@ -111,7 +113,7 @@ impl State {
 
     /// Whether all that was heard is taken in: a deadline may have come first.
     pub fn is_settled(&self) -> bool {
-        self.stale.is_empty()
+        self.stale.is_empty() && self.owed.is_empty()
     }
 
     /// Empties the queue of events; true where some were lost.
@@ -197,8 +199,13 @@ impl State {
     fn sweep(&mut self, sight: &Sight<'_>, mut dirs: Vec<u32>) {
         // In order of their making neighbours follow each other.
         dirs.sort_unstable();
+        dirs.dedup();
         let mut opener = Opener::new(sight.ground, sight.stop);
-        for id in dirs {
+        for (done, &id) in dirs.iter().enumerate() {
+            if sight.stop.now() {
+                self.owed.extend(&dirs[done..]);
+                return;
+            }
             let dir = &self.tree.dirs[id as usize];
             if !dir.alive {
                 continue;

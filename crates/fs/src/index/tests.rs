@@ -31,7 +31,7 @@ fn split(results: Vec<Packed>) -> (Fresh, Vec<Packed>) {
     (fresh, results)
 }
 
-fn roots_of(dir: &Path, more: Value) -> Arc<Roots> {
+pub(super) fn roots_of(dir: &Path, more: Value) -> Arc<Roots> {
     let mut policy = json!({ "cwd": dir, "read": [dir] });
     policy.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     Arc::new(Roots::new(&Policy::from_json(&policy.to_string()).unwrap()).unwrap())
@@ -136,7 +136,7 @@ impl Ground {
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(110));
         let Some(index) = self.index() else {
-            warm(&self.roots, &self.path(), true).unwrap();
+            warm(&self.roots, &self.path(), true, &Cancel::new()).unwrap();
             return;
         };
         let names = index.key.names.as_deref();
@@ -145,7 +145,9 @@ impl Ground {
             std::thread::sleep(Duration::from_millis(5));
         }
         // One pass: what is too young now is read by every query, which is tested too.
-        sign::pass(&index, &ground, 0);
+        let cancel = Cancel::new();
+        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+        sign::pass(&index, &ground, 0, &stop);
     }
 
     /// One change of the tree; in another process from time to time.
@@ -347,7 +349,7 @@ fn what_the_policy_hides_is_not_found() {
             (has(&listed, name), has(&fitting, name), found[0].nums[5])
         };
         std::thread::sleep(Duration::from_millis(110));
-        warm(&roots, &path, true).unwrap();
+        warm(&roots, &path, true, &cancel).unwrap();
         assert_eq!(ask("before"), (false, false, 0.0), "{hidden}");
         put(hidden);
         assert_eq!(ask("once it is there"), (told, told, unread), "{hidden}");

@@ -182,6 +182,8 @@ impl Tree {
     /// The directory with these names below the start, if it is in the tree.
     pub fn find_dir(&self, path: &[u8]) -> Option<u32> {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
+        // It may have been given back meanwhile.
+        self.dirs.get(TOP as usize)?;
         let mut at = TOP;
         for name in names {
             let entry = self.dirs[at as usize].find(name)?;
