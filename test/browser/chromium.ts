@@ -30,11 +30,22 @@ const able = path !== undefined && existsSync(module) && process.env["FILEWRIGHT
 export const describeChromium: typeof describe | typeof describe.skip =
   able || process.env["CI"] === "true" ? describe : describe.skip;
 
+/** The browser's program. @throws where there is none: CI comes here */
+export function chromiumPath(): string {
+  if (path === undefined) throw new Error("no Chromium: install it, or name it in FILEWRIGHT_CHROMIUM");
+  return path;
+}
+
+/** What it is started with: Chromium's own sandbox needs a user that is not root. */
+export function chromiumArgs(): string[] {
+  return process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+}
+
 /** What tests of one file share: one browser, one server. */
 export interface Chromium {
   readonly browser: Browser;
   readonly served: Served;
-  /** Opens a page of the server, in a profile of its own unless one is given; collects what its console says. */
+  /** Opens a page of the server, or of another by its address, in a profile of its own unless one is given; collects what its console says. */
   open(page: string, context?: BrowserContext): Promise<Opened>;
 }
 
@@ -51,11 +62,9 @@ export function withChromium(files: () => Promise<Files>): Chromium {
   let browser: Browser | undefined;
   let served: Served | undefined;
   beforeAll(async () => {
-    if (path === undefined) throw new Error("no Chromium: install it, or name it in FILEWRIGHT_CHROMIUM");
-    const root = process.getuid?.() === 0;
     // Both at once: the bundle is made while the browser starts.
     [browser, served] = await Promise.all([
-      chromium.launch({ executablePath: path, args: root ? ["--no-sandbox"] : [], timeout: 60_000 }),
+      chromium.launch({ executablePath: chromiumPath(), args: chromiumArgs(), timeout: 60_000 }),
       files().then(serve),
     ]);
   }, 90_000);
@@ -85,7 +94,7 @@ export function withChromium(files: () => Promise<Files>): Chromium {
       page.on("requestfailed", (request) =>
         complaints.push(`${request.url()}: ${request.failure()?.errorText}`),
       );
-      await page.goto(`${there(served).url}/${name}`);
+      await page.goto(new URL(name, `${there(served).url}/`).href);
       return { page, context, complaints };
     },
   };
