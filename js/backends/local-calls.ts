@@ -1,5 +1,5 @@
 /** Around the native calls of a local backend: failures at their path, flags, results. */
-import { type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { DURABILITY, TRANSFER_FLAGS, WRITE_FLAGS } from "../engine/roots.ts";
 import { type Packed, unpack } from "../engine/unpack.ts";
 import type { TreeCounts, WriteResult } from "./backend.ts";
@@ -37,6 +37,16 @@ export function guard<T>(path: string, run: () => T): T {
 export function settle<T>(path: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw at(path, error);
+  });
+}
+
+/** What a move or copy fails with because of what is, or comes, at its target. */
+const IN_THE_WAY: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
+
+/** Waits for a move or copy; its failure names the target where that is what is in the way. */
+export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
+  return promise.catch((error: unknown) => {
+    throw error instanceof FilewrightError && IN_THE_WAY.has(error.code) ? at(to, error) : error;
   });
 }
 

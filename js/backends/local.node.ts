@@ -41,6 +41,7 @@ import {
   isPath,
   mannerOf,
   settle,
+  transferred,
   transferFlags,
   written,
 } from "./local-calls.ts";
@@ -351,25 +352,26 @@ export class LocalBackend implements FsBackend {
   async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
     checkPath(from);
     checkPath(to);
-    await this.#cancellable(from, options.signal, (cancel) =>
+    const moved = this.#cancellable(from, options.signal, (cancel) =>
       this.#roots.rename(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
     );
+    await transferred(to, moved);
   }
   async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
     checkPath(from);
     checkPath(to);
-    await this.#cancellable(from, options.signal, (cancel) =>
+    const copied = this.#cancellable(from, options.signal, (cancel) =>
       this.#roots.copyFile(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
     );
+    await transferred(to, copied);
   }
   async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
     checkPath(from);
     checkPath(to);
-    return countsOf(
-      await this.#cancellable(from, options.signal, (cancel) =>
-        this.#roots.copyTree(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
-      ),
+    const copied = this.#cancellable(from, options.signal, (cancel) =>
+      this.#roots.copyTree(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
     );
+    return countsOf(await transferred(to, copied));
   }
   async removeTree(path: string, options: Signalled = {}): Promise<TreeCounts> {
     checkPath(path);

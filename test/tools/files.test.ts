@@ -232,6 +232,17 @@ describe.each(KINDS)("copy, move, delete and mkdir on %s", (kind) => {
     ["make one without its parents", "mkdir", { path: "p/q", parents: false }, "NOT_FOUND"],
     ["make one below a file", "mkdir", { path: "a/q" }, "NOT_DIRECTORY"],
   ];
+  test.each([
+    ["move", { source: "s", destination: "t", overwrite: true }, "NOT_EMPTY"],
+    ["move", { source: "a", destination: "b" }, "ALREADY_EXISTS"],
+    ["copy", { source: "a", destination: "b" }, "ALREADY_EXISTS"],
+  ])("names the destination of a %s where that is in the way", async (tool, args, code) => {
+    const { ws } = await place(kind, { ...seed, "t/full": "x" });
+    const { error, text } = await ws.call(tool, args);
+    expect(error).toMatchObject({ code, path: args.destination });
+    expect(text).toContain(`'${args.destination}'`);
+  });
+
   test.each(refused)("refuses to %s, and leaves everything as it was", async (_, tool, args, code) => {
     const { ws, text } = await place(kind, seed);
     const before = (await ws.listDirectory({ depth: 5 })).total;
