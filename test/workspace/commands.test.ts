@@ -63,15 +63,15 @@ test("without a sandbox there is no run_command", async () => {
   });
 });
 
-test("a kernel without Landlock is refused, unless less will do, and then that is told", async () => {
+test("002-94 002-96 002-97 002-106 002-107 a kernel without Landlock is refused, unless less will do, and then that is told", async () => {
   const options = { writableRoots: [root], landlock: "ignore" } as const;
   expect(() => linuxSandbox(options)).toThrow(expect.objectContaining({ code: "SANDBOX_SETUP_FAILED" }));
   const { status } = linuxSandbox({ ...options, degrade: "allow" });
   expect(status).toEqual({ tier: "seccomp", files: "none", network: "enforced" });
 });
 
-describe.skipIf(landlock === 0)("a sandboxed command", () => {
-  test("gives its output, its errors and its exit code; arguments go through no shell", async () => {
+describe.skipIf(landlock === 0)("002-89 a sandboxed command", () => {
+  test("002-59 gives its output, its errors and its exit code; arguments go through no shell", async () => {
     const ws = await workspace();
     expect(await run(ws, { command: ["echo", "$HOME; *"] })).toMatchObject({
       exit_code: 0,
@@ -85,10 +85,11 @@ describe.skipIf(landlock === 0)("a sandboxed command", () => {
   });
 
   const cases: readonly [name: string, command: string, works: boolean][] = [
-    ["changes files inside", "echo x > in && mkdir d && mv in d/in && ln -s d l && rm -r d", true],
-    ["reads the system", "cat /etc/passwd > /dev/null", true],
-    ["throws things away", "echo x > /dev/null", true],
-    ["writes outside", "echo x > ../out", false],
+    ["002-92 changes files inside", "echo x > in && mkdir d && mv in d/in && ln -s d l && rm -r d", true],
+    ["002-91 reads the system", "cat /etc/passwd > /dev/null", true],
+    ["002-93 throws things away", "echo x > /dev/null", true],
+    ["002-90 writes outside", "echo x > ../out", false],
+    ["002-95 can gain no privileges", "grep -q '^NoNewPrivs:.1' /proc/self/status", true],
     ["makes a file outside", "echo x > ../new", false],
     ["removes a file outside", "rm -f ../out", false],
     ["moves something out", "echo x > in; mv in ../moved", false],
@@ -106,7 +107,7 @@ describe.skipIf(landlock === 0)("a sandboxed command", () => {
     );
   });
 
-  test("reaches no network by any of its ways, and Unix sockets all the same", async () => {
+  test("002-98 002-99 002-100 reaches no network by any of its ways, and Unix sockets all the same", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { port: number };

@@ -46,7 +46,7 @@ describe.skipIf(landlock < 3)("000-32 a kernel with Landlock", () => {
     await ws.close();
   });
 
-  test("leaves the event loop, its thread pool, workers and children alone", async () => {
+  test("002-104 leaves the event loop, its thread pool, workers and children alone", async () => {
     const ws = await openWorkspace({ root, stateDir: join(base, "state"), kernel: "require" });
     await ws.readFile({ path: "in" });
     const out = join(base, "out");
