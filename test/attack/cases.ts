@@ -185,7 +185,7 @@ export const ATTACKS: readonly Attack[] = [
     n: 101,
     title:
       "Windows: CON, com1.txt, COM¹, NUL .txt, f.txt::$DATA, f., f , PROGRA~1, C:f, \\\\?\\, UNC, junction -> INVALID_ARGUMENT/OUTSIDE_ALLOWED",
-    missing: "there is no backend for Windows",
+    at: ["crates/core/src/windows.rs", "fn names_that_stand_for_something_else_are_refused"],
   },
   { n: 102, title: "kernel without openat2 (seccomp ENOSYS, EPERM) -> all cases pass on the walk" },
   { n: 103, title: "kernel:'require' with Landlock absent -> refuses to start" },

@@ -13,6 +13,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
+import { COMMAND, connect } from "../mcp/harness.ts";
 import { attacker, exchanging } from "./attacker.ts";
 import { ARMS, type World, world } from "./world.ts";
 
@@ -124,8 +125,18 @@ function restore(at: World, after = "the control"): void {
   }
 }
 
+/** Makes one call; tells whether it went through, and all that it was told. */
+type Caller = (tool: string, args: Record<string, unknown>) => Promise<{ ok: boolean; told: string }>;
+
+const direct =
+  ({ ws }: World): Caller =>
+  async (tool, args) => {
+    const result = await ws.call(tool, args);
+    return { ok: result.ok, told: JSON.stringify(result) };
+  };
+
 async function rounds(
-  at: World,
+  caller: Caller,
   calls: readonly Call[],
   count: number,
 ): Promise<{ done: number; ok: number }> {
@@ -135,9 +146,9 @@ async function rounds(
     while (done < count && performance.now() < until) {
       const round = done++;
       const [tool, args] = calls[round % calls.length] as Call;
-      const result = await at.ws.call(tool, args(round));
-      if (result.ok) ok += 1;
-      expect(JSON.stringify(result), tool).not.toContain("SECRET");
+      const answer = await caller(tool, args(round));
+      if (answer.ok) ok += 1;
+      expect(answer.told, tool).not.toContain("SECRET");
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, turn));
@@ -156,7 +167,7 @@ describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name
     const told: string[] = [];
     for (const [title, ...calls] of CALLS) {
       const [{ done, ok }, swaps] = await exchanging(at.at("d"), at.at("evil"), () =>
-        rounds(at, calls, ROUNDS),
+        rounds(direct(at), calls, ROUNDS * calls.length),
       );
       told.push(`${title}: ${done} calls, ${ok} through, ${swaps.done} swaps`);
       expect(at.tree("../out"), title).toBe(before);
@@ -183,12 +194,62 @@ describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name
       ["copy", (n) => ({ source: "g", destination: `c${n % 10}`, overwrite: true })],
     ];
     for (const other of ["l", "p"]) {
-      const [{ ok }] = await exchanging(at.at("g"), at.at(other), () => rounds(at, calls, ROUNDS / 4));
+      const [{ ok }] = await exchanging(at.at("g"), at.at(other), () =>
+        rounds(direct(at), calls, ROUNDS / 4),
+      );
       expect(ok).toBeGreaterThan(0);
       expect(at.tree("../out")).toBe(before);
     }
   });
 });
+
+/** The server's tools, through the name that is being exchanged. */
+const SERVED: readonly (readonly [title: string, ...calls: Call[]])[] = [
+  [
+    "reading",
+    ["read_text_file", () => ({ path: "d/s" })],
+    ["read_multiple_files", () => ({ paths: ["d/s", "f"] })],
+    ["list_directory_with_sizes", () => ({ path: "d" })],
+    ["directory_tree", () => ({ path: "." })],
+    ["search_files", () => ({ path: "d", pattern: "**" })],
+    ["get_file_info", () => ({ path: "d/s" })],
+  ],
+  [
+    "writing",
+    ["write_file", (n) => ({ path: `d/new${n % 40}`, content: "PWN" })],
+    ["write_file", () => ({ path: "d/s", content: "fine" })],
+    ["edit_file", () => ({ path: "d/s", edits: [{ oldText: "fin", newText: "fin!" }] })],
+    ["create_directory", (n) => ({ path: `d/m${n % 40}/a` })],
+    ["move_file", (n) => ({ source: `d/new${n % 40}`, destination: `d/old${n}` })],
+  ],
+];
+
+test.skipIf(process.platform !== "linux")(
+  "the server stays inside too",
+  { timeout: 4 * MOST_MS + 120_000 },
+  async () => {
+    const at = await arena(disks[0] as (typeof ARMS)[number]);
+    const before = at.tree("../out");
+    expect(await controlEscapes(at), "the control never escaped: nothing is proved").toBe(true);
+    restore(at);
+    await using server = await connect([COMMAND, "mcp", at.root]);
+    const served: Caller = async (tool, args) => {
+      const answer = await server.call(tool, args);
+      return { ok: !answer.isError, told: JSON.stringify(answer) };
+    };
+    for (const [title, ...calls] of SERVED) {
+      const [{ done, ok }, swaps] = await exchanging(at.at("d"), at.at("evil"), () =>
+        rounds(served, calls, ROUNDS * calls.length),
+      );
+      console.log(`the server, ${title}: ${done} calls, ${ok} through, ${swaps.done} swaps`);
+      expect(at.tree("../out"), title).toBe(before);
+      expect(ok, `${title}: nothing ever went through`).toBeGreaterThan(0);
+      expect(swaps.done, title).toBeGreaterThan(done / 100);
+      restore(at, title);
+    }
+    expect(at.tree(".")).not.toContain("SECRET");
+  },
+);
 
 test.skipIf(process.platform === "linux")("races are run on Linux", () => {
   expect(attacker).toBeTypeOf("function");

@@ -26,5 +26,6 @@ pub mod rank;
 pub mod search;
 pub mod sniff;
 pub mod text;
+pub mod windows;
 
 pub use error::{Code, Error, Result};

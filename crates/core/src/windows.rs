@@ -1,0 +1,161 @@
+//! What a path must not be on a volume of Windows, where one file has many
+//! names: devices, streams, short names, dots and spaces that are left out.
+//!
+//! Lexical: for whoever opens files there, before anything is resolved. On
+//! other systems these are names like others, and nobody asks.
+
+use crate::error::{Code, Error, Result};
+
+/// Checks a path as an agent wrote it; `/` and `\` both separate. A drive's
+/// root (`C:\`) may stand at the beginning.
+///
+/// # Errors
+/// `OUTSIDE_ALLOWED` for what leads past every root (`\\server\share`, `\\?\`,
+/// `\\.\`); `INVALID_ARGUMENT` for names that stand for something else than
+/// themselves.
+///
+/// ```
+/// use filewright_core::windows;
+/// assert!(windows::check(r"src\con.h").is_err());
+/// assert!(windows::check(r"C:\repo\src\icon.h").is_ok());
+/// ```
+pub fn check(path: &str) -> Result<()> {
+    let is_separator = |c: char| matches!(c, '/' | '\\');
+    if path.chars().take(2).filter(|&c| is_separator(c)).count() == 2 {
+        let what = "a path of the network or of devices leads outside";
+        return Err(Error::new(Code::OutsideAllowed, what));
+    }
+    let mut chars = path.chars();
+    let (letter, colon, root) = (chars.next(), chars.next(), chars.next());
+    let has_drive = letter.is_some_and(|c| c.is_ascii_alphabetic())
+        && colon == Some(':')
+        && root.is_some_and(is_separator);
+    let below = if has_drive { &path[3..] } else { path };
+    for name in below.split(is_separator) {
+        if let Some(why) = objection(name) {
+            return Err(Error::new(Code::InvalidArgument, why)
+                .detail("name", name.to_owned())
+                .hint("use the name that a listing shows"));
+        }
+    }
+    Ok(())
+}
+
+/// Why a name does not stand for itself.
+fn objection(name: &str) -> Option<&'static str> {
+    if matches!(name, "" | "." | "..") {
+        return None;
+    }
+    if name.contains(':') {
+        return Some("a colon names a stream of a file, or a place on a drive");
+    }
+    if name.chars().any(|c| matches!(c, '<' | '>' | '"' | '|' | '?' | '*') || c < ' ') {
+        return Some("the name has characters that Windows does not allow");
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some("dots and spaces at the end of a name are left out by Windows");
+    }
+    if is_device(name) {
+        return Some("the name is that of a device");
+    }
+    is_short(name).then_some("the name is a short one, of another file")
+}
+
+/// Whether a name is a device's, in any letter case and with any extension.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
+    let stem = stem.to_ascii_uppercase();
+    if matches!(&stem[..], "CON" | "PRN" | "AUX" | "NUL" | "CLOCK$" | "CONIN$" | "CONOUT$") {
+        return true;
+    }
+    let Some(port) = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT")) else {
+        return false;
+    };
+    let mut digits = port.chars();
+    // Superscripts count as digits there.
+    matches!(digits.next(), Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'))
+        && digits.next().is_none()
+}
+
+/// Whether a name has the form of those that Windows makes up, such as `PROGRA~1`.
+fn is_short(name: &str) -> bool {
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    let Some((head, number)) = stem.rsplit_once('~') else { return false };
+    !head.is_empty()
+        && stem.len() <= 8
+        && extension.len() <= 3
+        && !extension.contains('.')
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_that_stand_for_something_else_are_refused() {
+        use Code::{InvalidArgument, OutsideAllowed};
+        for (path, code) in [
+            ("CON", InvalidArgument),
+            ("com1.txt", InvalidArgument),
+            ("COM\u{b9}", InvalidArgument),
+            ("NUL .txt", InvalidArgument),
+            ("lpt9.tar.gz", InvalidArgument),
+            ("a/aux/b", InvalidArgument),
+            (r"a\conout$", InvalidArgument),
+            ("f.txt::$DATA", InvalidArgument),
+            ("f:stream", InvalidArgument),
+            ("C:f", InvalidArgument),
+            ("f.", InvalidArgument),
+            ("f ", InvalidArgument),
+            ("d. /f", InvalidArgument),
+            ("PROGRA~1", InvalidArgument),
+            ("a/GITCO~12.TXT", InvalidArgument),
+            ("a*", InvalidArgument),
+            ("a\u{1f}b", InvalidArgument),
+            (r"\\?\C:\x", OutsideAllowed),
+            (r"\\.\pipe\x", OutsideAllowed),
+            (r"\\server\share\x", OutsideAllowed),
+            ("//server/share/x", OutsideAllowed),
+            (r"\/server\share", OutsideAllowed),
+        ] {
+            assert_eq!(check(path).map_err(|error| error.code), Err(code), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_of_their_own_are_not() {
+        for path in [
+            "",
+            ".",
+            "a/../b",
+            r"C:\repo\src\a.ts",
+            "c:/repo",
+            ".gitignore",
+            "icon.h",
+            "console.ts",
+            "com.txt",
+            "COM10",
+            "nul_test",
+            "a~b",
+            "~1",
+            "backup~1.json.old",
+            "averylongname~1",
+            "a b.txt",
+            "caf\u{e9}",
+        ] {
+            assert_eq!(check(path), Ok(()), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered_and_separators_are_alike(path in ".{0,40}") {
+            let turned = path.replace('/', "\\");
+            prop_assert_eq!(check(&path).is_ok(), check(&turned).is_ok());
+        }
+    }
+}
