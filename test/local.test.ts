@@ -10,6 +10,8 @@ import {
   isFsBackend,
   LocalBackend,
   type LocalOptions,
+  MemoryBackend,
+  openWorkspace,
   SandboxedBackend,
   SandboxPolicy,
 } from "../js/index.node.ts";
@@ -160,6 +162,39 @@ describe("a confined disk", () => {
   it("reports a policy that cannot be", () => {
     const policy = { ...SandboxPolicy.workspaceOnly(base), deny: ["["] };
     expect(() => new LocalBackend({ policy })).toThrow(FilewrightError);
+  });
+});
+
+describe("preserve: strict", () => {
+  it("leaves a file alone whose other names would keep the old content", async () => {
+    const [root, stateDir] = [join(base, "ws"), join(base, "state")];
+    fs.mkdirSync(root);
+    fs.writeFileSync(join(root, "f"), "old\n");
+    fs.linkSync(join(root, "f"), join(base, "g"));
+    const ws = await openWorkspace({ root, stateDir, preserve: "strict" });
+    try {
+      for (const [tool, args] of [
+        ["write_file", { path: "f", content: "new\n" }],
+        ["edit_file", { path: "f", old_text: "old", new_text: "new" }],
+      ] as const) {
+        const { error, text } = await ws.call(tool, args);
+        expect(error).toMatchObject({ code: "UNSUPPORTED_OPERATION", details: { reason: "preserve" } });
+        expect(text).toContain("other names");
+        expect(fs.readFileSync(join(root, "f"), "utf8")).toBe("old\n");
+      }
+      fs.rmSync(join(base, "g"));
+      expect((await ws.call("write_file", { path: "f", content: "new\n" })).ok).toBe(true);
+      expect(fs.readdirSync(root)).toEqual(["f"]);
+    } finally {
+      await ws.close();
+    }
+  });
+
+  it.each([
+    ["a word that it is not", { root: "/", preserve: "always" }],
+    ["storage of another kind", { root: "/", preserve: "strict", backend: new MemoryBackend({}) }],
+  ])("is refused with %s", async (_, options) => {
+    expect(await code(() => openWorkspace(options as never))).toBe("INVALID_ARGUMENT");
   });
 });
 

@@ -97,6 +97,7 @@ export function mannerOf(path: string, options: LocalWriteOptions, backend: Loca
   const flags =
     (ifAbsent === true ? WRITE_FLAGS.ifAbsent : 0) |
     (createDirs === true ? WRITE_FLAGS.createDirs : 0) |
-    (append === true ? WRITE_FLAGS.append : 0);
+    (append === true ? WRITE_FLAGS.append : 0) |
+    (backend.preserve === "strict" ? WRITE_FLAGS.strict : 0);
   return { ifVersion, flags, mode: mode ?? -1, durability: durabilityOf(options, backend) };
 }

@@ -17,11 +17,13 @@ export interface PackedContent extends Packed {
 }
 
 /** Bits of the flags of a write. */
-export const WRITE_FLAGS: Readonly<Record<"ifAbsent" | "createDirs" | "append", number>> = Object.freeze({
-  ifAbsent: 1,
-  createDirs: 2,
-  append: 4,
-});
+export const WRITE_FLAGS: Readonly<Record<"ifAbsent" | "createDirs" | "append" | "strict", number>> =
+  Object.freeze({
+    ifAbsent: 1,
+    createDirs: 2,
+    append: 4,
+    strict: 8,
+  });
 
 /** Bits of the flags of a move or copy. */
 export const TRANSFER_FLAGS: Readonly<Record<"overwrite" | "createDirs", number>> = Object.freeze({

@@ -20,6 +20,10 @@ export function check(options: WorkspaceOptions): void {
       hint: 'use kernel: "prefer"',
     });
   }
+  const { preserve = "possible" } = options;
+  if (preserve !== "possible" && preserve !== "strict") fail("preserve must be possible or strict");
+  if (preserve === "strict" && options.backend !== undefined)
+    fail('preserve: "strict" concerns the local disk alone');
   if (options.backend !== undefined && !isFsBackend(options.backend))
     fail("backend lacks methods of FsBackend");
   const match = options.edit?.match;
@@ -59,6 +63,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   readers: true,
   ignoreFiles: true,
   durability: true,
+  preserve: true,
   edit: true,
   kernel: true,
   index: true,

@@ -15,6 +15,7 @@ import type { ReadStore } from "./reads.ts";
 export interface LocalSettings {
   readonly stateDir?: string | undefined;
   readonly durability: Durability;
+  readonly preserve: "possible" | "strict";
   readonly kernel: "prefer" | "require" | "off";
   readonly index: IndexUse;
 }

@@ -47,6 +47,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
       ? localHost().open({
           stateDir: given.stateDir,
           durability: given.durability ?? "atomic",
+          preserve: given.preserve ?? "possible",
           kernel: given.kernel ?? "prefer",
           index: given.index ?? "auto",
         })

@@ -11,7 +11,7 @@ use filewright_core::{Code, Error};
 use filewright_fs::cancel::Cancel;
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::stat::Version;
-use filewright_fs::write::{Durability, WriteOptions, Written};
+use filewright_fs::write::{Durability, Preserve, WriteOptions, Written};
 
 fn write(roots: &Roots, path: &str, text: &str, options: &WriteOptions) -> Result<Written, Error> {
     roots.write(path.as_bytes(), text.as_bytes(), options, &Cancel::new())
@@ -27,7 +27,11 @@ const PLAIN: WriteOptions = WriteOptions {
     create_dirs: false,
     mode: None,
     durability: Durability::Atomic,
+    preserve: Preserve::Possible,
 };
+
+/// What cannot be kept is refused.
+const STRICT: WriteOptions = WriteOptions { preserve: Preserve::Strict, ..PLAIN };
 
 fn if_absent() -> WriteOptions {
     WriteOptions { if_absent: true, ..PLAIN }
@@ -148,6 +152,21 @@ fn other_names_keep_their_bytes() {
         fs::remove_file(world.at("w/h")).unwrap();
         fs::hard_link(world.at("o/s"), world.at("w/h")).unwrap();
         assert_eq!(written.other_names, 1);
+    }
+}
+
+#[test]
+fn strictly_a_file_with_other_names_is_left_alone() {
+    let world = World::new();
+    fs::hard_link(world.at("o/s"), world.at("w/h")).unwrap();
+    for roots in both(&world.policy()) {
+        let refused = write(&roots, &world.at("w/h"), "mine", &STRICT).unwrap_err();
+        assert_eq!(refused.code, Code::UnsupportedOperation);
+        assert_eq!(world.text("w/h"), "SECRET");
+        write(&roots, &world.at("w/f"), "mine", &STRICT).unwrap();
+        write(&roots, &world.at("w/new"), "mine", &STRICT).unwrap();
+        assert_eq!((world.text("w/f"), world.text("w/new")), ("mine".into(), "mine".into()));
+        fs::remove_file(world.at("w/new")).unwrap();
     }
 }
 

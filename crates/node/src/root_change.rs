@@ -7,7 +7,7 @@ use filewright_fs::mutate::MkdirOptions;
 use filewright_fs::root::Roots;
 use filewright_fs::stat::Version;
 use filewright_fs::transfer::TransferOptions;
-use filewright_fs::write::{Durability, WriteOptions};
+use filewright_fs::write::{Durability, Preserve, WriteOptions};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
@@ -21,6 +21,7 @@ use crate::task::{Job, OnPool};
 const IF_ABSENT: u32 = 1;
 const CREATE_DIRS: u32 = 2;
 const APPEND: u32 = 4;
+const STRICT: u32 = 8;
 /// Bits of the `flags` of a move or copy.
 const OVERWRITE: u32 = 1;
 
@@ -183,6 +184,7 @@ fn write_options(
         create_dirs: flags & CREATE_DIRS != 0,
         mode: u32::try_from(mode).ok(),
         durability: durability_of(durability),
+        preserve: if flags & STRICT == 0 { Preserve::Possible } else { Preserve::Strict },
     })
 }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::in_place::write_in_place;
 use super::keep::{Owner, keep_attributes, keep_owner, keep_times, set_mode};
 use super::put::Placed;
-use super::{Durability, Source, Temp, WriteOptions, Written};
+use super::{Durability, Preserve, Source, Temp, WriteOptions, Written};
 use crate::cancel::Cancel;
 use crate::errno::os;
 use crate::root::Place;
@@ -39,6 +39,9 @@ pub(super) struct Job<'j> {
 
 impl Job<'_> {
     pub fn run(&self) -> Result<Attempt> {
+        if self.old.is_some_and(|old| old.nlink > 1) {
+            self.may_lose("it has other names, which would keep the old content")?;
+        }
         // New files get the bits that the umask (or the directory's access
         // list) leaves: the kernel applies it, nothing has to be read or set.
         let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
@@ -60,8 +63,9 @@ impl Job<'_> {
                 drop(temp);
                 return self.in_place();
             }
-            if let Some(opened) = self.open_old() {
-                keep_attributes(&fd, &opened);
+            let kept = self.open_old().is_some_and(|opened| keep_attributes(&fd, &opened));
+            if !kept {
+                self.may_lose("its extended attributes cannot be kept")?;
             }
         }
         if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
@@ -90,6 +94,7 @@ impl Job<'_> {
 
     fn in_place(&self) -> Result<Attempt> {
         let Some(old) = self.old else { return Err(os(Errno::ACCESS)) };
+        self.may_lose("it could only be written in place, which is not atomic")?;
         let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;
         if let Some(mode) = self.options.mode {
             set_mode(&fd, mode)?;
@@ -98,6 +103,16 @@ impl Job<'_> {
             rustix::fs::fsync(&fd).map_err(os)?;
         }
         self.done(&fd, true).map(Attempt::Done)
+    }
+
+    /// Says whether to go on where something would not be kept.
+    fn may_lose(&self, what: &str) -> Result<()> {
+        match self.options.preserve {
+            Preserve::Possible => Ok(()),
+            Preserve::Strict => Err(Error::new(Code::UnsupportedOperation, what)
+                .detail("reason", "preserve")
+                .hint("preserve: \"possible\" writes it all the same")),
+        }
     }
 
     fn open_old(&self) -> Option<OwnedFd> {

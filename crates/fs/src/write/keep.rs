@@ -61,22 +61,27 @@ fn is_bound(name: &[u8]) -> bool {
 
 const ACL: &str = "system.posix_acl_access";
 
-/// Copies extended attributes and the access list, as far as we may.
-pub(crate) fn keep_attributes(new: impl AsFd, old: &OwnedFd) {
+/// Copies extended attributes and the access list, as far as we may; tells
+/// whether that was all of them.
+pub(crate) fn keep_attributes(new: impl AsFd, old: &OwnedFd) -> bool {
     let mut has_list = false;
+    let mut all = true;
     for name in attribute_names(old) {
         if is_bound(&name) {
             continue;
         }
         has_list |= name == ACL.as_bytes();
-        if let Some(value) = attribute(old, &name) {
-            let _ = rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty());
-        }
+        all &= attribute(old, &name).is_some_and(|value| {
+            rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty()).is_ok()
+                // What the kernel gives itself is there already.
+                || attribute(&new, &name).as_ref() == Some(&value)
+        });
     }
     if !has_list {
         // One inherited from the directory would let others in.
         let _ = rustix::fs::fremovexattr(&new, ACL);
     }
+    all
 }
 
 fn attribute_names(fd: &OwnedFd) -> Vec<Vec<u8>> {
@@ -92,11 +97,11 @@ fn attribute_names(fd: &OwnedFd) -> Vec<Vec<u8>> {
     list.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
-fn attribute(fd: &OwnedFd, name: &[u8]) -> Option<Vec<u8>> {
+fn attribute(fd: impl AsFd, name: &[u8]) -> Option<Vec<u8>> {
     let mut value = Vec::with_capacity(1024);
     loop {
         value.clear();
-        match rustix::fs::fgetxattr(fd, name, rustix::buffer::spare_capacity(&mut value)) {
+        match rustix::fs::fgetxattr(&fd, name, rustix::buffer::spare_capacity(&mut value)) {
             Ok(_) => return Some(value),
             Err(Errno::RANGE) if value.capacity() < 64 * 1024 => value.reserve(64 * 1024),
             Err(_) => return None,

@@ -63,6 +63,17 @@ pub enum Durability {
     Durable,
 }
 
+/// What a write does where it cannot keep all that the old file has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preserve {
+    /// Keeps what it can: other names keep the old bytes, a foreign owner is kept
+    /// by writing in place.
+    #[default]
+    Possible,
+    /// Refuses.
+    Strict,
+}
+
 /// Conditions and manner of a write.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
@@ -77,6 +88,8 @@ pub struct WriteOptions {
     pub mode: Option<u32>,
     /// How hard the write is pushed to the disk.
     pub durability: Durability,
+    /// What happens where owner, attributes or other names cannot be kept.
+    pub preserve: Preserve,
 }
 
 /// What a write made.
