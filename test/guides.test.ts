@@ -35,6 +35,7 @@ describe("the guides' examples", () => {
     expect([...pages]).toEqual([
       "agents.md",
       "backends.md",
+      "browsers.md",
       "deployment.md",
       "hooks.md",
       "migrating.md",

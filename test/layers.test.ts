@@ -1,6 +1,12 @@
 /** Backends made of other backends: the contract over each, and what is theirs alone. */
 import { describe, expect, it } from "vitest";
-import { type FsBackend, MemoryBackend, OverlayBackend, openWorkspace } from "../js/index.node.ts";
+import {
+  type FsBackend,
+  MemoryBackend,
+  MountBackend,
+  OverlayBackend,
+  openWorkspace,
+} from "../js/index.node.ts";
 import { backendContract } from "../js/testing/index.ts";
 import { minimalBackend } from "./minimal.ts";
 
@@ -20,6 +26,88 @@ describe("contract: an overlay over eleven methods alone", () => {
     { test: it, requires: ["read"] },
   );
 });
+describe("contract: a mounted directory of a backend, beside others", () => {
+  const make = () => {
+    const inner = new MemoryBackend({ "/inner/dir": { type: "dir" }, "/inner/secret": "s" });
+    const mounts = { "/": new MemoryBackend(), "/ws": { backend: inner, root: "/inner/dir" } };
+    return { backend: new MountBackend(mounts), root: "/ws" };
+  };
+  backendContract(make, {
+    test: it,
+    requires: ["read", "rename", "symlink", "realpath", "chmod", "removeTree"],
+  });
+});
+
+describe("contract: mounted, eleven methods alone", () => {
+  const make = () => ({
+    backend: new MountBackend({ "/a/b": minimalBackend({ "/ws": { type: "dir" } }) }),
+    root: "/a/b/ws",
+  });
+  backendContract(make, { test: it, requires: ["read"] });
+});
+
+describe("mounts", () => {
+  const tree = () => {
+    const top = new MemoryBackend({ "/readme": "top", "/data/hidden": "never seen" });
+    const data = new MemoryBackend({ "/x": "1", "/out": { type: "symlink", target: "/x" } });
+    const docs = new MemoryBackend({
+      "/usr/doc/a.md": "doc",
+      "/usr/secret": "s",
+      "/usr/doc/up": { type: "symlink", target: "../secret" },
+    });
+    const backend = new MountBackend({
+      "/": top,
+      "/data": data,
+      "/share/docs": { backend: docs, root: "/usr/doc", readOnly: true },
+    });
+    return { backend, top, data, docs };
+  };
+
+  it("are one tree", async () => {
+    const { backend } = tree();
+    const names = async (path: string) => (await backend.listDir(path)).map(({ name }) => name);
+    expect([await names("/"), await names("/data"), await names("/share")]).toEqual([
+      ["data", "share", "readme"],
+      ["out", "x"],
+      ["docs"],
+    ]);
+    const files: string[] = [];
+    for await (const file of backend.iterFiles("/")) files.push(file);
+    expect(files).toEqual(["/data/x", "/readme", "/share/docs/a.md"]);
+    expect((await backend.stat("/share")).isDir).toBe(true);
+    expect(await backend.readLink?.("/data/out")).toBe("/data/x");
+    expect(await backend.readText("/data/out")).toBe("1");
+  });
+
+  it("are moved and copied between, and stay where they are", async () => {
+    const { backend, top, data } = tree();
+    const ws = await openWorkspace({ backend, root: "/" });
+    const moved = await ws.call("move", { source: "readme", destination: "data/readme" });
+    expect([moved.ok, top.existsSync("/readme"), data.readTextSync("/readme")]).toEqual([true, false, "top"]);
+    await ws.copy({ source: "share/docs/a.md", destination: "a.md" });
+    expect(top.readTextSync("/a.md")).toBe("doc");
+    for (const path of ["data", "share"]) {
+      const { error } = await ws.call("delete", { path, recursive: true });
+      expect(error?.code, path).toBe("PROTECTED_PATH");
+    }
+    await ws.close();
+  });
+
+  it.for<readonly [string, (backend: MountBackend) => unknown, string]>([
+    ["a write where it is read-only", (b) => b.writeText("/share/docs/a.md", "x"), "READ_ONLY"],
+    ["what lies beside the directory", (b) => b.readText("/share/docs/../secret"), "NOT_FOUND"],
+    ["a link out of the directory", (b) => b.readText("/share/docs/up"), "OUTSIDE_ALLOWED"],
+    ["a link from one to another", (b) => b.symlink?.("/readme", "/data/l"), "UNSUPPORTED_OPERATION"],
+    ["a file in the place of a mount", (b) => b.writeText("/share", "x"), "IS_DIRECTORY"],
+    ["removing a mount", (b) => b.removeTree("/data"), "PROTECTED_PATH"],
+    ["moving what holds one", (b) => b.rename("/share", "/elsewhere"), "PROTECTED_PATH"],
+  ])("refuse %s", async ([, run, code]) => {
+    const { backend, docs } = tree();
+    await expect((async () => run(backend))()).rejects.toMatchObject({ code });
+    expect(docs.readTextSync("/usr/secret")).toBe("s");
+  });
+});
+
 /** Everything in a memory backend, as text. */
 function all(memory: MemoryBackend): Record<string, string> {
   const entries = Object.entries(memory.dump()).filter(([, entry]) => entry.type !== "dir");

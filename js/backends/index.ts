@@ -5,6 +5,7 @@
 export * from "./backend.ts";
 export { MemoryBackend, type MemoryOptions, type MemorySnapshot } from "./memory.ts";
 export type { Dump, DumpEntry, MemorySeed } from "./memory-seed.ts";
+export { MountBackend, type MountOptions } from "./mounts.ts";
 export { OverlayBackend } from "./overlay.ts";
 export type { OverlayChange, OverlayCommit } from "./overlay-commit.ts";
 export type {

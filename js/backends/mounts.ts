@@ -1,0 +1,361 @@
+/**
+ * One tree of several backends: each stands at a directory, and what lies there
+ * is its own. Moving from one to another copies; a place where a backend stands
+ * cannot be moved or removed, nor what holds one.
+ *
+ * A backend is confined to its own directory: a link in it leads nowhere else,
+ * and an absolute one is shown as the path that it has in the tree.
+ */
+import { engine } from "../engine/current.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import type {
+  FsBackend,
+  FsEntry,
+  FsStat,
+  MaybePromise,
+  ReadOptions,
+  TreeCounts,
+  VersionedBytes,
+  WriteOptions,
+  WriteResult,
+} from "./backend.ts";
+import { failure } from "./failure.ts";
+import {
+  chmodVia,
+  lstatVia,
+  readLinkVia,
+  readVersioned,
+  realpathVia,
+  sortEntries,
+  symlinkVia,
+  writeVia,
+} from "./fallback.ts";
+import { copyFileVia, removeTreeVia, walkTree } from "./fallback-tree.ts";
+import { compileGlobs } from "./globs.ts";
+import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
+import { SandboxedBackend } from "./sandboxed.ts";
+import { decodeText, encodeText } from "./text.ts";
+
+/** A backend, and how it is mounted. */
+export interface MountOptions {
+  readonly backend: FsBackend;
+  /** The directory of the backend that is shown; nothing else of it can be reached. Default `/`. */
+  readonly root?: string | undefined;
+  /** Refuse every change. Default false. */
+  readonly readOnly?: boolean | undefined;
+}
+
+interface Mount {
+  /** Where it stands in the tree. */
+  readonly at: string;
+  readonly root: string;
+  readonly backend: FsBackend;
+}
+
+/** A path of the tree, where it really is. */
+interface Place extends Mount {
+  /** The backend's own path. */
+  readonly path: string;
+}
+
+/** Directories above every mount, which hold nothing else. */
+const NOWHERE: FsStat = Object.freeze({
+  path: "/",
+  type: "dir",
+  size: 0,
+  isDir: true,
+  isFile: false,
+  mtime: 0,
+});
+
+/**
+ * Several backends as one.
+ *
+ * @example
+ * const backend = new MountBackend({
+ *   "/project": new OpfsBackend(),
+ *   "/docs": { backend: new LocalBackend(), root: "/usr/share/doc", readOnly: true },
+ * });
+ */
+export class MountBackend implements FsBackend {
+  readonly #mounts: readonly Mount[];
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  declare readonly readLink?: NonNullable<FsBackend["readLink"]>;
+  declare readonly realpath?: NonNullable<FsBackend["realpath"]>;
+  declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
+  declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
+
+  constructor(mounts: Readonly<Record<string, FsBackend | MountOptions>>) {
+    this.#mounts = Object.entries(mounts)
+      .map(([at, given]) => mountOf(at, "backend" in given ? given : { backend: given }))
+      .sort((a, b) => b.at.length - a.at.length);
+    if (this.#mounts.length === 0) throw failure("INVALID_ARGUMENT", "/", "there is nothing to mount");
+    const any = (name: keyof FsBackend): boolean =>
+      this.#mounts.some(({ backend }) => backend[name] !== undefined);
+    const offer = (name: "readLink" | "realpath" | "symlink" | "chmod", value: unknown): void => {
+      if (any(name)) Object.defineProperty(this, name, { value, enumerable: true });
+    };
+    offer("readLink", (path: string) =>
+      this.#in(path, async (place) => outward(await readLinkVia(place.backend, place.path), place)),
+    );
+    offer("realpath", (path: string) =>
+      this.#in(path, async (place) => outward(await realpathVia(place.backend, place.path), place)),
+    );
+    offer("symlink", (target: string, path: string) =>
+      this.#in(path, (place) => symlinkVia(place.backend, inward(target, place, path), place.path)),
+    );
+    offer("chmod", (path: string, mode: number) =>
+      this.#in(path, (place) => chmodVia(place.backend, place.path, mode)),
+    );
+  }
+
+  async exists(path: string): Promise<boolean> {
+    try {
+      const place = this.#place(path);
+      return place === null || (await place.backend.exists(place.path)) || this.#holds(normalise(path).path);
+    } catch {
+      return false;
+    }
+  }
+  async stat(path: string): Promise<FsStat> {
+    return this.#facts(path, async ({ backend, path }) => {
+      const facts = await backend.stat(path);
+      if (!facts.isFile || facts.version !== undefined) return facts;
+      return { ...facts, version: engine().sha256(await backend.readBytes(path)) };
+    });
+  }
+  async lstat(path: string): Promise<FsStat> {
+    return this.#facts(path, async (place) => {
+      const facts = await lstatVia(place.backend, place.path);
+      return facts.target === undefined ? facts : { ...facts, target: outward(facts.target, place) };
+    });
+  }
+  async #facts(path: string, look: (place: Place) => MaybePromise<FsStat>): Promise<FsStat> {
+    const at = normalise(path).path;
+    const place = this.#place(path);
+    if (place === null) return Object.freeze({ ...NOWHERE, path: at });
+    try {
+      return await this.#in(path, async (place) => Object.freeze({ ...(await look(place)), path: at }));
+    } catch (error) {
+      // A directory on the way to a mount is there, whether or not the backend above knows of it.
+      if (codeOf(error) === "NOT_FOUND" && this.#holds(at)) return Object.freeze({ ...NOWHERE, path: at });
+      throw error;
+    }
+  }
+  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
+    return decodeText(await this.readBytes(path), options.encoding, path);
+  }
+  async readBytes(path: string): Promise<Uint8Array> {
+    if (this.#place(path) === null) throw failure("IS_DIRECTORY", path);
+    return this.#in(path, ({ backend, path }) => backend.readBytes(path));
+  }
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+    if (this.#place(path) === null) throw failure("IS_DIRECTORY", path);
+    return this.#in(path, async (place) => {
+      const found = await readVersioned(place.backend, place.path, options);
+      if (found === null) return null;
+      const stat = { ...found.stat, path: normalise(path).path, version: found.version };
+      return Object.freeze({ ...found, stat: Object.freeze(stat) });
+    });
+  }
+  async writeText(
+    path: string,
+    content: string,
+    options: WriteOptions & { readonly encoding?: string } = {},
+  ): Promise<WriteResult> {
+    return this.writeBytes(path, encodeText(content, options.encoding, path), options);
+  }
+  async writeBytes(path: string, content: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    if (this.#holds(normalise(path).path)) throw failure("IS_DIRECTORY", path);
+    return this.#in(path, (place) => {
+      const write = (): Promise<WriteResult> => writeVia(place.backend, place.path, content, options);
+      // A backend that looks at no condition has them looked at here, one write after another.
+      return place.backend.read === undefined ? this.#inTurn(`${place.at} ${place.path}`, write) : write();
+    });
+  }
+  async delete(path: string): Promise<void> {
+    this.#spare(path);
+    return this.#in(path, ({ backend, path }) => backend.delete(path));
+  }
+  async mkdir(
+    path: string,
+    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
+  ): Promise<void> {
+    if (this.#holds(normalise(path).path)) {
+      if (options.existOk === false) throw failure("ALREADY_EXISTS", path);
+      return;
+    }
+    return this.#in(path, ({ backend, path }) => backend.mkdir(path, options));
+  }
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    const at = normalise(path).path;
+    const entries = new Map<string, FsEntry>();
+    if (this.#place(path) !== null) {
+      try {
+        for (const entry of await this.#in(path, async (place) =>
+          (await place.backend.listDir(place.path)).map((one) => shown(one, at, place)),
+        ))
+          entries.set(entry.name, entry);
+      } catch (error) {
+        if (codeOf(error) !== "NOT_FOUND" || !this.#holds(at)) throw error;
+      }
+    }
+    for (const mount of this.#mounts) {
+      if (mount.at === at || !isWithin(mount.at, at)) continue;
+      const name = (relativeTo(mount.at, at) as string).split("/")[0] as string;
+      const facts = { name, path: childOf(at, name), type: "dir", isDir: true, isFile: false } as const;
+      entries.set(name, Object.freeze(facts));
+    }
+    return Object.freeze(sortEntries([...entries.values()]));
+  }
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    for await (const entry of walkTree(this, normalise(root).path))
+      if (entry.type === "file") yield entry.path;
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? "/").path;
+    const matcher = compileGlobs([pattern]);
+    const found: string[] = [];
+    for await (const path of this.iterFiles(root))
+      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
+    return Object.freeze(found);
+  }
+  /** Moves within one backend. @throws UNSUPPORTED_OPERATION from one to another: the fall-back copies */
+  async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    this.#spare(from);
+    this.#spare(to);
+    const [source, target] = [this.#need(from), this.#need(to)];
+    if (source.at !== target.at || source.backend.rename === undefined)
+      throw failure("UNSUPPORTED_OPERATION", from, "cannot be moved there in one step");
+    await this.#in(from, async () => source.backend.rename?.(source.path, target.path, options));
+  }
+  /** Copies a file, within one backend as that backend does it. */
+  async copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+    const [source, target] = [this.#need(from), this.#need(to)];
+    if (source.at === target.at)
+      return this.#in(from, () => copyFileVia(source.backend, source.path, target.path, options));
+    const { chmod } = this;
+    const across = {
+      read: this.read.bind(this),
+      writeBytes: this.writeBytes.bind(this),
+      ...(chmod && { chmod }),
+    };
+    // Without a `copyFile` of its own the fall-back reads and writes.
+    await copyFileVia(across as unknown as FsBackend, from, to, options);
+  }
+  async removeTree(
+    path: string,
+    options: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<TreeCounts> {
+    this.#spare(path);
+    return this.#in(path, ({ backend, path }) => removeTreeVia(backend, path, options));
+  }
+  /** As the backend at the path does it. */
+  async sweep(path: string): Promise<void> {
+    const place = this.#place(path);
+    await place?.backend.sweep?.(place.path);
+  }
+
+  /** Where a path really is; null above every mount. @throws INVALID_ARGUMENT, NOT_FOUND */
+  #place(given: string): Place | null {
+    checkPath(given);
+    const { path } = normalise(given);
+    for (const mount of this.#mounts) {
+      if (!isWithin(path, mount.at)) continue;
+      const rest = relativeTo(path, mount.at) as string;
+      return { ...mount, path: rest === "." ? mount.root : childOf(mount.root, rest) };
+    }
+    if (this.#holds(path)) return null;
+    throw failure("NOT_FOUND", given);
+  }
+  #need(path: string): Place {
+    const place = this.#place(path);
+    if (place === null) throw failure("PROTECTED_PATH", path, "holds a mount");
+    return place;
+  }
+  /** Whether a mount stands below the path, or the path is on the way to one. */
+  #holds(path: string): boolean {
+    return this.#mounts.some(({ at }) => at !== path && isWithin(at, path));
+  }
+  #spare(path: string): void {
+    const at = normalise(path).path;
+    if (this.#holds(at) || this.#mounts.some((mount) => mount.at === at))
+      throw failure("PROTECTED_PATH", path, "is a mount, or holds one");
+  }
+  /** Does something where the path is; failures name the path of the tree. */
+  async #in<T>(path: string, run: (place: Place) => MaybePromise<T>): Promise<T> {
+    const place = this.#need(path);
+    try {
+      return await run(place);
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.path === path) throw error;
+      const { code, message, hint, details, cause } = error;
+      const { path: at = place.path } = error;
+      const inTree = isWithin(at, place.root) ? outward(at, place) : path;
+      throw makeError(code, message, { path: inTree, hint, details, cause });
+    }
+  }
+  async #inTurn<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(key) ?? Promise.resolve()).then(run, run);
+    const settled = mine.catch(() => undefined);
+    this.#turns.set(key, settled);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(key) === settled) this.#turns.delete(key);
+    }
+  }
+}
+
+function mountOf(given: string, { backend, root = "/", readOnly = false }: MountOptions): Mount {
+  for (const path of [given, root]) {
+    checkPath(path);
+    if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "a mount needs absolute paths");
+  }
+  const at = normalise(given).path;
+  const top = normalise(root).path;
+  if (top === "/" && !readOnly) return Object.freeze({ at, root: top, backend });
+  const confined = new SandboxedBackend(backend, {
+    cwd: top,
+    read: [top],
+    write: [top],
+    deny: [],
+    protect: false,
+    readOnly,
+    followSymlinks: "inside",
+  });
+  return Object.freeze({ at, root: top, backend: confined });
+}
+
+/** A path of the backend as the tree has it; what is relative stays so. */
+function outward(path: string, { at, root }: Mount): string {
+  if (!path.startsWith("/")) return path;
+  const rest = relativeTo(normalise(path).path, root);
+  if (rest === null) return path;
+  return rest === "." ? at : childOf(at, rest);
+}
+
+/** The target of a link as the backend has it. @throws UNSUPPORTED_OPERATION where it leads to another one */
+function inward(target: string, { at, root, path }: Place, asked: string): string {
+  const absolute = target.startsWith("/");
+  const whole = absolute ? target : childOf(parentOf(outward(path, { at, root } as Mount)), target);
+  const rest = relativeTo(normalise(whole).path, at);
+  if (rest === null)
+    throw failure("UNSUPPORTED_OPERATION", asked, "a link cannot lead from one mount to another");
+  if (!absolute) return target;
+  return rest === "." ? root : childOf(root, rest);
+}
+
+function shown(entry: FsEntry, directory: string, mount: Mount): FsEntry {
+  const { target } = entry;
+  return Object.freeze({
+    ...entry,
+    path: childOf(directory, nameOf(entry.path)),
+    ...(target === undefined ? {} : { target: outward(target, mount) }),
+  });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof FilewrightError ? error.code : undefined;
+}
