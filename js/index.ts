@@ -1,5 +1,5 @@
-/** Filewright where there is no Node: browsers and edge runtimes. */
-export * from "./engine/errors.ts";
+/** Filewright where there is no Node: browsers and edge runtimes, after `await ready()`. */
+export * from "./engine/index.ts";
 export * from "./backends/index.ts";
 export * from "./access/index.ts";
 export * from "./hooks/index.ts";

@@ -1,5 +1,5 @@
 /** Applying patches to texts that the caller holds. */
-import { engine } from "../engine/current.ts";
+import { textEngine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toUtf8 } from "../engine/utf8.ts";
 import { parsePatch } from "./parse.ts";
@@ -37,7 +37,7 @@ export function applyPatch(
   const text = formatPatch(patches[0] as StructuredPatch, OMIT_HEADERS);
   const files = new Map([["file", toUtf8(source)]]);
   try {
-    const [made] = engine().applyPatch(files, text, { path: "file", fuzz: fuzzFactor });
+    const [made] = textEngine().applyPatch(files, text, { path: "file", fuzz: fuzzFactor });
     return decoder.decode(made?.bytes ?? new Uint8Array(0));
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "PATCH_FAILED") return false;

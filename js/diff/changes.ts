@@ -1,5 +1,5 @@
 /** What differs, as a list of stretches: by lines, words or characters. */
-import { engine } from "../engine/current.ts";
+import { textEngine } from "../engine/current.ts";
 
 /** A stretch of text. `count` is in lines, words or characters. */
 export interface ChangeObject {
@@ -20,7 +20,7 @@ export interface LineOptions {
 /** Compares line by line; each value ends with its line end. */
 export function diffLines(before: string, after: string, options: LineOptions = {}): ChangeObject[] {
   const [old, made] = options.stripTrailingCr === true ? [plain(before), plain(after)] : [before, after];
-  const { hunks } = engine().diff(old, made, {
+  const { hunks } = textEngine().diff(old, made, {
     context: 0,
     lineEnds: "raw",
     ignoreWhitespace: options.ignoreWhitespace,
@@ -76,7 +76,7 @@ export function diffChars(before: string, after: string): ChangeObject[] {
 
 function parts(before: string, after: string, unit: "words" | "chars"): ChangeObject[] {
   const changes: ChangeObject[] = [];
-  for (const { fate, tokens, text } of engine().diffParts(before, after, unit)) {
+  for (const { fate, tokens, text } of textEngine().diffParts(before, after, unit)) {
     const [added, removed] = [fate === "added", fate === "removed"];
     const last = changes.at(-1);
     if (last !== undefined && last.added === added && last.removed === removed) {

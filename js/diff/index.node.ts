@@ -1,4 +1,3 @@
-/** `filewright/diff` on Node: with the engine loaded. */
-import "../engine/index.node.ts";
-
-export * from "./index.ts";
+/** `filewright/diff` on Node: with the engine loaded, so `ready` has nothing to wait for. */
+export { ready } from "../engine/index.node.ts";
+export * from "./names.ts";

@@ -1,30 +1,10 @@
 /**
  * `filewright/diff`: the patch family and the line, word and character diffs
  * under the names and shapes of the package `diff` (jsdiff), on our engine. What
- * is not alike is listed in docs/diff-compatibility.md. No files, no workspace;
- * outside Node after `await ready()` of `filewright/engine`.
+ * is not alike is listed in docs/diff-compatibility.md. No files, no workspace.
+ *
+ * Outside Node after `await ready()`, which loads the small module unless the
+ * whole engine (`ready` of `filewright/engine`) is there already.
  */
-export { applyPatch, type ApplyPatchOptions, applyPatches, type ApplyPatchesOptions } from "./apply.ts";
-export {
-  type ChangeObject,
-  diffChars,
-  diffLines,
-  type LineOptions,
-  diffWords,
-  diffWordsWithSpace,
-} from "./changes.ts";
-export {
-  createPatch,
-  createTwoFilesPatch,
-  FILE_HEADERS_ONLY,
-  formatPatch,
-  type HeaderOptions,
-  INCLUDE_HEADERS,
-  OMIT_HEADERS,
-  type PatchOptions,
-  type StructuredPatch,
-  type StructuredPatchHunk,
-  structuredPatch,
-} from "./patch.ts";
-export { parsePatch } from "./parse.ts";
-export { reversePatch } from "./reverse.ts";
+export * from "./names.ts";
+export { ready } from "../engine/wasm-edit.ts";

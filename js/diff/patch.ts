@@ -1,5 +1,5 @@
 /** Patches as data and as text. */
-import { engine } from "../engine/current.ts";
+import { textEngine } from "../engine/current.ts";
 import { plain } from "./changes.ts";
 
 /** One hunk. `lines` have their marks; `\ No newline at end of file` is a line of its own. */
@@ -69,7 +69,7 @@ export function structuredPatch(
 ): StructuredPatch {
   const [before, after] =
     options.stripTrailingCr === true ? [plain(oldStr), plain(newStr)] : [oldStr, newStr];
-  const { hunks } = engine().diff(before, after, {
+  const { hunks } = textEngine().diff(before, after, {
     context: options.context ?? 4,
     lineEnds: "raw",
     ignoreWhitespace: options.ignoreWhitespace,

@@ -6,15 +6,15 @@
  * unknown state, so the instance is thrown away and made anew; the call that
  * trapped fails, the next one works.
  */
-import type { Binding } from "./engine.ts";
-import { type PlatformTables, platformTables } from "./legacy.ts";
+import type { PlatformTables } from "./legacy.ts";
 import type { Packed } from "./unpack.ts";
 
 /** The exports of the generated JavaScript, whichever form it was loaded in. */
 export interface Glue {
   readonly [name: string]: unknown;
   __wbg_reset_state(): void;
-  usePlatform(tables: PlatformTables): void;
+  /** Only the whole module has it. */
+  usePlatform?(tables: PlatformTables): void;
 }
 
 interface Held extends Packed {
@@ -25,19 +25,30 @@ function isHeld(value: unknown): value is Held {
   return typeof value === "object" && value !== null && "nums" in value && "free" in value;
 }
 
-/** The binding that the generated JavaScript offers, made safe to call, with the platform's encodings. */
-export function guarded(glue: Glue): Binding {
-  glue.usePlatform(platformTables);
+/**
+ * The binding that the generated JavaScript offers, made safe to call.
+ *
+ * @param tables the platform's encodings, for a module that asks for them
+ */
+export function guarded<Binding>(glue: Glue, tables?: PlatformTables): Binding {
+  const prepare = () => {
+    if (tables !== undefined) glue.usePlatform?.(tables);
+  };
+  prepare();
   const binding: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(glue)) {
     // Functions are lower case; classes hold state of their own and pass as they are.
     if (typeof member !== "function" || !/^[a-z]/.test(name)) binding[name] = member;
-    else binding[name] = guard(member as (...args: unknown[]) => unknown, glue);
+    else binding[name] = guard(member as (...args: unknown[]) => unknown, glue, prepare);
   }
-  return binding as unknown as Binding;
+  return binding as Binding;
 }
 
-function guard(call: (...args: unknown[]) => unknown, glue: Glue): (...args: unknown[]) => unknown {
+function guard(
+  call: (...args: unknown[]) => unknown,
+  glue: Glue,
+  prepare: () => void,
+): (...args: unknown[]) => unknown {
   return (...args) => {
     try {
       const result = call(...args);
@@ -48,7 +59,7 @@ function guard(call: (...args: unknown[]) => unknown, glue: Glue): (...args: unk
     } catch (error) {
       if (error instanceof WebAssembly.RuntimeError) {
         glue.__wbg_reset_state();
-        glue.usePlatform(platformTables);
+        prepare();
       }
       throw error;
     }

@@ -1,31 +1,6 @@
 /** The types that the engine's functions speak, for the entries to pass on. */
-export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffPart, DiffResult, TextOrBytes } from "./diff.ts";
-export type {
-  AppliedEdit,
-  BytesPlan,
-  EditInput,
-  EditOptions,
-  MatchMode,
-  PlanFacts,
-  PlanRefusal,
-  TextPlan,
-} from "./edit.ts";
-export type { Engine, EngineInfo } from "./engine.ts";
-export type {
-  ApplyOptions,
-  FileContents,
-  LineRange,
-  MergeConflict,
-  MergeOptions,
-  MergeResult,
-  ParsedPatch,
-  ParseOptions,
-  PatchedFile,
-  PatchFile,
-  PatchHunk,
-  PatchOperation,
-  PlacedHunk,
-} from "./patch.ts";
+export * from "./text-types.ts";
+export type { Engine } from "./engine.ts";
 export type {
   DecodedText,
   Eol,

@@ -4,6 +4,7 @@
  */
 import { createRequire } from "node:module";
 import type { Binding } from "./engine.ts";
+import { platformTables } from "./legacy.ts";
 import { type Glue, guarded } from "./trap.ts";
 
 const require = createRequire(import.meta.url);
@@ -12,7 +13,7 @@ const require = createRequire(import.meta.url);
 export function loadWasm(): { readonly binding: Binding } | { readonly reason: string } {
   try {
     // The same from js/engine while developing and from dist/engine once built.
-    return { binding: guarded(require("../../dist/wasm/filewright.cjs") as Glue) };
+    return { binding: guarded<Binding>(require("../../dist/wasm/filewright.cjs") as Glue, platformTables) };
   } catch (error) {
     const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     return {

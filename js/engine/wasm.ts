@@ -1,37 +1,29 @@
-/**
- * The WebAssembly engine where there is no Node: browsers and edge runtimes.
- *
- * Nothing is fetched until {@link ready} is called.
- */
+/** The whole WebAssembly engine where there is no Node: browsers and edge runtimes. */
 import init, * as glue from "../wasm/filewright.js";
 import { setEngine } from "./current.ts";
-import { type EngineInfo, makeEngine } from "./engine.ts";
+import { type Binding, makeEngine } from "./engine.ts";
+import { platformTables } from "./legacy.ts";
 import { type Glue, guarded } from "./trap.ts";
+import { INFO, loader, type Ready, type WasmSource } from "./wasm-load.ts";
 
-/** Where the module may come from: compiled, as bytes, as a response, or an address. */
-export type WasmSource = WebAssembly.Module | BufferSource | Response | Request | URL | string;
+export type { WasmSource } from "./wasm-load.ts";
 
-const info: EngineInfo = { kind: "wasm", reason: "not on Node" };
-let loading: Promise<EngineInfo> | undefined;
+const module = loader(
+  init,
+  () => setEngine(makeEngine(guarded<Binding>(glue as unknown as Glue, platformTables), INFO)),
+  // In this form bundlers find the file and take it along.
+  () => new URL("../wasm/filewright_bg.wasm", import.meta.url),
+);
 
 /**
  * Loads the engine once; every further call gives the same promise. A failed
  * load may be tried again.
  *
  * @param source the module, where the runtime cannot fetch it from beside this
- * script: on Workers `import wasm from "filewright/filewright.wasm"` gives it
+ * script: with `import wasm from "filewright/filewright.wasm"` for instance
  * @example await ready();
  */
-export function ready(source?: WasmSource | Promise<WasmSource>): Promise<EngineInfo> {
-  loading ??= load(source).catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  });
-  return loading;
-}
+export const ready: Ready = module.ready;
 
-async function load(source?: WasmSource | Promise<WasmSource>): Promise<EngineInfo> {
-  await (source === undefined ? init() : init({ module_or_path: source }));
-  setEngine(makeEngine(guarded(glue as unknown as Glue), info));
-  return info;
-}
+/** Names the module to take instead of the file beside the script. */
+export const beside: (module: WasmSource) => void = module.beside;

@@ -5,7 +5,7 @@
 import type { FilewrightError } from "../engine/errors.ts";
 import { choosePages, type PageChoice, rangesOf } from "./pages.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
-import { checkSignal, optionalPackage, unsupported } from "./refuse.ts";
+import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
 import { readAll } from "./source.ts";
 
 const MIME = "application/pdf";
@@ -23,7 +23,9 @@ export const pdfReader: Reader = Object.freeze({
   mimes: [MIME],
   async read({ source, limits, options, signal }: ReaderInput): Promise<Rendered> {
     const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
-    const unpdf = await optionalPackage("unpdf", MIME, () => import("unpdf"));
+    const unpdf = await optionalPackage("unpdf", MIME, () =>
+      import(/* webpackIgnore: true */ "unpdf").catch(absent),
+    );
     const document = await open(unpdf, bytes);
     try {
       const count = document.numPages;

@@ -61,3 +61,12 @@ export async function optionalPackage<M>(name: string, mime: string, load: () =>
     });
   }
 }
+
+/**
+ * For `import(…).catch(absent)`: bundlers then leave a package that is not
+ * installed until it is needed, instead of failing. webpack has no such rule
+ * and is told by `webpackIgnore`.
+ */
+export function absent(cause: unknown): never {
+  throw cause;
+}

@@ -3,11 +3,9 @@
  * here so that the types hold before it has been built.
  */
 
-/** Compiles and instantiates the module; without an argument it is fetched from beside the script. */
+/** Compiles and instantiates the module. */
 // biome-ignore lint/style/noDefaultExport: the generated file's own form
-export default function init(options?: {
-  module_or_path: WasmSource | Promise<WasmSource>;
-}): Promise<unknown>;
+export default function init(options: { module_or_path: WasmSource | Promise<WasmSource> }): Promise<unknown>;
 
 /** Throws the instance away and makes a new one of the same module. */
 export function __wbg_reset_state(): void;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DiffOptions } from "../../js/engine/diff.ts";
-import { both, describeParity } from "./engines.ts";
+import { all, describeParity } from "./engines.ts";
 
 const lines = (count: number, make: (line: number) => string) =>
   Array.from({ length: count }, (_, i) => make(i)).join("\n");
@@ -22,13 +22,17 @@ const cases: Record<string, readonly [string, string, DiffOptions?]> = {
 
 describeParity("diff is the same on both engines", () => {
   it.each(Object.entries(cases))("%s", async (_, [before, after, options]) => {
-    const { native, wasm } = await both((engine) => engine.diff(before, after, options));
+    const { native, wasm, small } = await all((engine) => engine.diff(before, after, options));
     expect(wasm).toEqual(native);
+    expect(small).toEqual(native);
   });
 
   it.each(Object.entries(cases))("%s, as bytes and a promise", async (_, [before, after, options]) => {
     const bytes = (text: string) => new TextEncoder().encode(text);
-    const { native, wasm } = await both((engine) => engine.diffAsync(bytes(before), bytes(after), options));
+    const { native, wasm, small } = await all((engine) =>
+      engine.diffAsync(bytes(before), bytes(after), options),
+    );
     expect(wasm).toEqual(native);
+    expect(small).toEqual(native);
   });
 });

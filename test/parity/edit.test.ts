@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { EditInput, EditOptions } from "../../js/engine/edit.ts";
-import { both, describeParity } from "./engines.ts";
+import { all, describeParity } from "./engines.ts";
 
 const file = "fn main() {\r\n    let näme = 1;\r\n    let b = 1;\r\n}\r\n";
 
@@ -30,13 +30,15 @@ const cases: Record<string, readonly [string, readonly EditInput[], EditOptions?
 
 describeParity("edits are the same on both engines", () => {
   it.each(Object.entries(cases))("%s", async (_, [text, edits, options]) => {
-    const { native, wasm } = await both((engine) => engine.planEdits(text, edits, options));
+    const { native, wasm, small } = await all((engine) => engine.planEdits(text, edits, options));
     expect(wasm).toEqual(native);
+    expect(small).toEqual(native);
   });
 
   it.each(Object.entries(cases))("%s, as bytes and a promise", async (_, [text, edits, options]) => {
     const bytes = new TextEncoder().encode(text);
-    const { native, wasm } = await both((engine) => engine.planEditsBytesAsync(bytes, edits, options));
+    const { native, wasm, small } = await all((engine) => engine.planEditsBytesAsync(bytes, edits, options));
     expect(wasm).toEqual(native);
+    expect(small).toEqual(native);
   });
 });

@@ -2,22 +2,36 @@
  * Both engines side by side. Where the WebAssembly module has not been built the
  * parity tests are skipped by name; `npm test` builds it first.
  */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { describe } from "vitest";
 import { type Engine, makeEngine } from "../../js/engine/engine.ts";
 import { loadNative } from "../../js/engine/native.node.ts";
+import { makeTextEngine, type TextBinding, type TextEngine } from "../../js/engine/text-engine.ts";
+import { type Glue, guarded } from "../../js/engine/trap.ts";
 import { loadWasm } from "../../js/engine/wasm.node.ts";
 
 const native = loadNative();
 const wasm = loadWasm();
+const small = loadSmall();
 
-/** Both engines, or undefined where one cannot be loaded. */
-export const engines: { readonly native: Engine; readonly wasm: Engine } | undefined =
-  "binding" in native && "binding" in wasm
+/** Both engines and the small module, or undefined where one cannot be loaded. */
+export const engines:
+  | { readonly native: Engine; readonly wasm: Engine; readonly small: TextEngine }
+  | undefined =
+  "binding" in native && "binding" in wasm && small !== undefined
     ? {
         native: makeEngine(native.binding, { kind: "native" }),
         wasm: makeEngine(wasm.binding, { kind: "wasm" }),
+        small: makeTextEngine(small, { kind: "wasm" }),
       }
     : undefined;
+
+function loadSmall(): TextBinding | undefined {
+  const file = resolve(import.meta.dirname, "../../dist/wasm/filewright_edit.cjs");
+  return existsSync(file) ? guarded<TextBinding>(createRequire(file)(file) as Glue) : undefined;
+}
 
 const skip =
   process.env["FILEWRIGHT_PARITY"] === "skip" || (engines === undefined && process.env["CI"] !== "true");
@@ -53,4 +67,12 @@ export async function both(call: (engine: Engine) => unknown): Promise<{ native:
   if (!engines) throw new Error("the WebAssembly module or the addon is not built: npm run build:wasm");
   const { native, wasm } = engines;
   return { native: await outcome(() => call(native)), wasm: await outcome(() => call(wasm)) };
+}
+
+/** The same for what the small module has too. */
+export async function all(
+  call: (engine: TextEngine) => unknown,
+): Promise<{ native: unknown; wasm: unknown; small: unknown }> {
+  const outcomes = await both(call);
+  return { ...outcomes, small: await outcome(() => call((engines as { small: TextEngine }).small)) };
 }

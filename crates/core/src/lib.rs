@@ -17,6 +17,7 @@ pub mod glob;
 pub mod hash;
 pub mod ignore;
 pub mod merge;
+pub mod normal;
 pub mod options;
 pub mod pack;
 pub mod page;

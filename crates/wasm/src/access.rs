@@ -21,6 +21,7 @@ impl AccessRules {
         protect: bool,
         secrets: bool,
     ) -> Result<AccessRules, JsValue> {
+        crate::normal::prepare();
         let roots: Vec<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
         let config = RulesConfig {
             cwd: cwd.as_bytes(),

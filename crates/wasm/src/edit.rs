@@ -16,6 +16,7 @@ pub struct PlanResult {
 
 #[wasm_bindgen(js_name = planEdits)]
 pub fn plan_edits(text: &[u8], call: &str) -> Result<PlanResult, JsValue> {
+    crate::normal::prepare();
     let planned = plan_packed(text, call).map_err(to_js)?;
     let Packed { nums, text } = planned.facts;
     Ok(PlanResult { bytes: planned.bytes, nums, text })

@@ -1,14 +1,22 @@
 //! The WebAssembly binding: the same names and the same packed results as
 //! `filewright-node` for everything in `filewright-core`. No logic.
+//!
+//! Built twice: whole, and without the feature `files` for pages that only
+//! compare and change texts. The linker drops what no export reaches.
 
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
+#[cfg(feature = "files")]
 mod access;
 mod convert;
 mod diff;
 mod edit;
 mod hash;
+mod normal;
 mod patch;
+#[cfg(feature = "files")]
 mod platform;
+#[cfg(feature = "files")]
 mod read;
+#[cfg(feature = "files")]
 mod search;

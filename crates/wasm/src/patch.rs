@@ -26,6 +26,7 @@ pub fn apply_patch(
     text: &str,
     call: &str,
 ) -> Result<PatchResult, JsValue> {
+    crate::normal::prepare();
     let contents = contents
         .iter()
         .map(|content| content.dyn_into::<Uint8Array>().ok().map(|bytes| bytes.to_vec()))

@@ -23,13 +23,18 @@ const TRIES: readonly { readonly side: number; readonly jpeg?: number }[] = [
   { side: 1024, jpeg: 70 },
 ];
 
+/** Native code, and so nothing for a bundler: only where it runs can tell whether it is there. */
+const PACKAGE: string = "sharp";
+
 /** The image scaled down, or a clause that says why it cannot be. */
 export async function scaleDown(
   bytes: Uint8Array,
   mime: string,
   mostPixels: number,
 ): Promise<Scaled | string> {
-  const sharp = await import("sharp").then(
+  const sharp = await (
+    import(/* @vite-ignore */ /* webpackIgnore: true */ PACKAGE) as Promise<typeof import("sharp")>
+  ).then(
     (module) => module.default,
     () => undefined,
   );

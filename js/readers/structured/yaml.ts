@@ -6,7 +6,7 @@
  * A file of several documents is an array of them: the first token counts them.
  */
 import type { Document, Node, Pair, ParsedNode } from "yaml";
-import { optionalPackage, tooLarge } from "../refuse.ts";
+import { absent, optionalPackage, tooLarge } from "../refuse.ts";
 import {
   broken,
   cut,
@@ -31,7 +31,9 @@ const MOST_ALIASES = 50;
 
 /** Finds the value at a pointer in a YAML text. */
 export async function locateYaml(text: string, tokens: readonly string[]): Promise<Located> {
-  const yaml = await optionalPackage("yaml", MIME, () => import("yaml"));
+  const yaml = await optionalPackage("yaml", MIME, () =>
+    import(/* webpackIgnore: true */ "yaml").catch(absent),
+  );
   if (text.length > LONGEST) throw tooLarge(text.length, LONGEST, "read it as text, without json_pointer");
   if (nesting(text) > DEEPEST) throw broken(MIME, `nested deeper than ${DEEPEST}`, 1);
   const lines = new yaml.LineCounter();

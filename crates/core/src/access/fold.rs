@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use unicode_normalization::UnicodeNormalization;
+use crate::normal::{Form, normalised};
 
 /// A name in the form in which volumes that forgive would find it: letter case,
 /// composed and decomposed letters, the code points that HFS+ ignores, dots and
@@ -18,10 +18,9 @@ pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
             Cow::Borrowed(cut)
         };
     }
-    let text: String = text
+    let seen: String = text.chars().filter(|c| !is_ignorable(*c)).collect();
+    let text: String = normalised(&seen, Form::Nfc)
         .chars()
-        .filter(|c| !is_ignorable(*c))
-        .nfc()
         .flat_map(char::to_lowercase)
         .map(|c| if c == '\u{017f}' { 's' } else { c })
         .collect();

@@ -95,6 +95,19 @@ fn a_long_line_is_cut_around_its_difference() {
 }
 
 #[test]
+fn a_long_line_whose_end_alone_differs_is_cut() {
+    for (before, after) in [("日本\r\n", "日本\n"), ("aaaaaaaa\n", "aaaaaaaa")] {
+        for line in 1..6 {
+            let limits = Limits { line, bytes: 0 };
+            let format = Format { limits, line_ends: LineEndings::Raw, ..format(3) };
+            let made =
+                diff(Some(before.as_bytes()), Some(after.as_bytes()), &Options::default(), &format);
+            assert!(made.text.contains("\n-") && made.text.contains("\n+"), "{before:?} {line}");
+        }
+    }
+}
+
+#[test]
 fn a_long_diff_is_cut_and_says_so() {
     let text = |word: &str| (0..5_000).map(|n| format!("{word}{n}\n")).collect::<String>();
     let format = Format { limits: Limits { line: 0, bytes: 2_000 }, ..format(3) };

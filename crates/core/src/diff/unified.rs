@@ -267,6 +267,8 @@ impl Printer<'_, '_> {
             return;
         }
         self.out.truncated = true;
+        // What differs may be the line end alone, which is not shown.
+        let focus = focus.min(line.len() - 1);
         let mut from = if focus <= limit { 0 } else { focus - limit / 4 };
         while from > 0 && is_continuation(line[from]) {
             from -= 1;

@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
-
 use super::lines::trim;
+use crate::normal::{Form, normalised};
 
 /// Lines of more bytes are compared as they are, but for blanks around them.
 const FOLDED: usize = 1 << 16;
@@ -36,14 +35,9 @@ pub(super) fn push_key(line: &[u8], key: &mut Vec<u8>) {
         return;
     }
     for chunk in line.utf8_chunks() {
-        let seen = || chunk.valid().chars().filter(|c| !is_unseen(*c));
-        let mut push = |c: char| {
+        let seen: String = chunk.valid().chars().filter(|c| !is_unseen(*c)).collect();
+        for c in normalised(&seen, Form::Nfkc).chars().filter(|c| !is_unseen(*c)) {
             key.extend_from_slice(fold_char(c).encode_utf8(&mut [0; 4]).as_bytes());
-        };
-        if is_nfkc_quick(seen()) == IsNormalized::Yes {
-            seen().for_each(&mut push);
-        } else {
-            seen().nfkc().filter(|c| !is_unseen(*c)).for_each(&mut push);
         }
         key.extend_from_slice(chunk.invalid());
     }

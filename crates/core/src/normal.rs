@@ -1,0 +1,99 @@
+//! Unicode's normal forms: from tables natively, from the host in WebAssembly,
+//! where every JavaScript has `String.prototype.normalize`.
+//!
+//! A host's Unicode may be another version than ours: only characters that were
+//! assigned in between could come out differently.
+
+use std::borrow::Cow;
+
+/// The normal forms that are used here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Letters composed.
+    Nfc,
+    /// Composed, and what only looks different made one.
+    Nfkc,
+}
+
+#[cfg(not(feature = "normal-forms"))]
+static HOST: std::sync::OnceLock<fn(&str, Form) -> String> = std::sync::OnceLock::new();
+
+/// Takes the host's function; the first that is given stays. Without one, text
+/// is left as it is.
+#[cfg(not(feature = "normal-forms"))]
+pub fn use_host(normalise: fn(&str, Form) -> String) {
+    let _ = HOST.set(normalise);
+}
+
+/// The text in a normal form.
+pub fn normalised(text: &str, form: Form) -> Cow<'_, str> {
+    if text.chars().all(is_stable) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(by_tables(text, form))
+    }
+}
+
+#[cfg(feature = "normal-forms")]
+fn by_tables(text: &str, form: Form) -> String {
+    use unicode_normalization::UnicodeNormalization;
+    match form {
+        Form::Nfc => text.nfc().collect(),
+        Form::Nfkc => text.nfkc().collect(),
+    }
+}
+
+#[cfg(not(feature = "normal-forms"))]
+fn by_tables(text: &str, form: Form) -> String {
+    HOST.get().map_or_else(|| text.to_owned(), |normalise| normalise(text, form))
+}
+
+/// Whether a character is the same in every composed form, whatever stands
+/// beside it: the letters most texts are made of, and not one that combines.
+fn is_stable(c: char) -> bool {
+    matches!(
+        c,
+        '\0'..='\u{9f}'
+            | '\u{c0}'..='\u{131}'
+            | '\u{391}'..='\u{3a1}'
+            | '\u{3a3}'..='\u{3ce}'
+            | '\u{400}'..='\u{481}'
+            | '\u{5d0}'..='\u{5ea}'
+            | '\u{621}'..='\u{64a}'
+            | '\u{2010}'
+            | '\u{2012}'..='\u{2016}'
+            | '\u{2018}'..='\u{2023}'
+            | '\u{2500}'..='\u{259f}'
+            | '\u{3001}'..='\u{3020}'
+            | '\u{3041}'..='\u{3096}'
+            | '\u{30a1}'..='\u{30fe}'
+            | '\u{4e00}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7a3}'
+            | '\u{1f300}'..='\u{1f64f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_normalization::UnicodeNormalization;
+    use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfkc_quick};
+
+    use super::{Form, is_stable, normalised};
+
+    #[test]
+    fn what_counts_as_stable_is() {
+        let stable = ('\0'..=char::MAX).filter(|c| is_stable(*c));
+        for c in stable {
+            assert_eq!(is_nfc_quick([c].into_iter()), IsNormalized::Yes, "{c:?}");
+            assert_eq!(is_nfkc_quick([c].into_iter()), IsNormalized::Yes, "{c:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_short_cut_changes_nothing(text in "[\u{0}-\u{ffff}\u{300}\u{3099}\u{1100}e가カ]{0,8}") {
+            assert_eq!(normalised(&text, Form::Nfc), text.nfc().collect::<String>());
+            assert_eq!(normalised(&text, Form::Nfkc), text.nfkc().collect::<String>());
+        }
+    }
+}

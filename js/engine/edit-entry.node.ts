@@ -1,0 +1,5 @@
+/** `filewright/edit` on Node: the same names on the engine in use. */
+export * from "./errors.ts";
+export { ready } from "./index.node.ts";
+export * from "./text-functions.ts";
+export * from "./text-types.ts";

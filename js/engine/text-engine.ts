@@ -1,0 +1,37 @@
+/**
+ * The part of the engine that compares and changes texts the caller holds: what
+ * the small WebAssembly module is made of, and a part of every other engine.
+ */
+import { type DiffBinding, type DiffEngine, diffEngine } from "./diff.ts";
+import { type EditBinding, type EditEngine, editEngine } from "./edit.ts";
+import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
+
+/** What a binding exports for it. */
+export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
+  sha256(bytes: Uint8Array): string;
+}
+
+/** Which engine runs, and why it is not the native one if it is not. */
+export interface EngineInfo {
+  readonly kind: "native" | "wasm";
+  /** Why the native addon is not in use; absent where it is. */
+  readonly reason?: string;
+}
+
+/** Diffs, edits, patches and merges. Pure: bytes and text in, values out. */
+export interface TextEngine extends DiffEngine, EditEngine, PatchEngine {
+  readonly info: EngineInfo;
+  /** `sha256:` and 64 hexadecimal digits of the bytes. */
+  sha256(bytes: Uint8Array): string;
+}
+
+/** Builds it over a binding. */
+export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngine {
+  return Object.freeze({
+    info: Object.freeze(info),
+    sha256: (bytes: Uint8Array) => binding.sha256(bytes),
+    ...diffEngine(binding),
+    ...editEngine(binding),
+    ...patchEngine(binding),
+  });
+}

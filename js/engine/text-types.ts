@@ -1,0 +1,28 @@
+/** The types that the functions for texts speak, for the entries to pass on. */
+export type { DiffAlgorithm, DiffHunk, DiffOptions, DiffPart, DiffResult, TextOrBytes } from "./diff.ts";
+export type {
+  AppliedEdit,
+  BytesPlan,
+  EditInput,
+  EditOptions,
+  MatchMode,
+  PlanFacts,
+  PlanRefusal,
+  TextPlan,
+} from "./edit.ts";
+export type { EngineInfo, TextEngine } from "./text-engine.ts";
+export type {
+  ApplyOptions,
+  FileContents,
+  LineRange,
+  MergeConflict,
+  MergeOptions,
+  MergeResult,
+  ParsedPatch,
+  ParseOptions,
+  PatchedFile,
+  PatchFile,
+  PatchHunk,
+  PatchOperation,
+  PlacedHunk,
+} from "./patch.ts";
