@@ -1,5 +1,6 @@
 /** A trap costs one call, not the engine. */
 import { describe, expect, it } from "vitest";
+import { platformTables } from "../js/engine/legacy.ts";
 import { type Glue, guarded } from "../js/engine/trap.ts";
 
 /** `(module (func (export "boom") unreachable) (func (export "seven") (result i32) i32.const 7))` */
@@ -33,7 +34,7 @@ function load() {
       prepared = instances;
     },
   };
-  const binding = guarded(glue) as unknown as Record<string, () => unknown>;
+  const binding = guarded<Record<string, () => unknown>>(glue, platformTables);
   return { binding, count: () => instances, prepared: () => prepared };
 }
 
