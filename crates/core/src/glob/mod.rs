@@ -129,6 +129,20 @@ impl Globs {
     }
 }
 
+impl Globs {
+    /// What every included path begins with, as far as the patterns say so
+    /// letter by letter; empty where they do not.
+    pub fn literal_start(&self) -> Vec<u8> {
+        let mut starts = self.reach.iter().flatten().map(|reach| reach.prefix.join(&b'/'));
+        let Some(first) = starts.next() else { return Vec::new() };
+        starts.fold(first, |mut common, start| {
+            let same = common.iter().zip(&start).take_while(|(a, b)| a == b).count();
+            common.truncate(same);
+            common
+        })
+    }
+}
+
 /// What a pattern covers below what it names.
 #[derive(Clone, Copy)]
 enum Below {
@@ -257,7 +271,7 @@ struct Matcher {
 impl Matcher {
     fn matches(&self, path: &[u8]) -> bool {
         // No suffix has a slash in it, so the end of the path is the end of the name.
-        self.suffixes.iter().any(|suffix| path.ends_with(suffix))
+        self.suffixes.iter().any(|suffix| ends_with(path, suffix))
             || !(self.names.is_empty() && self.affixes.is_empty()) && self.matches_name(path)
             || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))
     }
@@ -274,6 +288,11 @@ impl Matcher {
                     && name.ends_with(suffix)
             })
     }
+}
+
+/// Whether a path ends so; the last byte tells of most that they do not.
+fn ends_with(path: &[u8], suffix: &[u8]) -> bool {
+    (suffix.is_empty() || path.last() == suffix.last()) && path.ends_with(suffix)
 }
 
 /// Where the matches of an anchored pattern lie.
@@ -320,6 +339,23 @@ mod tests {
 
     fn globs(patterns: &[&str]) -> Globs {
         Globs::new(patterns, &[] as &[&str], Case::Sensitive).unwrap()
+    }
+
+    #[test]
+    fn what_all_matches_begin_with() {
+        let cases: [(&[&str], &str); 8] = [
+            (&["drivers/usb/**/*.c"], "drivers/usb"),
+            (&["/a/b.c"], "a/b.c"),
+            (&["src/*/x"], "src"),
+            (&["src/a/*", "src/api/**"], "src/a"),
+            (&["src/*", "*.c"], ""),
+            (&["*.c"], ""),
+            (&["a?/b"], ""),
+            (&[], ""),
+        ];
+        for (patterns, start) in cases {
+            assert_eq!(globs(patterns).literal_start(), start.as_bytes(), "{patterns:?}");
+        }
     }
 
     #[test]

@@ -46,11 +46,22 @@ pub(crate) fn files(
         (state.tree.order.span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
     };
     let sees = |path: &[u8]| options.hidden || !has_dot(path);
-    for number in span.files.0 as usize..span.files.1 as usize {
+    let path_at =
+        |number: usize| laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
+    // The paths are in the order of their bytes, so those with one beginning are neighbours.
+    let start_of_all = options.globs.literal_start();
+    let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
+    if !start_of_all.is_empty() {
+        number = first_from(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
+    }
+    for number in number..end {
         if number % 4096 == 0 && stop.now() {
             return None;
         }
-        let path = laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
+        let path = path_at(number);
+        if !path.as_bytes().starts_with(&start_of_all) {
+            break;
+        }
         if visitor.wants(path.as_bytes(), Kind::File) && sees(path.as_bytes()) {
             take(path, laid.ascii);
         }
@@ -78,6 +89,15 @@ pub(crate) fn files(
         }
     }
     Some(listed)
+}
+
+/// The first number of a range that is not `before`, which holds for none after one for which it does not.
+fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
+    while begin < end {
+        let middle = begin + (end - begin) / 2;
+        if before(middle) { begin = middle + 1 } else { end = middle }
+    }
+    begin
 }
 
 /// Whether a name in the path begins with a dot.
