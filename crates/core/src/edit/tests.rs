@@ -286,6 +286,13 @@ fn mistakes_that_come_together_are_undone_together() {
             "\nclass FrameSummary:\n    one_thing = 1\n    other = 3\n",
         ),
         (
+            "quotes of the old text alone, in a line broken otherwise",
+            "    one = \"first\",\n    two = \"second\",\n    three(a);\n",
+            "    one = \u{201c}first\u{201d}, two = \u{201c}second\u{201d},\n    three(a);",
+            "    one = \"first\", two = \"second\",\n    four(a);",
+            "    one = \"first\",\n    two = \"second\",\n    four(a);\n",
+        ),
+        (
             "a forgotten line that the new text has twice is not doubled",
             "try {\n  try {\n    flush_it();\n  } catch {}\n  all_of_it();\n} catch {}\nawait_it();\n",
             "  try {\n    flush_it();\n  } catch {}\n  all_of_it();\nawait_it();",

@@ -2,13 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::super::key::{has_word, key};
+use super::super::alignment::Cut;
+use super::super::key::{has_word, key, squeezed};
 use super::super::lines::{indent, trim, trim_end};
 use super::{Base, Merge};
 use crate::diff::changes_between;
 
 /// Bytes of signs that are no coincidence.
 const TELLING: usize = 8;
+
+/// What the old text got wrong in a line.
+enum Marred {
+    /// Other quotes or odd blanks, where the file has plain ones.
+    Signs,
+    /// The file has it on one line with the one before.
+    Break,
+}
 
 impl Merge<'_, '_> {
     /// Finds which lines the edit keeps. Indentation counts as a change, unless
@@ -160,7 +169,19 @@ impl Merge<'_, '_> {
             .base
             .iter()
             .map(|base| match base {
-                Base::Old(line) => view(Some(*line), self.old[*line]),
+                Base::Old(line) => {
+                    let seen = view(Some(*line), self.old[*line]);
+                    let mended = |at: &&usize| match self.marred(*line) {
+                        Some(Marred::Signs) => indent(&new[**at]) == indent(&seen),
+                        Some(Marred::Break) => true,
+                        None => false,
+                    };
+                    let found = by_key.get(&key(self.old[*line]));
+                    match found.and_then(|places| places.iter().find(mended)) {
+                        Some(&at) => new[at].clone(),
+                        None => seen,
+                    }
+                }
                 // A forgotten line that the new text has after all.
                 Base::FileOnly(line) => {
                     let key = key(self.hay.line(*line));
@@ -186,6 +207,24 @@ impl Merge<'_, '_> {
             next = (change.before.end, change.after.end);
         }
         kept
+    }
+
+    /// What the old text got wrong in a line besides its indentation. A new line
+    /// with the same words mends that, and changes nothing.
+    fn marred(&self, old: usize) -> Option<Marred> {
+        let unit = self.unit_of[old].map(|unit| &self.units[unit])?;
+        if unit.cut != Cut::default() || trim(self.old[old]).is_empty() {
+            return None;
+        }
+        if unit.old.start != old {
+            return Some(Marred::Break);
+        }
+        let joined = |lines: &mut dyn Iterator<Item = &[u8]>| -> Vec<u8> {
+            lines.flat_map(|line| squeezed(line).into_owned()).collect()
+        };
+        let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
+        let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
+        (sent != there && key(&sent) == key(&there)).then_some(Marred::Signs)
     }
 
     /// A file line that several old lines make up stays whole or goes whole.
