@@ -3,6 +3,8 @@
  * that run everywhere. What needs an operating system is in `*.node.ts`.
  */
 export * from "./backend.ts";
+export { HttpBackend, type HttpOptions } from "./http.ts";
+export type { HttpFile, HttpManifest } from "./http-manifest.ts";
 export { MemoryBackend, type MemoryOptions, type MemorySnapshot } from "./memory.ts";
 export type { Dump, DumpEntry, MemorySeed } from "./memory-seed.ts";
 export { MountBackend, type MountOptions } from "./mounts.ts";

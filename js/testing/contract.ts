@@ -11,6 +11,7 @@ import { isFsBackend } from "../backends/backend.ts";
 import { childOf } from "../backends/paths.ts";
 import { equal, ok } from "./assert.ts";
 import { directories } from "./directories.ts";
+import { refusal } from "./refusal.ts";
 import { links } from "./links.ts";
 import { reading } from "./reading.ts";
 import { trees } from "./trees.ts";
@@ -22,6 +23,8 @@ export interface ContractSubject {
   readonly backend: FsBackend;
   /** An existing, empty directory in it: absolute and free of links. */
   readonly root: string;
+  /** Puts files there, by path relative to the root, by other means than the backend: for one that is read-only. */
+  seed?(files: Readonly<Record<string, string>>): MaybePromise<void>;
   /** Called after the case. */
   dispose?(): MaybePromise<void>;
 }
@@ -32,6 +35,8 @@ export interface ContractOptions {
   readonly test: (name: string, run: () => Promise<void>) => unknown;
   /** Capabilities the backend must have; their cases are then never skipped. */
   readonly requires?: readonly Capability[] | undefined;
+  /** The backend refuses every change: the cases that only read are run, on what the subject's `seed` puts there. */
+  readonly readOnly?: boolean | undefined;
   /** Cases, by name, that the backend is known not to pass; keep a reason beside them. */
   readonly except?: readonly string[] | undefined;
 }
@@ -51,6 +56,8 @@ export interface ContractCase {
   readonly name: string;
   /** Capabilities without which the case says nothing. */
   readonly needs?: readonly Capability[];
+  /** Changes nothing beyond what it seeds, so that it says something of a read-only backend too. */
+  readonly reads?: true;
   run(context: Context): Promise<void>;
 }
 
@@ -75,7 +82,7 @@ export function backendContract(
   makeBackend: () => MaybePromise<ContractSubject>,
   options: ContractOptions,
 ): void {
-  const { test, requires = [], except = [] } = options;
+  const { test, requires = [], except = [], readOnly = false } = options;
   const unknown = except.filter((name) => !contractCases.some((one) => one.name === name));
   equal(unknown, [], "names in `except` that are no cases");
   test("has the eleven methods and what it must have besides", () =>
@@ -87,14 +94,16 @@ export function backendContract(
       equal(await backend.listDir(root), [], "the root is empty");
     }));
   for (const one of contractCases) {
-    if (except.includes(one.name)) continue;
+    if (except.includes(one.name) || (readOnly && one.reads !== true)) continue;
     test(one.name, () =>
-      withSubject(makeBackend, async ({ backend, root }) => {
-        if (one.needs?.some((name) => backend[name] === undefined)) return;
-        await one.run(contextOf(backend, root));
+      withSubject(makeBackend, async (subject) => {
+        if (one.needs?.some((name) => subject.backend[name] === undefined)) return;
+        await one.run(contextOf(subject));
       }),
     );
   }
+  if (readOnly)
+    test(refusal.name, () => withSubject(makeBackend, (subject) => refusal.run(contextOf(subject))));
 }
 
 async function withSubject(
@@ -109,13 +118,14 @@ async function withSubject(
   }
 }
 
-function contextOf(backend: FsBackend, root: string): Context {
+function contextOf({ backend, root, seed }: ContractSubject): Context {
   const at = (path: string): string => childOf(root, path);
   return {
     backend,
     root,
     at,
     seed: async (files) => {
+      if (seed !== undefined) return seed(files);
       for (const [path, content] of Object.entries(files)) {
         const cut = path.lastIndexOf("/");
         if (cut > 0) await backend.mkdir(at(path.slice(0, cut)));

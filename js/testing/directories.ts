@@ -50,6 +50,7 @@ export const directories: readonly ContractCase[] = [
   },
   {
     name: "listDir: directories first, then by code point; complete, frozen entries",
+    reads: true,
     run: async ({ backend, at, seed, root }) => {
       await seed({
         b: "22",
@@ -120,6 +121,7 @@ export const directories: readonly ContractCase[] = [
   },
   {
     name: "iterFiles: of nothing NOT_FOUND, of a file NOT_DIRECTORY, when it is iterated",
+    reads: true,
     run: async ({ backend, at, seed }) => {
       await seed({ f: "" });
       await fails(() => collect(backend.iterFiles(at("gone"))), "NOT_FOUND", "a missing directory");
@@ -128,6 +130,7 @@ export const directories: readonly ContractCase[] = [
   },
   {
     name: "iterFiles: can be left early",
+    reads: true,
     run: async ({ backend, at, seed, root }) => {
       await seed({ a: "", b: "", c: "" });
       let first = "";
@@ -140,6 +143,7 @@ export const directories: readonly ContractCase[] = [
   },
   {
     name: "glob: one rule for all: no slash means any depth",
+    reads: true,
     run: async (context) => {
       const { seed } = context;
       await seed({ "a.ts": "", "src/b.ts": "", "src/deep/c.ts": "", "src/d.js": "", ".h/e.ts": "" });
@@ -159,6 +163,7 @@ export const directories: readonly ContractCase[] = [
   },
   {
     name: "glob: directories are no files; a broken pattern is INVALID_GLOB",
+    reads: true,
     run: async (context) => {
       await context.seed({ "d.ts/f": "" });
       equal(await globbed(context, "*.ts"), [], "a directory of that name");

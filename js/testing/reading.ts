@@ -19,6 +19,7 @@ const NAMES = [
 export const reading: readonly ContractCase[] = [
   {
     name: "exists: files and directories, and never an error for what is absent",
+    reads: true,
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "1" });
       equal(await backend.exists(at("d/f")), true, "a file");
@@ -30,6 +31,7 @@ export const reading: readonly ContractCase[] = [
   },
   {
     name: "stat: the facts of a file and of a directory, frozen",
+    reads: true,
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "héllo" });
       const file = await backend.stat(at("d/f"));
@@ -51,6 +53,7 @@ export const reading: readonly ContractCase[] = [
   },
   {
     name: "stat and reads of what is absent: NOT_FOUND",
+    reads: true,
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "" });
       for (const path of [at("gone"), at("gone/x")]) {

@@ -15,6 +15,7 @@ async function read(backend: FsBackend, path: string): Promise<VersionedBytes> {
 export const versions: readonly ContractCase[] = [
   {
     name: "read: content, version and facts of one moment",
+    reads: true,
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "héllo" });
@@ -28,6 +29,7 @@ export const versions: readonly ContractCase[] = [
   },
   {
     name: "read: a range is cut to the file; a wrong one is INVALID_ARGUMENT",
+    reads: true,
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "0123456789" });
@@ -48,6 +50,7 @@ export const versions: readonly ContractCase[] = [
   },
   {
     name: "read: maxBytes bounds what is given, not the size of the file",
+    reads: true,
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ f: "0123456789" });
@@ -71,6 +74,7 @@ export const versions: readonly ContractCase[] = [
   },
   {
     name: "read: the failures of the plain reads, and CANCELLED",
+    reads: true,
     needs: ["read"],
     run: async ({ backend, at, seed }) => {
       await seed({ "d/f": "" });

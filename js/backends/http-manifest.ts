@@ -1,0 +1,79 @@
+/** What a server has, since HTTP lists nothing: the manifest, and the tree in it. */
+import type { FsEntry } from "./backend.ts";
+import { failure } from "./failure.ts";
+import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "./paths.ts";
+import { sortEntries } from "./fallback.ts";
+
+/** A file of the manifest. */
+export interface HttpFile {
+  /** Relative, with `/`. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size?: number | undefined;
+  /** Milliseconds since 1970. */
+  readonly mtime?: number | undefined;
+}
+
+/** What is there. */
+export interface HttpManifest {
+  readonly files: readonly (string | HttpFile)[];
+  /** Directories that are there although nothing is in them. */
+  readonly directories?: readonly string[] | undefined;
+}
+
+/** The manifest by absolute path. */
+export interface ManifestIndex {
+  readonly files: ReadonlyMap<string, HttpFile>;
+  /** The entries of each directory, in the order of a listing. */
+  readonly directories: ReadonlyMap<string, readonly FsEntry[]>;
+}
+
+/** Reads a manifest. @throws IO_ERROR where it names what cannot be a path below its own place */
+export function indexOf(manifest: HttpManifest): ManifestIndex {
+  const files = new Map<string, HttpFile>();
+  const tree = new Map<string, Map<string, FsEntry>>([["/", new Map()]]);
+  const enter = (path: string): Map<string, FsEntry> => {
+    const known = tree.get(path);
+    if (known !== undefined) return known;
+    if (files.has(path)) throw broken(path, "is a file and a directory");
+    const made = new Map<string, FsEntry>();
+    tree.set(path, made);
+    put(path, { type: "dir", isDir: true, isFile: false });
+    return made;
+  };
+  const put = (path: string, facts: Omit<FsEntry, "name" | "path">): void => {
+    const name = nameOf(path);
+    enter(parentOf(path)).set(name, Object.freeze({ name, path, ...facts }));
+  };
+  if (!Array.isArray(manifest?.files)) throw broken("/", "has no list of files");
+  for (const given of manifest.files) {
+    const file = typeof given === "string" ? { path: given } : given;
+    const path = absolute(file?.path);
+    if (tree.has(path)) throw broken(path, "is a file and a directory");
+    files.set(path, file);
+    const { size, mtime } = file;
+    const known = { ...(size === undefined ? {} : { size }), ...(mtime === undefined ? {} : { mtime }) };
+    put(path, { type: "file", isDir: false, isFile: true, ...known });
+  }
+  for (const path of manifest.directories ?? []) enter(absolute(path));
+  const directories = new Map([...tree].map(([path, entries]) => [path, sortEntries([...entries.values()])]));
+  return { files, directories };
+}
+
+/** A path of the manifest, which a stranger may have written. */
+function absolute(path: unknown): string {
+  if (typeof path !== "string") throw broken("/", "has a file without a path");
+  const whole = childOf("/", path.replace(/\/$/, ""));
+  try {
+    checkPath(whole);
+  } catch {
+    throw broken("/", "has a path that cannot be one");
+  }
+  if (normalise(whole).path !== whole || whole === "/" || whole.split("/").some(isLongName))
+    throw broken("/", "has a path that leads elsewhere");
+  return whole;
+}
+
+function broken(path: string, what: string): Error {
+  return failure("IO_ERROR", path, `the manifest ${what}`);
+}

@@ -1,0 +1,333 @@
+/**
+ * Files behind addresses, to be read: a static site, a bucket that is public, a
+ * release. HTTP lists nothing, so a manifest says what is there; contents are
+ * asked for when they are read, parts of them by range, and an entity tag is the
+ * version.
+ */
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
+import { checkSignal, failure } from "./failure.ts";
+import { compileGlobs } from "./globs.ts";
+import { type HttpFile, type HttpManifest, indexOf, type ManifestIndex } from "./http-manifest.ts";
+import { checkPath, normalise, relativeTo, sortCodePoints } from "./paths.ts";
+import { decodeText } from "./text.ts";
+
+/** Where the files are, and how they are asked for. */
+export interface HttpOptions {
+  /** What every path is relative to. */
+  readonly url: string | URL;
+  /** What is there, or where that is said, relative to `url`. Default `filewright.json`. */
+  readonly manifest?: HttpManifest | string | URL | undefined;
+  /** Asks; default the global `fetch`. Here credentials and time limits are added. */
+  readonly fetch?: ((url: URL, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+interface Answer {
+  readonly response: Response;
+  readonly file: HttpFile;
+  readonly path: string;
+}
+
+/**
+ * Reads over HTTP. Every change is READ_ONLY; lay an `OverlayBackend` over it to
+ * work on a copy.
+ *
+ * @example
+ * const backend = new HttpBackend({ url: "https://example.org/project/", manifest: { files: ["a.txt", "src/b.ts"] } });
+ * await backend.readText("/src/b.ts");
+ */
+export class HttpBackend implements FsBackend {
+  readonly #base: URL;
+  readonly #given: HttpManifest | string | URL;
+  readonly #fetch: (url: URL, init: RequestInit) => Promise<Response>;
+  #index: Promise<ManifestIndex> | undefined;
+
+  constructor(options: HttpOptions) {
+    const base = new URL(options.url);
+    if (!base.pathname.endsWith("/")) base.pathname += "/";
+    this.#base = base;
+    this.#given = options.manifest ?? "filewright.json";
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+  }
+
+  /** Asks for the manifest again, at the next look. */
+  refresh(): void {
+    this.#index = undefined;
+  }
+
+  async exists(path: string): Promise<boolean> {
+    try {
+      await this.#entry(path);
+      return true;
+    } catch (error) {
+      const absent = ["NOT_FOUND", "NOT_DIRECTORY", "INVALID_ARGUMENT", "NAME_TOO_LONG"];
+      if (error instanceof FilewrightError && absent.includes(error.code)) return false;
+      throw error;
+    }
+  }
+  /** Facts as the server has them now. */
+  async stat(path: string): Promise<FsStat> {
+    const { at, file } = await this.#entry(path);
+    if (file === null) return directory(at);
+    const response = await this.#ask(path, at, { method: "HEAD" });
+    const version = versionOf(response);
+    const size = response.headers.get("content-length");
+    if (version !== undefined && size !== null) return fileFacts(at, Number(size), response, file, version);
+    // A server that tells neither is asked for the content.
+    return (await this.#whole(path, {})).stat;
+  }
+  /** Facts as the manifest has them, where it says the size: nothing is asked. */
+  async lstat(path: string): Promise<FsStat> {
+    const { at, file } = await this.#entry(path);
+    if (file === null) return directory(at);
+    if (file.size === undefined) return this.stat(path);
+    return Object.freeze({
+      path: at,
+      type: "file",
+      size: file.size,
+      isDir: false,
+      isFile: true,
+      mtime: file.mtime ?? 0,
+    });
+  }
+  async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
+    return decodeText(await this.readBytes(path), options.encoding, path);
+  }
+  async readBytes(path: string): Promise<Uint8Array> {
+    return (await this.#whole(path, {})).bytes;
+  }
+  async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
+    const { range, ifNoneMatch, maxBytes = Number.POSITIVE_INFINITY, signal } = options;
+    checkSignal(signal, path);
+    if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
+      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    if (range !== undefined) return this.#part(path, range.start, range.end, options);
+    const whole = await this.#whole(path, {
+      signal,
+      maxBytes,
+      ...(ifNoneMatch?.includes('"') ? { headers: { "if-none-match": ifNoneMatch } } : {}),
+    });
+    return whole.version === ifNoneMatch ? null : whole;
+  }
+
+  async #whole(
+    path: string,
+    how: {
+      readonly signal?: AbortSignal | undefined;
+      readonly maxBytes?: number;
+      readonly headers?: Record<string, string>;
+    },
+  ): Promise<VersionedBytes> {
+    const { at, file } = await this.#file(path);
+    const { signal, headers, maxBytes = Number.POSITIVE_INFINITY } = how;
+    const response = await this.#ask(path, at, { signal, headers });
+    const known = versionOf(response);
+    if (response.status === 304) {
+      const version = known ?? (headers?.["if-none-match"] as string);
+      const stat = fileFacts(at, file.size ?? 0, response, file, version);
+      return Object.freeze({ bytes: new Uint8Array(), version: headers?.["if-none-match"] ?? version, stat });
+    }
+    const bytes = await body({ response, file, path }, maxBytes, signal);
+    const version = known ?? engine().sha256(bytes);
+    return Object.freeze({ bytes, version, stat: fileFacts(at, bytes.length, response, file, version) });
+  }
+
+  async #part(
+    path: string,
+    start: number,
+    end: number,
+    options: ReadOptions,
+  ): Promise<VersionedBytes | null> {
+    const { signal, maxBytes = Number.POSITIVE_INFINITY, ifNoneMatch } = options;
+    const { at, file } = await this.#file(path);
+    const facts = await this.stat(path);
+    const version = facts.version as string;
+    if (version === ifNoneMatch) return null;
+    const last = Math.min(end, facts.size);
+    if (last <= start) return Object.freeze({ bytes: new Uint8Array(), version, stat: facts });
+    if (last - start > maxBytes) throw tooLarge(path, last - start, maxBytes);
+    // The tag keeps the part and the version of one content; without one the whole is read.
+    const headers = {
+      range: `bytes=${start}-${last - 1}`,
+      ...(version.startsWith('"') ? { "if-range": version } : {}),
+    };
+    const response = await this.#ask(path, at, { signal, headers });
+    if (response.status !== 206) {
+      const bytes = await body({ response, file, path }, Number.POSITIVE_INFINITY, signal);
+      const now = versionOf(response) ?? engine().sha256(bytes);
+      const stat = fileFacts(at, bytes.length, response, file, now);
+      return Object.freeze({ bytes: bytes.slice(start, end), version: now, stat });
+    }
+    const bytes = await body({ response, file, path }, last - start, signal);
+    if (bytes.length !== last - start)
+      throw failure("IO_ERROR", path, "the server gave another part than asked for");
+    return Object.freeze({ bytes, version, stat: facts });
+  }
+
+  async listDir(path: string): Promise<readonly FsEntry[]> {
+    const { at, index } = await this.#entry(path);
+    const entries = index.directories.get(at);
+    if (entries === undefined) throw failure("NOT_DIRECTORY", path);
+    return entries;
+  }
+  async *iterFiles(root: string): AsyncGenerator<string> {
+    const { at, index } = await this.#entry(root);
+    if (!index.directories.has(at)) throw failure("NOT_DIRECTORY", root);
+    const prefix = at === "/" ? "/" : `${at}/`;
+    yield* sortCodePoints([...index.files.keys()].filter((file) => file.startsWith(prefix)));
+  }
+  async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
+    const root = normalise(options.root ?? "/").path;
+    const matcher = compileGlobs([pattern]);
+    const found: string[] = [];
+    for await (const path of this.iterFiles(root))
+      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
+    return Object.freeze(found);
+  }
+
+  async writeText(path: string): Promise<WriteResult> {
+    throw readOnly(path);
+  }
+  async writeBytes(path: string): Promise<WriteResult> {
+    throw readOnly(path);
+  }
+  async delete(path: string): Promise<void> {
+    throw readOnly(path);
+  }
+  async mkdir(path: string): Promise<void> {
+    throw readOnly(path);
+  }
+
+  /** What the manifest has at a path; null for a directory. @throws NOT_FOUND, NOT_DIRECTORY */
+  async #entry(path: string): Promise<{ at: string; file: HttpFile | null; index: ManifestIndex }> {
+    checkPath(path);
+    const at = normalise(path).path;
+    this.#index ??= this.#load().catch((error: unknown) => {
+      this.#index = undefined;
+      throw error;
+    });
+    const index = await this.#index;
+    const file = index.files.get(at);
+    if (file !== undefined) return { at, file, index };
+    if (index.directories.has(at)) return { at, file: null, index };
+    throw failure("NOT_FOUND", path);
+  }
+  async #file(path: string): Promise<{ at: string; file: HttpFile }> {
+    const { at, file } = await this.#entry(path);
+    if (file === null) throw failure("IS_DIRECTORY", path);
+    return { at, file };
+  }
+
+  async #load(): Promise<ManifestIndex> {
+    const given = this.#given;
+    if (typeof given === "object" && !(given instanceof URL)) return indexOf(given);
+    const response = await this.#send("/", new URL(given, this.#base), {});
+    try {
+      return indexOf((await response.json()) as HttpManifest);
+    } catch (error) {
+      if (error instanceof FilewrightError) throw error;
+      throw failure("IO_ERROR", "/", "the manifest is not JSON", { cause: error });
+    }
+  }
+
+  #ask(path: string, at: string, init: Asking): Promise<Response> {
+    const url = new URL(this.#base);
+    url.pathname += at.slice(1).split("/").map(encodeURIComponent).join("/");
+    return this.#send(path, url, init);
+  }
+
+  /** One request. What is no answer of the server is a failure of its own: absent is not forbidden. */
+  async #send(path: string, url: URL, { method = "GET", headers = {}, signal }: Asking): Promise<Response> {
+    let response: Response;
+    try {
+      response = await this.#fetch(url, { method, headers, ...(signal === undefined ? {} : { signal }) });
+    } catch (error) {
+      checkSignal(signal, path);
+      throw failure("IO_ERROR", path, "the server does not answer", { cause: error });
+    }
+    if (response.ok || response.status === 304) return response;
+    await response.body?.cancel();
+    const { status } = response;
+    const details = { status };
+    if (status === 404 || status === 410) throw failure("NOT_FOUND", path, undefined, { details });
+    if (status === 401 || status === 403) throw failure("PERMISSION_DENIED", path, undefined, { details });
+    throw failure("IO_ERROR", path, `the server answered with ${status}`, { details });
+  }
+}
+
+interface Asking {
+  readonly method?: string;
+  readonly headers?: Record<string, string> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+function readOnly(path: string): FilewrightError {
+  checkPath(path);
+  return failure("READ_ONLY", path, "files over HTTP are read-only");
+}
+
+function tooLarge(path: string, size: number, limit: number): FilewrightError {
+  const details = { size, limit };
+  return failure("TOO_LARGE", path, `${size} bytes are more than the limit of ${limit}`, { details });
+}
+
+/** The body, and never more of it than is wanted: what a server says of its length is not relied on. */
+async function body(
+  { response, path }: Answer,
+  maxBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const told = Number(response.headers.get("content-length") ?? 0);
+  if (told > maxBytes && response.headers.get("content-encoding") === null) {
+    await response.body?.cancel();
+    throw tooLarge(path, told, maxBytes);
+  }
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  try {
+    const reader = response.body?.getReader();
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      parts.push(part.value);
+      size += part.value.length;
+      if (size <= maxBytes) continue;
+      await reader?.cancel();
+      throw tooLarge(path, size, maxBytes);
+    }
+  } catch (error) {
+    if (error instanceof FilewrightError) throw error;
+    checkSignal(signal, path);
+    throw failure("IO_ERROR", path, "the answer of the server broke off", { cause: error });
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** The entity tag; without one, time and length, where the server tells both. */
+function versionOf({ headers }: Response): string | undefined {
+  const tag = headers.get("etag");
+  if (tag !== null) return tag;
+  const [time, length] = [headers.get("last-modified"), headers.get("content-length")];
+  return time === null || length === null ? undefined : `time:${Date.parse(time)}:${length}`;
+}
+
+function fileFacts(
+  path: string,
+  size: number,
+  { headers }: Response,
+  file: HttpFile,
+  version: string,
+): FsStat {
+  const time = Date.parse(headers.get("last-modified") ?? "");
+  const mtime = Number.isNaN(time) ? (file.mtime ?? 0) : time;
+  return Object.freeze({ path, type: "file", size, isDir: false, isFile: true, mtime, version });
+}
+
+function directory(path: string): FsStat {
+  return Object.freeze({ path, type: "dir", size: 0, isDir: true, isFile: false, mtime: 0 });
+}
