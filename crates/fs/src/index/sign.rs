@@ -67,11 +67,9 @@ pub(super) fn pass(index: &Index, ground: &Ground<'_>, number: u32, stop: &Stop<
     let run = || Signing::new(index, ground, stop).run(&dirty, &next);
     std::thread::scope(|scope| {
         for _ in 1..threads().min(MOST_THREADS).min(dirty.len().div_ceil(CHUNK)) {
-            // Without another thread this one does it all.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, || {
-                lower_priority();
-                run();
-            });
+            // Without another thread this one does it all. They inherit its priority: low in the
+            // background, that of any call where somebody waits.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
     });
