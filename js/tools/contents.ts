@@ -65,7 +65,11 @@ export async function currentVersion(fs: FsBackend, path: string, entry: boolean
   const stat = await (entry ? lstatOrNull(fs, path) : statOrNull(fs, path));
   if (stat === null) return null;
   if (stat.version !== undefined) return stat.version;
-  return stat.isFile ? engine().sha256(await fs.readBytes(path)) : `${stat.type} ${stat.mtime}`;
+  if (stat.isFile) return engine().sha256(await fs.readBytes(path));
+  if (!stat.isDir) return `${stat.type} ${stat.mtime}`;
+  // Two changes of a directory may fall into one tick of its clock.
+  const names = (await fs.listDir(path)).map(({ name }) => name).sort();
+  return `dir ${stat.mtime} ${names.join("/")}`;
 }
 
 /** @throws CONFLICT where the bytes are not those the caller read */

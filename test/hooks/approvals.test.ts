@@ -5,6 +5,7 @@ import {
   type ConfirmReply,
   type HookPreview,
   type Outcome,
+  MemoryBackend,
   openWorkspace,
   type Rule,
   type WorkspaceEvent,
@@ -268,6 +269,18 @@ describe.each(KINDS)("what a reviewer is shown on %s", (kind) => {
     ["what is to be replaced", "copy", { source: "f", destination: "g", overwrite: true }, "g"],
     ["where something is to be moved", "move", { source: "f", destination: "n" }, "n"],
   ];
+  test("a directory that gets another file is noticed though no time has passed", async () => {
+    const backend = new MemoryBackend({ "/w/d/f": "x" }, { now: () => 0 });
+    const confirm = async () => {
+      await backend.writeText("/w/d/g", "new");
+      return { outcome: "proceed_once" } as const;
+    };
+    const ws = await openWorkspace({ backend, root: "/w", confirm });
+    const { error } = await ws.call("delete", { path: "d", recursive: true });
+    expect(error?.code).toBe("CONFLICT");
+    expect(backend.existsSync("/w/d/g")).toBe(true);
+  });
+
   test.each(meanwhile)("%s changes while the reviewer thinks: a conflict", async (_, tool, args, changed) => {
     let change: () => Promise<void> = async () => {};
     const { shown, confirm } = reviewer(async () => {
