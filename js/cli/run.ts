@@ -61,6 +61,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     root: resolve(String(parsed.values["root"] ?? ".")),
     // A command of ours calls our tool; `call` and `tools` speak the preset.
     preset: presetIn(command, parsed),
+    findFiles: true,
     ...asking(command, parsed),
   });
   try {

@@ -98,7 +98,7 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Room
 }
 
 function common({ preset, readOnly }: HostOptions): WorkspaceOptions {
-  return { preset, ...(readOnly === true ? { access: { readOnly } } : {}) };
+  return { preset, findFiles: true, ...(readOnly === true ? { access: { readOnly } } : {}) };
 }
 
 async function roomOf(ws: Workspace, tools: readonly ToolDefinition[]): Promise<Room> {

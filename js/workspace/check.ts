@@ -72,6 +72,7 @@ const KNOWN: Record<keyof WorkspaceOptions, true> = {
   guard: true,
   observers: true,
   history: true,
+  findFiles: true,
   commands: true,
 };
 const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));

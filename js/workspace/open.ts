@@ -103,6 +103,7 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     notify: given.notify,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
+    findFiles: given.findFiles === true,
     commands: given.commands,
     journal: makeJournal({
       store: local ? localHost().journal(given.stateDir) : new MemoryJournal(),

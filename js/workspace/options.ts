@@ -86,6 +86,11 @@ export interface WorkspaceOptions {
    * behind the disk. `anywhere`: also of a whole file system or a home directory. Default `auto`.
    */
   readonly index?: "auto" | "off" | "anywhere" | undefined;
+  /**
+   * Offer models `find_files` beside `glob` and `grep`. Whoever calls it by name has it in any case; each tool that
+   * is offered costs tokens in every request. Default false.
+   */
+  readonly findFiles?: boolean | undefined;
   /** Offer `run_command`, in this sandbox. Default: no commands are run. */
   readonly commands?: SandboxProvider | undefined;
   /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */

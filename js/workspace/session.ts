@@ -67,6 +67,8 @@ export interface Session {
   readonly notify: Notify | undefined;
   readonly approvals: Approvals;
   readonly locker: Locker;
+  /** Whether models are offered `find_files`. */
+  readonly findFiles: boolean;
   /** Runs commands; undefined where that is off. */
   readonly commands: SandboxProvider | undefined;
   /** What changing calls found, so that they can be taken back. */

@@ -141,7 +141,10 @@ export function makeWorkspace(
 ): Workspace {
   // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
   const known = session.commands === undefined ? TOOLS : [...TOOLS, runCommand as unknown as Tool];
-  const tools = known.filter((tool) => !session.access.readOnly || tool.kind === "read");
+  const tools = known.filter(
+    (tool) =>
+      (!session.access.readOnly || tool.kind === "read") && (session.findFiles || tool.name !== "find_files"),
+  );
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
   let over = false;
   const isClosed = (): boolean => over || ended();

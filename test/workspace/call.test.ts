@@ -22,7 +22,6 @@ describe("tools as models see them", () => {
       "diff",
       "list_directory",
       "glob",
-      "find_files",
       "grep",
       "stat",
       "copy",
@@ -32,7 +31,10 @@ describe("tools as models see them", () => {
       "batch",
       "access_info",
     ]);
-    for (const tool of ws.tools) {
+    const { ws: more } = await place("memory", {}, { findFiles: true });
+    const names = more.tools.map((tool) => tool.name);
+    expect(names.filter((name) => !ws.tools.some((tool) => tool.name === name))).toEqual(["find_files"]);
+    for (const tool of more.tools) {
       expect(tool.description.length).toBeGreaterThan(80);
       expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
       for (const name of tool.inputSchema.required) expect(tool.inputSchema.properties).toHaveProperty(name);
@@ -49,7 +51,8 @@ describe("tools as models see them", () => {
   });
 
   test("results have the data that the output schemas promise", async () => {
-    const { ws } = await place("memory", { "a.txt": "a\n", "b.txt": "b\n", d: null });
+    const seed = { "a.txt": "a\n", "b.txt": "b\n", d: null };
+    const { ws } = await place("memory", seed, { findFiles: true });
     const calls: readonly [string, Record<string, unknown>][] = [
       ["read_file", { path: "a.txt" }],
       ["read_many_files", { paths: ["*.txt"] }],
