@@ -18,7 +18,7 @@ export default defineConfig({
       thresholds: { lines: existsSync("dist/wasm/filewright_bg.wasm") ? 95 : 93 },
     },
     projects: [
-      { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [slow], testTimeout: 20_000 } },
+      { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [slow], testTimeout: 60_000 } },
       // Real processes, races and big files: minutes, not seconds.
       { test: { name: "slow", include: [slow], testTimeout: 120_000 } },
     ],

@@ -2,7 +2,8 @@
 //
 //   --full         large corpora: the Linux source tree, many npm packages
 //   --dev          the development build of the addon: quick to make, slower to run
-//   --only a,b     some groups: diff, edit, grep, index, glob, page, reads, encoding, call, overhead, disk, mcp
+//   --only a,b     some groups: diff, edit, grep, index, glob, page, reads, encoding, call, overhead, disk, mcp,
+//                  wasm
 //
 // Every row first checks that both sides give the same answer, then times them
 // alternately. A row whose feature or peer is missing says so and is skipped.
@@ -26,6 +27,7 @@ const groups = [
   "overhead",
   "disk",
   "mcp",
+  "wasm",
 ];
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
 const full = process.argv.includes("--full");

@@ -7,6 +7,7 @@
 //   --fuzz    the fuzz targets as well: what they try differs from run to run, so
 //             a find is a task, not a reason to stop somebody else's change
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { buildNative, buildTypeScript } from "./build.mjs";
 import { buildWasm } from "./build-wasm.mjs";
@@ -85,13 +86,18 @@ const fast = [
   ["TypeScript", () => built(buildTypeScript())],
   ["WebAssembly", wasm],
   // Too few lines that a test runs are a failure as well.
-  ["fast tests", () => vitest("fast", ...(flag("--coverage") ? COVERED : []))],
+  // On every processor: vitest alone would leave one idle, half of a small machine. The slow
+  // tests have the machine to themselves, because races and memory are what they look at.
+  [
+    "fast tests",
+    () => vitest("fast", `--maxWorkers=${availableParallelism()}`, ...(flag("--coverage") ? COVERED : [])),
+  ],
 ];
 const slow = [
   ["cargo tests", cargo],
   ...(flag("--fuzz") ? [["fuzz targets", () => fuzz(5)]] : []),
   ["acceptance", acceptance],
-  ["slow tests", () => vitest("slow")],
+  ["slow tests", () => vitest("slow", "--maxWorkers=1")],
 ];
 
 const built = async (building) => {

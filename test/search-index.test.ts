@@ -155,14 +155,14 @@ describe("what searches cost", () => {
     }
   });
 
-  it("one that is not wanted any more is not made", async () => {
+  // Whether it was made already when that was said is a matter of luck; what a thread does then is not.
+  it("one that is not wanted any more is not waited for, and can be had later", async () => {
     await warmTree();
     disk.dispose();
     const aborting = new AbortController();
     const made = disk.warm(root, { signal: aborting.signal });
     aborting.abort();
     await expect(made).rejects.toMatchObject({ code: "CANCELLED" });
-    expect(await disk.indexStatus(root)).toBeUndefined();
     expect(await disk.warm(root)).toMatchObject({ files: 61, ready: true });
   });
 

@@ -1,0 +1,84 @@
+// What a browser gets: the WebAssembly module against one native thread, and
+// against jsdiff. Texts are in memory, and crossing into the module is counted.
+import { createTwoFilesPatch } from "diff";
+import { calls, runs, same } from "../lib/measure.mjs";
+import { Skip } from "../lib/skip.mjs";
+
+export const title = "wasm: the WebAssembly engine against native code (one thread) and jsdiff";
+
+/** What the module may cost: a goal below 1 says that it may be slower. */
+const TEXTS = 1 / 2.5;
+const LITERAL = 1 / 6;
+
+const line = (seed, i) =>
+  `  const value${i} = compute(${(i * 7919) % 9973}, "${seed}", options.${seed}${i % 31});\n`;
+
+function pair(lines, edits) {
+  const before = Array.from({ length: lines }, (_, i) => line("a", i));
+  const after = [...before];
+  const step = Math.floor(lines / edits);
+  for (let i = 0; i < edits; i++) after[i * step + (step >> 1)] = line("b", i * 13 + 1);
+  return [before.join(""), after.join("")];
+}
+
+export async function* rows({ load }) {
+  const native = await load("engine/index.node.js");
+  const wasm = await load("wasm/index.node.js");
+  try {
+    await wasm.ready();
+  } catch {
+    throw new Skip("the module is not built (npm run build:wasm)");
+  }
+  const against = async (name, goal, body, measure = calls) => {
+    same(name, body(wasm), body(native));
+    return {
+      name,
+      goal,
+      peer: "native",
+      ...(await measure(
+        () => body(wasm),
+        () => body(native),
+      )),
+    };
+  };
+
+  for (const [lines, edits] of [
+    [100, 3],
+    [1_000, 5],
+    [5_000, 10],
+  ]) {
+    const texts = pair(lines, edits);
+    const name = `diff, ${lines.toLocaleString("en")} lines, ${edits} edits`;
+    yield await against(name, TEXTS, (engine) => engine.diff(...texts).text);
+    yield {
+      name,
+      goal: 3,
+      peer: "jsdiff",
+      ...(await calls(
+        () => wasm.diff(...texts).text,
+        () => createTwoFilesPatch("a/f", "b/f", ...texts, "", "", { context: 3 }),
+      )),
+    };
+  }
+  const rewrite = ["a", "b"].map((seed) => Array.from({ length: 2_000 }, (_, i) => line(seed, i)).join(""));
+  yield await against("diff, 2,000 lines rewritten", TEXTS, (engine) => engine.diff(...rewrite).text, runs);
+
+  const [text] = pair(1_000, 1);
+  const lines = text.split("\n");
+  const old = lines.slice(500, 510).join("\n");
+  const edit = (sent, match) => (engine) =>
+    engine.planEdits(text, [{ oldText: sent, newText: old.replace("value505", "changed") }], { match }).text;
+  yield await against("edit, 1,000 lines, exact", TEXTS, edit(old, "exact"));
+  yield await against("edit, 1,000 lines, a slip", TEXTS, edit(old.replace("compute", "comptue"), "fuzzy"));
+
+  const large = Array.from({ length: 20_000 }, (_, i) => line("a", i)).join("");
+  const bytes = new TextEncoder().encode(large);
+  const count = (query) => (engine) => engine.grepText(bytes, query).matches.length;
+  for (const [name, goal, query] of [
+    ["grep, a literal that is not there", LITERAL, { pattern: "nowhere_to_be_found", regex: false }],
+    ["grep, a literal in a few lines", LITERAL, { pattern: "value777", regex: false }],
+    ["grep, a regular expression", TEXTS, { pattern: "value\\d+99 = compute\\(\\d{4}" }],
+    ["grep, any case", TEXTS, { pattern: "VALUE1234", case: "insensitive" }],
+  ])
+    yield await against(`${name}, ${(bytes.length / 1e6).toFixed(1)} MB`, goal, count(query), runs);
+}
