@@ -97,6 +97,14 @@ describe("every entry loads by its public name", () => {
     );
     expect(wrong).toEqual([]);
   });
+
+  it("has a page in the API docs", () => {
+    const { entryPoints } = JSON.parse(readFileSync(`${root}/typedoc.json`, "utf8")) as {
+      readonly entryPoints: readonly string[];
+    };
+    const typed = targets.filter(({ condition }) => condition === "types").map(({ file }) => file);
+    expect(entryPoints).toEqual(typed.map((file) => file.replace(/^dist\/(.*)\.d\.ts$/, "js/$1.ts")));
+  });
 });
 
 describe("entries for other runtimes reach nothing of Node's", () => {
