@@ -6,7 +6,9 @@
 //   --coverage   count the lines of js/ in the run of the fast tests, and want enough of them
 //   --fuzz    the fuzz targets as well: what they try differs from run to run, so
 //             a find is a task, not a reason to stop somebody else's change
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { buildNative, buildTypeScript } from "./build.mjs";
@@ -22,9 +24,21 @@ const COVERED = ["--coverage", "--coverage.reporter=text-summary"];
 const flag = (name) => process.argv.includes(name);
 const reports = ".cache/test";
 
-/** The WebAssembly module, or word for the tests that this machine has nothing to build it with. */
+/**
+ * Begins with the WebAssembly modules while other things are built and checked: what is linked
+ * on one processor leaves another idle. Whether it went well is asked when their turn comes.
+ */
+async function wasmAhead() {
+  const log = openSync(join(root, reports, "wasm.log"), "w");
+  const script = join(root, "scripts/build-wasm.mjs");
+  await once(spawn(process.execPath, [script], { stdio: ["ignore", log, log] }), "exit");
+  process.stderr.write(readFileSync(join(root, reports, "wasm.log")));
+}
+
+/** The WebAssembly modules, or word for the tests that this machine has nothing to build them with. */
 async function wasm() {
   try {
+    await begun;
     await buildWasm();
   } catch (error) {
     if (!(error instanceof NoWasmToolchain) || process.env.CI === "true") throw error;
@@ -123,8 +137,9 @@ async function suite([name, body]) {
   return result;
 }
 
+mkdirSync(join(root, reports), { recursive: true });
+const begun = wasmAhead();
 await main(async () => {
-  mkdirSync(join(root, reports), { recursive: true });
   const results = [];
   for (const entry of flag("--fast") ? fast : [...fast, ...slow]) results.push(await suite(entry));
   const { passed, failed, skipped } = sum(results);
