@@ -23,7 +23,7 @@ const pack = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scrip
 const published = new Set((JSON.parse(pack)[0].files as { path: string }[]).map(({ path }) => path));
 
 /** Files that only `npm run build:wasm` makes. */
-const fromWasm = (file: string) => file.includes("filewright_bg.wasm");
+const fromWasm = (file: string) => /filewright(_edit)?_bg\.wasm/.test(file);
 const wasmBuilt = existsSync(`${root}/dist/wasm/filewright_bg.wasm`);
 
 const targets = Object.entries(manifest.exports).flatMap(([entry, target]) =>

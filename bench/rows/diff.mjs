@@ -1,22 +1,9 @@
 // Line diffs against jsdiff, the diff that most JavaScript agents use.
 import { applyPatch, createTwoFilesPatch } from "diff";
 import { calls, runs, same } from "../lib/measure.mjs";
+import { pair, rewrite } from "../lib/texts.mjs";
 
 export const title = "diff: unified text of two versions, against jsdiff 9";
-
-const line = (seed, i) =>
-  `  const value${i} = compute(${(i * 7919) % 9973}, "${seed}", options.${seed}${i % 31});\n`;
-
-function pair(lines, edits) {
-  const before = Array.from({ length: lines }, (_, i) => line("a", i));
-  const after = [...before];
-  const step = Math.floor(lines / edits);
-  for (let i = 0; i < edits; i++) after[i * step + (step >> 1)] = line("b", i * 13 + 1);
-  return [before.join(""), after.join("")];
-}
-
-const rewrite = (lines) =>
-  ["a", "b"].map((seed) => Array.from({ length: lines }, (_, i) => line(seed, i)).join(""));
 
 /** Texts whose lines are few kinds in random order, where anchors do not help. */
 function repetitive(lines) {

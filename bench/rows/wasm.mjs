@@ -3,23 +3,13 @@
 import { createTwoFilesPatch } from "diff";
 import { calls, runs, same } from "../lib/measure.mjs";
 import { Skip } from "../lib/skip.mjs";
+import { pair, rewrite } from "../lib/texts.mjs";
 
 export const title = "wasm: the WebAssembly engine against native code (one thread) and jsdiff";
 
 /** What the module may cost: a goal below 1 says that it may be slower. */
 const TEXTS = 1 / 2.5;
 const LITERAL = 1 / 6;
-
-const line = (seed, i) =>
-  `  const value${i} = compute(${(i * 7919) % 9973}, "${seed}", options.${seed}${i % 31});\n`;
-
-function pair(lines, edits) {
-  const before = Array.from({ length: lines }, (_, i) => line("a", i));
-  const after = [...before];
-  const step = Math.floor(lines / edits);
-  for (let i = 0; i < edits; i++) after[i * step + (step >> 1)] = line("b", i * 13 + 1);
-  return [before.join(""), after.join("")];
-}
 
 export async function* rows({ load }) {
   const native = await load("engine/index.node.js");
@@ -60,8 +50,8 @@ export async function* rows({ load }) {
       )),
     };
   }
-  const rewrite = ["a", "b"].map((seed) => Array.from({ length: 2_000 }, (_, i) => line(seed, i)).join(""));
-  yield await against("diff, 2,000 lines rewritten", TEXTS, (engine) => engine.diff(...rewrite).text, runs);
+  const rewritten = rewrite(2_000);
+  yield await against("diff, 2,000 lines rewritten", TEXTS, (engine) => engine.diff(...rewritten).text, runs);
 
   const [text] = pair(1_000, 1);
   const lines = text.split("\n");
@@ -71,8 +61,7 @@ export async function* rows({ load }) {
   yield await against("edit, 1,000 lines, exact", TEXTS, edit(old, "exact"));
   yield await against("edit, 1,000 lines, a slip", TEXTS, edit(old.replace("compute", "comptue"), "fuzzy"));
 
-  const large = Array.from({ length: 20_000 }, (_, i) => line("a", i)).join("");
-  const bytes = new TextEncoder().encode(large);
+  const bytes = new TextEncoder().encode(rewrite(20_000)[0]);
   const count = (query) => (engine) => engine.grepText(bytes, query).matches.length;
   for (const [name, goal, query] of [
     ["grep, a literal that is not there", LITERAL, { pattern: "nowhere_to_be_found", regex: false }],

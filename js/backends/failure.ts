@@ -1,5 +1,6 @@
 /** The failures of a backend: one clause per code, without the path. */
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
+import type { ByteRange } from "./backend.ts";
 
 const CLAUSES: Partial<Record<Code, string>> = {
   NOT_FOUND: "no such file or directory",
@@ -20,6 +21,18 @@ const CLAUSES: Partial<Record<Code, string>> = {
 /** A failure at a path, with the usual clause unless another is given. */
 export function failure(code: Code, path: string, message?: string, init: ErrorInit = {}): FilewrightError {
   return makeError(code, message ?? CLAUSES[code] ?? "the operation failed", { ...init, path });
+}
+
+/** A content of `size` bytes is more than the `limit` that was asked for. */
+export function tooLarge(path: string, size: number, limit: number): FilewrightError {
+  const details = { size, limit };
+  return failure("TOO_LARGE", path, `${size} bytes are more than the limit of ${limit}`, { details });
+}
+
+/** @throws INVALID_ARGUMENT when a range of bytes is none */
+export function checkRange(range: ByteRange | undefined, path: string): void {
+  if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
+    throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
 }
 
 /** @throws CANCELLED when the signal has fired */

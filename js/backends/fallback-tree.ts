@@ -33,6 +33,11 @@ export async function* walkTree(
   }
 }
 
+/** The regular files below a directory, as {@link walkTree} meets them. */
+export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: string): AsyncGenerator<string> {
+  for await (const entry of walkTree(backend, root)) if (entry.type === "file") yield entry.path;
+}
+
 /** The entries of a directory that was listed a moment ago; none when it has gone meanwhile. */
 async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): Promise<readonly FsEntry[]> {
   try {

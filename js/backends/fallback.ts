@@ -18,7 +18,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "./backend.ts";
-import { checkSignal, failure } from "./failure.ts";
+import { checkRange, checkSignal, failure, tooLarge } from "./failure.ts";
 import { childOf, compareCodePoints, nameOf, parentOf } from "./paths.ts";
 
 /**
@@ -41,9 +41,7 @@ export async function readVersioned(
   const version = stat.version ?? engine().sha256(whole);
   if (request.ifNoneMatch === version) return null;
   const { range } = request;
-  if (range !== undefined && !(range.start >= 0 && range.end >= range.start)) {
-    throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
-  }
+  checkRange(range, path);
   const bytes = range === undefined ? whole : whole.slice(range.start, range.end);
   checkSize(bytes.length, request, path, true);
   return Object.freeze({ bytes, version, stat });
@@ -53,9 +51,7 @@ export async function readVersioned(
 function checkSize(size: number, request: ReadOptions, path: string, cut = false): void {
   const { maxBytes, range } = request;
   if (maxBytes === undefined || size <= maxBytes || (range !== undefined && !cut)) return;
-  throw failure("TOO_LARGE", path, `${size} bytes are more than the limit of ${maxBytes}`, {
-    details: { size, limit: maxBytes },
-  });
+  throw tooLarge(path, size, maxBytes);
 }
 
 /** Writes a file under the conditions of `options`, whichever backend it is. */

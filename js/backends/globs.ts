@@ -1,5 +1,6 @@
 /** Where backends get their globs: the engine's, so that one rule holds everywhere. */
 import { engine } from "../engine/current.ts";
+import { relativeTo } from "./paths.ts";
 
 /** A compiled set of globs. */
 export interface GlobMatcher {
@@ -10,4 +11,16 @@ export interface GlobMatcher {
 /** Compiles globs. @throws INVALID_GLOB */
 export function compileGlobs(patterns: readonly string[]): GlobMatcher {
   return engine().glob(patterns);
+}
+
+/** Those of the files below `root` that match a glob by their path from there, in their order. @throws INVALID_GLOB */
+export async function globFiles(
+  files: AsyncIterable<string> | Iterable<string>,
+  root: string,
+  pattern: string,
+): Promise<readonly string[]> {
+  const matcher = compileGlobs([pattern]);
+  const found: string[] = [];
+  for await (const path of files) if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
+  return Object.freeze(found);
 }

@@ -7,10 +7,10 @@
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
-import { checkSignal, failure } from "./failure.ts";
-import { compileGlobs } from "./globs.ts";
+import { checkRange, checkSignal, failure, tooLarge } from "./failure.ts";
+import { globFiles } from "./globs.ts";
 import { type HttpFile, type HttpManifest, indexOf, type ManifestIndex } from "./http-manifest.ts";
-import { checkPath, normalise, relativeTo, sortCodePoints } from "./paths.ts";
+import { checkPath, normalise, sortCodePoints } from "./paths.ts";
 import { decodeText } from "./text.ts";
 
 /** Where the files are, and how they are asked for. */
@@ -100,8 +100,7 @@ export class HttpBackend implements FsBackend {
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     const { range, ifNoneMatch, maxBytes = Number.POSITIVE_INFINITY, signal } = options;
     checkSignal(signal, path);
-    if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
-      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    checkRange(range, path);
     if (range !== undefined) return this.#part(path, range.start, range.end, options);
     const whole = await this.#whole(path, {
       signal,
@@ -179,11 +178,7 @@ export class HttpBackend implements FsBackend {
   }
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;
-    const matcher = compileGlobs([pattern]);
-    const found: string[] = [];
-    for await (const path of this.iterFiles(root))
-      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
-    return Object.freeze(found);
+    return globFiles(this.iterFiles(root), root, pattern);
   }
 
   async writeText(path: string): Promise<WriteResult> {
@@ -265,11 +260,6 @@ interface Asking {
 function readOnly(path: string): FilewrightError {
   checkPath(path);
   return failure("READ_ONLY", path, "files over HTTP are read-only");
-}
-
-function tooLarge(path: string, size: number, limit: number): FilewrightError {
-  const details = { size, limit };
-  return failure("TOO_LARGE", path, `${size} bytes are more than the limit of ${limit}`, { details });
 }
 
 /** The body, and never more of it than is wanted: what a server says of its length is not relied on. */

@@ -19,7 +19,7 @@ import {
   walkTree,
 } from "./fallback-tree.ts";
 import { type Gate, type LastLink, makeGate } from "./gate.ts";
-import { compileGlobs } from "./globs.ts";
+import { globFiles } from "./globs.ts";
 import { outside, protectedPath, secret } from "./outside.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "./paths.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
@@ -116,12 +116,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       const asked = options?.root ?? policy.cwd;
       await (await opened).enter(asked, "read", "follow");
       const root = normalise(asked).path;
-      const matcher = compileGlobs([pattern]);
-      const found: string[] = [];
-      for await (const path of files(root)) {
-        if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
-      }
-      return Object.freeze(found);
+      return globFiles(files(root), root, pattern);
     },
 
     lstat: (path) => at(path, "read", "keep", async (real) => named(await lstatVia(inner, real), path)),

@@ -31,8 +31,8 @@ import type {
   VersionedBytes,
   WriteResult,
 } from "./backend.ts";
-import { checkSignal, failure } from "./failure.ts";
-import { walkTree } from "./fallback-tree.ts";
+import { checkRange, checkSignal, failure } from "./failure.ts";
+import { filesBelow } from "./fallback-tree.ts";
 import {
   checkMode,
   countsOf,
@@ -214,9 +214,7 @@ export class LocalBackend implements FsBackend {
   ): Promise<VersionedBytes | null> {
     checkPath(path);
     const { range, ifNoneMatch, maxBytes = -1, signal } = options;
-    if (range !== undefined && !(range.start >= 0 && range.end >= range.start)) {
-      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
-    }
+    checkRange(range, path);
     const [start, end] = range === undefined ? [-1, -1] : [range.start, range.end];
     const content = await this.#cancellable(path, signal, (cancel) =>
       this.#roots.read(path, start, end, maxBytes, ifNoneMatch, cancel),
@@ -297,8 +295,7 @@ export class LocalBackend implements FsBackend {
     return Object.freeze({ entries, total, ...next });
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
-    const names = { listDir: (path: string) => this.#list(path, false) };
-    for await (const entry of walkTree(names, root)) if (entry.type === "file") yield entry.path;
+    yield* filesBelow({ listDir: (path) => this.#list(path, false) }, root);
   }
   /** `root` defaults to the policy's working directory. */
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {

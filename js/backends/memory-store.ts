@@ -5,7 +5,7 @@
  * `memory.ts`.
  */
 import type { ByteRange, FsEntry, FsStat, TreeCounts, WriteOptions } from "./backend.ts";
-import { failure } from "./failure.ts";
+import { checkRange, failure } from "./failure.ts";
 import { countTree, entryOf, factsOf, overlay, versionOf } from "./memory-facts.ts";
 import {
   below,
@@ -74,9 +74,7 @@ export class MemoryStore {
   bytes(path: string, range?: ByteRange): Uint8Array {
     const { bytes } = this.file(path);
     if (range === undefined) return new Uint8Array(bytes);
-    if (!(range.start >= 0) || !(range.end >= range.start)) {
-      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
-    }
+    checkRange(range, path);
     return bytes.slice(range.start, range.end);
   }
 

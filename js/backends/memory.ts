@@ -15,8 +15,8 @@ import type {
   WriteOptions,
   WriteResult,
 } from "./backend.ts";
-import { checkSignal, failure } from "./failure.ts";
-import { compileGlobs } from "./globs.ts";
+import { checkSignal, tooLarge, failure } from "./failure.ts";
+import { globFiles } from "./globs.ts";
 import { type Dump, dumpOf, type MemorySeed, plant } from "./memory-seed.ts";
 import { factsOf, versionOf } from "./memory-facts.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -112,16 +112,8 @@ export class MemoryBackend implements FsBackend {
     const version = versionOf(file) as string;
     if (options.ifNoneMatch === version) return null;
     const bytes = this.#store.bytes(path, options.range);
-    if (options.maxBytes !== undefined && bytes.length > options.maxBytes) {
-      throw failure(
-        "TOO_LARGE",
-        path,
-        `${bytes.length} bytes are more than the limit of ${options.maxBytes}`,
-        {
-          details: { size: bytes.length, limit: options.maxBytes },
-        },
-      );
-    }
+    if (options.maxBytes !== undefined && bytes.length > options.maxBytes)
+      throw tooLarge(path, bytes.length, options.maxBytes);
     return Object.freeze({ bytes, version, stat: factsOf(normalise(path).path, file) });
   }
   async writeText(
@@ -152,11 +144,7 @@ export class MemoryBackend implements FsBackend {
   }
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;
-    const matcher = compileGlobs([pattern]);
-    const cut = root === "/" ? 1 : root.length + 1;
-    const found: string[] = [];
-    for (const path of this.#store.files(root)) if (matcher.matches(path.slice(cut))) found.push(path);
-    return Object.freeze(found);
+    return globFiles(this.#store.files(root), root, pattern);
   }
   async readLink(path: string): Promise<string> {
     return this.#store.readLink(path);

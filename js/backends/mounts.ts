@@ -30,8 +30,8 @@ import {
   symlinkVia,
   writeVia,
 } from "./fallback.ts";
-import { copyFileVia, removeTreeVia, walkTree } from "./fallback-tree.ts";
-import { compileGlobs } from "./globs.ts";
+import { copyFileVia, removeTreeVia, filesBelow } from "./fallback-tree.ts";
+import { globFiles } from "./globs.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import { SandboxedBackend } from "./sandboxed.ts";
 import { decodeText, encodeText } from "./text.ts";
@@ -210,16 +210,11 @@ export class MountBackend implements FsBackend {
     return Object.freeze(sortEntries([...entries.values()]));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
-    for await (const entry of walkTree(this, normalise(root).path))
-      if (entry.type === "file") yield entry.path;
+    yield* filesBelow(this, normalise(root).path);
   }
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;
-    const matcher = compileGlobs([pattern]);
-    const found: string[] = [];
-    for await (const path of this.iterFiles(root))
-      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
-    return Object.freeze(found);
+    return globFiles(this.iterFiles(root), root, pattern);
   }
   /** Moves within one backend. @throws UNSUPPORTED_OPERATION from one to another: the fall-back copies */
   async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {

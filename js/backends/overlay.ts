@@ -19,11 +19,11 @@ import type {
 } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { readVersioned, sortEntries } from "./fallback.ts";
-import { walkTree } from "./fallback-tree.ts";
-import { compileGlobs } from "./globs.ts";
+import { filesBelow, walkTree } from "./fallback-tree.ts";
+import { globFiles } from "./globs.ts";
 import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
-import { byteLength, childOf, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
+import { byteLength, childOf, nameOf, normalise, parentOf } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";
 
 /**
@@ -203,17 +203,11 @@ export class OverlayBackend implements FsBackend {
     return Object.freeze(sortEntries([...entries.values()]));
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
-    for await (const entry of walkTree(this, normalise(root).path))
-      if (entry.type === "file") yield entry.path;
+    yield* filesBelow(this, normalise(root).path);
   }
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = normalise(options.root ?? "/").path;
-    const matcher = compileGlobs([pattern]);
-    const found: string[] = [];
-    for await (const path of this.iterFiles(root)) {
-      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
-    }
-    return Object.freeze(found);
+    return globFiles(this.iterFiles(root), root, pattern);
   }
   /** Copies a file; what lies below is not read until somebody does. */
   copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {

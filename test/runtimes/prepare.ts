@@ -3,10 +3,10 @@
  * puts the scene there, with what is published of this checkout as the package
  * `filewright`. Nothing is installed again while `package.json` in this folder stays as it is.
  */
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { platform } from "../../scripts/lib/platform.mjs";
+import { installed } from "../installed.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** Where they are. */
@@ -14,7 +14,7 @@ export const home: string = join(root, ".cache/runtimes");
 
 /** Installs. Undefined when all is there, else what npm had to say. */
 export function prepare(): string | undefined {
-  const why = install();
+  const why = installed(join(import.meta.dirname, "package.json"), home);
   // A copy, as npm would put it there: without the optional packages of the checkout.
   const copy = join(home, "node_modules/filewright");
   rmSync(copy, { recursive: true, force: true });
@@ -24,24 +24,6 @@ export function prepare(): string | undefined {
   rmSync(join(home, "scene"), { recursive: true, force: true });
   cpSync(join(import.meta.dirname, "scene"), join(home, "scene"), { recursive: true });
   return why;
-}
-
-function install(): string | undefined {
-  const manifest = readFileSync(join(import.meta.dirname, "package.json"), "utf8");
-  const stamp = join(home, ".installed");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === manifest) return undefined;
-  mkdirSync(home, { recursive: true });
-  rmSync(join(home, "package-lock.json"), { force: true });
-  writeFileSync(join(home, "package.json"), manifest);
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const { status, stderr } = spawnSync("npm", args, {
-    cwd: home,
-    encoding: "utf8",
-    shell: process.platform === "win32",
-  });
-  if (status !== 0) return `npm install failed: ${stderr.trim().split("\n").slice(0, 3).join(" ")}`;
-  writeFileSync(stamp, manifest);
-  return undefined;
 }
 
 const PLACES = {

@@ -17,11 +17,11 @@ import type {
   WriteOptions,
   WriteResult,
 } from "../backend.ts";
-import { checkSignal, failure } from "../failure.ts";
+import { checkRange, checkSignal, failure, tooLarge } from "../failure.ts";
 import { sortEntries } from "../fallback.ts";
-import { walkTree } from "../fallback-tree.ts";
-import { compileGlobs } from "../globs.ts";
-import { childOf, nameOf, normalise, parentOf, relativeTo } from "../paths.ts";
+import { filesBelow, walkTree } from "../fallback-tree.ts";
+import { globFiles } from "../globs.ts";
+import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
 import { directoryFacts, fileFacts, readAll, readMoment, versionByTime, versionOf } from "./content.ts";
 import { fromPlatform } from "./failure.ts";
@@ -102,14 +102,11 @@ export class HandleBackend implements FsBackend {
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     const { range, ifNoneMatch, maxBytes = Number.POSITIVE_INFINITY, signal } = options;
     checkSignal(signal, path);
-    if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
-      throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+    checkRange(range, path);
     const at = this.#tree.path(path);
     const handle = await this.#tree.file(at);
     const size = (wanted: number): void => {
-      if (wanted <= maxBytes) return;
-      const details = { size: wanted, limit: maxBytes };
-      throw failure("TOO_LARGE", path, `${wanted} bytes are more than the limit of ${maxBytes}`, { details });
+      if (wanted > maxBytes) throw tooLarge(path, wanted, maxBytes);
     };
     const moment = await spoken(path, () => readMoment(handle, path, { range, signal, size }));
     const { bytes, version, mtime } = moment;
@@ -215,16 +212,11 @@ export class HandleBackend implements FsBackend {
   }
 
   async *iterFiles(root: string): AsyncGenerator<string> {
-    for await (const entry of walkTree(this, this.#tree.path(root)))
-      if (entry.type === "file") yield entry.path;
+    yield* filesBelow(this, this.#tree.path(root));
   }
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
     const root = this.#tree.path(options.root ?? "/");
-    const matcher = compileGlobs([pattern]);
-    const found: string[] = [];
-    for await (const path of this.iterFiles(root))
-      if (matcher.matches(relativeTo(path, root) as string)) found.push(path);
-    return Object.freeze(found);
+    return globFiles(this.iterFiles(root), root, pattern);
   }
 
   /** Moves a file in one step. @throws UNSUPPORTED_OPERATION for directories, and where files cannot be moved */
