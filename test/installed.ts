@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /**
  * Installs what the manifest (a `package.json`) names into the directory `home`, unless that
- * is what it holds. Gives what went wrong, or nothing. No two tests may share a home.
+ * is what it holds. Gives what went wrong, or nothing. No two tests that run at once may share a home.
  */
 export function installed(manifest: string, home: string): string | undefined {
   const wanted = readFileSync(manifest, "utf8");
