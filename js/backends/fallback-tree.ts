@@ -3,10 +3,10 @@
  * and the walk. Links are never followed and never descended into.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import type { FsBackend, FsEntry, TreeCounts } from "./backend.ts";
+import type { FsBackend, FsEntry, FsStat, TreeCounts } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
-import { chmodVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
-import { isWithin, parentOf, sortCodePoints } from "./paths.ts";
+import { chmodVia, entryPathVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
+import { childOf, isWithin, parentOf, sortCodePoints } from "./paths.ts";
 
 /** How an operation on two paths goes about an existing destination. */
 export interface TransferOptions {
@@ -138,18 +138,22 @@ export async function copyTree(
 ): Promise<TreeCounts> {
   const top = await lstatVia(backend, from);
   const target = await lstatOrNull(backend, to);
-  if (from === to && (top.type !== "file" || options.overwrite === true)) throw failure("SAME_FILE", to);
-  if (target !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
   if (target === null && !(await backend.stat(parentOf(to))).isDir) throw failure("NOT_DIRECTORY", to);
-  if (top.type === "dir" && isWithin(to, from)) {
+  const source = await entryPathVia(backend, from);
+  const place = await entryPathVia(backend, to);
+  if (source === place && (top.type !== "file" || options.overwrite === true)) throw failure("SAME_FILE", to);
+  if (target !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
+  if (top.type === "dir" && isWithin(place, source)) {
     throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   }
+  // Before the first change: half a merge cannot be taken back.
+  if (top.type === "dir" && target !== null) await checkMerge(backend, from, to, target, options.signal);
   const counts = { files: 0, directories: 0, bytes: 0 };
   try {
-    await copyEntry(backend, top, to, options, counts);
+    await copyEntry(backend, top, to, options, counts, false);
     if (top.type === "dir") {
       for await (const entry of walkTree(backend, from, options.signal)) {
-        await copyEntry(backend, entry, to + entry.path.slice(from.length), options, counts);
+        await copyEntry(backend, entry, to + entry.path.slice(from.length), options, counts, target !== null);
       }
     }
   } catch (error) {
@@ -161,12 +165,47 @@ export async function copyTree(
   return Object.freeze(counts);
 }
 
+/** Refuses to merge a tree into what is there where something stands in the way. */
+async function checkMerge(
+  backend: FsBackend,
+  from: string,
+  to: string,
+  target: FsStat,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (target.type !== "dir") throw failure("NOT_DIRECTORY", to);
+  const pending = [""];
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
+    for (const entry of await backend.listDir(from + below)) {
+      checkSignal(signal, entry.path);
+      const path = childOf(to + below, entry.name);
+      const there = await lstatOrNull(backend, path);
+      if (there === null || entry.type === "other") continue;
+      if (entry.type !== "dir") {
+        if (there.type === "dir") throw failure("IS_DIRECTORY", path);
+        checkWritable(there, path);
+      } else if (there.type !== "dir") {
+        throw failure("NOT_DIRECTORY", path);
+      } else {
+        pending.push(`${below}/${entry.name}`);
+      }
+    }
+  }
+}
+
+function checkWritable(there: FsStat | null, path: string): void {
+  if (there?.type === "file" && there.mode !== undefined && (there.mode & 0o222) === 0) {
+    throw failure("PERMISSION_DENIED", path, "the file has no write permission");
+  }
+}
+
 async function copyEntry(
   backend: FsBackend,
   entry: Pick<FsEntry, "path" | "type">,
   to: string,
   options: TransferOptions,
   counts: { files: number; directories: number; bytes: number },
+  nested: boolean,
 ): Promise<void> {
   checkSignal(options.signal, entry.path);
   if (entry.type === "other") return;
@@ -179,6 +218,8 @@ async function copyEntry(
     if (await copyLink(backend, entry.path, to)) counts.files++;
     return;
   }
+  // In a tree a link in the way is replaced; to follow it would write somewhere else.
+  if (nested && (await lstatOrNull(backend, to))?.type === "symlink") await backend.delete(to);
   await copyFileVia(backend, entry.path, to, options);
   counts.files++;
   counts.bytes += (await lstatVia(backend, to)).size;
@@ -189,6 +230,7 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
   const target = await backend.readLink(from);
   const there = await lstatOrNull(backend, to);
   if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
+  checkWritable(there, to);
   if (there !== null) await backend.delete(to);
   try {
     await backend.symlink(target, to);
@@ -224,7 +266,7 @@ export async function renameVia(
   const source = await lstatVia(backend, from);
   const target = await lstatOrNull(backend, to);
   if (target !== null && !overwrite) throw failure("ALREADY_EXISTS", to);
-  if (source.type === "dir" && isWithin(to, from)) {
+  if (source.type === "dir" && isWithin(await entryPathVia(backend, to), await entryPathVia(backend, from))) {
     throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
   }
   if (source.type === "dir" && target !== null && !target.isDir) throw failure("NOT_DIRECTORY", to);

@@ -63,6 +63,9 @@ export function countTree(node: Node): TreeCounts {
 export function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
   if (source.type !== "dir") {
     if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
+    if (target?.type === "file" && (target.mode & 0o222) === 0) {
+      throw failure("PERMISSION_DENIED", path, "the file has no write permission");
+    }
     return cloneNode(source, fresh);
   }
   if (target === undefined) return cloneDir(source, fresh);

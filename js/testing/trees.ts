@@ -146,6 +146,69 @@ export const trees: readonly ContractCase[] = [
     },
   },
   {
+    name: "copyTree: what stands in the way is told before anything is changed",
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      const before = {
+        "s/a": "new",
+        "s/b": "1",
+        "s/e/f": "2",
+        "t/a": "old",
+        "t/b/x": "in the way",
+        "u/e": "too",
+      };
+      await seed(before);
+      const onto = (to: string) => () => copyTreeVia(backend, at("s"), at(to), { overwrite: true });
+      await fails(onto("t"), "IS_DIRECTORY", "a file onto a directory");
+      await fails(onto("u"), "NOT_DIRECTORY", "a directory onto a file");
+      await fails(onto("u/e"), "NOT_DIRECTORY", "the tree itself onto a file");
+      equal(await filesOf(context), before, "the files");
+    },
+  },
+  {
+    name: "copyTree: no write-protected file is replaced",
+    needs: ["chmod"],
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ "s/a": "new", "s/b": "new", "t/a": "old", "t/b": "old" });
+      await backend.chmod?.(at("t/b"), 0o444);
+      const copying = () => copyTreeVia(backend, at("s"), at("t"), { overwrite: true });
+      await fails(copying, "PERMISSION_DENIED", "onto a file without write permission");
+      const files = await filesOf(context);
+      equal([files["t/a"], files["t/b"]], ["old", "old"], "the files");
+    },
+  },
+  {
+    name: "copyTree: a link in the way is replaced by a file and refuses a directory, and is never followed",
+    needs: ["symlink", "lstat"],
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ "s/a": "1", "t/kept": "kept", "d/x": "x" });
+      await backend.symlink?.("kept", at("t/a"));
+      await backend.symlink?.("s", at("itself"));
+      await backend.symlink?.("circle", at("circle"));
+      for (const to of ["itself", "circle"]) {
+        const copying = () => copyTreeVia(backend, at("s"), at(to), { overwrite: true });
+        await fails(copying, "NOT_DIRECTORY", `a directory onto the link ${to}`);
+      }
+      await copyTreeVia(backend, at("s"), at("t"), { overwrite: true });
+      const files = await filesOf(context);
+      equal([files["t/a"], files["t/kept"], files["s/a"]], ["1", "kept", "1"], "the files");
+      equal((await backend.lstat?.(at("t/a")))?.type, "file", "the link");
+    },
+  },
+  {
+    name: "copyTree: into itself through a link INVALID_ARGUMENT",
+    needs: ["symlink", "realpath"],
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ "s/a": "1" });
+      await backend.symlink?.("s", at("l"));
+      await fails(() => copyTreeVia(backend, at("s"), at("l/in")), "INVALID_ARGUMENT", "into itself");
+      equal(await filesOf(context), { "s/a": "1" }, "the files");
+    },
+  },
+  {
     name: "removeTree: everything below, counted; links are not followed",
     run: async (context) => {
       const { backend, at, seed } = context;

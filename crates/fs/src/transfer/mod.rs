@@ -287,6 +287,9 @@ impl Roots {
         target: &Place<'_>,
     ) -> Result<Option<Counts>> {
         let Some(new_name) = &target.name else { return Err(os(Errno::ISDIR)) };
+        if let Some(found) = target.found.filter(|found| found.kind == Kind::File) {
+            may_write(target, new_name, &found)?;
+        }
         let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os)?;
         let temp = Temp::directory(target.dir.as_fd()).map_err(os)?;
         let Some(stage) = open_entries(&target.dir, &temp.name)? else { return Err(unsettled()) };
