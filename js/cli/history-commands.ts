@@ -65,8 +65,9 @@ async function lastOf(ws: Workspace): Promise<string> {
   return last.callId;
 }
 
-function cellsOf({ callId, tool, time, paths, undoOf }: HistoryEntry): readonly string[] {
-  const what = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
+function cellsOf({ callId, tool, time, paths, agent, undoOf }: HistoryEntry): readonly string[] {
+  const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;
+  const what = agent === undefined ? done : `${done} by ${escapeControls(agent)}`;
   return [callId, time.slice(0, 19).replace("T", " "), what, named(paths)];
 }
 

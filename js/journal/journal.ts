@@ -33,6 +33,8 @@ export interface JournalOptions {
 export interface About {
   readonly callId: string;
   readonly tool: string;
+  /** Who makes it, where that has a name. */
+  readonly agent?: string | undefined;
   readonly undoOf?: string;
   /**
    * `always`: what cannot be taken back is refused, since the change is several
@@ -67,7 +69,7 @@ export interface Journal {
   /** The record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
   record(callId: string): Promise<HistoryRecord>;
   /** Puts back what a change found. @throws CONFLICT where something changed since */
-  undo(fs: FsBackend, undone: string, callId: string): Promise<void>;
+  undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent">): Promise<void>;
   /**
    * Takes back what dead processes left half done, as far as `mine` says that a
    * path is ours to change; `locked` runs its action with the paths locked.
@@ -117,12 +119,13 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
         if (next.length === 0) return;
         if (steps.length + next.length > limits.entries) throw tooMuch(cwd);
         if (log === undefined) {
-          const { callId, tool, undoOf } = about;
+          const { callId, tool, agent, undoOf } = about;
           const header: Header = {
             callId,
             tool,
             time: Date.now(),
             cwd,
+            ...(agent === undefined ? {} : { agent }),
             ...(undoOf === undefined ? {} : { undoOf }),
           };
           log = await store.begin(callId);
@@ -160,7 +163,7 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
     return result;
   };
 
-  const undo = async (fs: FsBackend, undone: string, callId: string): Promise<void> => {
+  const undo: Journal["undo"] = async (fs, undone, as) => {
     const { steps, finals } = readLog((await logOf(undone)).entries);
     for (const [path, image] of finals) {
       if (await standsAt(fs, path, image)) continue;
@@ -168,7 +171,7 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
         hint: "undo the later changes first",
       });
     }
-    const about: About = { callId, tool: "undo", undoOf: undone, takeBack: "always" };
+    const about: About = { ...as, tool: "undo", undoOf: undone, takeBack: "always" };
     await change(fs, about, async (recording) => {
       const left = await takeBack(recording, steps);
       if (left[0] !== undefined) throw failure("CONFLICT", left[0], "could not be put back");

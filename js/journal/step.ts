@@ -29,6 +29,8 @@ export interface Header {
   readonly time: number;
   /** The working directory: whose history this is. */
   readonly cwd: string;
+  /** The agent that made it, where it has a name. */
+  readonly agent?: string;
   /** The call that this one undoes. */
   readonly undoOf?: string;
 }

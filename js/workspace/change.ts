@@ -107,6 +107,7 @@ function applied<Args extends object, Data, Todo>(
   const about: About = {
     callId: call.callId,
     tool: tool.name,
+    agent: call.agent,
     takeBack: tool.several === true ? "always" : "try",
   };
   return session.journal.change(call.fs, about, async (fs) => tool.apply(plan, args, { ...call, fs }));

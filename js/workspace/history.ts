@@ -22,6 +22,8 @@ export interface HistoryEntry {
   readonly time: string;
   /** What it touched, relative to the working directory. */
   readonly paths: readonly string[];
+  /** Who made it: the agent's name, where it has one. */
+  readonly agent?: string;
   /** The call that this one undid. */
   readonly undoOf?: string;
 }
@@ -44,6 +46,7 @@ export async function historyOf(session: Session): Promise<readonly HistoryEntry
         tool: header.tool,
         time: new Date(header.time).toISOString(),
         paths: Object.freeze(paths.map(session.resolver.display)),
+        ...(header.agent === undefined ? {} : { agent: header.agent }),
         ...(header.undoOf === undefined ? {} : { undoOf: header.undoOf }),
       }),
     );
@@ -68,7 +71,7 @@ export async function undoCall(
     const unlock = await lockAll(session, uses, { fs, locations, signal });
     try {
       const callId = newCallId();
-      await journal.undo(fs, undone, callId);
+      await journal.undo(fs, undone, { callId, agent: session.agent });
       return Object.freeze({ callId, paths: Object.freeze(shown) });
     } finally {
       unlock();

@@ -27,6 +27,26 @@ async function memory(options: Partial<WorkspaceOptions> = {}, seed: Record<stri
 }
 
 describe("agents of one workspace", () => {
+  test("share one history, which says who did what", async () => {
+    const ws = await memory();
+    const [one, two] = [await ws.agent("one"), await ws.agent("two")];
+    await one.call("write_file", { path: "f", content: "1\n" });
+    const operations = [{ tool: "write_file", args: { path: "g", content: "2\n" } }];
+    const batch = await two.call("batch", { operations });
+    await ws.call("mkdir", { path: "d" });
+    await ws.call("mkdir", { path: "e" }, { agent: "three" });
+    await one.undo(batch.meta.call_id ?? "");
+    const told = (await ws.history()).map(({ tool, agent }) => `${tool} by ${agent}`);
+    expect(told).toEqual([
+      "undo by one",
+      "mkdir by three",
+      "mkdir by undefined",
+      "batch by two",
+      "write_file by one",
+    ]);
+    expect(await two.history()).toEqual(await ws.history());
+  });
+
   test("have each read what they read", async () => {
     const ws = await memory({ guard: true });
     const [one, two] = [await ws.agent("one"), await ws.agent("two")];

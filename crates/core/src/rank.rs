@@ -278,4 +278,39 @@ mod tests {
             prop_assert_eq!(paths.rank(&query, 0..1, Some(0), 1).1, 1, "{} in {}", query, path);
         }
     }
+
+    #[test]
+    fn crosses_packed_best_first() {
+        let paths = "src/main.rs\0docs/maintain.md\0README\0";
+        let packed = rank_packed(paths, r#"{"query": "main"}"#).unwrap();
+        assert_eq!(packed.nums[..3], [2., 2., 0.], "two fit, two are given, the first is best");
+        assert_eq!((packed.nums[4], packed.nums.len()), (1., 6));
+        let packed = rank_packed(paths, r#"{"query": "main", "limit": 1}"#).unwrap();
+        assert_eq!((&packed.nums[..3], packed.nums.len()), (&[2., 1., 0.][..], 4));
+        let packed = rank_packed(paths, r#"{"query": "mzin", "typos": 1, "limit": 9}"#).unwrap();
+        assert_eq!(packed.nums[0], 2.0);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_call_is_named() {
+        let long = format!(r#"{{"query": "{}"}}"#, "x".repeat(MAX_QUERY_BYTES + 1));
+        for (options, argument) in [
+            ("{}", "query"),
+            (r#"{"query": "  "}"#, "query"),
+            (long.as_str(), "query"),
+            (r#"{"query": "a", "limit": -1}"#, "limit"),
+            (r#"{"query": "a", "typos": "1"}"#, "typos"),
+        ] {
+            let error = rank_packed("a\0", options).unwrap_err();
+            assert_eq!(error.details.get("argument").and_then(|v| v.as_str()), Some(argument));
+        }
+    }
+
+    #[test]
+    fn tells_how_much_it_holds() {
+        let mut paths = Paths::default();
+        assert!(paths.is_empty());
+        paths.push("src/main.rs");
+        assert!(!paths.is_empty() && paths.bytes() >= "src/main.rs".len() + 12);
+    }
 }

@@ -419,6 +419,17 @@ mod tests {
     }
 
     #[test]
+    fn rules_tell_what_they_are_about() {
+        let some = rules(&["sec"]);
+        assert!(some.denies() && some.protects() && some.keeps_secrets());
+        let telling = some.telling_secrets();
+        assert!(telling.denies() && telling.protects() && !telling.keeps_secrets());
+        assert!(!telling.secret(b"/w/.env"));
+        let none = Rules::none();
+        assert!(!none.denies() && !none.protects() && !none.keeps_secrets());
+    }
+
+    #[test]
     fn denied_wins_over_protected() {
         assert_eq!(rules(&[".git"]).verdict(b"/w/.git/hooks", Intent::Write), Verdict::Denied);
     }

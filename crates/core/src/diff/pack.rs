@@ -78,3 +78,54 @@ fn algorithm(number: u32) -> Result<Algorithm> {
             .detail("argument", "algorithm")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(before: &str, after: &str, call: &DiffCall) -> (Vec<f64>, String) {
+        let packed = diff_packed(before.as_bytes(), after.as_bytes(), call).unwrap();
+        (packed.nums, packed.text)
+    }
+
+    #[test]
+    fn every_flag_means_what_it_says() {
+        let call = |flags| DiffCall { flags, context: 3, ..DiffCall::default() };
+        for (name, before, after, flags, text) in [
+            ("names", "a\n", "b\n", 0, "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-a\n+b\n"),
+            ("Myers", "a\n", "b\n", 1, "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-a\n+b\n"),
+            ("minimal", "a\n", "b\n", 2, "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-a\n+b\n"),
+            ("white space", "a b\n", "a  b\n", 4, ""),
+            ("raw ends", "a\r\n", "b\r\n", 8, "--- a/file\n+++ b/file\n@@ -1 +1 @@\n-a\r\n+b\r\n"),
+            ("no old file", "", "b\n", 16, "--- /dev/null\n+++ b/file\n@@ -0,0 +1 @@\n+b\n"),
+            ("no new file", "a\n", "", 32, "--- a/file\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"),
+        ] {
+            assert_eq!(called(before, after, &call(flags)).1, text, "{name}");
+        }
+    }
+
+    #[test]
+    fn totals_come_first_and_names_are_decoded() {
+        let names = |before: &str, after: Option<&str>| DiffCall {
+            name_before: Some(before.into()),
+            name_after: after.map(str::to_owned),
+            ..DiffCall::default()
+        };
+        let (nums, text) = called("a\nb\n", "b\nc\nd\n", &names("x", Some("y")));
+        // Whether it was cut, lines added and removed, the length of the text.
+        assert_eq!(nums, [0., 2., 1., text.len() as f64]);
+        assert!(text.starts_with("--- a/x\n+++ b/y\n"), "{text}");
+        let (_, text) = called("a\n", "b\n", &names("n\\xFF", None));
+        assert!(text.contains("n\\377"), "a byte that is no text, as git quotes it: {text}");
+        let limited = DiffCall { byte_limit: 20, ..DiffCall::default() };
+        assert_eq!(called("a\n", "b\n", &limited).0[0], 1.0);
+    }
+
+    #[test]
+    fn an_unknown_algorithm_is_refused() {
+        let error =
+            diff_packed(b"", b"", &DiffCall { flags: 3, ..DiffCall::default() }).unwrap_err();
+        assert_eq!(error.code, Code::InvalidArgument);
+        assert!(error.hint.unwrap().contains("histogram"));
+    }
+}

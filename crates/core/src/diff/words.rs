@@ -197,7 +197,7 @@ fn common_tail(a: &str, b: &str, unit: Unit) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Fate, Unit, parts};
+    use super::{Fate, Unit, parts, parts_packed};
 
     fn told(before: &str, after: &str, unit: Unit) -> String {
         let show = |part: &super::Part<'_>| match part.fate {
@@ -240,5 +240,16 @@ mod tests {
                 prop_assert!(part.tokens > 0);
             }
         }
+    }
+
+    #[test]
+    fn crosses_packed() {
+        // How many parts; of each its fate, tokens and length in UTF-16 units.
+        let nums = parts_packed("a \u{1f600} c", "a b c", true).nums;
+        assert_eq!(
+            nums,
+            [6., 0., 1., 1., 0., 1., 1., 1., 1., 2., 2., 1., 1., 0., 1., 1., 0., 1., 1.]
+        );
+        assert_eq!(parts_packed("same", "same", false).nums, [1., 0., 1., 4.]);
     }
 }

@@ -266,4 +266,6 @@ fn facts(text: &[u8], found: &Found) -> Applied {
 #[cfg(test)]
 mod bounds;
 #[cfg(test)]
+mod fuzzy_tests;
+#[cfg(test)]
 mod tests;

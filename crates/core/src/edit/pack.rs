@@ -153,3 +153,6 @@ fn number(object: &Map<String, Value>, key: &str) -> Result<Option<u64>> {
 fn invalid(argument: &str, message: impl Into<String>) -> Error {
     Error::new(Code::InvalidArgument, message).detail("argument", argument)
 }
+
+#[cfg(test)]
+mod tests;

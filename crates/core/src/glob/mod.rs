@@ -507,4 +507,19 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn options_cross_as_json() {
+        let read = |json: &str| Globs::from_json(json).unwrap();
+        let globs = read(r#"{"patterns": ["*.TS"], "exclude": "d/**", "caseSensitive": false}"#);
+        assert!(globs.matches(b"a/b.ts", false) && !globs.matches(b"d/b.ts", false));
+        assert!(!read(r#"{"patterns": "*.TS"}"#).matches(b"b.ts", false));
+        assert!(read("{}").is_everything() && !globs.is_everything());
+        for json in ["[]", r#"{"patterns": 1}"#, r#"{"caseSensitive": "no"}"#] {
+            assert_eq!(Globs::from_json(json).unwrap_err().code, Code::InvalidArgument, "{json}");
+        }
+        let many = vec!["a"; 1001];
+        let error = Globs::new(&many, &[] as &[&str], Case::Sensitive).unwrap_err();
+        assert_eq!(error.code, Code::LimitExceeded);
+    }
 }

@@ -40,3 +40,39 @@ pub fn merge3_packed(
     }
     (merged.bytes, packed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(base: &str, ours: &str, theirs: &str, flags: u32) -> (String, Vec<f64>) {
+        let labels = vec!["mine".into(), "base".into()];
+        let call = MergeCall { flags, labels };
+        let (bytes, packed) =
+            merge3_packed(base.as_bytes(), ours.as_bytes(), theirs.as_bytes(), &call);
+        (String::from_utf8(bytes).unwrap(), packed.nums)
+    }
+
+    #[test]
+    fn styles_and_labels() {
+        let (base, ours, theirs) = ("a\nb\n", "a\nx\n", "a\ny\n");
+        for (flags, text) in [
+            (0, "a\n<<<<<<< mine\nx\n=======\ny\n>>>>>>>"),
+            (1, "a\n<<<<<<< mine\nx\n||||||| base\nb\n=======\ny\n>>>>>>>"),
+            (2, "a\n<<<<<<< mine\nx\n||||||| base\nb\n=======\ny\n>>>>>>>"),
+        ] {
+            let (merged, nums) = merged(base, ours, theirs, flags);
+            assert!(merged.starts_with(text), "{flags}: {merged}");
+            // One conflict: ranges of base, ours and theirs, then of the merged text.
+            assert_eq!(nums[..7], [1., 1., 2., 1., 2., 1., 2.], "{flags}");
+            assert_eq!(nums.len(), 9);
+        }
+    }
+
+    #[test]
+    fn neighbouring_changes_are_taken_where_that_is_asked() {
+        let (base, ours, theirs) = ("a\nb\n", "x\nb\n", "a\ny\n");
+        assert_eq!(merged(base, ours, theirs, 0).1[0], 1.0);
+        assert_eq!(merged(base, ours, theirs, 4), ("x\ny\n".to_owned(), vec![0.0]));
+    }
+}

@@ -403,3 +403,24 @@ proptest! {
         prop_assert_eq!(start, lines.get(first).map_or(0, |line| line.start as u64));
     }
 }
+
+#[test]
+fn a_page_crosses_in_the_order_told() {
+    let packed = |bytes: &[u8], request: &PageRequest| {
+        let mut packed = Packed::new();
+        page(bytes, "f.txt", request).unwrap().pack(&mut packed);
+        packed
+    };
+    let two = packed(b"\xef\xbb\xbfa\r\nb\r\nc\r\n", &request(1, 2));
+    // Length of the content, first and last line, lines read, lines in all, at least, size,
+    // first byte; then the encoding's name and so on.
+    assert_eq!(two.nums[..9], [6., 1., 2., 2., 3., 3., 12., 3., 5.]);
+    // Line ends, mark, cut, where to go on (line 3, no byte), no long line, none cut.
+    assert_eq!(two.nums[9..17], [4., 1., 1., 3., -1., 0., 0., 0.]);
+    assert!(two.text.starts_with("a\r\nb\r\nutf-8crlf"), "{}", two.text);
+
+    let long = PageRequest { max_line_chars: 2, ..request(1, None) };
+    let nums = packed(b"abcd\nxy\n", &long).nums;
+    // One long line: line 1 goes on at byte 2, and 2 bytes of it are left.
+    assert_eq!(nums[14..18], [1., 1., 1., 2.], "{nums:?}");
+}

@@ -154,3 +154,6 @@ fn change_json(change: &Change) -> Value {
         "hunks": change.hunks.iter().map(hunk).collect::<Vec<_>>(),
     })
 }
+
+#[cfg(test)]
+mod tests;

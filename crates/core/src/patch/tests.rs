@@ -246,3 +246,40 @@ proptest! {
         let _ = run(&[("f", &file)], &patch);
     }
 }
+
+#[test]
+fn every_malformed_envelope_says_what_is_wrong() {
+    let envelope = |body: &str| format!("*** Begin Patch\n{body}*** End Patch\n");
+    for (name, body, says) in [
+        ("nothing in it", "", "names no file"),
+        ("an update of nothing", "*** Update File: f\n", "has no hunk"),
+        ("an added line without its mark", "*** Add File: f\nx\n", "does not begin with +"),
+        ("a line without a mark", "*** Update File: f\n@@\n-1\n?2\n", "begins with none of"),
+    ] {
+        let error = parse(&envelope(body), None).unwrap_err();
+        assert!(error.message.contains(says), "{name}: {error}");
+    }
+    let context = "*** f.old\n--- f\n***************\n*** 1,2 ****\n! a\n--- 1,2 ----\n! b\n";
+    assert!(parse(context, None).unwrap_err().message.contains("context diff"));
+}
+
+#[test]
+fn envelopes_say_where_and_what() {
+    let at_end =
+        "*** Begin Patch\n*** Update File: f\n@@\n-9\n+nine\n*** End of File\n*** End Patch\n";
+    assert_eq!(run(&[("f", "9\n1\n9\n")], at_end).unwrap()["f"], "9\n1\nnine\n");
+    let empty = "*** Begin Patch\n*** Add File: f\n*** End Patch\n";
+    assert_eq!(run(&[], empty).unwrap()["f"], "");
+    let moved =
+        "*** Begin Patch\n*** Update File: f\n*** Move to: d/g\n@@\n-1\n+one\n*** End Patch\n";
+    assert_eq!(run(&[("f", FILE)], moved).unwrap()["d/g"], FILE.replacen('1', "one", 1));
+}
+
+#[test]
+fn names_in_quotes_are_those_of_c() {
+    let patch = "diff --git \"a/\\a\\b\\n\\v\\f\\r\\t\\303\\251\\\\\\\"\" \"b/\\a\\b\\n\\v\\f\\r\\t\\303\\251\\\\\\\"\"\nnew file mode 100644\n--- /dev/null\n+++ \"b/\\a\\b\\n\\v\\f\\r\\t\\303\\251\\\\\\\"\"\n@@ -0,0 +1 @@\n+x\n";
+    let parsed = parse(patch, None).unwrap();
+    let name = parsed.files[0].new.as_deref().unwrap();
+    let bytes = crate::path::decode_name(name);
+    assert_eq!(*bytes, *b"\x07\x08\n\x0b\x0c\r\t\xc3\xa9\\\"");
+}

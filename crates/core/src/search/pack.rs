@@ -64,3 +64,6 @@ fn pack_lines(packed: &mut Packed, lines: &[Line<'_>]) {
         packed.str(&line.text);
     }
 }
+
+#[cfg(test)]
+mod tests;

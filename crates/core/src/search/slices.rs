@@ -269,4 +269,28 @@ mod tests {
         slices.blocks(&Plan::Any, &mut |_| all += 1);
         assert_eq!((all, slices.owners(&Plan::Any, 500)), (500, None));
     }
+
+    #[test]
+    fn of_several_plans_all_or_one_must_be_met() {
+        let mut slices = Slices::default();
+        assert!(slices.is_empty());
+        for (owner, grams) in [(0, &[1, 2][..]), (1, &[2, 3]), (2, &[4])] {
+            slices.push(grams, Block { owner, offset: 0, len: 1, line: 1 });
+        }
+        slices.shrink();
+        assert!(!slices.is_empty() && slices.bytes() > 0);
+        let of = |grams: &[u32]| Plan::Grams(grams.to_vec());
+        for (name, plan, expected) in [
+            ("all", Plan::All(vec![of(&[1]), of(&[2])]), 0b001),
+            ("one", Plan::One(vec![of(&[1]), of(&[4])]), 0b101),
+            ("all that say something", Plan::All(vec![Plan::Any, of(&[3])]), 0b010),
+        ] {
+            assert_eq!(slices.owners(&plan, 3).unwrap()[0] & 0b111, expected, "{name}");
+            let mut found = 0;
+            slices.blocks(&plan, &mut |block| found |= 1 << block.owner);
+            assert_eq!(found & expected, expected, "{name}");
+        }
+        let one_of_any = Plan::One(vec![of(&[1]), Plan::Any]);
+        assert!(slices.owners(&one_of_any, 3).is_none(), "any of them may be meant");
+    }
 }

@@ -160,7 +160,6 @@ fn riff(bytes: &[u8]) -> Option<Found> {
         (b"RIFF", b"WAVE") => Some((Audio, "audio/wav")),
         (b"RIFF", b"AVI ") => Some((Video, "video/x-msvideo")),
         (b"FORM", b"AIFF" | b"AIFC") => Some((Audio, "audio/aiff")),
-        (b"FWS" | b"CWS", _) => Some((Binary, "application/x-shockwave-flash")),
         _ => None,
     }
 }

@@ -70,6 +70,37 @@ fn signatures() {
         (b"\0\0\0\x18ftypisom\0\0\0\0".to_vec(), ("video", "video/mp4")),
         (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x84webm".to_vec(), ("video", "video/webm")),
         (ts, ("video", "video/mp2t")),
+        (
+            with(90, &[(0, b"PK\x03\x04"), (30, b"[Content_Types].xml"), (60, b"ppt/slides")]),
+            (
+                "document",
+                "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+            ),
+        ),
+        (
+            with(60, &[(0, b"PK\x03\x04"), (30, b"META-INF/MANIFEST.MF")]),
+            ("archive", "application/java-archive"),
+        ),
+        (b"RIFF\x24\0\0\0AVI LIST".to_vec(), ("video", "video/x-msvideo")),
+        (b"FORM\0\0\0\x24AIFFCOMM".to_vec(), ("audio", "audio/aiff")),
+        (with(30, &[(2, &[2, 0, 1, 0, 16, 16])]), ("image", "image/x-win-bitmap")),
+        (b"\0\0\0\x08moov".to_vec(), ("video", "video/quicktime")),
+        (b"\0\0\0\x18ftypheic\0\0\0\0".to_vec(), ("image", "image/heic")),
+        (b"\0\0\0\x18ftypmif1\0\0\0\0".to_vec(), ("image", "image/heif")),
+        (b"\0\0\0\x18ftypM4A \0\0\0\0".to_vec(), ("audio", "audio/mp4")),
+        (b"\0\0\0\x18ftypqt  \0\0\0\0".to_vec(), ("video", "video/quicktime")),
+        (b"\0\0\0\x18ftyp3gp4\0\0\0\0".to_vec(), ("video", "video/3gpp")),
+        (b"\x1a\x45\xdf\xa3\x9f\x42\x82\x88matroska".to_vec(), ("video", "video/matroska")),
+        (b"OggS\0\x02\0\0\x80theora".to_vec(), ("video", "video/ogg")),
+        // Two frames of AAC, each 16 bytes long.
+        (
+            with(32, &[(0, b"\xff\xf1\x50\x80\x02\x1f"), (16, b"\xff\xf1\x50\x80\x02\x1f")]),
+            ("audio", "audio/aac"),
+        ),
+        // The same of MPEG 2 and 2.5, at 8 kbit/s: 26 and 52 bytes.
+        (with(80, &[(0, b"\xff\xf3\x10\0"), (26, b"\xff\xf3\x10\0")]), ("audio", "audio/mpeg")),
+        (with(90, &[(0, b"\xff\xe3\x10\0"), (52, b"\xff\xe3\x10\0")]), ("audio", "audio/mpeg")),
+        (with(40, &[(0, b"junk\n"), (5, b"%PDF-1.4\n")]), ("pdf", "application/pdf")),
     ] {
         assert_eq!(kind(&bytes), expected, "{:?}", &bytes[..8.min(bytes.len())]);
     }
@@ -223,5 +254,20 @@ proptest! {
     #[test]
     fn unicode_text_is_text(text in "[^\\p{C}]{1,80}") {
         prop_assert_eq!(sniff(text.as_bytes(), "", true).kind.is_text(), true);
+    }
+}
+
+#[test]
+fn programs_are_told_by_their_first_line() {
+    for (line, mime) in [
+        ("#!/usr/bin/env node", "text/javascript"),
+        ("#!/usr/bin/deno run", "text/javascript"),
+        ("#!/usr/bin/python3", "text/x-python"),
+        ("#!/usr/bin/perl -w", "text/x-perl"),
+        ("#!/usr/bin/env ruby", "text/x-ruby"),
+        ("#!/bin/sh", "text/x-shellscript"),
+    ] {
+        let found = sniff(format!("{line}\ngo\n").as_bytes(), "program", true);
+        assert_eq!((found.kind, found.mime), (Kind::Text, mime), "{line}");
     }
 }

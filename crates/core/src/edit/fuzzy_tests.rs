@@ -1,0 +1,174 @@
+//! Texts sent from memory: what is mended, in whose manner, and what is refused.
+
+use super::{Edit, Options, Plan, Strictness, Tier, plan};
+use crate::error::Error;
+
+fn run(text: &str, old: &str, new: &str, strictness: Strictness) -> Result<Plan, Error> {
+    let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
+    let options = Options { strictness, label: "f.txt".into(), ..Options::default() };
+    plan(text.as_bytes(), &[edit], &options)
+}
+
+fn fuzzy(name: &str, text: &str, old: &str, new: &str) -> (String, Plan) {
+    match run(text, old, new, Strictness::Fuzzy) {
+        Ok(plan) => (String::from_utf8(plan.bytes.clone()).unwrap(), plan),
+        Err(error) => panic!("{name}: {error}"),
+    }
+}
+
+fn reason(error: &Error) -> &str {
+    error.details.get("reason").and_then(|reason| reason.as_str()).unwrap_or_default()
+}
+
+#[test]
+fn what_a_transport_damaged_is_mended_and_said() {
+    for (repair, reason_told, text, old, new, result) in [
+        (
+            "escaped line ends",
+            "escaped_line_ends",
+            "one line here\nanother line here\nx\n",
+            "one line here\\nanother line here",
+            "one line here\\nthe other",
+            "one line here\nthe other\nx\n",
+        ),
+        (
+            "line numbers",
+            "line_numbers",
+            "alpha one\nbeta two\ngamma\n",
+            "  1\talpha one\n  2\tbeta two",
+            "  1\talpha one\n  2\tbeta 2",
+            "alpha one\nbeta 2\ngamma\n",
+        ),
+        (
+            "escaped quotes",
+            "escaped_quotes",
+            "say(\"hello\", \"world\");\nx\n",
+            "say(\\\"hello\\\", \\\"world\\\");",
+            "say(\\\"bye\\\", \\\"world\\\");",
+            "say(\"bye\", \"world\");\nx\n",
+        ),
+        (
+            "doubled backslashes",
+            "doubled_backslashes",
+            "let r = /\\d+\\s/;\nx\n",
+            "let r = /\\\\d+\\\\s/;",
+            "let r = /\\\\d*\\\\s/;",
+            "let r = /\\d*\\s/;\nx\n",
+        ),
+        (
+            "HTML entities",
+            "html_entities",
+            "if (a < b && c > d) {\n  go();\n}\n",
+            "if (a &lt; b &amp;&amp; c &gt; d) {\n  go();\n}",
+            "if (a &lt; b &amp;&amp; c &gt; d) {\n  stop();\n}",
+            "if (a < b && c > d) {\n  stop();\n}\n",
+        ),
+    ] {
+        let (made, plan) = fuzzy(repair, text, old, new);
+        assert_eq!((made.as_str(), plan.edits[0].tier), (result, Tier::Fuzzy), "{repair}");
+        assert_eq!(plan.edits[0].repairs, [repair]);
+        // A stricter edit is refused, and the refusal knows why.
+        let error = run(text, old, new, Strictness::Whitespace).unwrap_err();
+        assert_eq!(reason(&error), reason_told, "{error}");
+    }
+}
+
+#[test]
+fn new_lines_take_the_manner_of_the_file() {
+    let tabs = format!("a\nb\n{}", "\ty\n".repeat(40));
+    let spaces = format!("{}a\nb\n", "  x\n".repeat(40));
+    for (name, text, old, new, result) in [
+        (
+            "a file of tabs teaches what no line does",
+            tabs.as_str(),
+            "a \nb",
+            "a\n    deep\n        deeper\nb",
+            tabs.replacen("a\n", "a\n\tdeep\n\t\tdeeper\n", 1),
+        ),
+        (
+            "a file of blanks does too",
+            spaces.as_str(),
+            "a \nb",
+            "a\n\tdeep\n\t\tdeeper\nb",
+            spaces.replacen("a\n", "a\n  deep\n    deeper\n", 1),
+        ),
+        (
+            "one known depth of tabs",
+            "\t\tb();\n\t\tc();\n",
+            "        b();\n        c();",
+            "        if x {\n            b();\n        }\n        c();\n    }",
+            "\t\tif x {\n\t\t\tb();\n\t\t}\n\t\tc();\n\t}\n".to_owned(),
+        ),
+        (
+            "one known depth of blanks",
+            "    b();\n    c();\n",
+            "\tb();\n\tc();",
+            "\tif x {\n\t\tb();\n\t}\n\tc();",
+            "    if x {\n        b();\n    }\n    c();\n".to_owned(),
+        ),
+        (
+            "curly quotes",
+            "say \u{201c}hello there\u{201d} now\nit\u{2019}s fine and well\n",
+            "say \"hello there\" now\nit's fine and well",
+            "say \"hello there\" now\nit's good and \"well\"",
+            "say \u{201c}hello there\u{201d} now\nit\u{2019}s good and \u{201c}well\u{201d}\n"
+                .to_owned(),
+        ),
+        (
+            "plain quotes",
+            "say \"hello there\" now\nit's fine and well\n",
+            "say \u{201c}hello there\u{201d} now\nit\u{2019}s fine and well",
+            "say \u{201c}hello there\u{201d} now\nit\u{2019}s good and \u{2018}well\u{2019}",
+            "say \"hello there\" now\nit's good and 'well'\n".to_owned(),
+        ),
+        (
+            "two hyphens for a dash",
+            "one -- two and three\nfour\n",
+            "one \u{2014} two and three\nfour",
+            "one \u{2014} two and three\nfour \u{2014} five",
+            "one -- two and three\nfour -- five\n".to_owned(),
+        ),
+    ] {
+        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+    }
+}
+
+#[test]
+fn what_both_texts_leave_out_stays() {
+    let text = "fn a() {\n\tlet x = \u{201c}one\u{201d};\n\tlet y = 2;\n\tlet z = 3;\n\tdone(x, y, z);\n}\n";
+    let old = "fn a() {\n    let x = \"one\";\n    ...\n    done(x, y, z);\n}";
+    let new = "fn a() {\n    let x = \"two\";\n    ...\n    done(x, z);\n}";
+    let (made, _) = fuzzy("elided", text, old, new);
+    assert_eq!(made, text.replace("\u{201c}one", "\u{201c}two").replace("x, y, z", "x, z"));
+
+    let twice = format!("{0}{0}", "fn a() {\n  let x = 1;\n  let y = 2;\n  done(x);\n}\n");
+    let (old, new) = ("let x = 1;\n  ...\n  done(x);", "let x = 2;\n  ...\n  done(x);");
+    let error = run(&twice, old, new, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
+
+    let one_sided = "let x = 1;\n  done(x);";
+    let error = run(&twice, old, one_sided, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(reason(&error), "elided", "{error}");
+}
+
+#[test]
+fn a_line_that_was_not_mentioned_is_never_lost() {
+    let file = |amid: &str| {
+        format!(
+            "begin_all();\nconst alpha = make(1);\nconst beta = make(2);\n{amid}const gamma = make(3);\nconst delta = make(4);\nfinish(alpha, beta, gamma, delta);\n"
+        )
+    };
+    let (old, rest) = (file(""), "begin_all();\nrun_everything(1, 2, 3, 4);\n");
+    let error = run(&file("const secret = keep();\n"), &old, rest, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(reason(&error), "unmentioned_line", "{error}");
+    assert!(error.message.contains("file 4: const secret = keep();"), "{error}");
+    // A remark stays where it stood.
+    let text = "first_call(a, b);\n// why this is so\nsecond_call(d, e);\n";
+    let (made, _) = fuzzy(
+        "a remark",
+        text,
+        "first_call(a, b);\nsecond_call(d, e);",
+        "first_call(a);\nsecond_call(e);",
+    );
+    assert_eq!(made, "first_call(a);\n// why this is so\nsecond_call(e);\n");
+}
