@@ -4,12 +4,14 @@
  * resolves the path, checks it, and then opens it by name; a control that never
  * escapes has met no race, and the test fails.
  *
- * FILEWRIGHT_ATTACK_ROUNDS sets the rounds for each tool (default 20,000), at most
- * FILEWRIGHT_ATTACK_MS milliseconds each (default 1,500; the engine alone is attacked for
- * longer in `crates/fs/tests/race.rs`).
+ * A round here is one whole call of one tool. What the engine does for each tool is
+ * attacked in 20,000 rounds by `crates/fs/tests/race_tools.rs`; what is above it opens
+ * nothing, and meets hundreds: as many as FILEWRIGHT_ATTACK_ROUNDS says (default 20,000)
+ * and FILEWRIGHT_ATTACK_MS milliseconds allow (default 500 for each tool).
  */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, expect, test } from "vitest";
@@ -18,27 +20,32 @@ import { attacker, exchanging } from "./attacker.ts";
 import { ARMS, type World, world } from "./world.ts";
 
 const ROUNDS = Number(process.env.FILEWRIGHT_ATTACK_ROUNDS ?? 20_000);
-const MOST_MS = Number(process.env.FILEWRIGHT_ATTACK_MS ?? 1_500);
+const MOST_MS = Number(process.env.FILEWRIGHT_ATTACK_MS ?? 500);
 /** Calls under way at once: enough to keep the pool's threads busy. */
 const AT_ONCE = 16;
+
+/** In memory where it can be: what a disk takes its time for is no part of a race. */
+const BASE = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 type Call = readonly [tool: string, args: (round: number) => Record<string, unknown>];
 
 /** Every tool, through the name that is being exchanged. */
 const CALLS: readonly (readonly [title: string, ...calls: Call[]])[] = [
-  [
-    "43 read",
-    ["read_file", () => ({ path: "d/s" })],
-    ["read_many_files", () => ({ paths: ["d/s"] })],
-    ["diff", () => ({ a: "d/s", b: "f" })],
-  ],
+  ["43 read", ["read_file", () => ({ path: "d/s" })]],
+  ["43 read many", ["read_many_files", () => ({ paths: ["d/s"] })]],
+  ["43 compare", ["diff", () => ({ a: "d/s", b: "f" })]],
   ["44 write new", ["write_file", (n) => ({ path: `d/new${n % 40}`, content: "PWN" })]],
   [
-    "45 overwrite and edit",
+    "45 overwrite",
     ["write_file", () => ({ path: "d/s", content: "fine" })],
-    ["edit_file", () => ({ path: "d/s", old_text: "fin", new_text: "fin!" })],
     ["write_file", () => ({ path: "d/s", content: "", append: true })],
-    ["apply_patch", () => ({ path: "d/s", patch: "@@ -1 +1 @@\n-fine\n+fine\n+\n" })],
+  ],
+  ["45 edit", ["edit_file", () => ({ path: "d/s", old_text: "fin", new_text: "fin!" })]],
+  ["45 patch", ["apply_patch", () => ({ path: "d/s", patch: "@@ -1 +1 @@\n-fine\n+fine\n+\n" })]],
+  [
+    "45 batch",
+    ["batch", () => ({ operations: [{ tool: "write_file", args: { path: "d/s", content: "fine" } }] })],
+    ["batch", (n) => ({ operations: [{ tool: "mkdir", args: { path: `d/b${n % 40}` } }] })],
   ],
   [
     "46 mkdir",
@@ -59,11 +66,12 @@ const CALLS: readonly (readonly [title: string, ...calls: Call[]])[] = [
     ["copy", (n) => ({ source: "tree", destination: `d/t${n % 40}`, overwrite: true })],
     ["move", (n) => ({ source: `had${(n + 3) % 40}`, destination: "d/s", overwrite: true })],
   ],
+  ["49 list", ["list_directory", () => ({ path: "d" })]],
+  ["49 stat", ["stat", () => ({ path: "d/s", hash: true })]],
+  ["49 glob", ["glob", () => ({ pattern: "**", path: "d" })]],
+  ["49 find", ["find_files", () => ({ query: "secr", path: "d" })]],
   [
-    "49 list, stat and search",
-    ["list_directory", () => ({ path: "d" })],
-    ["stat", () => ({ path: "d/s", hash: true })],
-    ["glob", () => ({ pattern: "**", path: "d" })],
+    "49 grep",
     ["grep", () => ({ pattern: "SECRE[T]", path: "d" })],
     ["grep", () => ({ pattern: "SECRE[T]", path: "d/s" })],
   ],
@@ -83,11 +91,12 @@ const naiveWrite = (root: string, path: string): void => {
 };
 
 /** A directory with what the outside has, exchanged with a link to the outside. */
-async function arena(arm: (typeof ARMS)[number]): Promise<World> {
+async function arena(arm: (typeof ARMS)[number], more: Parameters<typeof world>[2] = {}): Promise<World> {
   const at = await world(
     arm,
     { "../out/SECRET-name": "", "d/s": "fine", "d/dir/x": "fine", evil: { link: "../out" }, "tree/g": "g" },
-    { history: false },
+    { history: false, ...more },
+    BASE,
   );
   return at;
 }
@@ -140,10 +149,12 @@ async function rounds(
   calls: readonly Call[],
   count: number,
 ): Promise<{ done: number; ok: number }> {
-  const until = performance.now() + MOST_MS;
+  const started = performance.now();
   let [done, ok] = [0, 0];
+  // What takes several looks at the names goes through seldom, but must once: else nothing was attacked.
+  const goesOn = (): boolean => performance.now() < started + (ok > 0 ? MOST_MS : 60_000 + MOST_MS);
   const turn = async (): Promise<void> => {
-    while (done < count && performance.now() < until) {
+    while (done < count && goesOn()) {
       const round = done++;
       const [tool, args] = calls[round % calls.length] as Call;
       const answer = await caller(tool, args(round));
@@ -157,7 +168,7 @@ async function rounds(
 
 describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name", (arm) => {
   test("every tool stays inside, and the naive control does not", {
-    timeout: 10 * MOST_MS + 120_000,
+    timeout: 20 * MOST_MS + 240_000,
   }, async () => {
     const at = await arena(arm);
     const before = at.tree("../out");
@@ -177,6 +188,37 @@ describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name
     }
     expect(at.tree(".")).not.toContain("SECRET");
     console.log(`${arm.name}: 0 escapes\n  ${told.join("\n  ")}`);
+  });
+
+  test("what is taken back is put nowhere else", { timeout: 4 * MOST_MS + 180_000 }, async () => {
+    const at = await arena(arm, { history: true });
+    const before = at.tree("../out");
+    let taken = 0;
+    const undo: Caller = async (tool, args) => {
+      const { ok, meta } = await at.ws.call(tool, args);
+      if (!ok) return { ok, told: "" };
+      const told = await at.ws.undo(meta.call_id).then(
+        (undone) => {
+          taken += 1;
+          return JSON.stringify(undone);
+        },
+        (error: unknown) => String(error),
+      );
+      return { ok, told };
+    };
+    await exchanging(at.at("d"), at.at("evil"), () =>
+      rounds(
+        undo,
+        [
+          ["write_file", (n) => ({ path: `d/u${n % 40}`, content: "PWN" })],
+          ["delete", () => ({ path: "d/dir", recursive: true })],
+          ["copy", (n) => ({ source: "tree", destination: `d/v${n % 40}`, overwrite: true })],
+        ],
+        ROUNDS,
+      ),
+    );
+    expect(taken).toBeGreaterThan(0);
+    expect(at.tree("../out")).toBe(before);
   });
 
   test("51 52 a file that becomes a link or a pipe neither leads out nor blocks", {
@@ -204,29 +246,25 @@ describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name
 });
 
 /** The server's tools, through the name that is being exchanged. */
-const SERVED: readonly (readonly [title: string, ...calls: Call[]])[] = [
+const SERVED: readonly Call[] = [
+  ["read_text_file", () => ({ path: "d/s" })],
+  ["read_multiple_files", () => ({ paths: ["d/s", "f"] })],
+  ["list_directory_with_sizes", () => ({ path: "d" })],
+  ["directory_tree", () => ({ path: "." })],
+  ["search_files", () => ({ path: "d", pattern: "**" })],
+  ["get_file_info", () => ({ path: "d/s" })],
+  ["write_file", (n) => ({ path: n % 2 === 0 ? "d/s" : `d/new${n % 40}`, content: "fine" })],
+  ["edit_file", () => ({ path: "d/s", edits: [{ oldText: "fin", newText: "fin!" }] })],
+  ["create_directory", (n) => ({ path: `d/m${n % 40}/a` })],
   [
-    "reading",
-    ["read_text_file", () => ({ path: "d/s" })],
-    ["read_multiple_files", () => ({ paths: ["d/s", "f"] })],
-    ["list_directory_with_sizes", () => ({ path: "d" })],
-    ["directory_tree", () => ({ path: "." })],
-    ["search_files", () => ({ path: "d", pattern: "**" })],
-    ["get_file_info", () => ({ path: "d/s" })],
-  ],
-  [
-    "writing",
-    ["write_file", (n) => ({ path: `d/new${n % 40}`, content: "PWN" })],
-    ["write_file", () => ({ path: "d/s", content: "fine" })],
-    ["edit_file", () => ({ path: "d/s", edits: [{ oldText: "fin", newText: "fin!" }] })],
-    ["create_directory", (n) => ({ path: `d/m${n % 40}/a` })],
-    ["move_file", (n) => ({ source: `d/new${n % 40}`, destination: `d/old${n}` })],
+    "move_file",
+    (n) => (n % 2 === 0 ? { source: "f", destination: "d/f" } : { source: "d/f", destination: "f" }),
   ],
 ];
 
 test.skipIf(process.platform !== "linux")(
   "the server stays inside too",
-  { timeout: 4 * MOST_MS + 120_000 },
+  { timeout: 20 * MOST_MS + 240_000 },
   async () => {
     const at = await arena(disks[0] as (typeof ARMS)[number]);
     const before = at.tree("../out");
@@ -237,9 +275,10 @@ test.skipIf(process.platform !== "linux")(
       const answer = await server.call(tool, args);
       return { ok: !answer.isError, told: JSON.stringify(answer) };
     };
-    for (const [title, ...calls] of SERVED) {
+    for (const call of SERVED) {
+      const [title] = call;
       const [{ done, ok }, swaps] = await exchanging(at.at("d"), at.at("evil"), () =>
-        rounds(served, calls, ROUNDS * calls.length),
+        rounds(served, [call], ROUNDS),
       );
       console.log(`the server, ${title}: ${done} calls, ${ok} through, ${swaps.done} swaps`);
       expect(at.tree("../out"), title).toBe(before);

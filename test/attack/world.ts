@@ -80,13 +80,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Makes a world and opens a workspace in it. */
+/** Makes a world, below `base` where it is on a disk, and opens a workspace in it. */
 export async function world(
   arm: Arm,
   seed: Seed = {},
   options: Omit<WorkspaceOptions, "root" | "backend"> = {},
+  base: string = tmpdir(),
 ): Promise<World> {
-  const made = arm.disk ? onDisk(arm) : inMemory(arm);
+  const made = arm.disk ? onDisk(arm, base) : inMemory(arm);
   for (const [path, entry] of Object.entries({ ...ALWAYS, ...seed })) made.put(path, entry);
   const ws = await openWorkspace({
     ...options,
@@ -100,8 +101,8 @@ export async function world(
 
 type Made = Omit<World, "ws" | "arm"> & { readonly backend: LocalBackend | MemoryBackend };
 
-function onDisk(arm: Arm): Made {
-  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-attack-")));
+function onDisk(arm: Arm, within: string): Made {
+  const base = fs.realpathSync(fs.mkdtempSync(join(within, "filewright-attack-")));
   cleanups.push(() => fs.rmSync(base, { recursive: true, force: true }));
   const [root, outside] = [join(base, "ws"), join(base, "out")];
   for (const directory of [root, outside]) fs.mkdirSync(directory);

@@ -13,7 +13,11 @@ pub struct World {
 
 impl World {
     pub fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap())
+    }
+
+    /// A world in a directory that is there.
+    pub fn within(dir: tempfile::TempDir) -> Self {
         for name in ["w", "o", "w-evil"] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
