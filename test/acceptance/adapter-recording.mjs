@@ -1,0 +1,33 @@
+// An adapter that writes down every answer, so that what two engines said can be
+// compared word for word. FILEWRIGHT_ENGINE says which: native, wasm, or chromium.
+import { appendFileSync } from "node:fs";
+import process from "node:process";
+
+const makers = {
+  native: async () => (await import("./adapter.mjs")).create,
+  wasm: async () => (await import("./adapter-wasm.mjs")).create,
+  chromium: async () => (await import("./adapter-chromium.mjs")).create,
+};
+const make = await makers[process.env.FILEWRIGHT_ENGINE]();
+
+/** What depends on neither the run nor the clock. */
+const settled = (text, base) =>
+  text
+    .replaceAll(base, "<base>")
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>")
+    .replace(/"(mtime|modified|created|accessed|duration_ms|version)":("[^"]*"|[\d.]+)/g, '"$1":"<run>"');
+
+export async function create(given) {
+  const system = await make(given);
+  const base = given.vars.W.slice(0, -"/ws".length);
+  return {
+    ...system,
+    async call(tool, args, options) {
+      const result = await system.call(tool, args, options);
+      const { ok, text, data, error, content } = result;
+      const said = JSON.stringify({ tool, args, ok, text, data, error, content });
+      appendFileSync(process.env.FILEWRIGHT_RECORD, `${settled(said, base)}\n`);
+      return result;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The acceptance kit on a backend in memory: on the WebAssembly engine in Node
+ * and in Chromium the same results as native, and the same words.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { chromium } from "playwright-core";
+import { afterAll, expect, it } from "vitest";
+import { bundled } from "./bundle.ts";
+import { chromiumArgs, chromiumPath, describeChromium } from "./chromium.ts";
+import { serve } from "./server.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+/** What native said is what the others are compared with. */
+const scratch = mkdtempSync(join(tmpdir(), "filewright-memory-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** Runs the kit on an engine; what it printed. */
+function run(engine: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+  return new Promise((done, fail) => {
+    const args = [`${root}/test/acceptance/memory.mjs`, engine, scratch];
+    const child = spawn(process.execPath, args, {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let said = "";
+    child.stdout.on("data", (part: Buffer) => {
+      said += part.toString();
+    });
+    child.on("error", fail);
+    child.on("close", () => done(said));
+  });
+}
+
+const RIGHT = (engine: string) =>
+  new RegExp(`^${engine}: \\d{3} cases, \\d{3} answers, \\d+ inapplicable, 0 wrong\\n$`);
+
+describeChromium("the acceptance kit in memory", () => {
+  it.each(["native", "wasm"])("passes on %s", { timeout: 300_000 }, async (engine) => {
+    expect(await run(engine)).toMatch(RIGHT(engine));
+  });
+
+  it("passes on WebAssembly in Chromium", { timeout: 300_000 }, async () => {
+    const args = { executablePath: chromiumPath(), args: chromiumArgs() };
+    const [server, served] = await Promise.all([
+      chromium.launchServer(args),
+      bundled("acceptance").then(serve),
+    ]);
+    try {
+      const env = {
+        FILEWRIGHT_BROWSER: server.wsEndpoint(),
+        FILEWRIGHT_PAGE: `${served.url}/acceptance.html`,
+      };
+      expect(await run("chromium", env)).toMatch(RIGHT("chromium"));
+    } finally {
+      await served.close();
+      await server.close();
+    }
+  });
+});
