@@ -8,7 +8,7 @@ use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 use filewright_core::path::decode_name;
 use filewright_core::rank::rank_packed;
-use filewright_core::search::{Query, search_packed};
+use filewright_core::search::{Held, Query, search_packed};
 use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::find::{FindOptions, find_indexed};
 use filewright_fs::grep::{GrepOptions, grep_indexed};
@@ -38,6 +38,41 @@ impl SearchQuery {
     #[napi]
     pub fn search(&self, content: &[u8], limits: String) -> napi::Result<PackedResult> {
         guard(|| search_packed(&self.query, content, &limits)).map(PackedResult::from)
+    }
+}
+
+/// An index of contents that JavaScript holds.
+#[napi]
+pub struct HeldIndex {
+    held: Held,
+}
+
+#[napi]
+impl HeldIndex {
+    #[allow(clippy::new_without_default)]
+    #[napi(constructor)]
+    pub fn new() -> Self {
+        Self { held: Held::default() }
+    }
+
+    /// The number of a content; -1 when it is binary, -2 when every query has to read it.
+    #[napi]
+    pub fn sign(&mut self, content: &[u8]) -> napi::Result<i64> {
+        guard(|| Ok(self.held.sign(content).code()))
+    }
+
+    /// One bit for each number, in bytes; nothing where all can match.
+    #[napi]
+    pub fn candidates(&self, query: &SearchQuery) -> napi::Result<Option<Uint8Array>> {
+        let bytes = |word: u64| word.to_le_bytes();
+        guard(|| Ok(self.held.candidates(&query.query)))
+            .map(|set| set.map(|set| set.into_iter().flat_map(bytes).collect::<Vec<u8>>().into()))
+    }
+
+    /// The memory in use, in bytes.
+    #[napi]
+    pub fn bytes(&self) -> f64 {
+        self.held.bytes() as f64
     }
 }
 

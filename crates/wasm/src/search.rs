@@ -4,7 +4,7 @@ use filewright_core::glob::Globs;
 use filewright_core::ignore::Stack;
 use filewright_core::options::Options;
 use filewright_core::rank::rank_packed;
-use filewright_core::search::{Query, search_packed};
+use filewright_core::search::{Held, Query, search_packed};
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
@@ -26,6 +26,37 @@ impl SearchQuery {
 
     pub fn search(&self, content: &[u8], limits: &str) -> Result<PackedResult, JsValue> {
         search_packed(&self.query, content, limits).map(PackedResult::from).map_err(to_js)
+    }
+}
+
+/// An index of contents that JavaScript holds.
+#[wasm_bindgen]
+pub struct HeldIndex {
+    held: Held,
+}
+
+#[wasm_bindgen]
+impl HeldIndex {
+    #[allow(clippy::new_without_default)]
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self { held: Held::default() }
+    }
+
+    /// The number of a content; -1 when it is binary, -2 when every query has to read it.
+    pub fn sign(&mut self, content: &[u8]) -> f64 {
+        self.held.sign(content).code() as f64
+    }
+
+    /// One bit for each number, in bytes; nothing where all can match.
+    pub fn candidates(&self, query: &SearchQuery) -> Option<Vec<u8>> {
+        let set = self.held.candidates(&query.query)?;
+        Some(set.into_iter().flat_map(u64::to_le_bytes).collect())
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> f64 {
+        self.held.bytes() as f64
     }
 }
 

@@ -6,7 +6,9 @@
 //!
 //! Lines and columns are counted from 1, columns in code points.
 
+mod blocks;
 mod grams;
+mod held;
 mod pack;
 mod plan;
 mod query;
@@ -14,7 +16,9 @@ mod scan;
 mod show;
 mod slices;
 
+pub use blocks::{Signable, blocks, signable};
 pub use grams::Signer;
+pub use held::{Held, Sign};
 pub use pack::{pack_hit, search_packed};
 pub use plan::Plan;
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};

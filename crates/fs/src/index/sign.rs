@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use filewright_core::encoding::{Encoding, bom};
-use filewright_core::search::{BINARY_WINDOW, Block, Signer};
+use filewright_core::search::{Block, Signable, Signer, blocks, signable};
 
 use super::Index;
 use super::tree::{NONE, State as FileState, stamp_of};
@@ -19,8 +18,6 @@ use crate::grep::MAX_FILE_BYTES;
 use crate::stat::{Kind, Stat};
 use crate::walk::{Content, Ground, Opener, Stop, open_plain, read_open, threads};
 
-/// A block is cut at the first line end after this many bytes.
-const BLOCK_BYTES: usize = 16 * 1024;
 /// Blocks handed over at once: their grams are some hundred KB.
 const HANDED_OVER: usize = 16;
 /// Files that a thread takes at a time.
@@ -187,48 +184,11 @@ impl<'a> Signing<'a> {
     /// Signs what is in the buffer, handing over all but the last blocks.
     fn content(&mut self, todo: &Todo, owner: &mut u32) -> FileState {
         let content = std::mem::take(&mut self.buffer);
-        let mut state = FileState::Text;
-        let text = match bom(&content) {
-            None => &content[..],
-            Some(encoding) if encoding == Encoding::UTF_8 => {
-                state = FileState::Whole;
-                &content[..]
-            }
-            Some(_) => {
-                self.buffer = content;
-                return FileState::Always;
-            }
-        };
-        let text = match memchr::memchr(0, text) {
-            None => text,
-            // Where the mark ends is where the window begins.
-            Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(state == FileState::Whole) => {
-                self.buffer = content;
-                return FileState::Binary;
-            }
-            // Up to there it is searched.
-            Some(nul) => {
-                state = FileState::Whole;
-                &text[..nul]
-            }
-        };
-        let (mut offset, mut line) = (0, 1);
-        while offset < text.len() {
-            let mut end = offset + BLOCK_BYTES;
-            // What is left over is not worth a block of its own.
-            end = if end + BLOCK_BYTES / 2 >= text.len() {
-                text.len()
-            } else {
-                memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |length| end + length + 1)
-            };
-            let block = &text[offset..end];
-            self.grams.extend_from_slice(self.signer.grams(block));
-            let (at, len) = (offset as u32, block.len() as u32);
+        let (how, text) = signable(&content);
+        for (block, lines) in blocks(text) {
+            self.grams.extend_from_slice(self.signer.grams(lines));
             // The owner is known when blocks are handed over.
-            let signed = Block { owner: NONE, offset: at, len, line };
-            self.blocks.push((signed, self.grams.len()));
-            line += memchr::memchr_iter(b'\n', block).count() as u32;
-            offset = end;
+            self.blocks.push((block, self.grams.len()));
             if self.blocks.len() == HANDED_OVER {
                 if self.is_over() {
                     break;
@@ -238,6 +198,12 @@ impl<'a> Signing<'a> {
                 self.grams.clear();
             }
         }
+        let state = match how {
+            Signable::Text => FileState::Text,
+            Signable::Whole => FileState::Whole,
+            Signable::Binary => FileState::Binary,
+            Signable::Always => FileState::Always,
+        };
         self.buffer = content;
         state
     }

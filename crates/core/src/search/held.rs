@@ -1,0 +1,126 @@
+//! An index of contents that the caller holds: which of them a query need not read.
+//!
+//! The caller owns the contents and says when one is new; what is kept here are the
+//! grams of their blocks. A query that the index answers is still run on every
+//! content that it names, so an answer can be wrong only by leaving one out, which
+//! the plan of a query never does.
+
+use super::{Query, Signable, Signer, Slices, blocks, signable};
+use crate::search::Block;
+
+/// Which held contents can match, by the grams of their blocks.
+#[derive(Debug, Default)]
+pub struct Held {
+    slices: Slices,
+    signer: Signer,
+    owners: u32,
+}
+
+impl Held {
+    /// Remembers a content. `None`: every query has to read it. Otherwise its number,
+    /// from 0; numbers are never used again.
+    pub fn sign(&mut self, content: &[u8]) -> Sign {
+        let (how, text) = signable(content);
+        match how {
+            Signable::Always => return Sign::Always,
+            Signable::Binary => return Sign::Binary,
+            // Positions of blocks are not looked at, but the numbers must fit.
+            _ if u32::try_from(text.len()).is_err() || self.owners == u32::MAX => {
+                return Sign::Always;
+            }
+            _ => {}
+        }
+        let owner = self.owners;
+        self.owners += 1;
+        for (block, content) in blocks(text) {
+            self.slices.push(self.signer.grams(content), Block { owner, ..block });
+        }
+        Sign::Text(owner)
+    }
+
+    /// The numbers of the contents that can match, as one bit each; `None` is all.
+    pub fn candidates(&self, query: &Query) -> Option<Vec<u64>> {
+        self.slices.owners(query.plan(), self.owners as usize)
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.slices.bytes()
+    }
+}
+
+/// What became of a content that was to be signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It is known by this number.
+    Text(u32),
+    /// It is binary: no query finds anything in it.
+    Binary,
+    /// Every query has to read it.
+    Always,
+}
+
+impl Sign {
+    /// As it crosses to JavaScript: the number, or -1 for binary, -2 for always.
+    pub fn code(self) -> i64 {
+        match self {
+            Sign::Text(owner) => i64::from(owner),
+            Sign::Binary => -1,
+            Sign::Always => -2,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::{Case, Limits, QueryOptions};
+
+    fn query(pattern: &str, multiline: bool) -> Option<Query> {
+        let case = Case::Sensitive;
+        Query::new(&QueryOptions { pattern, regex: true, case, word: false, multiline }).ok()
+    }
+
+    fn hits(query: &Query, content: &[u8]) -> u64 {
+        let limits = Limits::default();
+        query.search(content, &limits, &|| false, &mut |_| ControlFlow::Continue(())).hits
+    }
+
+    #[test]
+    fn contents_are_left_out_that_cannot_match() {
+        let mut held = Held::default();
+        let numbers =
+            ["a needle", "a haystack", "é\u{feff}", ""].map(|text| held.sign(text.as_bytes()));
+        assert_eq!(numbers, [0, 1, 2, 3].map(Sign::Text));
+        assert_eq!(held.sign(b"\0"), Sign::Binary);
+        assert_eq!(held.sign(b"\xff\xfea\0"), Sign::Always);
+        let query = query("needle", false).unwrap();
+        assert_eq!(held.candidates(&query), Some(vec![1]));
+        assert!(held.bytes() > 0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn whatever_matches_is_a_candidate(
+            contents in prop::collection::vec("[abc \n]{0,60}", 1..20),
+            pattern in "[abc]{1,4}(\n|[bc ])?[abc]{0,3}",
+            multiline: bool,
+        ) {
+            let mut held = Held::default();
+            let signed: Vec<Sign> = contents.iter().map(|text| held.sign(text.as_bytes())).collect();
+            let Some(query) = query(&pattern, multiline) else { return Ok(()) };
+            let candidates = held.candidates(&query);
+            for (content, sign) in contents.iter().zip(signed) {
+                let Sign::Text(owner) = sign else { continue };
+                let named = candidates.as_ref().is_none_or(|bits| bits[owner as usize / 64] >> (owner & 63) & 1 == 1);
+                prop_assert!(named || hits(&query, content.as_bytes()) == 0, "{pattern:?} in {content:?}");
+            }
+        }
+    }
+}
