@@ -20,6 +20,7 @@ import {
 } from "./fallback-tree.ts";
 import { type Gate, type LastLink, makeGate } from "./gate.ts";
 import { globFiles } from "./globs.ts";
+import { heldBy, offerHeld } from "./held.ts";
 import { outside, protectedPath, secret } from "./outside.ts";
 import { childOf, isWithin, normalise, parentOf, relativeTo } from "./paths.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
@@ -51,6 +52,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
   // The content of a secret is read only where it was granted; that it is there is no secret.
   let granted: readonly string[] = [];
+  let grants = 0;
   let twin: FsBackend | undefined;
   const kept: Kept = (real, gate) =>
     gate.rules.judge(real).secret && !granted.some((one) => isWithin(real, one));
@@ -91,6 +93,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     readBytes: (path) => content(path, (real) => inner.readBytes(real)),
     grantSecrets: (paths) => {
       granted = [...paths];
+      grants++;
     },
     trusted: () => (twin ??= judged(inner, { ...policy, secrets: "allow" })),
     writeText: (path, content, options) =>
@@ -187,6 +190,17 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         if (policy.followSymlinks !== "any") gate.leads(real, target);
         await symlinkVia(inner, target, real);
       });
+  }
+  const held = heldBy(inner);
+  if (held !== undefined) {
+    offerHeld(backend, {
+      signs: held.signs,
+      // Which files are secrets to be kept is part of what a search sees.
+      shape: () => `${held.shape()} ${grants}`,
+      watch: held.watch,
+      file: (path) => content(path, held.file),
+      intact: held.intact,
+    });
   }
   return Object.freeze(backend);
 }

@@ -31,13 +31,45 @@ const PERMISSIONS = 0o777;
 
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
-  root: DirNode;
+  #root: DirNode;
+  /** Counted up whenever an entry comes, goes or moves, or the content of a file with a watched name changes. */
+  shape = 0;
+  readonly #watched = new Set<string>();
   readonly #now: () => number;
   #versions = 0;
 
   constructor(now: () => number) {
     this.#now = now;
-    this.root = newDir(now(), DIR_MODE);
+    this.#root = newDir(now(), DIR_MODE);
+  }
+
+  get root(): DirNode {
+    return this.#root;
+  }
+
+  set root(root: DirNode) {
+    this.#root = root;
+    this.shape++;
+  }
+
+  /** Adds names of files whose content counts as part of the shape. */
+  watch(names: readonly string[]): void {
+    for (const name of names) {
+      if (this.#watched.has(name)) continue;
+      this.#watched.add(name);
+      // What was known of the shape did not look at them.
+      this.shape++;
+    }
+  }
+
+  #link(dir: DirNode, name: string, node: Node, now: number): void {
+    this.shape++;
+    link(dir, name, node, now);
+  }
+
+  #unlink(dir: DirNode, name: string, now: number): void {
+    this.shape++;
+    unlink(dir, name, now);
   }
 
   /** A time and versions for copies. */
@@ -118,7 +150,7 @@ export class MemoryStore {
         ctime: now,
         birthtime: now,
       };
-      link(dir, lastName(found), made, now);
+      this.#link(dir, lastName(found), made, now);
       return made;
     }
     const file = node as FileNode;
@@ -126,6 +158,7 @@ export class MemoryStore {
     if (!equal(file.bytes, content)) {
       file.bytes = new Uint8Array(content);
       file.version = ++this.#versions;
+      if (this.#watched.has(found.name)) this.shape++;
     }
     if (options.mode !== undefined) file.mode = options.mode & PERMISSIONS;
     file.mtime = now;
@@ -137,7 +170,7 @@ export class MemoryStore {
     const found = this.#existing(path, false);
     if (found.name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
     if (found.node.type === "dir" && found.node.children.size > 0) throw failure("NOT_EMPTY", path);
-    unlink(holder(found), found.name, this.#now());
+    this.#unlink(holder(found), found.name, this.#now());
   }
 
   mkdir(path: string, parents: boolean, existOk: boolean): void {
@@ -149,7 +182,7 @@ export class MemoryStore {
     }
     const now = this.#now();
     const dir = parents ? this.#makeDirs(found, path) : this.#present(found, path);
-    link(dir, lastName(found), newDir(now, DIR_MODE), now);
+    this.#link(dir, lastName(found), newDir(now, DIR_MODE), now);
   }
 
   list(path: string): readonly FsEntry[] {
@@ -172,7 +205,7 @@ export class MemoryStore {
     const found = this.#find(path, false);
     if (found.node !== undefined) throw failure("ALREADY_EXISTS", path);
     const now = this.#now();
-    link(
+    this.#link(
       this.#present(found, path),
       found.name,
       {
@@ -205,8 +238,8 @@ export class MemoryStore {
     }
     this.#checkReplace(source.node, target.node, to);
     const now = this.#now();
-    unlink(holder(source), source.name, now);
-    link(dir, target.name, source.node, now);
+    this.#unlink(holder(source), source.name, now);
+    this.#link(dir, target.name, source.node, now);
     source.node.ctime = now;
   }
 
@@ -221,7 +254,7 @@ export class MemoryStore {
   removeTree(path: string): TreeCounts {
     const { node, name, ...rest } = this.#existing(path, false);
     if (name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
-    unlink(rest.dirs[rest.dirs.length - 1] as DirNode, name, this.#now());
+    this.#unlink(rest.dirs[rest.dirs.length - 1] as DirNode, name, this.#now());
     return countTree(node);
   }
 
@@ -240,7 +273,7 @@ export class MemoryStore {
     }
     const fresh = this.fresh();
     // Put together aside and linked last: a failure half-way leaves nothing.
-    link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
+    this.#link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
     return countTree(source);
   }
 
@@ -283,7 +316,7 @@ export class MemoryStore {
     let dir = holder(found);
     for (const name of names) {
       const made = newDir(now, DIR_MODE);
-      link(dir, name, made, now);
+      this.#link(dir, name, made, now);
       dir = made;
     }
     return dir;

@@ -19,6 +19,7 @@ import { checkSignal, tooLarge, failure } from "./failure.ts";
 import { globFiles } from "./globs.ts";
 import { type Dump, dumpOf, type MemorySeed, plant } from "./memory-seed.ts";
 import { factsOf, versionOf } from "./memory-facts.ts";
+import { offerHeld, Signs } from "./held.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "./paths.ts";
@@ -52,6 +53,15 @@ export class MemoryBackend implements FsBackend {
     this.#now = options.now ?? Date.now;
     this.#store = new MemoryStore(this.#now);
     plant(this.#store, seed);
+    const { readBytes, listDir } = MemoryBackend.prototype;
+    offerHeld(this, {
+      signs: new Signs(),
+      shape: () => String(this.#store.shape),
+      watch: (names) => this.#store.watch(names),
+      file: (path) => this.#store.file(path),
+      // What somebody has put in their place is what is searched.
+      intact: () => this.readBytes === readBytes && this.listDir === listDir,
+    });
   }
 
   existsSync(path: string): boolean {

@@ -15,6 +15,7 @@ import {
   type WriteOptions,
   type WriteResult,
 } from "./backend.ts";
+import { heldBy, offerHeld } from "./held.ts";
 import { judged } from "./judged.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
@@ -56,6 +57,8 @@ export class SandboxedBackend implements FsBackend {
         enumerable: true,
       });
     }
+    const held = heldBy(confined);
+    if (held !== undefined) offerHeld(this, held);
   }
 
   /** False for whatever lies outside. */

@@ -21,6 +21,12 @@ const IGNORED_BUDGET = 200_000;
 /** How long a search may hold the event loop in one go, in milliseconds. */
 const SLICE_MS = 10;
 
+/** What a caller knows beyond the query. */
+export interface SearchPlace {
+  /** Ignore files count from this directory on; default: the repository's top. */
+  readonly top?: string | undefined;
+}
+
 /** What a walk is told. */
 export interface WalkRequest {
   readonly query: WalkQuery & { readonly signal?: AbortSignal | undefined };

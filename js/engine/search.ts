@@ -18,6 +18,16 @@ export interface CompiledQuery {
   count(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
 }
 
+/** An index of contents that the caller holds, by numbers that the index gives. */
+export interface HeldIndex {
+  /** Remembers a content: its number from 0, -1 for a binary one, -2 for one that every query has to read. */
+  sign(content: Uint8Array): number;
+  /** One bit for each number: the contents that can match. Undefined where all can. */
+  candidates(query: CompiledQuery): Uint8Array | undefined;
+  /** The memory in use, in bytes. */
+  bytes(): number;
+}
+
 /** Compiled globs. Paths are relative, `/`-separated. */
 export interface PathGlobs {
   /** Whether the path is included, and neither it nor a directory above it excluded. */
@@ -57,9 +67,18 @@ interface RawIgnore {
   ignored(path: string, isDir: boolean): boolean;
 }
 
+interface RawQuery {
+  search(content: Uint8Array, limits: string): Packed;
+}
+
 /** What both bindings export for this area. */
 export interface SearchBinding {
-  readonly SearchQuery: new (options: string) => { search(content: Uint8Array, limits: string): Packed };
+  readonly SearchQuery: new (options: string) => RawQuery;
+  readonly HeldIndex: new () => {
+    sign(content: Uint8Array): number;
+    candidates(query: RawQuery): Uint8Array | null | undefined;
+    bytes(): number;
+  };
   readonly PathGlobs: new (
     options: string,
   ) => {
@@ -83,10 +102,13 @@ export interface SearchEngine {
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
   /** No ignore rules yet: the root of a stack of them. */
   ignoreRules(): IgnoreRules;
+  /** An index of contents, empty yet. */
+  heldIndex(): HeldIndex;
 }
 
 /** Wraps a binding. */
 export function searchEngine(binding: SearchBinding): SearchEngine {
+  const raws = new WeakMap<CompiledQuery, RawQuery>();
   const compileQuery = (query: TextQuery): CompiledQuery => {
     const { pattern, patterns, regex, case: letters, word, multiline } = query;
     const options = JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
@@ -94,10 +116,12 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     const raw = translated(() => new binding.SearchQuery(options));
     const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
       translated(() => toHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed));
-    return {
+    const compiled: CompiledQuery = {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
     };
+    raws.set(compiled, raw);
+    return compiled;
   };
   return {
     glob(patterns, options = {}) {
@@ -117,6 +141,14 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       return compileQuery(query).search(content, { before, after, context, maxPerFile, maxLineChars });
     },
     ignoreRules: () => toRules(new binding.IgnoreStack()),
+    heldIndex() {
+      const raw = new binding.HeldIndex();
+      return {
+        sign: (content) => raw.sign(content),
+        candidates: (query) => raw.candidates(raws.get(query) as RawQuery) ?? undefined,
+        bytes: () => raw.bytes(),
+      };
+    },
   };
 }
 

@@ -1,0 +1,164 @@
+/**
+ * A search of contents, whoever reads the files: what is counted, when it ends,
+ * and the result.
+ */
+import { engine } from "../engine/current.ts";
+import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import type {
+  CompiledQuery,
+  FileCount,
+  Freshness,
+  IncompleteReason,
+  PathGlobs,
+  SearchMatch,
+  SearchQuery,
+  SearchResult,
+  TextHits,
+} from "../engine/search.ts";
+import { Pace } from "./search-walk.ts";
+
+/** A query that can be cancelled. */
+export interface Signalled {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a walk counts beside the files it gives. */
+export interface Counted {
+  readonly unreadable: number;
+  readonly ignored: number;
+}
+
+const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
+const MAX_FILE_BYTES = 100 * 1024 * 1024;
+const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
+
+/** One search of contents, and what it has found so far. */
+export class Search {
+  readonly compiled: CompiledQuery;
+  /** Larger files are passed over (bytes). */
+  readonly maxFileBytes: number;
+  readonly from: { readonly path: string; readonly number: number };
+  readonly #query: SearchQuery & Signalled;
+  readonly #pace: Pace;
+  readonly #content: boolean;
+  readonly #maxResults: number;
+  readonly #found: { readonly path: string; readonly hits: TextHits }[] = [];
+  /** Files that were searched, and that were passed over: binary, or too large. */
+  searched = 0;
+  binary = 0;
+  large = 0;
+  #units = 0;
+  #unreadable = 0;
+  #stoppedAt: string | undefined;
+
+  constructor(query: SearchQuery & Signalled) {
+    this.from = query.cursor === undefined ? { path: "", number: 0 } : decodeCursor("grep", query.cursor);
+    this.#query = query;
+    this.#maxResults = atLeastOne("maxResults", query.maxResults);
+    this.maxFileBytes = query.maxFileBytes ?? MAX_FILE_BYTES;
+    const output = query.output ?? "content";
+    if (!["content", "files", "count"].includes(output)) {
+      throw argument("output", "output must be one of content, files, count");
+    }
+    this.#content = output === "content";
+    this.compiled = engine().compileQuery(query);
+    this.#pace = new Pace(query);
+  }
+
+  /** Whether the time is up, before a file is searched. @throws CANCELLED */
+  async isOver(path: string): Promise<boolean> {
+    if (!(await this.#pace.isOver())) return false;
+    this.#stoppedAt = path;
+    return true;
+  }
+
+  /** Whether there is more than was asked for. */
+  get isFull(): boolean {
+    return this.#units > this.#maxResults;
+  }
+
+  /** A file could not be read. What went away since it was listed is not missed. */
+  failed(error: Error): void {
+    if (!(error instanceof FilewrightError && error.code === "NOT_FOUND")) this.#unreadable++;
+  }
+
+  /** Searches a file. */
+  file(path: string, content: Uint8Array): void {
+    const { before, after, context, maxPerFile, maxLineChars } = this.#query;
+    const skipLines = path === this.from.path ? Math.min(this.from.number, WHOLE_FILE) : 0;
+    const limits = { before, after, context, maxLineChars, skipLines };
+    // One more than wanted tells that there is more.
+    const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
+    const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
+    const hits = this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile });
+    if (hits.binary) this.binary++;
+    else this.searched++;
+    if (hits.total === 0) return;
+    this.#found.push({ path, hits });
+    this.#units += this.#content ? hits.total : 1;
+  }
+
+  /** What was found, given what a walk counted beside it. */
+  result(walked: Counted = NOTHING, fresh: Freshness = "scan"): SearchResult {
+    const matches: SearchMatch[] = [];
+    const counts: FileCount[] = [];
+    const reached = this.#found.some(({ hits }) => hits.more) && this.#query.maxPerFile !== undefined;
+    let reason: IncompleteReason | undefined = reached ? "max_per_file" : undefined;
+    let next = this.#stoppedAt === undefined ? undefined : { path: this.#stoppedAt, number: 0 };
+    if (next !== undefined) reason = "timeout";
+    let left = this.#maxResults;
+    let truncated = false;
+    let last: { readonly path: string; readonly number: number } | undefined;
+    for (const { path, hits } of this.#found) {
+      const kept = this.#content ? Math.min(hits.total, left) : Math.min(left, 1) * hits.total;
+      left -= this.#content ? kept : Math.min(left, 1);
+      if (kept > 0) {
+        counts.push({ path, count: kept });
+        for (const match of hits.matches.slice(0, kept)) matches.push({ path, ...match });
+        last = { path, number: this.#content ? (hits.matches[kept - 1]?.line ?? 0) : WHOLE_FILE };
+      }
+      if (kept < hits.total) {
+        truncated = true;
+        reason = "max_results";
+        next = last;
+        break;
+      }
+    }
+    return {
+      matches,
+      counts,
+      totalMatches: this.#found.reduce((sum, { hits }) => sum + hits.total, 0),
+      filesWithMatches: counts.length,
+      filesSearched: this.searched,
+      skippedBinary: this.binary,
+      skippedLarge: this.large,
+      unreadable: this.#unreadable + walked.unreadable,
+      ignored: walked.ignored,
+      truncated,
+      fresh,
+      complete: reason === undefined,
+      ...(reason !== undefined && { incompleteReason: reason }),
+      ...(next !== undefined && { nextCursor: encodeCursor("grep", next) }),
+    };
+  }
+}
+
+/** The globs of a query. @throws INVALID_GLOB, LIMIT_EXCEEDED */
+export function globsOf(
+  patterns: string | readonly string[] | undefined,
+  query: { readonly exclude?: readonly string[] | undefined; readonly caseSensitive?: boolean | undefined },
+): PathGlobs {
+  return engine().glob(patterns ?? [], { exclude: query.exclude, caseSensitive: query.caseSensitive });
+}
+
+/** @throws INVALID_ARGUMENT */
+export function atLeastOne(name: string, value: number | undefined): number {
+  if (value === undefined) return WHOLE_FILE;
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw argument(name, `${name} must be a whole number of at least 1`);
+}
+
+function argument(name: string, message: string): FilewrightError {
+  return new FilewrightError("INVALID_ARGUMENT", message, { details: { argument: name } });
+}
