@@ -4,7 +4,7 @@
  * The engine works on bytes. Text is accepted as well and costs one conversion;
  * where both sides are `Uint8Array`s nothing is copied.
  */
-import { FilewrightError, fromEngine } from "./errors.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
 import { withUtf8 } from "./utf8.ts";
 
@@ -83,7 +83,11 @@ export interface DiffBinding {
   /** The text; `totals` receives whether it was cut, lines added and lines removed. */
   diff(before: Uint8Array, after: Uint8Array, totals: Uint32Array, ...rest: BindingArguments): string;
   /** Off the event loop; only where there are threads. */
-  diffAsync?(before: Uint8Array, after: Uint8Array, ...rest: BindingArguments): Promise<Packed>;
+  diffAsync?(
+    before: Uint8Array,
+    after: Uint8Array,
+    ...rest: [...BindingArguments, signal?: AbortSignal]
+  ): Promise<Packed>;
 }
 
 /** Text, or the bytes of text in UTF-8. */
@@ -94,7 +98,7 @@ export interface DiffEngine {
   /** Compares two texts, line by line. */
   diff(before: TextOrBytes, after: TextOrBytes, options?: DiffOptions): DiffResult;
   /** The same off the event loop where there are threads: for large inputs. */
-  diffAsync(before: Uint8Array, after: Uint8Array, options?: DiffOptions): Promise<DiffResult>;
+  diffAsync(before: Uint8Array, after: Uint8Array, options?: DiffOptions & Signalled): Promise<DiffResult>;
   /** Compares two texts within their lines, word by word or character by character: for display. */
   diffParts(before: string, after: string, unit?: "words" | "chars"): readonly DiffPart[];
 }
@@ -136,11 +140,24 @@ export function diffEngine(binding: DiffBinding): DiffEngine {
       });
     },
     async diffAsync(before, after, options = {}) {
+      checkAborted(options.signal);
       try {
         if (binding.diffAsync === undefined) return compare(before, after, options);
         const { flags, context, oldName, newName, line, bytes } = toArguments(options);
         return readDiff(
-          unpack(await binding.diffAsync(before, after, flags, context, oldName, newName, line, bytes)),
+          unpack(
+            await binding.diffAsync(
+              before,
+              after,
+              flags,
+              context,
+              oldName,
+              newName,
+              line,
+              bytes,
+              options.signal,
+            ),
+          ),
         );
       } catch (error) {
         throw fromEngine(error);

@@ -6,7 +6,7 @@
  * before, or none.
  */
 import { type DiffResult, readDiff } from "./diff.ts";
-import { FilewrightError, fromEngine } from "./errors.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, unpack } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
 
@@ -105,7 +105,7 @@ interface PackedPlan extends Packed {
 export interface EditBinding {
   planEdits(text: Uint8Array, call: string): PackedPlan;
   /** Off the event loop; only where there are threads. */
-  planEditsAsync?(text: Uint8Array, call: string): Promise<PackedPlan>;
+  planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
 }
 
 /** The functions of this area. */
@@ -118,7 +118,7 @@ export interface EditEngine {
   planEditsBytesAsync(
     bytes: Uint8Array,
     edits: readonly EditInput[],
-    options?: EditOptions,
+    options?: EditOptions & Signalled,
   ): Promise<BytesPlan>;
 }
 
@@ -146,10 +146,13 @@ export function editEngine(binding: EditBinding): EditEngine {
     },
     planEditsBytes,
     async planEditsBytesAsync(bytes, edits, options = {}) {
+      checkAborted(options.signal);
       if (binding.planEditsAsync === undefined) return planEditsBytes(bytes, edits, options);
       try {
-        return toPlan(await binding.planEditsAsync(bytes, toCall(edits, options)));
+        return toPlan(await binding.planEditsAsync(bytes, toCall(edits, options), options.signal));
       } catch (error) {
+        // An aborted call is no refusal of its edits.
+        if (options.signal?.aborted) throw error;
         return refused(error);
       }
     },

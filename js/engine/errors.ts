@@ -106,3 +106,13 @@ export function fromEngine(thrown: unknown): FilewrightError {
   }
   return new FilewrightError("INTERNAL", "the engine failed unexpectedly", { cause: thrown });
 }
+
+/** What can be given up. */
+export interface Signalled {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws FilewrightError CANCELLED */
+export function checkAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
+}

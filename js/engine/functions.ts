@@ -47,6 +47,9 @@ export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(..
  */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
 
+/** The same in a worker where there are any, see `filewright/workers`: for large texts. */
+export const grepTextAsync: Engine["grepTextAsync"] = (...args) => engine().grepTextAsync(...args);
+
 /** Compiles a query once, to search many texts. */
 export const compileQuery: Engine["compileQuery"] = (...args) => engine().compileQuery(...args);
 

@@ -5,7 +5,7 @@
  * extended form, the `*** Begin Patch` envelope. It is applied to all of its
  * files or to none.
  */
-import { FilewrightError, fromEngine } from "./errors.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, unpack } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
 
@@ -155,6 +155,7 @@ export interface PatchBinding {
     contents: (Uint8Array | null)[],
     text: string,
     call: string,
+    signal?: AbortSignal,
   ): Promise<PackedPatch>;
   merge3(
     base: Uint8Array,
@@ -175,7 +176,7 @@ export interface PatchEngine {
   applyPatchAsync(
     files: FileContents,
     patch: string,
-    options?: ApplyOptions,
+    options?: ApplyOptions & Signalled,
   ): Promise<readonly PatchedFile[]>;
   /** Merges what two sides made of one text. */
   merge3(
@@ -200,11 +201,14 @@ export function patchEngine(binding: PatchBinding): PatchEngine {
       const [names, contents] = taken(files);
       return orThrow(() => toFiles(binding.applyPatch(names, contents, patch, JSON.stringify(options))));
     },
-    async applyPatchAsync(files, patch, options = {}) {
+    async applyPatchAsync(files, patch, { signal, ...options } = {}) {
+      checkAborted(signal);
       const [names, contents] = taken(files);
       const call = JSON.stringify(options);
       try {
-        return toFiles(await (binding.applyPatchAsync ?? binding.applyPatch)(names, contents, patch, call));
+        return toFiles(
+          await (binding.applyPatchAsync ?? binding.applyPatch)(names, contents, patch, call, signal),
+        );
       } catch (error) {
         throw fromEngine(error);
       }

@@ -3,7 +3,7 @@
  *
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
-import { fromEngine } from "./errors.ts";
+import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
 import type { TextHits, TextLimits, TextMatch, TextQuery } from "./search-types.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
@@ -16,6 +16,12 @@ export interface CompiledQuery {
   search(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
   /** The number of matching lines, without making them. */
   count(content: Uint8Array, limits?: TextLimits & { readonly skipLines?: number }): TextHits;
+  /** The same in a worker, where there are any and the content is worth it. */
+  later?(
+    content: Uint8Array,
+    limits: TextLimits & { readonly skipLines?: number; readonly count: boolean },
+    signal?: AbortSignal,
+  ): Promise<TextHits>;
 }
 
 /** An index of contents that the caller holds, by numbers that the index gives. */
@@ -74,6 +80,8 @@ interface RawQuery {
 /** What both bindings export for this area. */
 export interface SearchBinding {
   readonly SearchQuery: new (options: string) => RawQuery;
+  /** Off the event loop; only where there are workers. */
+  searchAsync?(options: string, content: Uint8Array, limits: string, signal?: AbortSignal): Promise<Packed>;
   readonly HeldIndex: new () => {
     sign(content: Uint8Array): number;
     candidates(query: RawQuery): Uint8Array | null | undefined;
@@ -100,6 +108,8 @@ export interface SearchEngine {
   compileQuery(query: TextQuery): CompiledQuery;
   /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
+  /** The same in a worker where there are any: for large texts. @throws also CANCELLED */
+  grepTextAsync(text: string | Uint8Array, query: TextQuery & TextLimits & Signalled): Promise<TextHits>;
   /** No ignore rules yet: the root of a stack of them. */
   ignoreRules(): IgnoreRules;
   /** An index of contents, empty yet. */
@@ -116,10 +126,20 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     const raw = translated(() => new binding.SearchQuery(options));
     const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
       translated(() => toHits(raw.search(content, JSON.stringify({ ...limits, count })), attributed));
-    const compiled: CompiledQuery = {
+    const compiled: { -readonly [K in keyof CompiledQuery]: CompiledQuery[K] } = {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
     };
+    if (binding.searchAsync !== undefined) {
+      const { searchAsync } = binding;
+      compiled.later = async (content, limits, signal) => {
+        try {
+          return toHits(await searchAsync(options, content, JSON.stringify(limits), signal), attributed);
+        } catch (error) {
+          throw fromEngine(error);
+        }
+      };
+    }
     raws.set(compiled, raw);
     return compiled;
   };
@@ -135,10 +155,12 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       };
     },
     compileQuery,
-    grepText(text, query) {
-      const content = toUtf8(text);
-      const { before, after, context, maxPerFile, maxLineChars } = query;
-      return compileQuery(query).search(content, { before, after, context, maxPerFile, maxLineChars });
+    grepText: (text, query) => compileQuery(query).search(toUtf8(text), limitsOf(query)),
+    async grepTextAsync(text, query) {
+      checkAborted(query.signal);
+      const [compiled, content, limits] = [compileQuery(query), toUtf8(text), limitsOf(query)];
+      if (compiled.later === undefined) return compiled.search(content, limits);
+      return compiled.later(content, { ...limits, count: false }, query.signal);
     },
     ignoreRules: () => toRules(new binding.IgnoreStack()),
     heldIndex() {
@@ -150,6 +172,10 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       };
     },
   };
+}
+
+function limitsOf({ before, after, context, maxPerFile, maxLineChars }: TextLimits): TextLimits {
+  return { before, after, context, maxPerFile, maxLineChars };
 }
 
 function translated<T>(call: () => T): T {
@@ -174,14 +200,17 @@ function toRules(raw: RawIgnore): IgnoreRules {
 
 /** Reads what `search_packed` of `crates/core/src/search/pack.rs` wrote. */
 function toHits(packed: Packed, attributed: boolean): TextHits {
-  const from = unpack(packed);
+  // Each field of what WebAssembly gives is a copy.
+  const { nums, text } = packed;
+  (packed as { free?(): void }).free?.();
+  const from = unpack({ nums, text });
   const binary = from.flag();
   const more = from.flag();
   const total = from.num();
   const context = from.flag();
   const matches: TextMatch[] = [];
   // A count comes without its hits.
-  if (packed.nums.length > 4) {
+  if (nums.length > 4) {
     for (let left = total; left > 0; left--) matches.push(readMatch(from, { context, attributed }, {}));
   }
   return { matches, total, binary, more };

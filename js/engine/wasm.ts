@@ -8,12 +8,22 @@ import { INFO, loader, type Ready, type WasmSource } from "./wasm-load.ts";
 
 export type { WasmSource } from "./wasm-load.ts";
 
+let binding: Binding | undefined;
+
+/** Where the module lies. In this form bundlers find the file and take it along. */
+export const file = (): URL => new URL("../wasm/filewright_bg.wasm", import.meta.url);
+
 const module = loader(
   init,
-  () => setEngine(makeEngine(guarded<Binding>(glue as unknown as Glue, platformTables), INFO)),
-  // In this form bundlers find the file and take it along.
-  () => new URL("../wasm/filewright_bg.wasm", import.meta.url),
+  () => {
+    binding = guarded<Binding>(glue as unknown as Glue, platformTables);
+    setEngine(makeEngine(binding, INFO));
+  },
+  file,
 );
+
+/** The binding, once it is loaded. */
+export const loaded = (): Binding | undefined => binding;
 
 /**
  * Loads the engine once; every further call gives the same promise. A failed

@@ -115,6 +115,7 @@ export const diff: ReadingTool<Args, DiffData> = {
       newName: args.b ?? args.a,
       context: args.context,
       ignoreWhitespace: args.ignore_whitespace,
+      signal: call.signal,
     });
     const { identical, text: unified, added, removed } = result;
     const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };

@@ -257,7 +257,7 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
   const written = { ...options, encoding: encoding ?? "utf-8" };
   if (edits.some(({ jsonPointer }) => jsonPointer !== undefined))
     return planValues(before, edits, written, mime);
-  return engine().planEditsBytesAsync(before, edits, written);
+  return engine().planEditsBytesAsync(before, edits, { ...written, signal: call.signal });
 }
 
 async function apply(

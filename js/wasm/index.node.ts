@@ -57,6 +57,8 @@ export const glob: Engine["glob"] = (...args) => engine().glob(...args);
 export const rankPaths: Engine["rankPaths"] = (...args) => engine().rankPaths(...args);
 /** See `grepText` of `filewright/engine`. */
 export const grepText: Engine["grepText"] = (...args) => engine().grepText(...args);
+/** See `grepTextAsync` of `filewright/engine`. */
+export const grepTextAsync: Engine["grepTextAsync"] = (...args) => engine().grepTextAsync(...args);
 /** See `compileQuery` of `filewright/engine`. */
 export const compileQuery: Engine["compileQuery"] = (...args) => engine().compileQuery(...args);
 /** See `ignoreRules` of `filewright/engine`. */

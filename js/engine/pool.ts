@@ -1,0 +1,202 @@
+/**
+ * Workers that run the engine's functions, so that who calls them is not kept
+ * waiting: a few, made when they are needed and ended with the call that one is
+ * at when it is cancelled.
+ *
+ * How a worker is made is somebody else's: `workers.ts` in browsers, Deno and
+ * Bun, `workers.node.ts` on Node. One that cannot be made is no failure: then
+ * everything runs in place.
+ */
+import { FilewrightError } from "./errors.ts";
+
+/** A worker that is ready to be told of calls. */
+export interface Port {
+  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  end(): void;
+}
+
+/** What a worker says: that it is ready, or what became of a call. */
+export type Said =
+  | { readonly ready: true }
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: string };
+
+/** Makes a worker. `hear` gets what it says, `fail` why it is of no use any more. */
+export type Spawn = (hear: (said: Said) => void, fail: (reason: string) => void) => Port;
+
+interface Job {
+  readonly id: number;
+  readonly name: string;
+  readonly args: readonly unknown[];
+  done(value: unknown): void;
+  fail(error: Error): void;
+}
+
+interface Worker {
+  readonly port: Port;
+  ready: boolean;
+  job: Job | undefined;
+}
+
+/** A set of workers. */
+export class Pool {
+  readonly #spawn: Spawn;
+  readonly #size: number;
+  readonly #workers = new Set<Worker>();
+  readonly #waiting: Job[] = [];
+  #count = 0;
+  #ended: string | undefined;
+
+  constructor(spawn: Spawn, size: number) {
+    this.#spawn = spawn;
+    this.#size = size;
+  }
+
+  /** Why there are no workers; undefined where there are, or may be. */
+  get ended(): string | undefined {
+    return this.#ended;
+  }
+
+  /** How many workers there are now. */
+  get workers(): number {
+    return this.#workers.size;
+  }
+
+  /**
+   * Runs a function of the engine in a worker; `inPlace` where there can be none.
+   * An aborted call's worker is ended: what it was at stops at once.
+   *
+   * @throws FilewrightError CANCELLED; whatever the function throws
+   */
+  run<T>(
+    name: string,
+    args: readonly unknown[],
+    inPlace: () => T | Promise<T>,
+    signal?: AbortSignal | undefined,
+  ): Promise<T> {
+    if (signal?.aborted) return Promise.reject(cancelled());
+    if (this.#ended !== undefined) return Promise.resolve().then(inPlace);
+    return new Promise<T>((resolve, reject) => {
+      const id = ++this.#count;
+      const abort = () => {
+        this.#cancel(id);
+        reject(cancelled());
+      };
+      const settled = () => signal?.removeEventListener("abort", abort);
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#waiting.push({
+        id,
+        name,
+        args,
+        done(value) {
+          settled();
+          resolve(value as T);
+        },
+        fail(error) {
+          settled();
+          if (error instanceof NoWorker) Promise.resolve().then(inPlace).then(resolve, reject);
+          else reject(error);
+        },
+      });
+      this.#next();
+    });
+  }
+
+  /** Ends every worker. Calls that wait, or are under way, run in place. */
+  close(reason = "closed"): void {
+    this.#ended ??= reason;
+    const jobs = [...[...this.#workers].map(({ job }) => job), ...this.#waiting];
+    for (const { port } of this.#workers) port.end();
+    this.#workers.clear();
+    this.#waiting.length = 0;
+    for (const job of jobs) job?.fail(new NoWorker());
+  }
+
+  #next(): void {
+    const idle = [...this.#workers].find(({ ready, job }) => ready && job === undefined);
+    if (idle === undefined) {
+      const starting = [...this.#workers].filter(({ ready }) => !ready).length;
+      if (this.#workers.size < this.#size && starting < this.#waiting.length) this.#start();
+      return;
+    }
+    const job = this.#waiting.shift();
+    if (job === undefined) return;
+    idle.job = job;
+    const [args, transfer] = handedOver(job.args);
+    idle.port.post({ id: job.id, call: job.name, args }, transfer);
+    this.#next();
+  }
+
+  #start(): void {
+    try {
+      const worker: Worker = {
+        port: this.#spawn(
+          (said) => this.#heard(worker, said),
+          (reason) => this.#lost(worker, reason),
+        ),
+        ready: false,
+        job: undefined,
+      };
+      this.#workers.add(worker);
+    } catch (error) {
+      this.close(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #heard(worker: Worker, said: Said): void {
+    if ("ready" in said) worker.ready = true;
+    else if (worker.job?.id === said.id) {
+      const { job } = worker;
+      worker.job = undefined;
+      if ("error" in said) job.fail(new Error(said.error));
+      else job.done(said.value);
+    }
+    this.#next();
+  }
+
+  /** One that never was ready says that there are none; one that broke down at a call is made anew. */
+  #lost(worker: Worker, reason: string): void {
+    if (!this.#workers.delete(worker)) return;
+    worker.port.end();
+    if (!worker.ready) {
+      this.close(reason);
+      return;
+    }
+    worker.job?.fail(
+      new FilewrightError("INTERNAL", "the worker of the engine broke down", { cause: reason }),
+    );
+    this.#next();
+  }
+
+  #cancel(id: number): void {
+    const place = this.#waiting.findIndex((job) => job.id === id);
+    if (place >= 0) this.#waiting.splice(place, 1);
+    for (const worker of this.#workers) {
+      if (worker.job?.id !== id) continue;
+      this.#workers.delete(worker);
+      worker.port.end();
+    }
+    this.#next();
+  }
+}
+
+/** There is no worker that could have run it. */
+class NoWorker extends Error {}
+
+function cancelled(): FilewrightError {
+  return new FilewrightError("CANCELLED", "the call was cancelled");
+}
+
+/** Arguments that can be handed over: bytes are copied once, and the copies change hands. */
+function handedOver(args: readonly unknown[]): [unknown[], ArrayBuffer[]] {
+  const transfer: ArrayBuffer[] = [];
+  const copied = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copied);
+    if (!(value instanceof Uint8Array)) return value;
+    // Not `slice`: a Buffer's is a view.
+    const copy = new Uint8Array(value);
+    transfer.push(copy.buffer);
+    return copy;
+  };
+  return [args.map(copied), transfer];
+}

@@ -1,0 +1,77 @@
+/**
+ * The engine's functions as they are called across threads: what a worker
+ * answers, and the binding of who asks. Both sides are here, so that they agree.
+ */
+import type { Binding } from "./engine.ts";
+import type { Pool, Said } from "./pool.ts";
+import type { Packed } from "./unpack.ts";
+
+/** Fewer bytes are done with sooner than they are handed over; edits may take longer than their bytes tell. */
+const SMALL = 32 * 1024;
+const SMALL_EDIT = 4 * 1024;
+
+type Diff = NonNullable<Binding["diffAsync"]>;
+type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** What a worker does, by name. */
+function callsOf(binding: Binding): Calls {
+  let query: { readonly options: string; readonly raw: InstanceType<Binding["SearchQuery"]> } | undefined;
+  return {
+    diff(before: Uint8Array, after: Uint8Array, ...rest: Tail<Parameters<Diff>>): Packed {
+      const totals = new Uint32Array(3);
+      const [flags, context, oldName, newName, line, bytes] = rest;
+      const text = binding.diff(before, after, totals, flags, context, oldName, newName, line, bytes);
+      return { nums: Float64Array.of(...totals, text.length), text };
+    },
+    planEdits: binding.planEdits,
+    applyPatch: binding.applyPatch,
+    readPage: binding.readPage,
+    search(options: string, content: Uint8Array, limits: string): Packed {
+      if (query?.options !== options) query = { options, raw: new binding.SearchQuery(options) };
+      const found: Packed & { free?(): void } = query.raw.search(content, limits);
+      const { nums, text } = found;
+      found.free?.();
+      return { nums, text };
+    },
+  };
+}
+
+type Tail<T extends readonly unknown[]> = T extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
+/** Answers the calls that a worker is told of. */
+export function answering(binding: Binding): (message: unknown) => Said {
+  const calls = callsOf(binding);
+  return (message) => {
+    const { id, call, args } = message as { id: number; call: string; args: never[] };
+    try {
+      return { id, value: calls[call]?.(...args) };
+    } catch (error) {
+      return { id, error: error instanceof Error ? error.message : String(error) };
+    }
+  };
+}
+
+/** A binding whose longer calls are made in workers. */
+export function pooled(binding: Binding, pool: Pool): Binding {
+  const here = callsOf(binding);
+  const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
+    const inPlace = () => here[name]?.(...(args as never[])) as T;
+    if (size >= (name === "planEdits" ? SMALL_EDIT : SMALL)) return pool.run(name, args, inPlace, signal);
+    return Promise.resolve().then(inPlace);
+  };
+  return {
+    ...binding,
+    diffAsync: (before, after, flags, context, oldName, newName, line, bytes, signal) => {
+      const args = [before, after, flags, context, oldName, newName, line, bytes];
+      return run(before.length + after.length, "diff", args, signal);
+    },
+    planEditsAsync: (text, call, signal) => run(text.length + call.length, "planEdits", [text, call], signal),
+    applyPatchAsync(names, contents, text, call, signal) {
+      const size = contents.reduce((sum, content) => sum + (content?.length ?? 0), text.length);
+      return run(size, "applyPatch", [names, contents, text, call], signal);
+    },
+    readPageAsync: (bytes, name, request) => run(bytes.length, "readPage", [bytes, name, request]),
+    searchAsync: (options, content, limits, signal) =>
+      run(content.length, "search", [options, content, limits], signal),
+  };
+}

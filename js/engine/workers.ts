@@ -1,0 +1,94 @@
+/**
+ * `filewright/workers`: diffs, edits, patches, pages and searches of large
+ * contents in workers, where there is no Node. What is small is done in place,
+ * where it takes less than handing it over.
+ */
+import { setEngine } from "./current.ts";
+import { makeEngine } from "./engine.ts";
+import { Pool, type Port, type Said, type Spawn } from "./pool.ts";
+import { INFO, type WasmSource } from "./wasm-load.ts";
+import type { Binding } from "./engine.ts";
+import { file, loaded, ready } from "./wasm.ts";
+import { pooled } from "./worker-calls.ts";
+import {
+  defaultSize,
+  type EngineWorkers,
+  inPlaceOnly,
+  type WorkersOptions,
+  workersOf,
+} from "./workers-types.ts";
+
+export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
+
+/** What this needs of a worker of the web. */
+export interface WebWorker {
+  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  terminate(): void;
+  onmessage: ((event: { readonly data: never }) => void) | null;
+  onerror: ((event: { readonly message?: string | undefined; preventDefault(): void }) => void) | null;
+}
+
+/** How workers are made where the platform has those of the web. */
+export interface WebWorkersOptions extends WorkersOptions {
+  /**
+   * Makes a worker of the script `filewright/worker`, where it does not lie beside this one: with esbuild
+   * for instance, which does not take it along. Default: `new Worker(new URL("./worker.js", import.meta.url))`
+   * as a module, which Vite, webpack, Deno, Bun and files as they are understand.
+   */
+  readonly worker?: (() => WebWorker) | undefined;
+  /** Where the engine's module is, as for `ready()`. */
+  readonly wasm?: WasmSource | undefined;
+}
+
+declare const Worker: new (script: URL, options: { readonly type: "module" }) => WebWorker;
+
+/**
+ * Loads the engine, and has its longer calls made in workers from now on:
+ * those of the functions whose names end in `Async`, and those of a workspace.
+ * Where there are no workers, or a policy forbids them, everything goes on in place.
+ *
+ * @example
+ * const workers = await useWorkers();
+ * const { text } = await diffAsync(before, after, { signal });
+ * workers.close();
+ */
+export async function useWorkers(options: WebWorkersOptions = {}): Promise<EngineWorkers> {
+  if (options.worker === undefined && typeof Worker === "undefined") {
+    await ready(options.wasm);
+    return inPlaceOnly("this runtime has no workers");
+  }
+  // Compiled once, for this thread and for every worker.
+  const module = await compiled(options.wasm ?? file());
+  await ready(module);
+  const binding = loaded() as Binding;
+  const make =
+    options.worker ?? (() => new Worker(new URL("./worker.js", import.meta.url), { type: "module" }));
+  const pool = new Pool(spawning(make, module), options.size ?? defaultSize());
+  setEngine(makeEngine(pooled(binding, pool), INFO));
+  return workersOf(pool, () => setEngine(makeEngine(binding, INFO)));
+}
+
+async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  const named = typeof source === "string" || source instanceof URL || source instanceof Request;
+  const found = named ? await fetch(source) : source;
+  if (!(found instanceof Response)) return WebAssembly.compile(found);
+  // Not by streaming: a server that tells another type is no reason to fail.
+  return WebAssembly.compile(await found.arrayBuffer());
+}
+
+function spawning(make: () => WebWorker, module: WebAssembly.Module): Spawn {
+  return (hear, fail): Port => {
+    const worker = make();
+    worker.onmessage = ({ data }: { readonly data: Said }) => hear(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      fail(event.message ?? "the worker's script did not load");
+    };
+    worker.postMessage({ module }, []);
+    return {
+      post: (message, transfer) => worker.postMessage(message, transfer),
+      end: () => worker.terminate(),
+    };
+  };
+}
