@@ -59,13 +59,18 @@ export function countTree(node: Node): TreeCounts {
   return counts;
 }
 
+/** @throws PERMISSION_DENIED for a file that nobody may write */
+export function checkWritable(file: Node, path: string): void {
+  if ((file.mode & 0o222) === 0) {
+    throw failure("PERMISSION_DENIED", path, "the file has no write permission");
+  }
+}
+
 /** A copy of `source` laid over a copy of what is there; directories merge, everything else is replaced. */
 export function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
   if (source.type !== "dir") {
     if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
-    if (target?.type === "file" && (target.mode & 0o222) === 0) {
-      throw failure("PERMISSION_DENIED", path, "the file has no write permission");
-    }
+    if (target?.type === "file") checkWritable(target, path);
     return cloneNode(source, fresh);
   }
   if (target === undefined) return cloneDir(source, fresh);

@@ -107,6 +107,18 @@ export const trees: readonly ContractCase[] = [
     },
   },
   {
+    name: "rename: no write-protected file is replaced",
+    needs: ["chmod"],
+    run: async (context) => {
+      const { backend, at, seed } = context;
+      await seed({ a: "new", b: "old" });
+      await backend.chmod?.(at("b"), 0o444);
+      const moving = () => renameVia(backend, at("a"), at("b"), { overwrite: true });
+      await fails(moving, "PERMISSION_DENIED", "onto a file without write permission");
+      equal(await filesOf(context), { a: "new", b: "old" }, "the files");
+    },
+  },
+  {
     name: "copyTree: everything, counted; merged with overwrite",
     run: async (context) => {
       const { backend, at, seed } = context;

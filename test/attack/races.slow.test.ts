@@ -205,6 +205,7 @@ describe.skipIf(process.platform !== "linux").each(disks)("under attack on $name
       rounds(
         undo,
         [
+          ["mkdir", (n) => ({ path: `d/w${n % 40}` })],
           ["write_file", (n) => ({ path: `d/u${n % 40}`, content: "PWN" })],
           ["delete", () => ({ path: "d/dir", recursive: true })],
           ["copy", (n) => ({ source: "tree", destination: `d/v${n % 40}`, overwrite: true })],

@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use filewright_core::access::{Intent, Rules, RulesConfig, Verdict};
 use filewright_core::diff::unified::{Format, Header, Limits, LineEndings, diff};
 use filewright_core::edit::{Edit, Options, Strictness, plan};
 use filewright_core::patch::set::{SetOptions, apply_all};
 use filewright_core::patch::{parse, reverse};
+use filewright_core::path::{components, decode_name, encode_name, escape_controls};
+use filewright_core::windows;
 
 /// Three texts out of one: cut at bytes that are rare in text.
 fn texts(data: &[u8]) -> [String; 3] {
@@ -62,6 +65,62 @@ pub fn diff_round_trip(data: &[u8]) {
     assert_eq!(changes[0].bytes.as_deref(), Some(after.as_bytes()));
 }
 
+/// What a path says of a place inside holds for however it is written, and a name
+/// comes back from how it is shown.
+pub fn path(data: &[u8]) {
+    let shown = encode_name(data);
+    assert_eq!(decode_name(&shown), data, "a name is shown reversibly");
+    let line = escape_controls(&shown);
+    assert!(!line.chars().any(char::is_control), "nothing that moves a cursor is shown");
+    let text = String::from_utf8_lossy(data);
+    let on_windows = windows::check(&text);
+    let Ok(parsed) = components(data) else { return };
+    for name in &parsed.names {
+        assert!(!matches!(*name, b"" | b"." | b".."));
+        assert!(!name.contains(&b'/') && !name.contains(&0));
+    }
+    // Taken apart once more it is the same; said in a longer way, too.
+    let plain = parsed.names.join(&b'/');
+    if !plain.is_empty() {
+        assert_eq!(components(&plain).map(|again| again.names), Ok(parsed.names.clone()));
+        let longer = [b"./x/..//", &plain[..], b"/."].concat();
+        if let Ok(again) = components(&longer) {
+            assert_eq!(again.names, parsed.names);
+        }
+    }
+    // What stands for itself on Windows has no name there that stands for something else.
+    if on_windows.is_ok() && !text.contains(['\\', ':']) {
+        for name in text.split('/') {
+            assert!(!name.ends_with('.') || matches!(name, "." | ".."));
+            assert!(!name.eq_ignore_ascii_case("nul") && !name.eq_ignore_ascii_case("com1.txt"));
+        }
+    }
+    protected(&plain);
+}
+
+/// Whatever stands before or behind a protected place, and however it is spelt in
+/// ASCII, it stays protected; a denied one is told before that.
+fn protected(plain: &[u8]) {
+    let deny = ["x/**".to_owned()];
+    let config = RulesConfig {
+        cwd: b"/w",
+        roots: &[b"/w"],
+        deny: &deny,
+        protect: true,
+        secrets: true,
+        fold_case: false,
+    };
+    let Ok(rules) = Rules::new(&config) else { return };
+    let under = |parts: &[&[u8]]| parts.join(&b'/');
+    for place in [&b".git/hooks"[..], b".GIT/HOOKS", b".git/hooks/y"] {
+        let path = under(&[b"/w", plain, place]);
+        assert_ne!(rules.verdict(&path, Intent::Write), Verdict::Allowed);
+        assert_ne!(rules.flags(&path) & 3, 0);
+    }
+    let denied = under(&[b"/w/x", plain, b"f"]);
+    assert_eq!(rules.verdict(&denied, Intent::Read), Verdict::Denied);
+}
+
 #[cfg(test)]
 mod tests {
     /// Texts made of few pieces, so that much is alike: the same on every run.
@@ -100,6 +159,7 @@ mod tests {
             super::edit(&data);
             super::patch_parse(&data);
             super::diff_round_trip(&data);
+            super::path(&data);
         }
     }
 }
