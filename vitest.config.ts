@@ -5,12 +5,18 @@ const slow = "test/**/*.slow.test.ts";
 
 export default defineConfig({
   test: {
-    // `npm run coverage`: which lines no fast test runs.
+    // `npm run coverage`: which lines no fast test runs; CI counts them as well.
     coverage: {
       provider: "v8",
       include: ["js/**/*.ts"],
-      // Run as processes, which are not counted: the command line, the servers, and the terminal's approver.
-      exclude: ["js/cli/**", "js/mcp/**", "js/hooks/terminal.node.ts"],
+      exclude: [
+        // Run as processes, which are not counted: the command line, the servers, and the terminal's approver.
+        "js/cli/**",
+        "js/mcp/**",
+        "js/hooks/terminal.node.ts",
+        // Run in Chromium, which is not counted: files of the browser's own (test/browser).
+        "js/backends/web/**",
+      ],
       reporter: ["text-summary", "json-summary", "html"],
       reportsDirectory: ".cache/coverage",
       reportOnFailure: true,

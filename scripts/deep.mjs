@@ -1,8 +1,7 @@
-// Checks that take tools of their own: licences and sources of the crates, the core
-// under Miri, and how many of its lines its tests run. A tool that is not there is said to be missing, and the check
+// Checks that take tools of their own: licences and sources of the crates, and the
+// core under Miri. A tool that is not there is said to be missing, and the check
 // skipped; with --require that is a failure.
 import { spawnSync } from "node:child_process";
-import { coverageOfCore, llvmTools } from "./coverage-core.mjs";
 import { has, main, run } from "./lib/run.mjs";
 
 const nightly = () => spawnSync("cargo", ["+nightly", "miri", "--version"], { stdio: "ignore" }).status === 0;
@@ -34,12 +33,6 @@ const jobs = [
 ];
 
 await main(() => {
-  if (llvmTools() === undefined) {
-    console.log("skip lines of the core that a test runs: the LLVM tools of this compiler are not installed");
-    if (process.argv.includes("--require")) process.exitCode = 1;
-  } else if (coverageOfCore() !== true) {
-    process.exitCode = 1;
-  }
   for (const [name, tool, there, args] of jobs) {
     if (!there()) {
       console.log(`skip ${name}: ${tool} is not installed`);

@@ -1,0 +1,21 @@
+/** Enough lines are run by tests, or the change fails: the gates, and that every change meets them. */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import config from "../../vitest.config.ts";
+
+const read = (file: string): string =>
+  readFileSync(join(resolve(import.meta.dirname, "../.."), file), "utf8");
+
+test("002-111 of 100 lines tests run 95, of js/ and of crates/core", () => {
+  const { thresholds, include } = (config.test?.coverage ?? {}) as {
+    readonly thresholds?: { readonly lines: number };
+    readonly include?: readonly string[];
+  };
+  expect(include).toEqual(["js/**/*.ts"]);
+  expect(thresholds?.lines).toBeGreaterThanOrEqual(93);
+  expect(
+    Number(/^const LEAST = (\d+);$/mu.exec(read("scripts/coverage-core.mjs"))?.[1]),
+  ).toBeGreaterThanOrEqual(95);
+  expect(read(".ci/run")).toContain("scripts/test.mjs --check");
+});
