@@ -2,7 +2,7 @@
 //
 //   --full         large corpora: the Linux source tree, many npm packages
 //   --dev          the development build of the addon: quick to make, slower to run
-//   --only a,b     some groups: diff, edit, grep, index, glob, page, reads, encoding, call, overhead, disk, mcp,
+//   --only a,b     some groups: diff, edit, grep, index, start, glob, page, reads, encoding, call, overhead, disk, mcp,
 //                  wasm
 //
 // Every row first checks that both sides give the same answer, then times them
@@ -19,6 +19,7 @@ const groups = [
   "edit",
   "grep",
   "index",
+  "start",
   "glob",
   "page",
   "reads",

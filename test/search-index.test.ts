@@ -98,6 +98,7 @@ describe("an index", () => {
 
   it("finds names from the same tree", async () => {
     await warmTree();
+    fs.utimesSync(join(root, "src/3/f31.ts"), 1, 1);
     const query = { pattern: ["**/f1*.ts", "*.log"], type: "any" } as const;
     const found = await disk.find(root, query);
     expect(found).toEqual(await disk.find(root, { ...query, index: "off" }));
@@ -108,6 +109,8 @@ describe("an index", () => {
       { pattern: "src/*/f2?.ts", type: "file" },
       { pattern: ["*.TS", "!f1*"], caseSensitive: false },
       { pattern: "/src/2/*" },
+      { pattern: "**/f*", sort: "mtime" },
+      { pattern: "**/f*", type: "any", sort: "recent", recencyMs: 3_600_000 },
     ] as const) {
       for (const at of [root, join(root, "src"), join(root, "src/3")]) {
         const paged = { ...more, limit: 7 };
@@ -136,6 +139,29 @@ describe("an index", () => {
     expect(await best("qqqq")).toBeUndefined();
     fs.rmSync(join(root, "src/server"), { recursive: true });
     expect(await best("srvhttpli")).toBeUndefined();
+  });
+});
+
+describe("an index that is kept", () => {
+  it("serves the next one, with what changed meanwhile", async () => {
+    const stateDir = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-state-")));
+    const opened = () => new LocalBackend({ policy: SandboxPolicy.workspaceOnly(root), stateDir });
+    try {
+      disk = opened();
+      await warmTree();
+      const kept = join(stateDir, "indexes");
+      const there = () => fs.existsSync(kept) && fs.readdirSync(kept).some((name) => !name.endsWith(".new"));
+      while (!there()) await new Promise((done) => setTimeout(done, 5));
+      disk.dispose();
+      write("src/3/f3.ts", "const needle3 = 'changed';\n");
+      fs.rmSync(join(root, "src/4/f4.ts"));
+      disk = opened();
+      expect(await disk.warm(root)).toMatchObject({ files: 60 });
+      for (const { maxResults, ...query } of QUERIES) await both(query);
+      expect(await both({ pattern: "changed" })).toEqual(["src/3/f3.ts:1"]);
+    } finally {
+      fs.rmSync(stateDir, { recursive: true, force: true });
+    }
   });
 });
 

@@ -41,6 +41,23 @@ export function smallTree() {
   return tree;
 }
 
+/** A node_modules of some 100,000 files: the packages of the small tree several times. */
+export function modulesTree() {
+  const tree = join(cache, "modules");
+  const marker = join(cache, "modules.made");
+  if (existsSync(marker)) return tree;
+  const small = smallTree();
+  console.error("copying packages into a large node_modules");
+  rmSync(tree, { recursive: true, force: true });
+  for (let copy = 0; copy < 5; copy++) {
+    for (const name of Object.keys(packages)) {
+      cpSync(join(small, name), join(tree, `packages/p${copy}/node_modules`, name), { recursive: true });
+    }
+  }
+  writeFileSync(marker, "");
+  return tree;
+}
+
 /** The Linux source tree from Debian's package: 78,579 files, 1.3 GB. */
 export function linuxTree() {
   const tree = join(cache, "linux-source-6.1");

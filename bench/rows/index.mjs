@@ -12,6 +12,12 @@ export const title = "a warm index: complete results, lines made on demand, agai
 
 const queries = (full) => [
   ["a rare literal", full ? "pm_runtime_get_if_in_use" : "tryGetModuleNameFromFile", { regex: false }, 1000],
+  [
+    "a literal of a few lines",
+    full ? "ext4_quota_write" : "moduleSpecifierResolutionLimit",
+    { regex: false },
+    1000,
+  ],
   ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000],
   ["an identifier as a word", full ? "ext4_inode_info" : "createProgram", { word: true, regex: false }, 20],
   ["letters of either case", full ? "PM_Resume" : "TYPESCRIPT", { case: "insensitive", regex: false }, 20],

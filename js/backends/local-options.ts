@@ -7,7 +7,10 @@ import type { SandboxPolicy } from "./policy.ts";
 export interface LocalOptions {
   /** Who may touch what; default: everything. Enforced natively. */
   readonly policy?: SandboxPolicy | undefined;
-  /** Where lock files are kept; default: the user's state directory. Share it between processes. */
+  /**
+   * Where lock files are kept; default: the user's state directory. Share it between processes. Where it is
+   * given, indexes are kept there too: the next process is warm after one look at each file.
+   */
   readonly stateDir?: string | undefined;
   /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
   readonly durability?: Durability | undefined;

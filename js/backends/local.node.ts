@@ -99,6 +99,9 @@ export class LocalBackend implements FsBackend {
     this.#native = loaded.binding;
     this.#options = Object.freeze({ ...options });
     this.#roots = roots ?? rootsOf(loaded.binding, options);
+    if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
+      this.#roots.keepIndexes(options.stateDir);
+    }
     this.#search = treeSearch(this.#roots, loaded.binding.Cancel);
     if (options.policy === undefined) {
       this.confine = (policy) => new LocalBackend({ ...this.#options, policy });

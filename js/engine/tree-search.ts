@@ -26,6 +26,8 @@ export interface NativeSearch {
   grep(path: string, options: string, cancel?: CancelToken): Promise<Packed[]>;
   find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
   warm(path: string, respectIgnore: boolean, cancel?: CancelToken): Promise<Packed>;
+  /** Has indexes kept in a directory of state, for processes that follow. */
+  keepIndexes(stateDir: string): void;
   disposeIndexes(): void;
   indexStatus(path: string): Promise<Packed>;
   findFiles(path: string, options: string, cancel?: CancelToken): Promise<Packed>;

@@ -117,6 +117,23 @@ impl Paths {
         self.text.get(begin..end)
     }
 
+    /// The last eight bytes of a path, which reach into the one before where it
+    /// is shorter; zeros where there is none.
+    #[inline]
+    pub fn end_at(&self, index: usize) -> [u8; 8] {
+        let text = self.text.as_bytes();
+        let end = self.ends.get(index).map_or(0, |end| *end as usize);
+        match text.get(..end).and_then(<[u8]>::last_chunk) {
+            Some(last) => *last,
+            None => {
+                let mut last = [0; 8];
+                let short = text.get(..end).unwrap_or_default();
+                last[8 - short.len()..].copy_from_slice(short);
+                last
+            }
+        }
+    }
+
     /// The memory in use, in bytes.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 8

@@ -1,5 +1,7 @@
 //! Finding entries of a tree by their names.
 
+mod times;
+
 use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,7 +9,6 @@ use std::time::Instant;
 use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
-use rustix::fs::AtFlags;
 
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::{Use, walk_options};
@@ -123,8 +124,7 @@ pub fn find_indexed(
     options: &FindOptions,
     cancel: &Cancel,
 ) -> Result<Packed> {
-    // An order by time asks each entry anyway.
-    if options.index == Use::Off || options.sort != Sort::Path {
+    if options.index == Use::Off {
         return find(roots, path, options, cancel);
     }
     let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
@@ -140,7 +140,7 @@ pub fn find_indexed(
         };
         Ok((listed.groups, summary))
     };
-    if options.wanted == Wanted::File {
+    if options.wanted == Wanted::File && options.sort == Sort::Path {
         let (mut page, mut total) = (Page::new(options), 0);
         let mut take = |path: &str, ascii: bool| {
             total += 1;
@@ -151,8 +151,14 @@ pub fn find_indexed(
             return Ok(page.pack(total, &all(listed)?.1));
         }
     } else if let Some(listed) = index::names(roots, &ground, &options.walk, &finder, &stop) {
-        let (groups, summary) = all(listed)?;
-        return Ok(pack(groups, &summary, options));
+        let (mut groups, summary) = all(listed)?;
+        if options.sort != Sort::Path {
+            times::ask(&ground, &mut groups, &stop);
+            stop.cancel.check()?;
+        }
+        if options.sort == Sort::Path || !stop.now() {
+            return Ok(pack(groups, &summary, options));
+        }
     }
     stop.cancel.check()?;
     let begun = Instant::now();
@@ -237,12 +243,7 @@ impl Visitor for Finder<'_> {
             group.ends.push(u32::try_from(group.names.len()).unwrap_or(u32::MAX));
             if self.options.sort != Sort::Path {
                 let name = directory.listing.name(index);
-                let stat = rustix::fs::statat(directory.fd, name, AtFlags::SYMLINK_NOFOLLOW);
-                group.times.push(stat.map_or(0.0, |stat| {
-                    // Whole milliseconds, so that a time survives the way to
-                    // JavaScript and back.
-                    stat.st_mtime as f64 * 1e3 + (stat.st_mtime_nsec as f64 / 1e6).floor()
-                }));
+                group.times.push(times::of(directory.fd, name));
             }
         }
         groups.push(group);

@@ -36,6 +36,31 @@ pub struct Lock {
     _file: OwnedFd,
 }
 
+/// Opens a directory in a directory of state, making both with access for their
+/// owner only.
+///
+/// # Errors
+/// As [`Locks::open`].
+pub(crate) fn private_dir(state: &[u8], name: &[u8]) -> Result<OwnedFd> {
+    let everything = Roots::new(&Policy::unconfined())?;
+    let mut made = Made::private();
+    // A name in the directory, so that the directory is on the way to it.
+    let path = [state, b"/", name, b"/any"].concat();
+    let place = everything.locate(&path, Intent::Write, Last::Keep, Missing::Make(&mut made))?;
+    let dir = place.dir.duplicate().map_err(os)?;
+    made.keep();
+    let stat = Stat::of(&dir).map_err(os)?;
+    let own = rustix::process::geteuid().as_raw();
+    let ours = stat.uid == own || own == 0;
+    if !ours || stat.mode & 0o022 != 0 {
+        return Err(Error::new(
+            Code::InvalidArgument,
+            "the state directory is not ours, or others may write in it",
+        ));
+    }
+    Ok(dir)
+}
+
 impl Locks {
     /// Opens `locks` in a directory of state, making both with access for their
     /// owner only.
@@ -44,24 +69,7 @@ impl Locks {
     /// `INVALID_ARGUMENT` where somebody else could plant or remove lock files;
     /// what the system refuses with.
     pub fn open(state: &[u8]) -> Result<Self> {
-        let everything = Roots::new(&Policy::unconfined())?;
-        let mut made = Made::private();
-        // A name in the directory, so that the directory is on the way to it.
-        let path = [state, b"/locks/any"].concat();
-        let place =
-            everything.locate(&path, Intent::Write, Last::Keep, Missing::Make(&mut made))?;
-        let dir = place.dir.duplicate().map_err(os)?;
-        made.keep();
-        let stat = Stat::of(&dir).map_err(os)?;
-        let own = rustix::process::geteuid().as_raw();
-        let ours = stat.uid == own || own == 0;
-        if !ours || stat.mode & 0o022 != 0 {
-            return Err(Error::new(
-                Code::InvalidArgument,
-                "the state directory is not ours, or others may write in it",
-            ));
-        }
-        Ok(Self { dir })
+        Ok(Self { dir: private_dir(state, b"locks")? })
     }
 
     /// Takes the lock of a real path, or gives `None` while another holder has

@@ -231,6 +231,12 @@ impl NativeRoots {
         on_pool_with(&self.confinement.pool, work, PackedResult::from)
     }
 
+    /// Has indexes kept in a directory of state. Called where nothing is restricted yet.
+    #[napi]
+    pub fn keep_indexes(&self, state_dir: String) {
+        index::keep_in(&self.roots, &bytes_of(&state_dir));
+    }
+
     /// Gives back all indexes.
     #[napi]
     pub fn dispose_indexes(&self) {

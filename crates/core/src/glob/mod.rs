@@ -9,6 +9,7 @@
 //! Matching is linear in the path whatever the pattern. Nothing here walks: a
 //! walk asks [`Globs::may_contain`] where it need not go.
 
+mod ends;
 mod pattern;
 
 use regex_automata::meta::{self, Regex};
@@ -16,6 +17,7 @@ use regex_automata::util::syntax;
 
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
+pub use ends::Ends;
 use pattern::{Pattern, Simple};
 
 /// The longest pattern that is compiled, in bytes.
@@ -39,6 +41,8 @@ pub struct Globs {
     exclude: Option<Set>,
     /// Where matches can lie; `None` when some pattern matches at any depth.
     reach: Option<Vec<Reach>>,
+    /// How matches end; `None` where some end in anything.
+    ends: Option<Ends>,
 }
 
 /// Whether letters match across case.
@@ -84,10 +88,15 @@ impl Globs {
             Case::Sensitive if include.is_empty() => None,
             Case::Sensitive => include.iter().map(Reach::of).collect(),
         };
+        let ends = match case {
+            Case::Sensitive if !include.is_empty() => Ends::of(&include),
+            _ => None,
+        };
         Ok(Self {
             include: Set::compile(&include, case, Below::Directories)?,
             exclude: Set::compile(&excluded, case, Below::Everything)?,
             reach,
+            ends,
         })
     }
 
@@ -130,6 +139,12 @@ impl Globs {
 }
 
 impl Globs {
+    /// The ends of which every included path has one, where the patterns say so
+    /// letter by letter.
+    pub fn ends(&self) -> Option<&Ends> {
+        self.ends.as_ref()
+    }
+
     /// What every included path begins with, as far as the patterns say so
     /// letter by letter; empty where they do not.
     pub fn literal_start(&self) -> Vec<u8> {

@@ -12,6 +12,7 @@ mod held;
 mod pack;
 mod plan;
 mod query;
+mod saved;
 mod scan;
 mod show;
 mod slices;
@@ -22,6 +23,7 @@ pub use held::{Held, Sign};
 pub use pack::{pack_hit, search_packed};
 pub use plan::Plan;
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
+pub use saved::{Source, gram_format};
 pub use show::Line;
 pub use slices::{Block, Slices};
 

@@ -4,6 +4,8 @@
 //! block and a row per (shortened) hash. A query reads the rows of its grams and
 //! combines them word by word, 64 blocks at a time, however many there are.
 
+use std::sync::Arc;
+
 use super::grams::HASH_BITS;
 use super::plan::Plan;
 
@@ -28,26 +30,31 @@ pub struct Block {
     pub line: u32,
 }
 
-/// What is remembered of many blocks.
-#[derive(Debug, Default)]
+/// What is remembered of many blocks. A copy shares what will not change.
+#[derive(Clone, Debug, Default)]
 pub struct Slices {
-    full: Vec<Shard>,
+    full: Vec<Arc<Shard>>,
     open: [Option<Shard>; HASH_BITS as usize + 1],
     blocks: usize,
 }
 
-struct Shard {
-    /// One less than the number of rows.
-    mask: u32,
+#[derive(Clone)]
+pub(super) struct Shard {
+    /// How many bits of a gram its row leaves out.
+    shift: u32,
     /// Words of a row.
-    words: usize,
-    rows: Vec<u64>,
-    blocks: Vec<Block>,
+    pub(super) words: usize,
+    /// Row after row, as far as columns came together to words.
+    pub(super) rows: Vec<u64>,
+    /// The last columns, fewer than a word, by row: written here they stay in the
+    /// cache, where each bit of a matrix of megabytes would be a miss.
+    pub(super) last: Vec<u64>,
+    pub(super) blocks: Vec<Block>,
 }
 
 impl std::fmt::Debug for Shard {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} blocks x {} rows", self.blocks.len(), self.mask + 1)
+        write!(out, "{} blocks x {} rows", self.blocks.len(), self.last.len())
     }
 }
 
@@ -56,13 +63,14 @@ impl Slices {
     pub fn push(&mut self, grams: &[u32], block: Block) {
         let rows = (grams.len() * ROWS_PER_GRAM).next_power_of_two();
         let rows = rows.clamp(LEAST_ROWS, 1 << HASH_BITS);
-        let open = &mut self.open[rows.trailing_zeros() as usize];
+        let open = self.open_for(rows);
         let shard = open.get_or_insert_with(|| Shard::new(rows));
         shard.push(grams, block);
-        self.blocks += 1;
-        if shard.blocks.len() == shard.most_columns() {
-            self.full.extend(open.take());
+        if shard.blocks.len() >= shard.most_columns() {
+            let full = open.take().map(Arc::new);
+            self.full.extend(full);
         }
+        self.blocks += 1;
     }
 
     /// How many blocks there are.
@@ -77,15 +85,16 @@ impl Slices {
 
     /// The memory in use, in bytes.
     pub fn bytes(&self) -> usize {
-        let of =
-            |shard: &Shard| shard.rows.len() * 8 + shard.blocks.capacity() * size_of::<Block>();
+        let of = |shard: &Shard| {
+            (shard.rows.len() + shard.last.len()) * 8 + shard.blocks.capacity() * size_of::<Block>()
+        };
         self.shards().map(of).sum()
     }
 
     /// Gives back the memory for blocks to come.
     pub fn shrink(&mut self) {
         for shard in self.open.iter_mut().flatten() {
-            shard.resize(shard.blocks.len().div_ceil(64));
+            shard.resize(shard.blocks.len() / 64);
             shard.blocks.shrink_to_fit();
         }
     }
@@ -139,31 +148,68 @@ impl Slices {
         }
     }
 
-    fn shards(&self) -> impl Iterator<Item = &Shard> {
-        self.full.iter().chain(self.open.iter().flatten())
+    pub(super) fn add_blocks(&mut self, blocks: usize) {
+        self.blocks += blocks;
+    }
+
+    /// The shard that grows, of those with so many rows.
+    pub(super) fn open_for(&mut self, rows: usize) -> &mut Option<Shard> {
+        &mut self.open[rows.trailing_zeros() as usize]
+    }
+
+    pub(super) fn push_full(&mut self, shard: Arc<Shard>) {
+        self.full.push(shard);
+    }
+
+    pub(super) fn shards(&self) -> impl Iterator<Item = &Shard> {
+        self.full.iter().map(Arc::as_ref).chain(self.open.iter().flatten())
     }
 }
 
 impl Shard {
-    fn new(rows: usize) -> Self {
-        let words = FIRST_COLUMNS / 64;
-        Self { mask: rows as u32 - 1, words, rows: vec![0; rows * words], blocks: Vec::new() }
+    pub(super) fn new(rows: usize) -> Self {
+        let (shift, words) = (HASH_BITS - rows.trailing_zeros(), FIRST_COLUMNS / 64);
+        let (rows, last) = (vec![0; rows * words], vec![0; rows]);
+        Self { shift, words, rows, last, blocks: Vec::new() }
     }
 
-    fn most_columns(&self) -> usize {
-        (SHARD_BITS / (self.mask as usize + 1)).max(FIRST_COLUMNS)
+    /// How many rows there are.
+    pub(super) fn height(&self) -> usize {
+        self.last.len()
+    }
+
+    /// The logarithm of the fewest rows.
+    pub(super) fn least_bits() -> u32 {
+        LEAST_ROWS.trailing_zeros()
+    }
+
+    /// Gives the words of each row that are full.
+    pub(super) fn full_rows(&self, give: &mut dyn FnMut(&[u64])) {
+        let full = self.blocks.len() / 64;
+        if full > 0 {
+            self.rows.chunks_exact(self.words).for_each(|row| give(&row[..full]));
+        }
+    }
+
+    pub(super) fn most_columns(&self) -> usize {
+        (SHARD_BITS / self.last.len()).max(FIRST_COLUMNS)
     }
 
     fn push(&mut self, grams: &[u32], block: Block) {
-        let column = self.blocks.len();
-        if column == self.words * 64 {
-            self.resize(self.words * 2);
-        }
-        let (word, bit) = (column / 64, 1 << (column & 63));
+        let bit = 1 << (self.blocks.len() & 63);
         for &gram in grams {
-            self.rows[(gram & self.mask) as usize * self.words + word] |= bit;
+            self.last[(gram >> self.shift) as usize] |= bit;
         }
         self.blocks.push(block);
+        if self.blocks.len().is_multiple_of(64) {
+            let word = self.blocks.len() / 64 - 1;
+            if word == self.words {
+                self.resize((self.words * 2).max(1));
+            }
+            for (row, last) in self.rows.chunks_exact_mut(self.words).zip(&mut self.last) {
+                row[word] = std::mem::take(last);
+            }
+        }
     }
 
     fn resize(&mut self, words: usize) {
@@ -171,18 +217,20 @@ impl Shard {
             return;
         }
         let keep = words.min(self.words);
-        let mut rows = vec![0; (self.mask as usize + 1) * words];
-        for (new, old) in
-            rows.chunks_exact_mut(words.max(1)).zip(self.rows.chunks_exact(self.words))
-        {
-            new[..keep].copy_from_slice(&old[..keep]);
+        let mut rows = vec![0; self.last.len() * words];
+        if keep > 0 {
+            let old = self.rows.chunks_exact(self.words);
+            for (new, old) in rows.chunks_exact_mut(words).zip(old) {
+                new[..keep].copy_from_slice(&old[..keep]);
+            }
         }
         (self.rows, self.words) = (rows, words);
     }
 
-    fn row(&self, gram: u32) -> &[u64] {
-        let row = (gram & self.mask) as usize;
-        &self.rows[row * self.words..][..self.words]
+    /// The columns of a gram: the words that are full, and the last.
+    fn row(&self, gram: u32) -> (&[u64], u64) {
+        let row = (gram >> self.shift) as usize;
+        (&self.rows[row * self.words..][..self.blocks.len() / 64], self.last[row])
     }
 
     /// The columns that fit; `None` is all.
@@ -191,9 +239,18 @@ impl Shard {
             Plan::Any => None,
             Plan::Grams(grams) => {
                 let (first, rest) = grams.split_first()?;
-                let mut columns = self.row(*first).to_vec();
+                let (row, last) = self.row(*first);
+                let mut columns = Vec::with_capacity(row.len() + 1);
+                columns.extend_from_slice(row);
+                columns.push(last);
                 for &gram in rest {
-                    if !and(&mut columns, self.row(gram)) {
+                    let (row, last) = self.row(gram);
+                    // The last word is beside the others.
+                    let left = columns.last_mut().is_some_and(|word| {
+                        *word &= last;
+                        *word != 0
+                    });
+                    if !(and(&mut columns[..row.len()], row) || left) {
                         break;
                     }
                 }
@@ -215,7 +272,7 @@ impl Shard {
                 columns
             }
             Plan::One(plans) => {
-                let mut columns = vec![0; self.words];
+                let mut columns = vec![0; self.blocks.len() / 64 + 1];
                 for plan in plans {
                     or(&mut columns, &self.fitting(plan)?);
                 }
@@ -250,7 +307,7 @@ mod tests {
         let mut slices = Slices::default();
         let grams_of = |owner: u32| -> Vec<u32> {
             // Of very different sizes, so that there are several shards.
-            (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0x3_ffff).collect()
+            (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
             slices.push(&grams_of(owner), Block { owner, offset: 0, len: 1, line: 1 });

@@ -11,18 +11,23 @@
 //!   compares a directory with what was known of it;
 //! - `tree`, `order` and `view` hold what is known, in path order;
 //! - `work` chooses the files, `verify` reads them;
-//! - `sign` reads all files once, in the background.
+//! - `sign` reads all files once, in the background;
+//! - `shelf` keeps what was signed for the next process, `kept` says how, and
+//!   `adopt` takes it over.
 //!
 //! What it cannot know: a store through a memory map is told of when the map
 //! goes, and a file may be changed through another name that it was given
 //! outside the tree. Who must see that too asks with `strict`.
 
+mod adopt;
 mod event;
 mod fuzzy;
+mod kept;
 mod laid;
 mod list;
 mod names;
 mod order;
+mod shelf;
 mod sign;
 mod state;
 mod tree;
@@ -36,17 +41,21 @@ mod watch;
 mod work;
 
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod stops;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
 pub use fuzzy::{FuzzyOptions, find_files};
 pub(crate) use names::{Listed, files, names};
+pub(crate) use shelf::Shelf;
 
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::{Fresh, GrepOptions, Search};
@@ -127,6 +136,12 @@ pub(crate) struct Index {
     views: Mutex<Views>,
     /// The paths of the files, laid out for scoring.
     paths: Mutex<laid::Laid>,
+    /// What an earlier process kept was asked for.
+    asked: AtomicBool,
+    /// It is on its way.
+    coming: Mutex<Option<Receiver<Option<kept::Kept>>>>,
+    /// How many files were signed since the index was kept.
+    unkept: AtomicUsize,
 }
 
 /// What is told of an index.
@@ -160,6 +175,9 @@ impl Index {
             state: Mutex::new(State::default()),
             views: Mutex::default(),
             paths: Mutex::default(),
+            asked: off(),
+            coming: Mutex::default(),
+            unkept: AtomicUsize::new(0),
         })
     }
 
@@ -180,6 +198,42 @@ impl Index {
         let bytes = state.tree.slices.bytes();
         self.full.store(bytes > MOST_BYTES, Ordering::Relaxed);
         self.weight.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Asks for what an earlier process kept, once.
+    fn ask(&self, ground: &Ground<'_>) {
+        if let Some(shelf) = ground.roots.shelf.get()
+            && !self.asked.swap(true, Ordering::AcqRel)
+        {
+            *self.coming.lock().unwrap_or_else(PoisonError::into_inner) = shelf.load(&self.key);
+        }
+    }
+
+    /// Takes over what was asked for.
+    fn take_kept(&self, ground: &Ground<'_>, stop: &Stop<'_>) {
+        let coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(coming) = coming else { return };
+        loop {
+            match coming.recv_timeout(WAIT * 10) {
+                Ok(Some(kept)) => return adopt::adopt(self, ground, kept, stop),
+                Err(RecvTimeoutError::Timeout) if !stop.now() && !self.is_closed() => {}
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Keeps the index for processes that follow, where enough was signed since.
+    fn keep(&self, ground: &Ground<'_>) {
+        let Some(shelf) = ground.roots.shelf.get() else { return };
+        let state = self.lock();
+        let (unkept, files) = (self.unkept.load(Ordering::Relaxed), state.tree.live_files);
+        if unkept == 0 || unkept * 20 < files || self.is_closed() || !state.tree.is_compact() {
+            return;
+        }
+        self.unkept.store(0, Ordering::Relaxed);
+        let snapshot = kept::Snapshot::of(&state.tree);
+        drop(state);
+        shelf.save(&self.key, snapshot);
     }
 
     fn count_bytes(&self, bytes: u64) {
@@ -209,6 +263,9 @@ impl Index {
 
     /// Lists the tree and, where contents will be asked for, signs its files.
     fn build(&self, ground: &Ground<'_>, contents: bool, stop: &Stop<'_>) {
+        if contents {
+            self.ask(ground);
+        }
         {
             let mut state = self.lock();
             *state = State::new();
@@ -408,6 +465,15 @@ pub fn warm(
     index.weigh(&index.lock());
     LIVE.touch(&index);
     Ok(index.status())
+}
+
+/// Has the indexes of a set of roots kept in a directory of state, for processes
+/// that follow. To be called by a thread that the kernel does not restrict.
+pub fn keep_in(roots: &Roots, state: &[u8]) {
+    if let Some(shelf) = Shelf::new(state) {
+        // Once: whoever came first stays.
+        let _ = roots.shelf.set(shelf);
+    }
 }
 
 /// Gives back all indexes of a set of roots. The next search makes new ones.

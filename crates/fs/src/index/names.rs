@@ -54,12 +54,16 @@ pub(crate) fn files(
     if !start_of_all.is_empty() {
         number = first_from(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
     }
+    let ends = options.globs.ends();
     for number in number..end {
         if number % 4096 == 0 && stop.now() {
             return None;
         }
+        if ends.is_some_and(|ends| !ends.fit(laid.paths.end_at(number))) {
+            continue;
+        }
         let path = path_at(number);
-        if !path.as_bytes().starts_with(&start_of_all) {
+        if !start_of_all.is_empty() && !path.as_bytes().starts_with(&start_of_all) {
             break;
         }
         if visitor.wants(path.as_bytes(), Kind::File) && sees(path.as_bytes()) {

@@ -33,12 +33,17 @@ const LATER: Duration = Duration::from_millis(150);
 
 /// Signs what is dirty until next to nothing is.
 pub(super) fn sign(index: &Index, ground: &Ground<'_>, stop: &Stop<'_>) {
+    index.ask(ground);
+    index.take_kept(ground, stop);
     for number in 0..PASSES {
         if !pass(index, ground, number, stop) {
             break;
         }
     }
     index.lock().tree.slices.shrink();
+    if !stop.now() {
+        index.keep(ground);
+    }
 }
 
 /// Signs what is dirty once; false where there was nothing worth it.
@@ -178,6 +183,7 @@ impl<'a> Signing<'a> {
         }
         hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.blocks);
         index.tree.settle(todo.file, state, &stat, owner);
+        self.index.unkept.fetch_add(1, Ordering::Relaxed);
         self.index.count_bytes(stat.size);
     }
 

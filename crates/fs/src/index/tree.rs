@@ -13,6 +13,7 @@ use filewright_core::ignore::Stack;
 use filewright_core::path::encode_name;
 use filewright_core::search::{Block, Slices};
 
+use super::kept::Same;
 use super::order::Order;
 use crate::stat::{Kind, Stat};
 
@@ -129,6 +130,21 @@ pub(super) fn stamp_of(stat: &Stat) -> u64 {
     let mut hasher = DefaultHasher::new();
     (stat.dev, stat.ino, stat.size, stat.mtime, stat.ctime, stat.kind as u8).hash(&mut hasher);
     hasher.finish()
+}
+
+/// One number for how [`stamp_of`] is made, so that stamps kept by another
+/// version are known for what they are.
+pub(super) fn stamp_format() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (1_u64, 2_u64, 3_u64, 4_i64, 5_i64, 6_u8).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Entry {
+    /// A regular file that is not ignored.
+    pub fn is_file(&self) -> bool {
+        self.kind == Kind::File && self.below != NONE
+    }
 }
 
 impl Dir {
@@ -262,11 +278,15 @@ impl Tree {
 
     /// A dirty file was signed.
     pub fn settle(&mut self, file: u32, state: State, stat: &Stat, owner: u32) {
+        let (size, linked) = (u32::try_from(stat.size).unwrap_or(u32::MAX), stat.nlink > 1);
+        self.settle_as(&Same { file, state, stamp: stamp_of(stat), size, owner, linked });
+    }
+
+    /// A dirty file is known to be so.
+    pub fn settle_as(&mut self, same: &Same) {
+        let &Same { file, state, stamp, size, owner, linked } = same;
         let known = &mut self.files[file as usize];
-        known.state = state;
-        known.stamp = stamp_of(stat);
-        known.size = u32::try_from(stat.size).unwrap_or(u32::MAX);
-        known.signed = owner;
+        (known.state, known.stamp, known.size, known.signed) = (state, stamp, size, owner);
         match state {
             State::Dirty | State::Kept => return,
             State::Text | State::Whole => self.texts += 1,
@@ -274,7 +294,7 @@ impl Tree {
             State::Always => drop(self.always.insert(file)),
         }
         self.dirty.remove(&file);
-        if stat.nlink > 1 {
+        if linked {
             self.linked.insert(file);
         }
     }
@@ -286,7 +306,8 @@ impl Tree {
 
     pub fn owner(&self, owner: u32) -> Option<u32> {
         let file = *self.owners.get(owner as usize)?;
-        (self.files[file as usize].signed == owner).then_some(file)
+        let known = self.files.get(file as usize)?;
+        (known.signed == owner).then_some(file)
     }
 
     /// Whether most of what is held belongs to files that are gone or changed.

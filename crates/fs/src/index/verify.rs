@@ -15,16 +15,14 @@ use super::tree::{NONE, stamp_of};
 use super::work::Work;
 use crate::grep::{Local, Part, Search};
 use crate::stat::{Kind, Stat};
-use crate::walk::{
-    Content, Ground, Next, Opener, Stop, Visitor as _, open_plain, read_open, threads,
-};
+use crate::walk::{Content, Ground, Next, Opener, Stop, Visitor as _, read_open, threads};
 
 /// Files that a thread takes at a time.
 const CHUNK: usize = 32;
 /// The same where the search may end early.
 const SMALL_CHUNK: usize = 4;
 /// Fewer candidates than this are done before another thread has started.
-const ALONE: usize = 24;
+const ALONE: usize = 48;
 
 /// Reads and searches; gives the smallest path that was not done in time, and
 /// whether more was found than was wanted.
@@ -116,14 +114,17 @@ impl<'a> Verifier<'a> {
             if begin >= end {
                 return;
             }
-            for candidate in self.look_up(begin..end) {
+            let candidates = self.look_up(begin..end);
+            for (number, candidate) in candidates.iter().enumerate() {
                 if shared.stop.now() {
                     return keep_smaller(&shared.undone, &candidate.path);
                 }
                 if self.is_beyond(&candidate.path) {
                     return;
                 }
-                match self.search(&candidate) {
+                let next = candidates.get(number + 1);
+                let left = next.is_none_or(|next| next.dir != candidate.dir);
+                match self.search(candidate, left) {
                     Next::Continue => {}
                     Next::Bound(path) => {
                         keep_smaller(&shared.bound, &path);
@@ -168,11 +169,9 @@ impl<'a> Verifier<'a> {
             .collect()
     }
 
-    fn search(&mut self, candidate: &Candidate) -> Next {
+    fn search(&mut self, candidate: &Candidate, left: bool) -> Next {
         let Shared { search, stop, work, .. } = *self.shared;
-        let opened =
-            self.opener.open(&candidate.dir).and_then(|dir| open_plain(dir, &candidate.name, stop));
-        let fd = match opened {
+        let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {
             Ok(Some(fd)) => fd,
             // It went away or became something else since.
             Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Next::Continue,

@@ -23,7 +23,7 @@ mod resolver;
 mod walk;
 
 use std::os::fd::OwnedFd;
-use std::sync::RwLock;
+use std::sync::{Arc, OnceLock, RwLock};
 
 use filewright_core::access::{Intent, Rules, RulesConfig, Verdict};
 use filewright_core::{Code, Error, Result};
@@ -38,7 +38,7 @@ pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
 pub(crate) use resolver::directory_flags;
 
 use crate::errno::{os, outside, protected, secret};
-use crate::index::Indexes;
+use crate::index::{Indexes, Shelf};
 use crate::write::Swept;
 
 /// One allowed place.
@@ -85,6 +85,8 @@ pub struct Roots {
     granted: RwLock<Vec<Vec<u8>>>,
     pub(crate) swept: Swept,
     pub(crate) indexes: Indexes,
+    /// Where indexes are kept for the processes that follow.
+    pub(crate) shelf: OnceLock<Arc<Shelf>>,
 }
 
 impl Roots {
@@ -138,6 +140,7 @@ impl Roots {
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
+            shelf: OnceLock::new(),
         })
     }
 
@@ -180,6 +183,7 @@ impl Roots {
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
+            shelf: OnceLock::new(),
         })
     }
 
@@ -268,6 +272,7 @@ impl Roots {
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
+            shelf: OnceLock::new(),
         })
     }
 

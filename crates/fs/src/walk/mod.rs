@@ -24,6 +24,7 @@ mod worker;
 use std::ffi::CStr;
 use std::num::NonZero;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filewright_core::Result;
@@ -263,5 +264,7 @@ fn walk_queue<V: Visitor>(
 
 /// How many threads search: more than this the disk cache does not feed.
 pub(crate) fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get).min(16)
+    // Asked once: the answer is read from several files.
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get).min(16))
 }

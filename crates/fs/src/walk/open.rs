@@ -22,11 +22,13 @@ pub(crate) struct Opener<'a> {
     ground: &'a Ground<'a>,
     stop: &'a Stop<'a>,
     last: Option<(Arc<[u8]>, OwnedFd)>,
+    /// Where paths are put together.
+    path: Vec<u8>,
 }
 
 impl<'a> Opener<'a> {
     pub fn new(ground: &'a Ground<'a>, stop: &'a Stop<'a>) -> Self {
-        Self { ground, stop, last: None }
+        Self { ground, stop, last: None, path: Vec::new() }
     }
 
     /// Opens the directory of that path below the start (with a final slash;
@@ -47,6 +49,29 @@ impl<'a> Opener<'a> {
             Some((_, fd)) => Ok(fd.as_fd()),
             None => Err(Errno::BADF),
         }
+    }
+
+    /// Opens a file as [`open_plain`] does. Of a directory that is `left` for another
+    /// afterwards no descriptor is made, where that can be: the file is opened by all
+    /// names at once.
+    pub fn open_plain(
+        &mut self,
+        directory: &Arc<[u8]>,
+        name: &CStr,
+        left: bool,
+    ) -> rustix::io::Result<Option<OwnedFd>> {
+        let one_call = self.ground.resolver == Resolver::Kernel;
+        let length = directory.len() + name.count_bytes();
+        let is_open = self.last.as_ref().is_some_and(|(known, _)| known == directory);
+        if !left || is_open || !one_call || directory.is_empty() || length > PATH_MAX {
+            let stop = self.stop;
+            return open_plain(self.open(directory)?, name, stop);
+        }
+        self.path.clear();
+        self.path.extend_from_slice(directory);
+        self.path.extend_from_slice(name.to_bytes());
+        let from = self.ground.fd.as_fd();
+        or_other(self.patiently(|| open_path(from, &self.path, PLAIN)))
     }
 
     fn below(&self, from: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
@@ -72,7 +97,7 @@ impl<'a> Opener<'a> {
                 if memchr::memchr(b'/', piece).is_none() {
                     self.patiently(|| open_directory(dir, piece))?
                 } else {
-                    self.patiently(|| open_path(dir, piece))?
+                    self.patiently(|| open_path(dir, piece, DIRECTORY))?
                 }
             };
             if piece.len() == rest.len() {
@@ -121,26 +146,26 @@ fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedF
     rustix::fs::openat(dir, name, DIRECTORY, Mode::empty())
 }
 
-/// Opens a directory by several names at once, none of which may be a link.
+/// Opens by several names at once, none of which may be a link.
 #[cfg(target_os = "linux")]
-fn open_path(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_path(dir: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
     const RESOLVE: ResolveFlags =
         ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
-    rustix::fs::openat2(dir, path, DIRECTORY, Mode::empty(), RESOLVE)
+    rustix::fs::openat2(dir, path, flags, Mode::empty(), RESOLVE)
 }
 
-/// Opens a directory by several names at once, none of which may be a link.
+/// Opens by several names at once, none of which may be a link.
 #[cfg(target_vendor = "apple")]
-fn open_path(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_path(dir: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
     // The kernel refuses the two no-follow flags together.
-    let flags = DIRECTORY.difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
+    let flags = flags.difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
     rustix::fs::openat(dir, path, flags, Mode::empty())
 }
 
 /// There is no such call here; paths are opened name by name.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn open_path(_: BorrowedFd<'_>, _: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
@@ -179,9 +204,17 @@ pub(crate) fn open_plain(
     name: &CStr,
     stop: &Stop<'_>,
 ) -> rustix::io::Result<Option<OwnedFd>> {
-    let flags =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    match patiently(stop, || rustix::fs::openat(dir, name, flags, Mode::empty())) {
+    or_other(patiently(stop, || rustix::fs::openat(dir, name, PLAIN, Mode::empty())))
+}
+
+const PLAIN: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+
+fn or_other(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<OwnedFd>> {
+    match opened {
         Ok(fd) => Ok(Some(fd)),
         // It was replaced by a link or a socket since it was listed.
         Err(Errno::LOOP | Errno::NXIO | Errno::MLINK) => Ok(None),

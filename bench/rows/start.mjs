@@ -1,0 +1,118 @@
+// How a process begins to search: the first query, an index that an earlier
+// process kept, names in a tree that is known; on the Linux sources and on a
+// large node_modules.
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { linuxTree, modulesTree, smallTree } from "../lib/corpora.mjs";
+import { median, runs, same, time } from "../lib/measure.mjs";
+import { ripgrep } from "../lib/ripgrep.mjs";
+
+export const title =
+  "beginning: the first query, a warm start, names; peers are ripgrep 15 processes or what the goal allows";
+
+export async function* rows({ load, full }) {
+  const { LocalBackend, SandboxPolicy } = await load("index.node.js");
+  const trees = full ? [linuxTree(), modulesTree()] : [smallTree()];
+  for (const tree of trees) {
+    const policy = SandboxPolicy.readOnly(tree);
+    const name = tree.split("/").at(-1);
+    for (const part of [first, warmStart, names])
+      for await (const row of part({ LocalBackend, policy, tree }))
+        yield { ...row, name: `${name}: ${row.name}` };
+  }
+}
+
+/** What is asked first, while nothing is known: an index begins to be made behind it. */
+async function* first({ LocalBackend, policy, tree }) {
+  const query = { pattern: "tryGetModuleNameFromFile", regex: false, respectIgnore: false };
+  const peer = () =>
+    ripgrep(tree, ["--no-ignore", "--no-heading", "-n", "--fixed-strings", "-e", query.pattern, "."]);
+  let backend;
+  const ours = async () => {
+    backend?.dispose();
+    backend = new LocalBackend({ policy });
+    return backend.grep(tree, query);
+  };
+  same("lines", (await ours()).totalMatches, (await peer()).split("\n").length - 1);
+  // The index of the round before is given up before the next begins.
+  const theirs = () => {
+    backend?.dispose();
+    return peer();
+  };
+  const measured = await runs(ours, theirs, { rounds: 7 });
+  backend?.dispose();
+  yield { name: "the first query", peer: "ripgrep", goal: 0.9, ...measured };
+}
+
+/** An index that was kept, against asking every file once and 100 ms. */
+async function* warmStart({ LocalBackend, policy, tree }) {
+  const stateDir = mkdtempSync(join(tmpdir(), "filewright-bench-"));
+  try {
+    const made = new LocalBackend({ policy, stateDir });
+    const rss = process.memoryUsage().rss;
+    const took = await time(() => made.warm(tree));
+    const status = await made.indexStatus(tree);
+    const grown = process.memoryUsage().rss - rss;
+    const kept = await keptIn(join(stateDir, "indexes"));
+    const ratio = (status.memoryBytes / status.corpusBytes).toFixed(3);
+    console.log(
+      `${tree.split("/").at(-1)}: ${status.files} files made in ${took.toFixed(0)} ms, ${ratio} bytes a byte, RSS +${(grown / 1e6).toFixed(0)} MB, kept in ${(kept / 1e6).toFixed(0)} MB`,
+    );
+    const absent = { pattern: "zqxj_absent_everywhere", regex: false };
+    const scan = () => ripgrep(tree, ["--no-require-git", "--fixed-strings", "-e", absent.pattern, "."]);
+    const scanned = median([await time(scan), await time(scan), await time(scan)]);
+    yield { name: "making an index", peer: "six ripgreps", ...ratioOf(took, 6 * scanned) };
+    const samples = [];
+    for (let round = 0; round < 5; round++) {
+      const sweep = await time(() => made.grep(tree, { ...absent, strict: true }));
+      const backend = new LocalBackend({ policy, stateDir });
+      const start = await time(() => backend.warm(tree));
+      same("files", (await backend.indexStatus(tree)).unsigned, 0);
+      backend.dispose();
+      samples.push({ start, allowed: sweep + 100 });
+    }
+    made.dispose();
+    const [start, allowed] = ["start", "allowed"].map((side) => median(samples.map((one) => one[side])));
+    yield { name: "a warm start", peer: "one sweep and 100 ms", ...ratioOf(start, allowed) };
+  } finally {
+    rmSync(stateDir, { recursive: true, force: true });
+  }
+}
+
+/** Names from the tree that is kept in memory, in milliseconds. */
+async function* names({ LocalBackend, policy, tree }) {
+  const backend = new LocalBackend({ policy });
+  await backend.warm(tree);
+  const asked = [
+    ["names by an ending", 3, () => backend.find(tree, { pattern: "**/*.h" })],
+    ["names by both ends", 3, () => backend.find(tree, { pattern: "**/ext4*.c" })],
+    ["files by letters", 1, () => backend.findFiles(tree, { query: "ext4ino", typos: 0 })],
+    ["files by letters, one wrong", 4, () => backend.findFiles(tree, { query: "kmallloc.h" })],
+  ];
+  for (const [name, allowed, ours] of asked) {
+    const took = [];
+    for (let round = 0; round < 30; round++) took.push(await time(ours));
+    yield { name, peer: "what the goal allows", ...ratioOf(median(took), allowed) };
+  }
+  backend.dispose();
+}
+
+const ratioOf = (ours_ms, peer_ms) => ({ ours_ms, peer_ms, faster: peer_ms / ours_ms, goal: 1 });
+
+/** The size of the one kept index, once it is whole. */
+async function keptIn(folder) {
+  for (;;) {
+    const [name] = list(folder).filter((entry) => !entry.endsWith(".new"));
+    if (name !== undefined) return statSync(join(folder, name)).size;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+function list(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
