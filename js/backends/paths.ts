@@ -128,6 +128,8 @@ export function sortCodePoints(names: string[]): string[] {
   return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareCodePoints) : names.sort();
 }
 
+/** Most names have nothing that could be hostile, and this is told much faster. */
+const UNCOMMON = /[^ -~]/u;
 const HOSTILE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
@@ -138,6 +140,7 @@ const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t"
  * @example escapeControls("a\nb") // "a\\nb"
  */
 export function escapeControls(text: string): string {
+  if (!UNCOMMON.test(text)) return text;
   return text.replace(HOSTILE, (c) => {
     const code = c.charCodeAt(0);
     return (

@@ -69,6 +69,24 @@ const VERDICTS: readonly PathVerdict[] = Array.from({ length: 32 }, (_, flags) =
   }),
 );
 
+/** How many verdicts are remembered, and for paths of at most so many UTF-16 units: a few hundred KiB. */
+const REMEMBERED = 1024;
+const REMEMBERED_LENGTH = 256;
+
+/** One call judges the same path several times, and so do many calls: rules do not change, so verdicts are kept. */
+function remembering(judge: (path: string) => PathVerdict): (path: string) => PathVerdict {
+  const known = new Map<string, PathVerdict>();
+  return (path) => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const verdict = judge(path);
+    if (path.length > REMEMBERED_LENGTH) return verdict;
+    if (known.size >= REMEMBERED) known.clear();
+    known.set(path, verdict);
+    return verdict;
+  };
+}
+
 /** Wraps a binding. */
 export function accessEngine(binding: AccessBinding): AccessEngine {
   return {
@@ -76,7 +94,7 @@ export function accessEngine(binding: AccessBinding): AccessEngine {
       try {
         const raw = new binding.AccessRules(cwd, [...roots], [...deny], protect, secrets);
         return {
-          judge: (path) => VERDICTS[raw.judge(path)] as PathVerdict,
+          judge: remembering((path) => VERDICTS[raw.judge(path)] as PathVerdict),
           deniedNames: (directory, names) => raw.deniedNames(directory, names.join("/")),
         };
       } catch (error) {

@@ -54,7 +54,7 @@ export async function readPage(call: Call, at: Location, request: PageRequest): 
     bytes.length > OFF_LOOP_BYTES
       ? await engine().readPageAsync(bytes, request, at.path)
       : engine().readPage(bytes, request, at.path);
-  return { ...page, version, mtime: stat.mtime };
+  return Object.assign(page, { version, mtime: stat.mtime });
 }
 
 /** Above this much a page is cut off the event loop: about 100 µs of work. */

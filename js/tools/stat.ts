@@ -155,18 +155,17 @@ export function octal(mode: number): string {
 }
 
 /** `-rw-r--r--`. */
-export function modeString(facts: Pick<FsStat, "type" | "mode">): string {
-  const mode = facts.mode ?? 0;
-  const letters = ["r", "w", "x"];
-  const bits = Array.from({ length: 9 }, (_, at) =>
-    (mode >> (8 - at)) & 1 ? (letters[at % 3] as string) : "-",
-  );
-  const special = (at: number, bit: number, on: string, off: string): void => {
-    if (mode & bit) bits[at] = bits[at] === "x" ? on : off;
-  };
-  special(2, 0o4000, "s", "S");
-  special(5, 0o2000, "s", "S");
-  special(8, 0o1000, "t", "T");
-  const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[facts.type];
-  return kind + bits.join("");
+export function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
+  const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[type];
+  const owner = triple(mode >> 6, (mode & 0o4000) !== 0, "s");
+  const group = triple(mode >> 3, (mode & 0o2000) !== 0, "s");
+  return kind + owner + group + triple(mode, (mode & 0o1000) !== 0, "t");
+}
+
+const TRIPLES: readonly string[] = ["---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx"];
+
+/** The last three bits as letters; a special bit takes the place of `x`, in capitals where that is not set. */
+function triple(bits: number, special: boolean, letter: string): string {
+  const plain = TRIPLES[bits & 7] as string;
+  return special ? plain.slice(0, 2) + (bits & 1 ? letter : letter.toUpperCase()) : plain;
 }
