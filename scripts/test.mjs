@@ -65,6 +65,19 @@ function cargo() {
   return counting.enough() ? results : { ...results, failed: 1 };
 }
 
+/** The state machines of the threads and locks in every order; skipped where the model cannot be had. */
+function loom() {
+  const manifest = ["--quiet", "--manifest-path", "crates/fs/loom/Cargo.toml"];
+  const env = { CARGO_TARGET_DIR: join(root, "target/loom") };
+  if (run("cargo", ["fetch", ...manifest], { env, capture: true, check: false }).status !== 0) {
+    console.log("orders of threads: skipped, loom cannot be had here");
+    return { passed: 0, failed: 0, skipped: 1 };
+  }
+  const { status, stdout } = run("cargo", ["test", ...manifest], { env, capture: "stdout", check: false });
+  process.stdout.write(stdout);
+  return cargoResults(stdout, status);
+}
+
 function vitest(project, ...more) {
   const json = `${reports}/${project}.json`;
   rmSync(join(root, json), { force: true });
@@ -115,6 +128,7 @@ const fast = [
 ];
 const slow = [
   ["cargo tests", cargo],
+  ["orders of threads", loom],
   ...(flag("--fuzz") ? [["fuzz targets", () => fuzz(5)]] : []),
   ["acceptance", acceptance],
   ["slow tests", () => vitest("slow", "--maxWorkers=1")],

@@ -1,18 +1,19 @@
 //! Cooperative cancellation and deadlines for work that takes long.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use filewright_core::{Code, Error, Result};
 
+use crate::flag::Flag;
+
 /// A flag that work checks between files and blocks. Clones share the flag.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<Flag>);
+pub struct Cancel(Arc<Shared>);
 
 #[derive(Debug, Default)]
-struct Flag {
-    cancelled: AtomicBool,
+struct Shared {
+    cancelled: Flag,
     /// The most that a thread worked between two looks at the flag, and how often it is looked at
     /// before it counts as set.
     #[cfg(test)]
@@ -27,14 +28,14 @@ impl Cancel {
 
     /// Asks the work to stop.
     pub fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::Relaxed);
+        self.0.cancelled.set();
     }
 
     /// Whether [`Cancel::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         #[cfg(test)]
         self.0.watched.look(&self.0.cancelled);
-        self.0.cancelled.load(Ordering::Relaxed)
+        self.0.cancelled.is_set()
     }
 
     /// `CANCELLED` once [`Cancel::cancel`] was called.
@@ -72,10 +73,11 @@ impl Deadline {
 #[cfg(test)]
 pub(crate) mod watched {
     use std::cell::Cell;
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
     use super::Cancel;
+    use crate::flag::Flag;
 
     thread_local! {
         /// When this thread looked last.
@@ -97,14 +99,14 @@ pub(crate) mod watched {
     }
 
     impl Watched {
-        pub fn look(&self, cancelled: &AtomicBool) {
+        pub fn look(&self, cancelled: &Flag) {
             let now = processor_time();
             let before = LOOKED.replace(Some(now)).unwrap_or(now);
             let worked = now.saturating_sub(before).as_nanos() as u64;
             self.most_nanos.fetch_max(worked, Ordering::Relaxed);
             self.looks.fetch_add(1, Ordering::Relaxed);
             if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
-                cancelled.store(true, Ordering::Relaxed);
+                cancelled.set();
             }
         }
     }

@@ -16,6 +16,10 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+mod turns;
+
+use turns::{Site, take};
+
 use crate::cancel::Cancel;
 use crate::errno::os;
 use crate::root::{Last, Made, Missing, Policy, Roots};
@@ -79,25 +83,13 @@ impl Locks {
     /// What the system refuses with.
     pub fn try_lock(&self, real: &[u8]) -> Result<Option<Lock>> {
         let name = sha256(real)[7..].to_owned();
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Each turn that fails is somebody else's release.
-        for _ in 0..64 {
-            let mode = Mode::from_raw_mode(0o600);
-            let file = rustix::fs::openat(&self.dir, name.as_str(), flags, mode).map_err(os)?;
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => return Ok(None),
-                Err(Errno::INTR) => continue,
-                Err(errno) => return Err(os(errno)),
-            }
-            let held = Stat::of(&file).map_err(os)?;
-            let named = Stat::find(&self.dir, name.as_bytes())?;
-            if held.kind == Kind::File && named.is_some_and(|named| named.same_file(&held)) {
+        let taken = take(&Named { dir: &self.dir, name: &name })?;
+        taken
+            .map(|file| {
                 let dir = rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(os)?;
-                return Ok(Some(Lock { dir, name, _file: file }));
-            }
-        }
-        Ok(None)
+                Ok(Lock { dir, name, _file: file })
+            })
+            .transpose()
     }
 
     /// Takes the lock of a real path, waiting for it.
@@ -126,6 +118,39 @@ impl Drop for Lock {
     fn drop(&mut self) {
         // Still locked: nobody can take it under this name while it goes.
         let _ = unlink(&self.dir, self.name.as_bytes());
+    }
+}
+
+/// A lock file by its name in a directory.
+struct Named<'a> {
+    dir: &'a OwnedFd,
+    name: &'a str,
+}
+
+impl Site for Named<'_> {
+    type File = OwnedFd;
+    type Error = Error;
+
+    fn open(&self) -> Result<OwnedFd> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(self.dir, self.name, flags, Mode::from_raw_mode(0o600)).map_err(os)
+    }
+
+    fn hold(&self, file: &OwnedFd) -> Result<bool> {
+        loop {
+            match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(os(errno)),
+            }
+        }
+    }
+
+    fn is_named(&self, file: &OwnedFd) -> Result<bool> {
+        let held = Stat::of(file).map_err(os)?;
+        let named = Stat::find(self.dir, self.name.as_bytes())?;
+        Ok(held.kind == Kind::File && named.is_some_and(|named| named.same_file(&held)))
     }
 }
 

@@ -12,6 +12,8 @@ mod pool;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod pool;
+#[cfg(target_os = "linux")]
+mod queue;
 
 use std::sync::Arc;
 

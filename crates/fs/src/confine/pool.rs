@@ -5,12 +5,12 @@
 //! them and stops nothing else, and a restriction holds for these alone. Code of
 //! users never runs on them.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use filewright_core::{Code, Error, Result};
 
 use super::landlock::Ruleset;
+use super::queue::{Queue, Then};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -25,23 +25,8 @@ pub struct Pool {
 
 #[derive(Debug)]
 struct Shared {
-    state: Mutex<State>,
-    ready: Condvar,
+    queue: Queue<Work>,
     ruleset: Option<Ruleset>,
-}
-
-#[derive(Default)]
-struct State {
-    work: VecDeque<Work>,
-    threads: usize,
-    idle: usize,
-    closed: bool,
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} threads, {} waiting", self.threads, self.work.len())
-    }
 }
 
 impl Pool {
@@ -60,7 +45,7 @@ impl Pool {
         let pool = Self::over(Some(ruleset));
         let (told, tell) = std::sync::mpsc::sync_channel(1);
         let shared = Arc::clone(&pool.shared);
-        pool.shared.lock().threads = 1;
+        pool.shared.queue.count();
         let first = std::thread::Builder::new().name("filewright".to_owned()).spawn(move || {
             let restricted = shared.restrict();
             let fine = restricted.is_ok();
@@ -76,39 +61,28 @@ impl Pool {
     }
 
     fn over(ruleset: Option<Ruleset>) -> Self {
-        let (state, ready) = (Mutex::default(), Condvar::new());
-        Self { shared: Arc::new(Shared { state, ready, ruleset }) }
+        Self { shared: Arc::new(Shared { queue: Queue::new(MOST_THREADS), ruleset }) }
     }
 
     /// Has one of the threads do something.
     pub fn submit(&self, work: impl FnOnce() + Send + 'static) {
-        let mut state = self.shared.lock();
-        state.work.push_back(Box::new(work));
-        if state.idle >= state.work.len() || state.threads >= MOST_THREADS {
-            drop(state);
-            self.shared.ready.notify_one();
+        if self.shared.queue.put(Box::new(work)) == Then::Nothing {
             return;
         }
-        state.threads += 1;
-        drop(state);
         let shared = Arc::clone(&self.shared);
         let started = std::thread::Builder::new().name("filewright".to_owned()).spawn(move || {
             match shared.restrict() {
                 Ok(()) => shared.serve(),
                 // It does not serve; the first one does.
-                Err(_) => shared.lock().threads -= 1,
+                Err(_) => drop(shared.queue.give_up()),
             }
         });
         if started.is_err() {
-            let mut state = self.shared.lock();
-            state.threads -= 1;
-            // Nobody left to do it: whoever submitted is better served here than never.
-            if state.threads == 0 && self.shared.ruleset.is_none() {
-                let work = state.work.pop_back();
-                drop(state);
-                if let Some(work) = work {
-                    work();
-                }
+            let left = self.shared.queue.give_up();
+            // Nobody is there to do it: whoever submitted is better served here than
+            // never. Of a restricted pool the first thread is always there.
+            if self.shared.ruleset.is_none() {
+                left.into_iter().for_each(|work| work());
             }
         }
     }
@@ -116,36 +90,19 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.ready.notify_all();
+        self.shared.queue.close();
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
     fn restrict(&self) -> Result<()> {
         self.ruleset.as_ref().map_or(Ok(()), Ruleset::restrict_self)
     }
 
     fn serve(&self) {
-        let mut state = self.lock();
-        loop {
-            if let Some(work) = state.work.pop_front() {
-                drop(state);
-                // Work that panics has told so itself; the thread goes on.
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-                state = self.lock();
-            } else if state.closed {
-                state.threads -= 1;
-                return;
-            } else {
-                state.idle += 1;
-                state = self.ready.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
-                state.idle -= 1;
-            }
-        }
+        self.queue.serve(|work| {
+            // Work that panics has told so itself; the thread goes on.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        });
     }
 }

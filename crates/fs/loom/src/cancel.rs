@@ -1,0 +1,55 @@
+//! The flag that cancels.
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use crate::flag::Flag;
+use crate::model;
+use crate::queue::Queue;
+
+#[test]
+fn what_is_set_by_anybody_stays_set_for_everybody() {
+    model(|| {
+        let flag = Arc::new(Flag::default());
+        let setters = [(); 2].map(|()| {
+            let flag = Arc::clone(&flag);
+            thread::spawn(move || flag.set())
+        });
+        let worker = {
+            let flag = Arc::clone(&flag);
+            // Once it was seen it is seen again.
+            thread::spawn(move || assert!(!flag.is_set() || flag.is_set()))
+        };
+        for thread in setters {
+            thread.join().unwrap();
+        }
+        assert!(flag.is_set());
+        worker.join().unwrap();
+    });
+}
+
+#[test]
+fn what_was_cancelled_before_it_was_put_is_not_begun() {
+    model(|| {
+        let queue = Arc::new(Queue::new(1));
+        let begun = Arc::new(AtomicUsize::new(0));
+        queue.count();
+        let server = {
+            let (queue, begun) = (Arc::clone(&queue), Arc::clone(&begun));
+            thread::spawn(move || {
+                queue.serve(|flag: Arc<Flag>| {
+                    if !flag.is_set() {
+                        begun.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            })
+        };
+        let flag = Arc::new(Flag::default());
+        flag.set();
+        queue.put(flag);
+        queue.close();
+        server.join().unwrap();
+        assert_eq!(begun.load(Ordering::SeqCst), 0);
+    });
+}

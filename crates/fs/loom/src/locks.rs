@@ -1,0 +1,96 @@
+//! The lock between processes, on a model of a directory: a name that stands for a
+//! file or for none, and files that one process at a time can hold, as `flock` has it.
+
+use std::convert::Infallible;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use crate::model;
+use crate::turns::{Site, take};
+
+/// A file: held or not.
+type Node = Arc<Mutex<bool>>;
+
+/// A directory with one name in it.
+#[derive(Default)]
+struct Directory(Mutex<Option<Node>>);
+
+/// An open file. The kernel frees what it held when it is closed.
+struct Open {
+    node: Node,
+    held: std::cell::Cell<bool>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.held.get() {
+            *self.node.lock().unwrap() = false;
+        }
+    }
+}
+
+impl Site for Directory {
+    type File = Open;
+    type Error = Infallible;
+
+    fn open(&self) -> Result<Open, Infallible> {
+        let mut name = self.0.lock().unwrap();
+        let node = name.get_or_insert_with(|| Arc::new(Mutex::new(false)));
+        Ok(Open { node: Arc::clone(node), held: false.into() })
+    }
+
+    fn hold(&self, file: &Open) -> Result<bool, Infallible> {
+        let mut held = file.node.lock().unwrap();
+        file.held.set(!*held);
+        *held = true;
+        Ok(file.held.get())
+    }
+
+    fn is_named(&self, file: &Open) -> Result<bool, Infallible> {
+        let name = self.0.lock().unwrap();
+        Ok(name.as_ref().is_some_and(|node| Arc::ptr_eq(node, &file.node)))
+    }
+}
+
+/// Takes it, works, removes the name while it is held, and lets go; or is killed
+/// before it removes the name.
+fn turn(directory: &Directory, inside: &AtomicUsize, killed: bool) -> bool {
+    let Ok(taken) = take(directory);
+    let Some(file) = taken else { return false };
+    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have it");
+    inside.fetch_sub(1, Ordering::SeqCst);
+    if !killed {
+        *directory.0.lock().unwrap() = None;
+    }
+    drop(file);
+    true
+}
+
+fn never_two(killed: bool) {
+    model(move || {
+        let directory = Arc::new(Directory::default());
+        let inside = Arc::new(AtomicUsize::new(0));
+        let others = [killed, false].map(|killed| {
+            let (directory, inside) = (Arc::clone(&directory), Arc::clone(&inside));
+            thread::spawn(move || turn(&directory, &inside, killed))
+        });
+        turn(&directory, &inside, false);
+        for other in others {
+            other.join().unwrap();
+        }
+        // Whatever was left behind, the next to come has it.
+        assert!(turn(&directory, &inside, false), "nobody has it, and nobody can");
+    });
+}
+
+#[test]
+fn three_processes_never_have_it_together() {
+    never_two(false);
+}
+
+#[test]
+fn one_that_is_killed_leaves_it_to_the_next() {
+    never_two(true);
+}

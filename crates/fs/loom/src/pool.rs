@@ -1,0 +1,89 @@
+//! The queue of the threads that touch files.
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use crate::model;
+use crate::queue::{Queue, Then};
+
+/// Puts one thing, and starts a thread where it is told to; that thread serves, or
+/// could not be started.
+fn put(
+    queue: &Arc<Queue<()>>,
+    done: &Arc<AtomicUsize>,
+    starts: bool,
+) -> Option<thread::JoinHandle<()>> {
+    if queue.put(()) == Then::Nothing {
+        return None;
+    }
+    if !starts {
+        for () in queue.give_up() {
+            done.fetch_add(1, Ordering::SeqCst);
+        }
+        return None;
+    }
+    Some(serving(queue, done))
+}
+
+fn serving(queue: &Arc<Queue<()>>, done: &Arc<AtomicUsize>) -> thread::JoinHandle<()> {
+    let (queue, done) = (Arc::clone(queue), Arc::clone(done));
+    thread::spawn(move || {
+        queue.serve(|()| {
+            done.fetch_add(1, Ordering::SeqCst);
+        });
+    })
+}
+
+/// Two callers at once; then the queue is closed and everybody comes home.
+fn all_is_done(most: usize, first: bool, starts: [bool; 2]) {
+    model(move || {
+        let queue = Arc::new(Queue::new(most));
+        let done = Arc::new(AtomicUsize::new(0));
+        let mut threads = Vec::new();
+        if first {
+            queue.count();
+            threads.push(serving(&queue, &done));
+        }
+        let other = {
+            let (queue, done) = (Arc::clone(&queue), Arc::clone(&done));
+            thread::spawn(move || put(&queue, &done, starts[0]))
+        };
+        threads.extend(put(&queue, &done, starts[1]));
+        threads.extend(other.join().unwrap());
+        queue.close();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(done.load(Ordering::SeqCst), 2, "something that was put was not done");
+    });
+}
+
+#[test]
+fn everything_that_is_put_is_done_once() {
+    all_is_done(1, false, [true, true]);
+    all_is_done(2, false, [true, true]);
+}
+
+#[test]
+fn a_thread_that_cannot_be_started_takes_nothing_with_it() {
+    all_is_done(2, false, [false, true]);
+    all_is_done(2, false, [false, false]);
+    all_is_done(2, true, [false, true]);
+}
+
+#[test]
+fn whoever_waits_is_woken_by_the_end() {
+    model(|| {
+        let queue = Arc::new(Queue::new(2));
+        let done = Arc::new(AtomicUsize::new(0));
+        queue.count();
+        queue.count();
+        let threads = [serving(&queue, &done), serving(&queue, &done)];
+        queue.close();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(done.load(Ordering::SeqCst), 0);
+    });
+}
