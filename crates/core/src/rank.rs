@@ -8,6 +8,7 @@
 use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 
 use crate::Result;
+use crate::glob::Ends;
 use crate::options::{Options, invalid};
 use crate::pack::Packed;
 
@@ -79,6 +80,8 @@ pub struct Paths {
     ends: Vec<u32>,
     /// Which letters each path has.
     letters: Vec<u64>,
+    /// The last bytes of each path, the last one on top; zeros before a short one.
+    lasts: Vec<u64>,
 }
 
 /// A path and how well it fits.
@@ -97,6 +100,9 @@ impl Paths {
             self.text.push_str(path);
             self.ends.push(end);
             self.letters.push(letters_of(path));
+            let last = path.bytes().rev().take(8).enumerate();
+            self.lasts
+                .push(last.fold(0, |sum, (place, byte)| sum | u64::from(byte) << (56 - 8 * place)));
         }
     }
 
@@ -117,26 +123,18 @@ impl Paths {
         self.text.get(begin..end)
     }
 
-    /// The last eight bytes of a path, which reach into the one before where it
-    /// is shorter; zeros where there is none.
+    /// Whether the path at a place can match globs whose matches end so.
     #[inline]
-    pub fn end_at(&self, index: usize) -> [u8; 8] {
-        let text = self.text.as_bytes();
-        let end = self.ends.get(index).map_or(0, |end| *end as usize);
-        match text.get(..end).and_then(<[u8]>::last_chunk) {
-            Some(last) => *last,
-            None => {
-                let mut last = [0; 8];
-                let short = text.get(..end).unwrap_or_default();
-                last[8 - short.len()..].copy_from_slice(short);
-                last
-            }
+    pub fn fits(&self, index: usize, ends: &Ends) -> bool {
+        match (self.lasts.get(index), self.letters.get(index)) {
+            (Some(last), Some(letters)) => ends.fit(*last, *letters),
+            _ => false,
         }
     }
 
     /// The memory in use, in bytes.
     pub fn bytes(&self) -> usize {
-        self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 8
+        self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 16
     }
 
     /// The paths of a range that fit, the best `limit` of them in order, and how
@@ -222,7 +220,7 @@ fn in_the_name(query: &str, path: &str) -> u32 {
 }
 
 /// One bit for each letter, digit and common sign, shared ones for the others.
-fn letters_of(text: &str) -> u64 {
+pub(crate) fn letters_of(text: &str) -> u64 {
     text.bytes().fold(0, |letters, byte| {
         let bit = match byte.to_ascii_lowercase() {
             letter @ b'a'..=b'z' => letter - b'a',

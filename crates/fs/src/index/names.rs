@@ -59,7 +59,7 @@ pub(crate) fn files(
         if number % 4096 == 0 && stop.now() {
             return None;
         }
-        if ends.is_some_and(|ends| !ends.fit(laid.paths.end_at(number))) {
+        if ends.is_some_and(|ends| !laid.paths.fits(number, ends)) {
             continue;
         }
         let path = path_at(number);

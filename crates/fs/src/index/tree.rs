@@ -6,7 +6,7 @@
 //! is thrown away.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use filewright_core::ignore::Stack;
@@ -104,6 +104,27 @@ pub(super) struct File {
     pub touched: u32,
 }
 
+/// Numbers of our own making, which nobody chooses so that they collide.
+pub(super) type Numbers = HashSet<u32, BuildHasherDefault<NumberHasher>>;
+
+/// Spreads a number over all bits.
+#[derive(Default)]
+pub(super) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Tree {
     pub dirs: Vec<Dir>,
@@ -111,10 +132,10 @@ pub(super) struct Tree {
     pub slices: Slices,
     /// The files of the owners of blocks.
     pub owners: Vec<u32>,
-    pub dirty: HashSet<u32>,
-    pub always: HashSet<u32>,
+    pub dirty: Numbers,
+    pub always: Numbers,
     /// Files with other names, of whose changes no watch tells.
-    pub linked: HashSet<u32>,
+    pub linked: Numbers,
     pub texts: u64,
     pub binaries: u64,
     pub live_files: usize,
