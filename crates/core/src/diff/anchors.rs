@@ -47,10 +47,13 @@ pub(super) fn split(
     let (mut x, mut y) = (region.before.start, region.after.start);
     let end = (region.before.end, region.after.end);
     for (to_x, to_y) in anchors.into_iter().chain([end]) {
-        let mut part = Region { before: x..to_x, after: y..to_y };
-        part.strip(before, after);
-        if part.len() > 0 {
-            parts.push(part);
+        // Most anchors are neighbours, with nothing between them.
+        if (x, y) != (to_x, to_y) {
+            let mut part = Region { before: x..to_x, after: y..to_y };
+            part.strip(before, after);
+            if part.len() > 0 {
+                parts.push(part);
+            }
         }
         (x, y) = (to_x + 1, to_y + 1);
     }

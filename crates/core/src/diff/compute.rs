@@ -33,8 +33,8 @@ pub(super) fn compare<'a>(
     }
     let mut margin = MARGIN.max(context.saturating_add(1));
     loop {
-        let (old, new, margins) = lines::sides(before, after, margin);
-        let changes = changes(&old, &new, margins, options);
+        let (old, new, twins, margins) = lines::sides(before, after, margin);
+        let changes = changes(&old, &new, &twins, margins, options);
         // A change that slid down to the edge of the window might slide on.
         let edge = changes.last().is_some_and(|last| {
             (old.cut && last.before.end == old.end()) || (new.cut && last.after.end == new.end())
@@ -48,20 +48,26 @@ pub(super) fn compare<'a>(
 
 /// The changes between two short lists of lines, as few as possible.
 pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
-    let tokens = Tokens::new(before, after);
+    let tokens = Tokens::new(before, after, []);
     let marks = marks(&tokens, Algorithm::Minimal);
     marks.changes()
 }
 
-fn changes(old: &Side<'_>, new: &Side<'_>, margins: Margins, options: &Options) -> Vec<Change> {
+fn changes(
+    old: &Side<'_>,
+    new: &Side<'_>,
+    twins: &[u32],
+    margins: Margins,
+    options: &Options,
+) -> Vec<Change> {
     if old.lines.len() + new.lines.len() > MOST_LINES {
         return vec![Change { before: old.skipped..old.end(), after: new.skipped..new.end() }];
     }
     let marks = if options.ignore_whitespace {
         let (old, new) = (Folded::new(old), Folded::new(new));
-        slid(&old.keys(), &new.keys(), margins, options.algorithm)
+        slid(&old.keys(), &new.keys(), &[], margins, options.algorithm)
     } else {
-        slid(&old.lines, &new.lines, margins, options.algorithm)
+        slid(&old.lines, &new.lines, twins, margins, options.algorithm)
     };
     let mut changes = marks.changes();
     for change in &mut changes {
@@ -76,10 +82,18 @@ fn changes(old: &Side<'_>, new: &Side<'_>, margins: Margins, options: &Options) 
 /// The lines around the difference say where a change looks best, but most
 /// changes can stand in one place only: then all but the nearest of them need
 /// no token.
-fn slid(before: &[&[u8]], after: &[&[u8]], margins: Margins, algorithm: Algorithm) -> Marks {
+fn slid(
+    before: &[&[u8]],
+    after: &[&[u8]],
+    twins: &[u32],
+    margins: Margins,
+    algorithm: Algorithm,
+) -> Marks {
     let (lead, trail) = (margins.lead.saturating_sub(1), margins.trail.saturating_sub(1));
     let near = |lines: &[&[u8]]| lead..lines.len() - trail;
-    let mut tokens = Tokens::new(&before[near(before)], &after[near(after)]);
+    // Twins outside of what is left get numbers beyond it.
+    let twins = twins.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
+    let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], twins);
     let mut marks = marks(&tokens, algorithm);
     if movable(&tokens, &marks) {
         tokens.widen(&before[..lead], &before[before.len() - trail..]);

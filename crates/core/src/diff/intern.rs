@@ -1,14 +1,17 @@
 //! Lines as small numbers: equal lines get equal tokens.
 //!
-//! Most of a comparison's time goes here, so there are two shortcuts. A line of
-//! the new text that equals the line after the last match in the old text takes
-//! its token without being hashed. And the hash is a plain multiply-and-fold;
+//! Most of a comparison's time goes here, so there are three shortcuts. A line of
+//! the new text that is known to equal one of the old text takes its token as it is.
+//! One that equals the line after the last match in the old text takes its token
+//! without being hashed. And the hash is a plain multiply-and-fold;
 //! should someone craft lines that collide, the table gives up and the standard
 //! library's keyed hash does the work.
 
 use std::collections::HashMap;
 
 use imara_diff::Token;
+
+use super::lines::UNKNOWN;
 
 /// Two texts as tokens.
 pub(super) struct Tokens<'a> {
@@ -20,8 +23,13 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Numbers the lines of both texts.
-    pub(super) fn new(before: &[&'a [u8]], after: &[&'a [u8]]) -> Self {
+    /// Numbers the lines of both texts. `twins` may end before `after` does, and hold
+    /// numbers that no line has.
+    pub(super) fn new(
+        before: &[&'a [u8]],
+        after: &[&'a [u8]],
+        twins: impl IntoIterator<Item = u32>,
+    ) -> Self {
         let mut table = Table::new(before.len(), after.len());
         let old: Vec<Token> = before.iter().map(|line| table.token(line)).collect();
         // The first place of each token in the old text, to resume from.
@@ -33,7 +41,12 @@ impl<'a> Tokens<'a> {
         let mut next = 0;
         let new: Vec<Token> = after
             .iter()
-            .map(|line| {
+            .zip(twins.into_iter().chain(std::iter::repeat(UNKNOWN)))
+            .map(|(line, twin)| {
+                if let Some(&token) = old.get(twin as usize) {
+                    next = twin as usize + 1;
+                    return token;
+                }
                 if before.get(next).is_some_and(|expected| expected == line) {
                     next += 1;
                     return old[next - 1];
@@ -193,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn equal_lines_have_equal_tokens(before: &[&[u8]], after: &[&[u8]]) {
-        let tokens = Tokens::new(before, after);
+        let tokens = Tokens::new(before, after, []);
         let back = |side: &[imara_diff::Token]| {
             side.iter().map(|token| tokens.line(*token)).collect::<Vec<_>>()
         };

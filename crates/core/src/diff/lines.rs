@@ -16,6 +16,13 @@ pub struct Side<'a> {
     pub cut: bool,
 }
 
+/// For lines of the new text, lines of the old one that are known to be equal, or
+/// [`UNKNOWN`]. A hint: equal lines without one are found by their hashes.
+pub(super) type Twins = Vec<u32>;
+
+/// No equal line is known.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
 impl<'a> Side<'a> {
     /// The line with this number, counted from 0 in the whole text; `None`
     /// outside of the kept lines.
@@ -43,7 +50,7 @@ pub(super) fn sides<'a>(
     before: &'a [u8],
     after: &'a [u8],
     margin: u32,
-) -> (Side<'a>, Side<'a>, Margins) {
+) -> (Side<'a>, Side<'a>, Twins, Margins) {
     let shared = common_prefix(before, after);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
     let tail = common_suffix(&before[start..], &after[start..]);
@@ -54,11 +61,13 @@ pub(super) fn sides<'a>(
     let skipped = memchr_iter(b'\n', &before[..from]).count() as u32;
     let (to, trail) = step_forward(before, before.len() - tail, margin);
     let keep_tail = to - (before.len() - tail);
-    let side = |text: &'a [u8]| {
-        let to = text.len() - tail + keep_tail;
-        Side { lines: split(&text[from..to]), skipped, cut: to < text.len() }
-    };
-    (side(before), side(after), Margins { lead, trail })
+    let end = |text: &[u8]| text.len() - tail + keep_tail;
+    let (old, new) = (&before[from..end(before)], &after[from..end(after)]);
+    let lines = split(old);
+    let (twin_lines, twins) = split_beside(new, old, &lines);
+    let old = Side { lines, skipped, cut: end(before) < before.len() };
+    let new = Side { lines: twin_lines, skipped, cut: end(after) < after.len() };
+    (old, new, twins, Margins { lead, trail })
 }
 
 /// The lines of a text, each with its LF; the last one may lack it.
@@ -86,6 +95,58 @@ pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
+/// Lines of the old text, before and after the place reached, among which the text
+/// is looked for that goes on in the new one.
+const NEARBY: usize = 8;
+
+/// The lines of the new text, with the old lines that they were seen to equal.
+///
+/// Most of the new text is long runs of the old one. A run is compared as bytes, and
+/// its lines end where they do in the old text, which has been cut already.
+fn split_beside<'a>(
+    new: &'a [u8],
+    old: &'a [u8],
+    old_lines: &[&'a [u8]],
+) -> (Vec<&'a [u8]>, Twins) {
+    let mut lines = Vec::with_capacity(old_lines.len() + 16);
+    let mut twins = Vec::with_capacity(old_lines.len() + 16);
+    // The next line of the old text, and the offsets of both next lines.
+    let (mut line, mut from_old, mut from) = (0, 0, 0);
+    while from < new.len() {
+        let mut run = common_prefix(&old[from_old..], &new[from..]);
+        while let Some(&twin) = old_lines.get(line)
+            && twin.len() <= run
+            // The last line of either text may lack its line end.
+            && (twin.ends_with(b"\n") || from + twin.len() == new.len())
+        {
+            lines.push(&new[from..from + twin.len()]);
+            twins.push(line as u32);
+            run -= twin.len();
+            (line, from_old, from) = (line + 1, from_old + twin.len(), from + twin.len());
+        }
+        if from == new.len() {
+            break;
+        }
+        let end = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
+        lines.push(&new[from..end]);
+        twins.push(UNKNOWN);
+        from = end;
+        // Where the old text goes on like the new one: the nearest place, later ones first.
+        let next = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
+        let later = (line..old_lines.len()).take(NEARBY);
+        let earlier = (0..line).rev().take(NEARBY);
+        if let Some(place) = later.chain(earlier).find(|&at| old_lines[at] == &new[from..next]) {
+            let between = |lines: &[&[u8]]| lines.iter().map(|line| line.len()).sum::<usize>();
+            from_old = match place < line {
+                true => from_old - between(&old_lines[place..line]),
+                false => from_old + between(&old_lines[line..place]),
+            };
+            line = place;
+        }
+    }
+    (lines, twins)
+}
+
 /// The place at most so many lines before a line's start, and how many they are.
 fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
@@ -108,7 +169,7 @@ fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
 
 /// The number of bytes that both slices begin with.
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let blocks = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK));
+    let blocks = a.as_chunks::<BLOCK>().0.iter().zip(b.as_chunks::<BLOCK>().0);
     let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(x, y)| x == y).count()
 }

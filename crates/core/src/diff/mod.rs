@@ -15,6 +15,7 @@
 //! legacy encoding is decoded before it comes here.
 
 mod anchors;
+mod bits;
 mod compute;
 mod histogram;
 mod intern;

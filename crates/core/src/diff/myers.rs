@@ -1,15 +1,17 @@
 //! Myers' algorithm in linear space: the fewest changed lines.
 //!
 //! From both corners of a region, paths are driven on along equal lines; where
-//! the two meet, the region is split. When that takes long, and the fewest lines
-//! are not insisted on, the split is made at the point that got farthest. All
-//! work counts against a budget; what is left when it is spent counts as
-//! replaced.
+//! the two meet, the region is split. When that has taken as long as the whole
+//! table of pairs would take by [`super::bits`], the region is left to it; where
+//! the table would be too large, and the fewest lines are not insisted on, the
+//! split is made at the point that got farthest. All work counts against a budget;
+//! what is left when it is spent counts as replaced.
 
 use std::ops::RangeInclusive;
 
 use imara_diff::Token;
 
+use super::bits;
 use super::marks::{Marks, Region};
 
 /// Diagonals and equal lines looked at, for all regions of a comparison.
@@ -17,6 +19,9 @@ const STEPS: u64 = 60_000_000;
 /// A search is cut short after this many rounds, or the square root of the
 /// number of lines where that is more.
 const ROUNDS: usize = 256;
+/// A search is given so many steps before a table is thought of: small regions are
+/// split as git splits them. A step takes as long as four words of a table.
+const TRIED: u64 = 16_384;
 
 /// Marks the changed lines of regions.
 pub(super) fn myers(
@@ -80,6 +85,14 @@ struct Search {
     backward: Vec<i32>,
 }
 
+/// What becomes of a region.
+enum Split {
+    /// It is two: a good path goes through this point.
+    At(usize, usize),
+    /// Its whole table is cheaper than to search on.
+    Table,
+}
+
 /// No path has come to this diagonal from the start.
 const NOT_AHEAD: i32 = i32::MIN;
 /// No path has come to this diagonal from the end.
@@ -106,9 +119,17 @@ impl Search {
             if old.is_empty() || new.is_empty() {
                 continue;
             }
-            if let Some((x, y)) = self.split(before, after, &region) {
-                open.push(Region { before: x..old.end, after: y..new.end });
-                open.push(Region { before: old.start..x, after: new.start..y });
+            match self.split(before, after, &region) {
+                Some(Split::At(x, y)) => {
+                    open.push(Region { before: x..old.end, after: y..new.end });
+                    open.push(Region { before: old.start..x, after: new.start..y });
+                }
+                Some(Split::Table) => {
+                    bits::pairs(&before[old.clone()], &after[new.clone()], |x, y| {
+                        pairs.push((old.start + x, new.start + y));
+                    })
+                }
+                None => {}
             }
         }
         pairs
@@ -128,14 +149,9 @@ impl Search {
         self.left > 0
     }
 
-    /// A point on a good path through a region that begins and ends with lines
-    /// that differ; `None` once the budget is spent.
-    fn split(
-        &mut self,
-        before: &[Token],
-        after: &[Token],
-        region: &Region,
-    ) -> Option<(usize, usize)> {
+    /// How to go on with a region that begins and ends with lines that differ;
+    /// `None` once the budget is spent.
+    fn split(&mut self, before: &[Token], after: &[Token], region: &Region) -> Option<Split> {
         let (x0, x1) = (region.before.start as i32, region.before.end as i32);
         let (y0, y1) = (region.after.start as i32, region.after.end as i32);
         // Diagonal x - y; the lowest that any region can have comes first.
@@ -147,6 +163,8 @@ impl Search {
         self.forward[slot(start)] = x0;
         self.backward[slot(goal)] = x1;
         let patience = ROUNDS.max(region.len().isqrt());
+        let table = bits::words(region.before.len(), region.after.len()).map(|words| words as u64);
+        let mut spent = 0;
 
         for round in 1.. {
             ahead = widened(&ahead, limits);
@@ -170,7 +188,7 @@ impl Search {
                     }
                     steps += (x - from) as u64;
                     if odd && behind.contains(&diagonal) && self.backward[slot(diagonal)] <= x {
-                        return Some((x as usize, (x - diagonal) as usize));
+                        return Some(Split::At(x as usize, (x - diagonal) as usize));
                     }
                 }
                 self.forward[slot(diagonal)] = x;
@@ -196,7 +214,7 @@ impl Search {
                     }
                     steps += (from - x) as u64;
                     if !odd && ahead.contains(&diagonal) && x <= self.forward[slot(diagonal)] {
-                        return Some((x as usize, (x - diagonal) as usize));
+                        return Some(Split::At(x as usize, (x - diagonal) as usize));
                     }
                 }
                 self.backward[slot(diagonal)] = x;
@@ -206,6 +224,12 @@ impl Search {
             if !self.spend(steps) {
                 return None;
             }
+            spent += steps;
+            if let Some(words) = table
+                && (round >= patience || spent > TRIED.max(words / 4))
+            {
+                return self.spend(words / 4).then_some(Split::Table);
+            }
             if round >= patience && !self.minimal {
                 let far = ahead.step_by(2).map(|d| (self.forward[slot(d)], d));
                 let far = far.filter(|&(x, _)| x != NOT_AHEAD).max_by_key(|&(x, d)| 2 * x - d)?;
@@ -214,7 +238,7 @@ impl Search {
                     near.filter(|&(x, _)| x != NOT_BEHIND).min_by_key(|&(x, d)| 2 * x - d)?;
                 let gained = 2 * far.0 - far.1 - x0 - y0;
                 let (x, d) = if gained >= x1 + y1 - 2 * near.0 + near.1 { far } else { near };
-                return Some((x as usize, (x - d) as usize));
+                return Some(Split::At(x as usize, (x - d) as usize));
             }
         }
         None

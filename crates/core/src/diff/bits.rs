@@ -1,0 +1,161 @@
+//! The longest common lines of two short lists that have little order in common,
+//! sixty-four cells of the table at a time.
+//!
+//! Myers' search is quick where few lines changed; where most did, it looks at
+//! nearly every cell of the table of pairs, one by one. Here a row of the table is a
+//! row of bits: bit `j` is clear where the longest common subsequence grows when the
+//! after side's line `j` is taken in. The next row is an addition and two masks. All
+//! rows are kept, so the pairs are read off them backwards.
+//!
+//! Source: H. Hyyrö, "Bit-parallel LCS-length computation revisited" (2004).
+
+use imara_diff::Token;
+
+/// Words of rows and of masks kept at once, at most; 16 MB each.
+const MOST_WORDS: usize = 1 << 21;
+
+/// Words of 64 cells that a table has, or `None` where it is too large to keep.
+pub(super) fn words(before: usize, after: usize) -> Option<usize> {
+    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MOST_WORDS)
+}
+
+/// Appends the pairs of lines that stay: as many as possible, the last pair first.
+/// Offsets are from the beginnings of the lists, which [`words`] must have let pass.
+pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usize, usize)) {
+    let width = after.len().div_ceil(64);
+    if width == 0 {
+        return;
+    }
+    let masks = Masks::new(before, after, width);
+    let mut rows = vec![u64::MAX; before.len() * width];
+    for at in 0..before.len() {
+        let (above, row) = rows.split_at_mut(at * width);
+        let above = above.rchunks_exact(width).next().unwrap_or(&masks.ones);
+        next(above, masks.of(at), &mut row[..width]);
+    }
+    let grows =
+        |row: usize, column: usize| rows[row * width + column / 64] >> (column % 64) & 1 == 0;
+    let (mut row, mut column) = (before.len(), after.len());
+    while row > 0 && column > 0 {
+        if !grows(row - 1, column - 1) {
+            column -= 1;
+            continue;
+        }
+        row -= 1;
+        if row == 0 || !grows(row - 1, column - 1) {
+            column -= 1;
+            pair(row, column);
+        }
+    }
+}
+
+/// One row from the one above it and the places of the line that it takes in.
+fn next(above: &[u64], places: &[u64], row: &mut [u64]) {
+    let mut carry = false;
+    for ((word, &old), &mask) in row.iter_mut().zip(above).zip(places) {
+        let (sum, over) = old.overflowing_add(old & mask);
+        let (sum, again) = sum.overflowing_add(u64::from(carry));
+        carry = over | again;
+        *word = sum | (old & !mask);
+    }
+}
+
+/// Where each line of one list stands in the other, as bits.
+struct Masks {
+    /// By line of the before side: which mask is its.
+    which: Vec<u32>,
+    bits: Vec<u64>,
+    width: usize,
+    /// The row above the first.
+    ones: Vec<u64>,
+}
+
+impl Masks {
+    fn new(before: &[Token], after: &[Token], width: usize) -> Self {
+        let most = before.iter().chain(after).map(|token| token.0).max().unwrap_or(0);
+        // 0 is no kind yet; lines of the after side alone need none.
+        let mut kinds = vec![0u32; most as usize + 1];
+        let mut count = 0;
+        let which = before.iter().map(|token| {
+            let kind = &mut kinds[token.0 as usize];
+            if *kind == 0 {
+                count += 1;
+                *kind = count;
+            }
+            *kind - 1
+        });
+        let which: Vec<u32> = which.collect();
+        let mut bits = vec![0u64; count as usize * width];
+        for (at, token) in after.iter().enumerate() {
+            if let Some(kind) = kinds[token.0 as usize].checked_sub(1) {
+                bits[kind as usize * width + at / 64] |= 1 << (at % 64);
+            }
+        }
+        Self { which, bits, width, ones: vec![u64::MAX; width] }
+    }
+
+    fn of(&self, at: usize) -> &[u64] {
+        let kind = self.which[at] as usize;
+        &self.bits[kind * self.width..(kind + 1) * self.width]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use imara_diff::Token;
+    use proptest::prelude::*;
+
+    use super::{pairs, words};
+
+    fn longest(before: &[u32], after: &[u32]) -> usize {
+        let mut row = vec![0usize; after.len() + 1];
+        for a in before {
+            let mut corner = 0;
+            for (j, b) in after.iter().enumerate() {
+                let above = row[j + 1];
+                row[j + 1] = if a == b { corner + 1 } else { above.max(row[j]) };
+                corner = above;
+            }
+        }
+        row[after.len()]
+    }
+
+    fn check(before: &[u32], after: &[u32]) {
+        let tokens =
+            |side: &[u32]| -> Vec<Token> { side.iter().map(|&kind| Token(kind)).collect() };
+        let mut found = Vec::new();
+        pairs(&tokens(before), &tokens(after), |x, y| found.push((x, y)));
+        assert_eq!(found.len(), longest(before, after), "{before:?} {after:?}");
+        assert!(found.iter().all(|&(x, y)| before[x] == after[y]));
+        assert!(found.windows(2).all(|two| two[1].0 < two[0].0 && two[1].1 < two[0].1));
+    }
+
+    #[test]
+    fn lists_around_a_word() {
+        for length in [0, 1, 2, 63, 64, 65, 127, 128, 129, 200] {
+            let list = |step: u32| -> Vec<u32> { (0..length).map(|i| i * step % 5).collect() };
+            check(&list(3), &list(7));
+            check(&list(1), &list(1));
+            check(&list(2), &[]);
+            check(&[], &list(2));
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_said_so() {
+        assert_eq!(words(0, 10), Some(0));
+        assert_eq!(words(10, 65), Some(20));
+        assert_eq!(words(1 << 20, 1 << 20), None);
+        assert_eq!(words(usize::MAX, 65), None);
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_pairs_as_there_can_be(
+            before in prop::collection::vec(0u32..6, 0..150),
+            after in prop::collection::vec(0u32..6, 0..150),
+        ) {
+            check(&before, &after);
+        }
+    }
+}
