@@ -23,3 +23,9 @@ mod root_pack;
 mod sandbox;
 mod search;
 mod task;
+
+// A call allocates what it returns and frees its working memory at once. The system's
+// allocator gives that back to the kernel and faults it in again, call after call: a
+// third of the time of a small diff.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
