@@ -74,6 +74,8 @@ export interface WriteOptions {
   readonly mode?: number | undefined;
   readonly durability?: Durability | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** `sha256:` of the content, from whoever has it already: what keeps a history need not compute it again. */
+  readonly hash?: string | undefined;
 }
 
 /** What a write made. */
@@ -153,8 +155,11 @@ export interface FsBackend {
     path: string,
     options?: { readonly parents?: boolean; readonly existOk?: boolean },
   ): MaybePromise<void>;
-  /** The entries of a directory, directories first, then by code point. Links are not followed. */
-  listDir(path: string): MaybePromise<readonly FsEntry[]>;
+  /**
+   * The entries of a directory, directories first, then by code point. Links are not followed.
+   * With `facts: false` (default true) sizes and times may be left out, where they cost something.
+   */
+  listDir(path: string, options?: { readonly facts?: boolean }): MaybePromise<readonly FsEntry[]>;
   /** Every file below a directory, lazily, in path order. Links are not followed. */
   iterFiles(root: string): AsyncIterable<string> | Iterable<string>;
   /** Files matching a glob below `root`, sorted by code point, as absolute paths. */

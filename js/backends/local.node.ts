@@ -274,8 +274,8 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     await settle(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
   }
-  async listDir(path: string): Promise<readonly FsEntry[]> {
-    return this.#list(path, true);
+  async listDir(path: string, options: { readonly facts?: boolean } = {}): Promise<readonly FsEntry[]> {
+    return this.#list(path, options.facts ?? true);
   }
   async listPage(
     path: string,

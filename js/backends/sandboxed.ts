@@ -93,8 +93,8 @@ export class SandboxedBackend implements FsBackend {
   ): MaybePromise<void> {
     return this.#confined.mkdir(path, options);
   }
-  listDir(path: string): MaybePromise<readonly FsEntry[]> {
-    return this.#confined.listDir(path);
+  listDir(path: string, options?: { readonly facts?: boolean }): MaybePromise<readonly FsEntry[]> {
+    return this.#confined.listDir(path, options);
   }
   iterFiles(root: string): AsyncIterable<string> | Iterable<string> {
     return this.#confined.iterFiles(root);

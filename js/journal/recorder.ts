@@ -71,7 +71,7 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
     const after: Image = {
       type: "file",
       size: bytes.length,
-      hash: engine().sha256(bytes),
+      hash: options.hash ?? engine().sha256(bytes),
       ...(options.mode === undefined ? {} : { mode: options.mode }),
     };
     await intend(async () => {

@@ -7,8 +7,8 @@
  */
 import process from "node:process";
 import type { PresetName } from "../presets/index.ts";
-import { elicitApprovals } from "./approvals.ts";
 import type { Structured } from "./content.ts";
+import type { Approvals } from "./approvals.ts";
 import { usableDirectories } from "./directories.ts";
 import { localHost } from "./host.ts";
 import { clientRoots } from "./roots.ts";
@@ -41,7 +41,7 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   const dirs = usableDirectories(options.dirs, log);
   if (dirs === undefined) return 1;
 
-  const approvals = options.ask ? elicitApprovals({ lasting: true }) : undefined;
+  const approvals = options.ask ? await approvalsOf() : undefined;
   const { preset, readOnly, structured, version } = options;
   const host = localHost(dirs, { preset, readOnly, confirm: approvals?.confirm });
   const roots = clientRoots(host, log, (server) => void server.sendResourceListChanged().catch(() => {}));
@@ -72,6 +72,12 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   await served.close();
   await host.close();
   return 0;
+}
+
+/** Loaded where they are wanted: the cryptography they bring along is a tenth of a start. */
+async function approvalsOf(): Promise<Approvals> {
+  const { elicitApprovals } = await import("./approvals.ts");
+  return elicitApprovals({ lasting: true });
 }
 
 /** What `subscriptions/listen` asks for is delivered by the SDK, but looked for by us. */

@@ -103,6 +103,7 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
     args,
     names,
     ours,
+    brief: way.brief === true,
     ...(spec.ignoreFiles === undefined
       ? {}
       : { ignoreFiles: (files: readonly string[]) => spec.ignoreFiles?.(files, given) ?? files }),

@@ -154,6 +154,7 @@ export const mcp: Preset = definePreset({
       params: { path: param("path", place("The directory to list")) },
       required: ["path"],
       fixed: { sort: "name", limit: MOST },
+      brief: true,
       refuse,
     }),
     tool({
@@ -182,6 +183,7 @@ export const mcp: Preset = definePreset({
       params: { path: param("path", place("The directory")), excludePatterns: { ...exclude, to: "ignore" } },
       required: ["path"],
       fixed: { depth: 32, sort: "name", limit: MOST },
+      brief: true,
       text: treeText,
       refuse,
     }),
@@ -228,6 +230,7 @@ export const mcp: Preset = definePreset({
         "Tells about a file or directory: size in bytes, times of creation, change and access, type and permissions.",
       params: { path: param("path", place("The file or directory")) },
       required: ["path"],
+      brief: true,
       text: infoText,
       refuse,
     }),

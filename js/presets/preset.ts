@@ -57,6 +57,8 @@ export interface Refused {
 /** How one of our tools is said. */
 export interface Way<Name extends ToolName = ToolName> {
   readonly of: Name;
+  /** Its text needs no more than {@link Call.brief} promises. */
+  readonly brief?: boolean;
   /** The text of a success; without it, ours. */
   readonly text?: (told: Told<ToolArgs[Name], ToolData[Name]>) => string;
   /** The message of a failure; undefined, or without it: ours, in their names. */
@@ -109,6 +111,8 @@ export interface Meant {
   readonly names: Names;
   /** Their plain argument names → ours, for hooks that change arguments. */
   readonly ours: Aliases;
+  /** See {@link Call.brief}. */
+  readonly brief?: boolean;
   ignoreFiles?(files: readonly string[]): readonly string[];
   text?(data: unknown, args: object, call: Call): string;
   refuse?(error: FilewrightError, told: string): string;

@@ -269,6 +269,7 @@ async function apply(
     ifVersion: todo.version,
     durability: call.durability,
     signal: call.signal,
+    hash: todo.data.hash,
   };
   const { path } = call.locations[0]!;
   try {

@@ -142,7 +142,10 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const all = await collect(args, at.path, call);
   const page = all.slice(from, from + args.limit);
   const entries: ListedEntry[] = [];
-  for (const entry of page) entries.push(await listed(entry, call));
+  for (const entry of page) {
+    const ready = call.brief && entry.type !== "symlink";
+    entries.push(ready ? shown(entry, {}, call) : await listed(entry, call));
+  }
   const truncated = from + page.length < all.length;
   return {
     data: {
@@ -176,17 +179,19 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const ignored = args.ignore.length === 0 ? undefined : engine().glob([], { exclude: args.ignore });
   const kept = args.respect_ignore ? await keptPaths(call, root) : undefined;
   const compare = order(args);
+  const sorted = args.sort === "size" || args.sort === "mtime";
+  const facts = sorted || !call.brief;
   const found: FsEntry[] = [];
   const visit = async (directory: string, level: number): Promise<void> => {
     if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
-    let entries = await listLevel(directory, level, call);
+    let entries = await listLevel(directory, level, call, facts);
     entries = entries.filter((entry) => {
       if (!args.hidden && entry.name.startsWith(".")) return false;
       // A search gives no special files, which no ignore file is about either.
       if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
       return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
     });
-    if (args.sort === "size" || args.sort === "mtime") entries = await withFacts(entries, call);
+    if (sorted) entries = await withFacts(entries, call);
     for (const entry of [...entries].sort(compare)) {
       found.push(entry);
       if (entry.type === "dir" && level < args.depth) await visit(entry.path, level + 1);
@@ -197,9 +202,14 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
 }
 
 /** A subdirectory that cannot be entered, or has gone meanwhile, is shown without its content. */
-async function listLevel(directory: string, level: number, call: Call): Promise<readonly FsEntry[]> {
+async function listLevel(
+  directory: string,
+  level: number,
+  call: Call,
+  facts: boolean,
+): Promise<readonly FsEntry[]> {
   try {
-    return await call.fs.listDir(directory);
+    return await call.fs.listDir(directory, { facts });
   } catch (error) {
     if (level > 1 && error instanceof FilewrightError && error.code !== "CANCELLED") return [];
     throw error;
@@ -249,17 +259,26 @@ function order({ sort, order: direction }: Args): (a: FsEntry, b: FsEntry) => nu
 }
 
 async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
-  const facts = entry.size === undefined || entry.mtime === undefined ? await factsOf(entry, call) : entry;
-  let target = entry.target ?? facts.target;
-  if (entry.type === "symlink" && target === undefined) {
-    try {
-      target = await readLinkVia(call.fs, entry.path);
-    } catch {
-      // Shown without its target.
-    }
+  const known = call.brief || (entry.size !== undefined && entry.mtime !== undefined);
+  const facts = known ? {} : await factsOf(entry, call);
+  if (entry.type !== "symlink" || (entry.target ?? facts.target) !== undefined)
+    return shown(entry, facts, call);
+  try {
+    return shown(entry, { ...facts, target: await readLinkVia(call.fs, entry.path) }, call);
+  } catch {
+    return shown(entry, facts, call); // Without its target.
   }
+}
+
+/** An entry as data; what it does not know itself is in `facts`. */
+function shown(
+  entry: FsEntry,
+  facts: Partial<Pick<FsStat, "size" | "mtime" | "target">>,
+  call: Call,
+): ListedEntry {
   const size = entry.size ?? facts.size;
   const mtime = entry.mtime ?? facts.mtime;
+  const target = entry.target ?? facts.target;
   return {
     name: entry.name,
     path: call.display(entry.path),

@@ -93,6 +93,8 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     const at = call.locations[0]!;
     const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
     if (at.directory && !facts.isDir) throw refuse("NOT_DIRECTORY", at);
+    // Nothing but the content tells the media type.
+    const looked = facts.isFile && (args.hash || !call.brief);
     const target =
       facts.type === "symlink" ? (facts.target ?? (await readLinkVia(call.fs, at.path))) : undefined;
     const data: StatData = {
@@ -108,7 +110,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
       is_file: facts.isFile,
       is_symlink: facts.type === "symlink",
       ...(target === undefined ? {} : { target }),
-      ...(facts.isFile ? await contentFacts(at.path, facts, args.hash, call) : {}),
+      ...(looked ? await contentFacts(at.path, facts, args.hash, call) : {}),
       ...(facts.version === undefined ? {} : { version: facts.version }),
     };
     return { data };

@@ -81,6 +81,11 @@ export interface Call {
   readonly access: AccessSummary;
   /** What the reader of the text calls things. */
   readonly names: Names;
+  /**
+   * Only the text is wanted, and it does not tell what needs a further look at the disk:
+   * sizes and times of listed entries, the media type of a file. They may be left out.
+   */
+  readonly brief: boolean;
   /** The names of ignore files that searches mind, lowest precedence first; undefined: the usual ones. */
   readonly ignoreFiles: readonly string[] | undefined;
   /** How edits match where a call does not say. */

@@ -225,7 +225,10 @@ async function apply(
   call: Call,
 ): Promise<Answer<WriteFileData>> {
   try {
-    const { version } = await writeVia(call.fs, todo.found.target, todo.bytes, todo.condition);
+    const { version } = await writeVia(call.fs, todo.found.target, todo.bytes, {
+      ...todo.condition,
+      hash: todo.data.hash,
+    });
     // What is before an addition may never have been read.
     const seen = args.append ? [undefined, undefined] : [version, todo.data.hash];
     call.seen.note(call.locations[0]!.path, seen[0], seen[1]);

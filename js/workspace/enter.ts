@@ -169,6 +169,7 @@ function makeCall(
     display: session.resolver.display,
     access: session.access,
     names: meant?.names ?? OWN_NAMES,
+    brief: meant?.brief === true,
     ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
     readers: session.readers,
     commands: session.commands,
