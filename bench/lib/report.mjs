@@ -9,15 +9,20 @@ const figure = (ms) => {
 const factor = (x) => (x === undefined ? "" : x >= 100 ? `${x.toFixed(0)}x` : `${x.toFixed(2)}x`);
 
 /** Prints rows as they come. A row is a measured result or `{ skipped: reason }`. */
-export function printRow({ name, peer, ours_ms, peer_ms, faster, goal, note, skipped, failed }) {
+export function printRow(row) {
+  const { name, peer, ours_ms, peer_ms, faster, note, skipped, failed } = row;
   if (skipped || failed)
     return console.log(`  ${name.padEnd(44)} ${failed ? "FAILED" : "skipped"}: ${failed ?? skipped}`);
   const times = `${figure(ours_ms).padStart(11)}  ${figure(peer_ms).padStart(11)}  ${factor(faster).padStart(9)}`;
-  const met =
-    goal === undefined || faster === undefined ? "" : `${faster >= goal ? "≥" : "<"} ${factor(goal)}`;
   console.log(
-    `  ${name.padEnd(44)} ${times}  ${met.padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
+    `  ${name.padEnd(44)} ${times}  ${measure(row).padEnd(9)} ${peer ?? ""}${note ? `  (${note})` : ""}`.trimEnd(),
   );
+}
+
+/** The goal, or the limit, of a row, and on which side of it the figure is. */
+function measure({ faster, goal, limit_ms, met }) {
+  if (goal !== undefined && faster !== undefined) return `${faster >= goal ? "≥" : "<"} ${factor(goal)}`;
+  return limit_ms === undefined ? "" : `${met ? "<" : "≥"} ${figure(limit_ms)}`;
 }
 
 export const printHead = (title) =>

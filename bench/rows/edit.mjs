@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyPatch } from "diff";
 import { calls, runs, same } from "../lib/measure.mjs";
+import * as worstEdits from "../lib/worst-edits.mjs";
 
 export const title = "edit: one replacement, the diff with it";
 
@@ -75,7 +76,7 @@ export async function* rows({ load }) {
       yield* missing(name, edit(lines, at, absent), plan);
     }
     yield tail(program(1_000), plan);
-    for (const [name, text, old] of hostile()) yield worst(name, Buffer.from(text), old, plan);
+    for (const name of worstEdits.names) yield worst(name);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -159,26 +160,20 @@ function tail(lines, plan) {
   };
 }
 
-function hostile() {
-  const same = "    value.handler = request;\n";
-  const near = (from, to, word) =>
-    Array.from(
-      { length: to - from },
-      (_, i) => `    value.handler[${String(from + i).padStart(6, "0")}] = request.${word}(abcdef);\n`,
-    ).join("");
-  return [
-    ["100,000 equal lines, 2,000 of them sent", same.repeat(100_000), `${same.repeat(2_000)}zz`],
-    ["100,000 lines nearly equal, 3,000 sent", near(0, 100_000, "option"), near(0, 3_000, "optoin")],
-    ["a line of 100 MB", "abcdefg ".repeat(13_000_000), "abcdefg abcdefg  abcdefg"],
-    ["lines of 3 KB", near(0, 20_000, "ab".repeat(1_500)), `${"ab".repeat(1_499)}x(abc`],
-    ["500 elisions", same.repeat(100_000), `${same}...\n`.repeat(500)],
-  ];
-}
+/** What no text may cost, however it was made. */
+const MOST_MS = 1_000;
+const MOST_GROWN = 256e6;
 
-async function worst(name, bytes, oldText, plan) {
-  const started = performance.now();
-  const answer = plan(bytes, { oldText, newText: "x" });
-  const ours_ms = performance.now() - started;
-  const reason = answer.ok ? "made" : `${answer.error.code} ${answer.error.details?.reason ?? ""}`.trim();
-  return { name: `worst: ${name}`, ours_ms, note: reason };
+function worst(name) {
+  const { ms, grown_bytes, outcome } = worstEdits.run(name);
+  const grown = `grew ${(grown_bytes / 1e6).toFixed(1)} MB${grown_bytes < MOST_GROWN ? "" : " (too much)"}`;
+  const met = ms < MOST_MS && grown_bytes < MOST_GROWN;
+  return {
+    name: `worst: ${name}`,
+    ours_ms: ms,
+    grown_bytes,
+    limit_ms: MOST_MS,
+    met,
+    note: `${outcome}; ${grown}`,
+  };
 }

@@ -1,0 +1,60 @@
+// The worst that can be sent to the matcher. Run by itself it makes one of them, in
+// a process of its own: prints milliseconds, how many bytes it grew, and what came of it.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { argv, execPath, memoryUsage } from "node:process";
+import { fileURLToPath } from "node:url";
+
+const same = "    value.handler = request;\n";
+const near = (from, to, word) =>
+  Array.from(
+    { length: to - from },
+    (_, i) => `    value.handler[${String(from + i).padStart(6, "0")}] = request.${word}(abcdef);\n`,
+  ).join("");
+
+/** What is sent, and for which text: both made when asked for. */
+const worst = {
+  "100,000 equal lines, 2,000 of them sent": () => [same.repeat(100_000), `${same.repeat(2_000)}zz`],
+  "100,000 lines nearly equal, 3,000 sent": () => [near(0, 100_000, "option"), near(0, 3_000, "optoin")],
+  "a line of 100 MB": () => ["abcdefg ".repeat(13_000_000), "abcdefg abcdefg  abcdefg"],
+  "lines of 3 KB": () => [near(0, 20_000, "ab".repeat(1_500)), `${"ab".repeat(1_499)}x(abc`],
+  "500 elisions": () => [same.repeat(100_000), `${same}...\n`.repeat(500)],
+};
+
+export const names = Object.keys(worst);
+
+/** One of them, in a fresh process: `{ ms, grown_bytes, outcome }`. */
+export function run(name) {
+  const said = spawnSync(execPath, [fileURLToPath(import.meta.url), name], { encoding: "utf8" });
+  if (said.status !== 0) throw new Error(said.stderr.slice(0, 500));
+  return JSON.parse(said.stdout);
+}
+
+/** From here on the peak is that of what follows, not of how the text was made. */
+function forgetPeak() {
+  writeFileSync("/proc/self/clear_refs", "5");
+}
+
+/** The most memory that this process has held since. Bytes. */
+function peak() {
+  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"));
+  return Number(kilobytes) * 1024;
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const { planEditsBytes } = await import("../../dist/engine/index.node.js");
+  const plan = (bytes, oldText) =>
+    planEditsBytes(bytes, [{ oldText, newText: "x" }], { match: "fuzzy", path: "f.ts" });
+  plan(Buffer.from("one\ntwo\n"), "tow");
+  const [text, oldText] = worst[argv[2]]();
+  const bytes = Buffer.from(text);
+  // The text and its bytes are there; what comes on top is the matcher's.
+  const before = memoryUsage.rss();
+  forgetPeak();
+  const started = performance.now();
+  const answer = plan(bytes, oldText);
+  const ms = performance.now() - started;
+  const grown_bytes = peak() - before;
+  const outcome = answer.ok ? "made" : `${answer.error.code} ${answer.error.details?.reason ?? ""}`.trim();
+  console.log(JSON.stringify({ ms, grown_bytes, outcome }));
+}
