@@ -87,14 +87,9 @@ export async function runBefore(
     };
     const reply = (await answer(hook, context, timeoutMs)) as BeforeReply | undefined | null;
     if (reply === undefined || reply === null) continue;
-    if (typeof reply !== "object") throw blocked("gave an answer that is not understood");
+    if (!isUnderstood(reply)) throw blocked("gave an answer that is not understood");
     if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
-    if (reply.proceed === false) {
-      throw new FilewrightError("HOOK_BLOCKED", reply.alternative_response ?? "blocked by hook", {
-        complete: true,
-        details: { reason: "hook", ...(reply.alternative_response === undefined ? {} : { verbatim: true }) },
-      });
-    }
+    if (reply.proceed === false) throw stopped(reply.alternative_response);
     for (const [key, value] of Object.entries(reply.modified_args ?? {})) {
       args = { ...args };
       if (value === null) delete args[key];
@@ -103,6 +98,28 @@ export async function runBefore(
     }
   }
   return { args, modified: [...modified] };
+}
+
+/** Whether an answer is of the form asked for: what only looks like a refusal, such as `proceed: 0`, must not let a call pass. */
+function isUnderstood(reply: unknown): reply is BeforeReply {
+  if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return false;
+  const { proceed, modified_args: modified } = reply as Readonly<Record<keyof BeforeReply, unknown>>;
+  const changes = modified === undefined || modified === null || isRecord(modified);
+  return changes && (proceed === undefined || typeof proceed === "boolean");
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The refusal of a hook, in its own words where it has any. */
+function stopped(response: unknown): FilewrightError {
+  const own = response !== undefined && response !== null && response !== "";
+  const text = typeof response === "string" ? response : JSON.stringify(response);
+  return new FilewrightError("HOOK_BLOCKED", own ? text : "blocked by hook", {
+    complete: true,
+    details: { reason: "hook", ...(own ? { verbatim: true } : {}) },
+  });
 }
 
 async function answer(hook: Hook, context: HookContext, timeoutMs: number): Promise<unknown> {

@@ -25,6 +25,8 @@ export interface BatchOutcome {
   readonly text: string;
   readonly data?: unknown;
   readonly error?: unknown;
+  /** Who changed what was asked for before it was done. */
+  readonly modified_by?: "hook" | "reviewer";
 }
 
 /** What a batch did. */
@@ -72,6 +74,11 @@ const outputSchema = object(
           text: text("What the tool says."),
           data: { type: "object", description: "The tool's data." },
           error: { type: "object", description: "The tool's failure." },
+          modified_by: {
+            type: "string",
+            enum: ["hook", "reviewer"],
+            description: "Who changed what was asked for before it was done.",
+          },
         },
         ["tool", "ok", "text"],
       ),
@@ -95,9 +102,10 @@ Use it where changes of several files belong together. Up to 100 operations; bat
   parse: compile("batch", inputSchema),
   paths: () => [],
   render(data, args) {
-    const lines = data.results.map(
-      ({ tool, text }, index) => `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`,
-    );
+    const lines = data.results.map(({ tool, text, modified_by: by }, index) => {
+      const told = `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`;
+      return by === undefined ? told : `${told} [modified by ${by === "hook" ? "a hook" : "the reviewer"}]`;
+    });
     return args.dry_run ? ["Dry run, nothing written", ...lines].join("\n") : lines.join("\n");
   },
 };

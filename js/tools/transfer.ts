@@ -57,8 +57,7 @@ export async function planTransfer(
   if (realFrom === realTo || (target !== null && sameFile(source, target))) throw refuse("SAME_FILE", to);
   if (source.isDir && isWithin(realTo, realFrom)) {
     throw refuse("INVALID_ARGUMENT", to, {
-      message:
-        "Invalid argument 'destination': it lies inside the source; a directory cannot go into itself.",
+      message: "it lies inside the source; a directory cannot go into itself",
       details: { argument: "destination" },
     });
   }

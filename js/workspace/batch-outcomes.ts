@@ -79,12 +79,15 @@ export function nothingDone(operations: readonly Operation[]): BatchData {
   return { results, applied: false, rolled_back: true };
 }
 
-export function outcome(tool: string, { ok, text, data, error }: ToolResult): BatchOutcome {
+export function outcome(tool: string, { ok, text, data, error, meta }: ToolResult): BatchOutcome {
+  const { modified_by_user: user, modified_by_hook: hook } = meta;
+  const by = user === true ? "reviewer" : hook === true ? "hook" : undefined;
   return {
     tool,
     ok,
     text,
     ...(data === undefined ? {} : { data }),
     ...(error === undefined ? {} : { error }),
+    ...(by === undefined ? {} : { modified_by: by }),
   };
 }

@@ -16,6 +16,30 @@ function failed(result: ToolResult): { code: string; index: unknown; message: st
 }
 
 describe.each(KINDS)("002-119 batch on %s", (kind) => {
+  test("says of each operation who changed it", async () => {
+    const hook = {
+      stage: "before" as const,
+      tool: "write_file",
+      run: () => ({ modified_args: { content: "h" } }),
+    };
+    const confirm = ({ path }: Confirmation) =>
+      path.endsWith("b")
+        ? { outcome: "modify_with_editor" as const, payload: { newContent: "r", final: true } }
+        : { outcome: "proceed_once" as const };
+    const { ws, text } = await place(kind, { b: "1" }, { hooks: [hook], confirm });
+    const operations = [write("a", "x"), edit("b", "1", "2"), edit("a", "h", "i")];
+    const result = await ws.call("batch", { operations });
+    expect(result.data?.results.map(({ modified_by }) => modified_by)).toEqual([
+      "hook",
+      "reviewer",
+      undefined,
+    ]);
+    expect(result.text).toMatch(
+      /^1\. .*\[modified by a hook\]\n2\. .*\[modified by the reviewer\]\n3\. [^[]*$/,
+    );
+    expect([await text("a"), await text("b")]).toEqual(["i", "r"]);
+  });
+
   test("all operations apply, later ones on the results of earlier ones", async () => {
     const { ws, text } = await place(kind, { a: "1", b: "2" });
     const result = await ws.call("batch", {

@@ -175,6 +175,19 @@ describe.each(KINDS)("hooks on %s", (kind) => {
       () => 3,
       "Error: blocked by hook: it gave an answer that is not understood",
     ],
+    ...[{ proceed: 0 }, { proceed: "no" }, { modified_args: ["x"] }, [false], "deny"].map(
+      (reply): [name: string, run: Hook["run"], text: string] => [
+        `a hook that gives ${JSON.stringify(reply)}`,
+        () => reply as never,
+        "Error: blocked by hook: it gave an answer that is not understood",
+      ],
+    ),
+    ["an empty response", () => ({ proceed: false, alternative_response: "" }), "Error: blocked by hook"],
+    [
+      "a response that is no text",
+      () => ({ proceed: false, alternative_response: { use: "other" } as never }),
+      '{"use":"other"}',
+    ],
     [
       "a hook that never answers",
       () => new Promise(() => {}),
