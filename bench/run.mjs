@@ -2,7 +2,7 @@
 //
 //   --full         large corpora: the Linux source tree, many npm packages
 //   --dev          the development build of the addon: quick to make, slower to run
-//   --only a,b     some groups: diff, edit, grep, index, start, glob, page, reads, encoding, call, overhead, disk, mcp,
+//   --only a,b     some groups: diff, edit, grep, index, start, glob, page, reads, encoding, call, overhead, disk, sandbox, mcp,
 //                  wasm
 //
 // Every row first checks that both sides give the same answer, then times them
@@ -27,6 +27,7 @@ const groups = [
   "call",
   "overhead",
   "disk",
+  "sandbox",
   "mcp",
   "wasm",
 ];

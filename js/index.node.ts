@@ -2,6 +2,7 @@
 export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
 export * from "./backends/local.node.ts";
+export { type SandboxOptions, sandboxFor } from "./backends/sandbox-choice.node.ts";
 export { linuxSandbox, type LinuxSandboxOptions } from "./backends/sandbox.node.ts";
 export * from "./access/grants-file.node.ts";
 export * from "./access/index.ts";

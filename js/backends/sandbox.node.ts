@@ -1,9 +1,9 @@
 /** Commands on Linux: Landlock for files, seccomp for the network, by the native addon. */
-import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
 import { unpack } from "../engine/unpack.ts";
 import { checkSignal } from "./failure.ts";
+import { inheritedEnv } from "./sandbox-process.node.ts";
 import type { SandboxProvider, SandboxStatus } from "./sandbox.ts";
 
 /** How {@link linuxSandbox} is made. Paths are absolute and exist. */
@@ -19,9 +19,6 @@ export interface LinuxSandboxOptions {
   /** `ignore`: behave as on a kernel without Landlock, for tests. */
   readonly landlock?: "use" | "ignore" | undefined;
 }
-
-/** Of the host's environment, what commands are given. */
-const INHERITED = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "SHELL"];
 
 /**
  * Commands that the kernel keeps inside their roots and off the network.
@@ -52,14 +49,10 @@ export function linuxSandbox(options: LinuxSandboxOptions): SandboxProvider {
     status,
     async run({ argv, cwd, env, timeoutMs, maxOutputBytes, signal }) {
       checkSignal(signal, cwd);
-      const inherited = INHERITED.flatMap((name) => {
-        const value = process.env[name];
-        return value === undefined ? [] : [[name, value] as const];
-      });
       const command = JSON.stringify({
         argv,
         cwd,
-        env: { ...Object.fromEntries(inherited), ...env },
+        env: { ...inheritedEnv(), ...env },
         timeoutMs,
         maxOutput: maxOutputBytes,
       });

@@ -1,6 +1,6 @@
 /** `run_command`: runs a program in the sandbox of the workspace. Offered only where the host has set one up. */
 import { compile, object } from "./schema.ts";
-import { choice, flag, integer, path, text } from "./shared.ts";
+import { flag, integer, path, text } from "./shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "./text.ts";
 import type { ChangingTool } from "./tool.ts";
@@ -62,7 +62,7 @@ const outputSchema = object(
     truncated: { type: "boolean", description: "Whether more was written than is given." },
     stdout: text("Its output."),
     stderr: text("Its errors."),
-    tier: choice("What kept it in.", ["landlock+seccomp", "landlock", "seccomp", "none"], "none"),
+    tier: text("What kept it in, such as landlock+seccomp or bubblewrap; none where nothing did."),
   },
   ["exit_code", "signal", "timed_out", "truncated", "stdout", "stderr", "tier"],
 );

@@ -1,0 +1,67 @@
+// What the sandbox of commands costs: a start of `true`, and work inside it, against
+// the same without. The goals are of the fast tier; the strict one is told beside it.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runs } from "../lib/measure.mjs";
+import { Skip } from "../lib/skip.mjs";
+
+export const title = "sandbox: commands under Landlock and seccomp, against plain ones";
+
+/** Starts in one sample: one alone is shorter than what a busy machine adds to it. */
+const STARTS = 20;
+
+export async function* rows({ load }) {
+  if (process.platform !== "linux") throw new Skip("Landlock is for Linux");
+  const { linuxSandbox, sandboxFor } = await load("index.node.js");
+  const root = mkdtempSync(join(tmpdir(), "filewright-bench-"));
+  const plain = (argv) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(argv[0], argv.slice(1), { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+      child.once("error", reject);
+      child.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`${argv[0]}: ${code}`))));
+    });
+  const under = (sandbox) => async (argv) => {
+    const ran = await sandbox.run({ argv, cwd: root, timeoutMs: 60_000, maxOutputBytes: 1024 });
+    if (ran.exitCode !== 0) throw new Error(`${argv[0]}: ${ran.stderr}`);
+  };
+  const times = (count, run, argv) => async () => {
+    for (let n = 0; n < count; n += 1) await run(argv);
+  };
+  // What only computes, and what only touches files.
+  const counts = ["/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"];
+  const files = ["/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do echo x > f; i=$((i+1)); done"];
+  try {
+    const fast = under(linuxSandbox({ writableRoots: [root] }));
+    const start = ["/bin/true"];
+    // `goal` is how many times faster ours is to be: two thirds is 1.5 times the cost.
+    yield {
+      name: "the start of true",
+      peer: "child_process.spawn",
+      goal: 1 / 1.5,
+      ...(await runs(times(STARTS, fast, start), times(STARTS, plain, start))),
+    };
+    yield {
+      name: "computing",
+      peer: "the same, plain",
+      ...(await runs(times(1, fast, counts), times(1, plain, counts))),
+    };
+    yield {
+      name: "20,000 files opened and written",
+      peer: "the same, plain",
+      ...(await runs(times(1, fast, files), times(1, plain, files))),
+    };
+    const strict = under(sandboxFor({ tier: "strict", writableRoots: [root] }));
+    yield {
+      name: "the start of true, strict tier (bubblewrap)",
+      peer: "child_process.spawn",
+      ...(await runs(times(STARTS, strict, start), times(STARTS, plain, start))),
+    };
+  } catch (error) {
+    if (error.code === "SANDBOX_SETUP_FAILED") throw new Skip(error.message);
+    throw error;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
