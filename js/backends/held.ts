@@ -50,6 +50,8 @@ export const BINARY = -1;
 
 /** The most memory for signatures, in bytes; contents beyond it are read by every query. */
 const MOST_BYTES = 128 << 20;
+/** Larger contents are read by every query: to sign one takes longer than a page may wait (bytes). */
+const MOST_SIGNED = 1 << 20;
 /** So many contents are looked after before any of them is thought to be gone. */
 const LEAST_CONTENTS = 4096;
 
@@ -87,6 +89,7 @@ export class Signs {
   }
 
   #sign(content: Uint8Array): number {
+    if (content.length > MOST_SIGNED) return ALWAYS;
     this.#index ??= engine().heldIndex();
     // Asked now and then: it is a call of the engine.
     if (this.#known % 256 === 0 && this.#index.bytes() > MOST_BYTES) return ALWAYS;

@@ -32,6 +32,8 @@ export interface Counted {
 const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
+/** Smaller contents are searched sooner than they are handed to a worker (bytes). */
+const LARGE = 32 * 1024;
 
 /** One search of contents, and what it has found so far. */
 export class Search {
@@ -83,15 +85,24 @@ export class Search {
     if (!(error instanceof FilewrightError && error.code === "NOT_FOUND")) this.#unreadable++;
   }
 
-  /** Searches a file. */
-  file(path: string, content: Uint8Array): void {
+  /** Searches a file: later where it is large and there are workers, else at once. */
+  file(path: string, content: Uint8Array): Promise<void> | undefined {
     const { before, after, context, maxPerFile, maxLineChars } = this.#query;
     const skipLines = path === this.from.path ? Math.min(this.from.number, WHOLE_FILE) : 0;
     const limits = { before, after, context, maxLineChars, skipLines };
     // One more than wanted tells that there is more.
     const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
     const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
-    const hits = this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile });
+    const { later } = this.compiled;
+    if (later !== undefined && content.length >= LARGE) {
+      const asked = { ...limits, ...perFile, count: !this.#content };
+      return later(content, asked, this.#query.signal).then((hits) => this.#take(path, hits));
+    }
+    this.#take(path, this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile }));
+    return undefined;
+  }
+
+  #take(path: string, hits: TextHits): void {
     if (hits.binary) this.binary++;
     else this.searched++;
     if (hits.total === 0) return;

@@ -110,7 +110,7 @@ async function first(
   let at = 0;
   const next = async (): Promise<boolean> => {
     if (await search.isOver(view.paths[at] as string)) return false;
-    readAt(search, held, view, at++);
+    await readAt(search, held, view, at++);
     return !search.isFull;
   };
   for await (const { path, entry } of walk.entries(top)) {
@@ -137,7 +137,7 @@ async function again(search: Search, held: HeldContents, view: View): Promise<Co
       continue;
     }
     if (await search.isOver(view.paths[at] as string)) return view.countsAt(at);
-    readAt(search, held, view, at);
+    await readAt(search, held, view, at);
     if (search.isFull) return view.countsAt(at);
   }
   return view.total;
@@ -177,7 +177,7 @@ function codeAt({ signs }: HeldContents, view: View, at: number): number {
 }
 
 /** Searches a file, and takes note that it was read. */
-function readAt(search: Search, held: HeldContents, view: View, at: number): void {
+async function readAt(search: Search, held: HeldContents, view: View, at: number): Promise<void> {
   const file = view.files[at] as HeldFile | Error;
   if (file instanceof Error) {
     search.failed(file);
@@ -188,7 +188,7 @@ function readAt(search: Search, held: HeldContents, view: View, at: number): voi
     search.large++;
     return;
   }
-  search.file(view.paths[at] as string, bytes);
+  await search.file(view.paths[at] as string, bytes);
   codeAt(held, view, at);
   view.codes[at] = orForget(held, () => held.signs.read(bytes)) ?? NEVER;
 }

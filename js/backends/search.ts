@@ -36,7 +36,7 @@ export async function grepBackend(
       const message = `the file has ${stat.size} bytes, more than ${limit} are not searched`;
       throw failure("TOO_LARGE", root, message, { details: { size: stat.size, limit } });
     }
-    search.file("", await backend.readBytes(root));
+    await search.file("", await backend.readBytes(root));
     return search.result();
   }
   const globs = globsOf(query.glob, query);
@@ -86,7 +86,7 @@ async function searchFile(search: Search, { file, content }: Ahead): Promise<boo
   const bytes = await content;
   if (bytes instanceof Error) search.failed(bytes);
   else if (bytes === undefined || bytes.length > search.maxFileBytes) search.large++;
-  else search.file(file.path, bytes);
+  else await search.file(file.path, bytes);
   return !search.isFull;
 }
 

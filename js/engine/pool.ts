@@ -11,7 +11,7 @@ import { FilewrightError } from "./errors.ts";
 
 /** A worker that is ready to be told of calls. */
 export interface Port {
-  post(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  post(message: unknown, transfer: ArrayBuffer[]): void;
   end(): void;
 }
 
@@ -37,6 +37,9 @@ interface Worker {
   ready: boolean;
   job: Job | undefined;
 }
+
+/** A worker that is not ready by then is one that does not load, and says nothing of it (milliseconds). */
+const START_MS = 20_000;
 
 /** A set of workers. */
 export class Pool {
@@ -138,6 +141,11 @@ export class Pool {
         job: undefined,
       };
       this.#workers.add(worker);
+      const timer: unknown = setTimeout(() => {
+        if (!worker.ready) this.#lost(worker, "the worker did not start");
+      }, START_MS);
+      // On Node it keeps nobody's process alive.
+      (timer as { unref?(): void }).unref?.();
     } catch (error) {
       this.close(error instanceof Error ? error.message : String(error));
     }

@@ -24,7 +24,11 @@ function callsOf(binding: Binding): Calls {
       return { nums: Float64Array.of(...totals, text.length), text };
     },
     planEdits: binding.planEdits,
-    applyPatch: binding.applyPatch,
+    applyPatch(...args: Parameters<Binding["applyPatch"]>) {
+      // What crosses is plain data; the engine's object is not.
+      const { facts, contents } = binding.applyPatch(...args);
+      return { facts, contents };
+    },
     readPage: binding.readPage,
     search(options: string, content: Uint8Array, limits: string): Packed {
       if (query?.options !== options) query = { options, raw: new binding.SearchQuery(options) };

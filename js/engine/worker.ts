@@ -13,6 +13,9 @@ interface Scope {
   postMessage(message: unknown): void;
 }
 
+/** What a worker of its own entry can tell it by; importing the script is what matters. */
+export const SCRIPT = "filewright/worker";
+
 const scope = globalThis as unknown as Scope;
 
 scope.onmessage = async ({ data }) => {

@@ -39,7 +39,7 @@ const spawn: Spawn = (hear, fail): Port => {
   return {
     post(message, transfer) {
       worker.ref();
-      worker.postMessage(message, transfer as ArrayBuffer[]);
+      worker.postMessage(message, transfer);
     },
     end: () => void worker.terminate(),
   };

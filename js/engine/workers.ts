@@ -22,10 +22,12 @@ export type { EngineWorkers, WorkersOptions } from "./workers-types.ts";
 
 /** What this needs of a worker of the web. */
 export interface WebWorker {
-  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   terminate(): void;
-  onmessage: ((event: { readonly data: never }) => void) | null;
-  onerror: ((event: { readonly message?: string | undefined; preventDefault(): void }) => void) | null;
+  addEventListener(
+    type: "message" | "error",
+    listener: (event: { readonly data?: unknown; readonly message?: unknown }) => void,
+  ): void;
 }
 
 /** How workers are made where the platform has those of the web. */
@@ -80,11 +82,10 @@ async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
 function spawning(make: () => WebWorker, module: WebAssembly.Module): Spawn {
   return (hear, fail): Port => {
     const worker = make();
-    worker.onmessage = ({ data }: { readonly data: Said }) => hear(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      fail(event.message ?? "the worker's script did not load");
-    };
+    worker.addEventListener("message", ({ data }) => hear(data as Said));
+    worker.addEventListener("error", ({ message }) =>
+      fail(typeof message === "string" ? message : "the worker's script did not load"),
+    );
     worker.postMessage({ module }, []);
     return {
       post: (message, transfer) => worker.postMessage(message, transfer),

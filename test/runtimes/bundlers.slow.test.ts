@@ -85,7 +85,7 @@ function asItIs(): Files {
       .replaceAll(
         /"filewright(\/\w+)?"/g,
         (_, entry = "") =>
-          `"../package/dist/${{ "": "index", "/engine": "engine/index", "/diff": "diff/index", "/edit": "engine/edit-entry" }[entry as string]}.js"`,
+          `"../package/dist/${{ "": "index", "/engine": "engine/index", "/diff": "diff/index", "/edit": "engine/edit-entry", "/workers": "engine/workers" }[entry as string]}.js"`,
       );
   const dist = below(join(home, "node_modules/filewright/dist"), "package/dist");
   const wanted = Object.entries(dist).filter(([name]) => /\.(js|wasm)$/.test(name));
@@ -147,6 +147,10 @@ describeChromium("in Chromium", () => {
       throw new Error(`the page did not end: ${complaints.join("; ")}`);
     });
     expect(await page.evaluate(() => (globalThis as { answers?: string }).answers)).toBe(native);
+    if (!name.startsWith("esbuild")) {
+      const workers = await page.evaluate(() => (globalThis as { workers?: object }).workers);
+      expect(workers).toEqual({ added: 0, count: 1 });
+    }
     expect(complaints).toEqual([]);
   });
 });

@@ -1,0 +1,94 @@
+/**
+ * The engine's workers in a browser: the page has its turns while they work, a
+ * cancelled call's work stops, and where there are none everything runs in place.
+ */
+import { beforeAll, expect, it } from "vitest";
+import { bundled } from "./bundle.ts";
+import { describeChromium, type Opened, withChromium } from "./chromium.ts";
+import type { WorkersLab } from "./pages/workers.ts";
+
+declare const lab: WorkersLab;
+
+/** Takes seconds in one go: a repetition that has to be tried from every place. */
+const SLOW = "(some|line|of|text|with)[^x]{1,60}zz";
+
+describeChromium("the engine's workers", () => {
+  const chromium = withChromium(() => bundled("workers", "engine-worker"));
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await chromium.open("workers.html");
+  }, 60_000);
+
+  it.each(["search", "diff", "edit", "workspace"])("the page goes on during a long %s", async (what) => {
+    const said = await opened.page.evaluate(
+      async ([kind, slow]) => {
+        const workers = await lab.useWorkers("engine-worker.js");
+        const [before, after] = [lab.text(20_000), lab.text(20_000, 5)];
+        const ws = await lab.openWorkspace({
+          backend: new lab.MemoryBackend({ "/a.txt": before, "/b.txt": after }),
+          root: "/",
+        });
+        const works: Record<string, () => unknown> = {
+          search: () => lab.grepTextAsync(before, { pattern: slow }),
+          diff: () => lab.diffAsync(before, after),
+          edit: () =>
+            lab.planEditsBytesAsync(before, [{ oldText: "some lime 3 of text wiht words\nand more\n" }], {
+              match: "fuzzy",
+            }),
+          workspace: () => ws.grep({ pattern: slow }),
+        };
+        const work = works[kind] as () => unknown;
+        const during = await lab.turns(work);
+        workers.close();
+        const inPlace = await lab.turns(work);
+        await ws.close();
+        return { during, inPlace };
+      },
+      [what, SLOW] as const,
+    );
+    // Work of some length, of which the page has its share whatever else the machine does.
+    expect(said.during.turns).toBeGreaterThan(3);
+    expect(said.inPlace.turns).toBeLessThan(said.during.turns);
+  });
+
+  it("a cancelled call ends, and its worker with it; the next call has another", async () => {
+    const said = await opened.page.evaluate(async (slow) => {
+      const workers = await lab.useWorkers("engine-worker.js", 1);
+      const text = lab.text(20_000);
+      // The worker is there before anything is cancelled.
+      await lab.grepTextAsync(text, { pattern: "nothing" });
+      const controller = new AbortController();
+      const search = lab.grepTextAsync(text, { pattern: slow, signal: controller.signal });
+      const waiting = lab.grepTextAsync(text, { pattern: "line 77 " });
+      controller.abort();
+      const cancelled = await search.then(() => "ended", lab.code);
+      const after = workers.count;
+      const { total } = await waiting;
+      const told = await lab
+        .grepTextAsync(text, { pattern: "x", signal: AbortSignal.abort() })
+        .then(() => "ended", lab.code);
+      const wrong = await lab.grepTextAsync(text, { pattern: "(" }).then(() => "ended", lab.code);
+      workers.close();
+      const inPlace = lab.grepText(text, { pattern: "line 77 " }).total;
+      return { cancelled, after, told, wrong, same: total === inPlace };
+    }, SLOW);
+    expect(said).toEqual({
+      cancelled: "CANCELLED",
+      after: 1,
+      told: "CANCELLED",
+      wrong: "INVALID_REGEX",
+      same: true,
+    });
+  });
+
+  it("a script that does not load is no failure", async () => {
+    const said = await opened.page.evaluate(async () => {
+      const workers = await lab.useWorkers("missing.js");
+      const { total } = await lab.grepTextAsync(lab.text(20_000), { pattern: "line 77 " });
+      const { reason, count } = workers;
+      workers.close();
+      return { total, count, known: typeof reason };
+    });
+    expect(said).toEqual({ total: 2, count: 0, known: "string" });
+  });
+});
