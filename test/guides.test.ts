@@ -30,7 +30,7 @@ afterAll(() => {
 });
 
 describe("the guides' examples", () => {
-  test("each guide has some", () => {
+  test("002-113 each guide has some", () => {
     const pages = new Set(BLOCKS.map(({ name }) => name.split(" ")[0]));
     expect([...pages]).toEqual([
       "agents.md",
@@ -41,6 +41,14 @@ describe("the guides' examples", () => {
       "migrating.md",
       "security.md",
     ]);
+  });
+
+  test("002-113 every platform has its part", () => {
+    const deployment = readFileSync(new URL("deployment.md", folder), "utf8");
+    const parts = [...deployment.matchAll(/^## (.*)$/gmu)].map(([, part]) => part);
+    expect(parts).toEqual(
+      expect.arrayContaining(["Linux", "macOS and Windows", "Remote", "Browsers and edge functions"]),
+    );
   });
 
   test("each guide is listed", () => {
