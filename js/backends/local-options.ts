@@ -9,7 +9,8 @@ export interface LocalOptions {
   readonly policy?: SandboxPolicy | undefined;
   /**
    * Where lock files are kept; default: the user's state directory. Share it between processes. Where it is
-   * given, indexes are kept there too: the next process is warm after one look at each file.
+   * given, indexes of large trees, and those made by `warm`, are kept there too: the next process is warm after one
+   * look at each file.
    */
   readonly stateDir?: string | undefined;
   /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */

@@ -73,6 +73,8 @@ const MOST_INDEXES: usize = 8;
 const MOST_BYTES: usize = 512 << 20;
 /// The most memory of all indexes of a process, in bytes; the one used longest ago goes.
 const MOST_BYTES_IN_ALL: usize = 1 << 30;
+/// Files of fewer bytes are signed in a moment: an index of them that nobody asked for is not kept.
+const WORTH_KEEPING: u64 = 16 << 20;
 /// How often a state that somebody else is at is asked for.
 const WAIT: Duration = Duration::from_micros(200);
 
@@ -136,6 +138,8 @@ pub(crate) struct Index {
     views: Mutex<Views>,
     /// The paths of the files, laid out for scoring.
     paths: Mutex<laid::Laid>,
+    /// Somebody waited for it.
+    awaited: AtomicBool,
     /// What an earlier process kept was asked for.
     asked: AtomicBool,
     /// It is on its way.
@@ -175,6 +179,7 @@ impl Index {
             state: Mutex::new(State::default()),
             views: Mutex::default(),
             paths: Mutex::default(),
+            awaited: off(),
             asked: off(),
             coming: Mutex::default(),
             unkept: AtomicUsize::new(0),
@@ -225,6 +230,10 @@ impl Index {
     /// Keeps the index for processes that follow, where enough was signed since.
     fn keep(&self, ground: &Ground<'_>) {
         let Some(shelf) = ground.roots.shelf.get() else { return };
+        let small = self.corpus.load(Ordering::Relaxed) < WORTH_KEEPING;
+        if small && !self.awaited.load(Ordering::Relaxed) {
+            return;
+        }
         let state = self.lock();
         let (unkept, files) = (self.unkept.load(Ordering::Relaxed), state.tree.live_files);
         if unkept == 0 || unkept * 20 < files || self.is_closed() || !state.tree.is_compact() {
@@ -455,6 +464,7 @@ pub fn warm(
         return Ok(Status::default());
     };
     index.signing.store(true, Ordering::Release);
+    index.awaited.store(true, Ordering::Relaxed);
     let stop = Stop { cancel, deadline: Deadline::default() };
     index.build(&ground, true, &stop);
     index.signing.store(false, Ordering::Release);
