@@ -8,7 +8,7 @@
  * `LocalBackend`: this one resolves paths in one step and opens them in another.
  */
 import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../backends/backend.ts";
-import { checkSignal, failure } from "../backends/failure.ts";
+import { checkSignal, checkWritable, failure } from "../backends/failure.ts";
 import { sortEntries } from "../backends/fallback.ts";
 import { walkTree } from "../backends/fallback-tree.ts";
 import { compileGlobs } from "../backends/globs.ts";
@@ -101,8 +101,8 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
         await host.mkdir(parentOf(to), { recursive: true });
       if (old?.isDir) throw failure("IS_DIRECTORY", path);
       if (old !== undefined && !old.isFile) throw failure("NOT_REGULAR_FILE", path);
-      // A rename would replace what a write may not touch.
-      if (old?.mode !== undefined && (old.mode & 0o222) === 0) throw failure("PERMISSION_DENIED", path);
+      // A host's rename replaces even what may not be written.
+      checkWritable(old, path);
       await replace(host, to, content, options.mode ?? old?.mode);
       return {};
     });
@@ -230,6 +230,7 @@ function movesOf(
           throw failure(there.isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", to);
         if (there?.isDir && ((await host.readdir(destination)) as readonly unknown[]).length > 0)
           throw failure("NOT_EMPTY", to);
+        checkWritable(there, to);
         await translated(to, async () => {
           if (moved.type !== "symlink" || readlink === undefined || symlink === undefined)
             return rename.call(host, source, destination);

@@ -1,6 +1,6 @@
 /** The failures of a backend: one clause per code, without the path. */
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
-import type { ByteRange } from "./backend.ts";
+import type { ByteRange, FsStat } from "./backend.ts";
 
 const CLAUSES: Partial<Record<Code, string>> = {
   NOT_FOUND: "no such file or directory",
@@ -33,6 +33,20 @@ export function tooLarge(path: string, size: number, limit: number): FilewrightE
 export function checkRange(range: ByteRange | undefined, path: string): void {
   if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
     throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
+}
+
+/**
+ * What stands where something is to be written or replaced. Backends whose own rename would
+ * replace it ask here, because a write may not touch it either.
+ *
+ * @throws PERMISSION_DENIED for a file that nobody may write
+ */
+export function checkWritable(
+  there: Partial<Pick<FsStat, "type" | "mode">> | null | undefined,
+  path: string,
+): void {
+  if (there?.type === "file" && there.mode !== undefined && (there.mode & 0o222) === 0)
+    throw failure("PERMISSION_DENIED", path, "the file has no write permission");
 }
 
 /** @throws CANCELLED when the signal has fired */

@@ -4,7 +4,7 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, TreeCounts } from "./backend.ts";
-import { checkSignal, failure } from "./failure.ts";
+import { checkSignal, checkWritable, failure } from "./failure.ts";
 import { chmodVia, entryPathVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
 import { childOf, isWithin, parentOf, sortCodePoints } from "./paths.ts";
 
@@ -190,12 +190,6 @@ async function checkMerge(
         pending.push(`${below}/${entry.name}`);
       }
     }
-  }
-}
-
-function checkWritable(there: FsStat | null, path: string): void {
-  if (there?.type === "file" && there.mode !== undefined && (there.mode & 0o222) === 0) {
-    throw failure("PERMISSION_DENIED", path, "the file has no write permission");
   }
 }
 

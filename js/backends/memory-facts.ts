@@ -1,6 +1,6 @@
 /** What callers see of the nodes of a memory backend: facts, entries, counts. */
 import type { FsEntry, FsStat, TreeCounts } from "./backend.ts";
-import { failure } from "./failure.ts";
+import { checkWritable, failure } from "./failure.ts";
 import { below, cloneDir, cloneNode, type DirNode, type Fresh, type Node } from "./memory-tree.ts";
 import { byteLength, childOf } from "./paths.ts";
 
@@ -59,18 +59,11 @@ export function countTree(node: Node): TreeCounts {
   return counts;
 }
 
-/** @throws PERMISSION_DENIED for a file that nobody may write */
-export function checkWritable(file: Node, path: string): void {
-  if ((file.mode & 0o222) === 0) {
-    throw failure("PERMISSION_DENIED", path, "the file has no write permission");
-  }
-}
-
 /** A copy of `source` laid over a copy of what is there; directories merge, everything else is replaced. */
 export function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
   if (source.type !== "dir") {
     if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
-    if (target?.type === "file") checkWritable(target, path);
+    checkWritable(target, path);
     return cloneNode(source, fresh);
   }
   if (target === undefined) return cloneDir(source, fresh);

@@ -5,8 +5,8 @@
  * `memory.ts`.
  */
 import type { ByteRange, FsEntry, FsStat, TreeCounts, WriteOptions } from "./backend.ts";
-import { checkRange, failure } from "./failure.ts";
-import { checkWritable, countTree, entryOf, factsOf, overlay, versionOf } from "./memory-facts.ts";
+import { checkRange, checkWritable, failure } from "./failure.ts";
+import { countTree, entryOf, factsOf, overlay, versionOf } from "./memory-facts.ts";
 import {
   below,
   type DirNode,
@@ -134,7 +134,7 @@ export class MemoryStore {
     if (options.ifVersion !== undefined && (node === undefined || versionOf(node) !== options.ifVersion)) {
       throw failure("CONFLICT", path);
     }
-    if (node !== undefined) checkWritable(node, path);
+    checkWritable(node, path);
     const now = this.#now();
     if (node === undefined) {
       const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
@@ -325,7 +325,7 @@ export class MemoryStore {
     if (source.type === "dir" && target.type !== "dir") throw failure("NOT_DIRECTORY", path);
     if (source.type !== "dir" && target.type === "dir") throw failure("IS_DIRECTORY", path);
     if (target.type === "dir" && target.children.size > 0) throw failure("NOT_EMPTY", path);
-    if (target.type === "file") checkWritable(target, path);
+    checkWritable(target, path);
   }
 }
 

@@ -17,7 +17,7 @@ import type {
   WriteOptions,
   WriteResult,
 } from "./backend.ts";
-import { checkSignal, failure } from "./failure.ts";
+import { checkSignal, checkWritable, failure } from "./failure.ts";
 import { readVersioned, sortEntries } from "./fallback.ts";
 import { filesBelow, walkTree } from "./fallback-tree.ts";
 import { globFiles } from "./globs.ts";
@@ -150,7 +150,7 @@ export class OverlayBackend implements FsBackend {
     if (there !== null && options.ifAbsent === true) throw failure("ALREADY_EXISTS", path);
     if (there?.isDir === true) throw failure("IS_DIRECTORY", path);
     if (there !== null && !there.isFile) throw failure("NOT_REGULAR_FILE", path);
-    if (there?.mode !== undefined && (there.mode & 0o222) === 0) throw failure("PERMISSION_DENIED", path);
+    checkWritable(there, path);
     if (options.ifVersion !== undefined) {
       const now = there === null ? undefined : (await this.stat(real)).version;
       if (now !== options.ifVersion) throw failure("CONFLICT", path);
@@ -226,6 +226,7 @@ export class OverlayBackend implements FsBackend {
       if (there !== null && options.overwrite !== true) throw failure("ALREADY_EXISTS", to);
       if (there?.isDir === true) throw failure("IS_DIRECTORY", to);
       if (real === source) throw failure("SAME_FILE", to);
+      checkWritable(there, to);
       if (there === null) await this.#parents(real, to, false);
       const node = layer.upper.get(source);
       const kept =
