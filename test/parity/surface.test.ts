@@ -65,6 +65,20 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   },
   "a glob refused": (e) => e.glob("a["),
   matches: (e) => e.grepText(before, { pattern: "n.h|f(our)", context: 1 }),
+  "matches, later": (e) => e.grepTextAsync(utf8(before), { pattern: "two|four", maxPerFile: 1 }),
+  "contents that can match": (e) => {
+    const held = e.heldIndex();
+    const texts = ["needle in a haystack\n".repeat(40), "straw\n".repeat(40), "a\0b", ""];
+    const numbers = texts.map((text) => held.sign(utf8(text)));
+    const sets = ["needle", "straw|hay", "nowhere", "."].map((pattern) => {
+      const set = held.candidates(e.compileQuery({ pattern }));
+      // Of a set only what it does not let through is promised.
+      return set === undefined
+        ? "all"
+        : numbers.map((code) => code >= 0 && (set[code >> 3]! >> (code & 7)) & 1);
+    });
+    return [numbers, sets, held.bytes() > 0];
+  },
   "several patterns": (e) => {
     const query = e.compileQuery({ patterns: ["ONE", "日.", "o"], case: "insensitive" });
     return [query.search(utf8(before), { maxLineChars: 3 }), query.count(utf8(before))];

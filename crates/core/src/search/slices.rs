@@ -331,12 +331,16 @@ mod tests {
     fn of_several_plans_all_or_one_must_be_met() {
         let mut slices = Slices::default();
         assert!(slices.is_empty());
+        // A small shard leaves out the low bits of a gram, so these differ in the high ones.
+        let apart = |grams: &[u32]| -> Vec<u32> {
+            grams.iter().map(|gram| gram << (HASH_BITS - 4)).collect()
+        };
         for (owner, grams) in [(0, &[1, 2][..]), (1, &[2, 3]), (2, &[4])] {
-            slices.push(grams, Block { owner, offset: 0, len: 1, line: 1 });
+            slices.push(&apart(grams), Block { owner, offset: 0, len: 1, line: 1 });
         }
         slices.shrink();
         assert!(!slices.is_empty() && slices.bytes() > 0);
-        let of = |grams: &[u32]| Plan::Grams(grams.to_vec());
+        let of = |grams: &[u32]| Plan::Grams(apart(grams));
         for (name, plan, expected) in [
             ("all", Plan::All(vec![of(&[1]), of(&[2])]), 0b001),
             ("one", Plan::One(vec![of(&[1]), of(&[4])]), 0b101),
