@@ -12,18 +12,14 @@ const SAYS: Readonly<Record<string, readonly string[]>> = {
     "reviewer: proceed_once",
     "after the undo: export const retries = 3;",
   ],
-  "custom-backend.mjs": ["70 cases of the contract, 0 failed", "- buy bread"],
+  "custom-backend.mjs": [" cases of the contract, 0 failed", "- buy bread"],
   "from-server-filesystem.mjs": [
     "the bytes that nobody named are as they were",
     "Error: oldText occurs 2 times",
   ],
   "in-memory.mjs": ["+const retries = 5;", "back to the snapshot"],
   "mcp-client.mjs": ["offers 14 tools", "What lies outside is refused."],
-  "object-storage.mjs": [
-    "70 cases of the contract, 0 failed",
-    "21 lines after 20 writers",
-    "10 found by grep",
-  ],
+  "object-storage.mjs": [" cases of the contract, 0 failed", "21 lines after 20 writers", "10 found by grep"],
   "sandboxed-command.mjs":
     process.platform === "linux" ? ["outside: refused by the kernel"] : ["no commands here"],
 };

@@ -9,6 +9,7 @@
 #![allow(missing_docs)] // documented in js/engine, which is the only caller
 
 mod access;
+mod allocator;
 mod cancel;
 mod convert;
 mod diff;
@@ -24,8 +25,5 @@ mod sandbox;
 mod search;
 mod task;
 
-// A call allocates what it returns and frees its working memory at once. The system's
-// allocator gives that back to the kernel and faults it in again, call after call: a
-// third of the time of a small diff.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;

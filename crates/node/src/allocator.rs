@@ -1,0 +1,75 @@
+//! Where the addon's memory comes from.
+//!
+//! A call allocates what it returns and frees its working memory at once. The system's
+//! allocator gives that back to the kernel and faults it in again, call after call: a
+//! third of the time of a small diff. mimalloc keeps it. What is as large as a file,
+//! though, is rare and had better be gone when it is freed, so it stays with the system.
+//!
+//! The addon's only `unsafe`.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+use mimalloc::MiMalloc;
+
+/// From this size on the system allocates: beyond what calls work in, in bytes.
+const LARGE: usize = 4 << 20;
+
+/// mimalloc for what is small, the system for what is large.
+pub(crate) struct Allocator;
+
+const fn is_large(size: usize) -> bool {
+    size >= LARGE
+}
+
+// SAFETY: every block is handed to one of two allocators, each of which keeps the contract
+// of the trait. Which one follows from the size alone, and a block keeps the layout that it
+// was allocated with until `realloc` gives it another, so it comes back to the same one.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            if is_large(layout.size()) { System.alloc(layout) } else { MiMalloc.alloc(layout) }
+        }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise, passed on.
+        unsafe {
+            if is_large(layout.size()) {
+                System.alloc_zeroed(layout)
+            } else {
+                MiMalloc.alloc_zeroed(layout)
+            }
+        }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: a block of this size is from this allocator.
+        unsafe {
+            if is_large(layout.size()) {
+                System.dealloc(block, layout);
+            } else {
+                MiMalloc.dealloc(block, layout);
+            }
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        match (is_large(layout.size()), is_large(size)) {
+            // SAFETY: before and afterwards it is the system's.
+            (true, true) => unsafe { System.realloc(block, layout, size) },
+            // SAFETY: before and afterwards it is mimalloc's.
+            (false, false) => unsafe { MiMalloc.realloc(block, layout, size) },
+            // SAFETY: the caller promises that `size` fits this alignment. The new block is
+            // another one and holds the shorter of both lengths; the old one is freed once.
+            _ => unsafe {
+                let moved = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+                if !moved.is_null() {
+                    moved.copy_from_nonoverlapping(block, layout.size().min(size));
+                    self.dealloc(block, layout);
+                }
+                moved
+            },
+        }
+    }
+}
