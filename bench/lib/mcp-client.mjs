@@ -1,7 +1,6 @@
 // A client for the few messages that a benchmark sends: no SDK between the clock
 // and the server. Whoever is measured is a process of its own.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -45,17 +44,4 @@ export async function connect(argv) {
     cancel: (id) => send({ method: "notifications/cancelled", params: { requestId: id } }),
     close: () => child.kill(),
   };
-}
-
-/** What a process takes, in MiB: all that is resident, and what it shares with no file. */
-export function memory(pid) {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const field = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? Number.NaN) / 1024;
-  return { resident: field("VmRSS"), own: field("RssAnon"), peak: field("VmHWM") };
-}
-
-/** Milliseconds of processor time that a process has used. */
-export function cpu(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }

@@ -1,9 +1,10 @@
 // The worst that can be sent to the matcher. Run by itself it makes one of them, in
 // a process of its own: prints milliseconds, how many bytes it grew, and what came of it.
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { argv, execPath, memoryUsage } from "node:process";
+import { writeFileSync } from "node:fs";
+import { argv, execPath, pid } from "node:process";
 import { fileURLToPath } from "node:url";
+import { memory } from "./process.mjs";
 
 const same = "    value.handler = request;\n";
 const near = (from, to, word) =>
@@ -35,12 +36,6 @@ function forgetPeak() {
   writeFileSync("/proc/self/clear_refs", "5");
 }
 
-/** The most memory that this process has held since. Bytes. */
-function peak() {
-  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"));
-  return Number(kilobytes) * 1024;
-}
-
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const { planEditsBytes } = await import("../../dist/engine/index.node.js");
   const plan = (bytes, oldText) =>
@@ -49,12 +44,12 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   const [text, oldText] = worst[argv[2]]();
   const bytes = Buffer.from(text);
   // The text and its bytes are there; what comes on top is the matcher's.
-  const before = memoryUsage.rss();
+  const before = memory(pid).resident;
   forgetPeak();
   const started = performance.now();
   const answer = plan(bytes, oldText);
   const ms = performance.now() - started;
-  const grown_bytes = peak() - before;
+  const grown_bytes = (memory(pid).peak - before) * 1024 * 1024;
   const outcome = answer.ok ? "made" : `${answer.error.code} ${answer.error.details?.reason ?? ""}`.trim();
   console.log(JSON.stringify({ ms, grown_bytes, outcome }));
 }

@@ -5,8 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { linuxTree, smallFiles, smallTree } from "../lib/corpora.mjs";
-import { connect, cpu, incumbent, memory } from "../lib/mcp-client.mjs";
+import { connect, incumbent } from "../lib/mcp-client.mjs";
 import { calls, median, same, time } from "../lib/measure.mjs";
+import { cpu, memory } from "../lib/process.mjs";
 
 export const title = "mcp: filewright mcp beside the MCP filesystem server";
 

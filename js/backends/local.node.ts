@@ -275,7 +275,10 @@ export class LocalBackend implements FsBackend {
     await settle(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
   }
   async listDir(path: string, options: { readonly facts?: boolean } = {}): Promise<readonly FsEntry[]> {
-    return this.#list(path, options.facts ?? true);
+    checkPath(path);
+    const { facts = true } = options;
+    const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
+    return listingOf(packed, normalise(path).path).entries;
   }
   async listPage(
     path: string,
@@ -298,7 +301,7 @@ export class LocalBackend implements FsBackend {
     return Object.freeze({ entries, total, ...next });
   }
   async *iterFiles(root: string): AsyncGenerator<string> {
-    yield* filesBelow({ listDir: (path) => this.#list(path, false) }, root);
+    yield* filesBelow({ listDir: (path) => this.listDir(path, { facts: false }) }, root);
   }
   /** `root` defaults to the policy's working directory. */
   async glob(pattern: string, options: { readonly root?: string } = {}): Promise<readonly string[]> {
@@ -406,12 +409,6 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const real = options.resolved ? path : await this.realpath(path);
     return lockPath(this.#native, this.#options.stateDir, real, path, options);
-  }
-
-  async #list(path: string, facts: boolean): Promise<readonly FsEntry[]> {
-    checkPath(path);
-    const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
-    return listingOf(packed, normalise(path).path).entries;
   }
 
   /** Runs work that a signal cancels. */

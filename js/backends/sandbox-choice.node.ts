@@ -8,7 +8,7 @@ import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { linuxSandbox } from "./sandbox.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
-import type { SandboxProvider, SandboxStatus } from "./sandbox.ts";
+import type { SandboxCommand, SandboxProvider, SandboxStatus } from "./sandbox.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
 /** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
@@ -109,15 +109,13 @@ function bubblewrap(options: SandboxOptions): SandboxProvider {
     const why = tried.error === undefined ? tried.stderr.trim().split("\n", 1)[0] : "it is not installed";
     throw unavailable(`bubblewrap cannot be used: ${why}`);
   }
-  const status: SandboxStatus = Object.freeze({
-    tier: "bubblewrap",
-    files: "enforced",
-    network: network ? "none" : "enforced",
-  });
-  return Object.freeze<SandboxProvider>({
-    status,
-    run: (command) => runProcess([...prefix, "--chdir", command.cwd, "--", ...command.argv], command),
-  });
+  return behind("bubblewrap", network, (command) => [
+    ...prefix,
+    "--chdir",
+    command.cwd,
+    "--",
+    ...command.argv,
+  ]);
 }
 
 function seatbelt(options: SandboxOptions): SandboxProvider {
@@ -126,14 +124,23 @@ function seatbelt(options: SandboxOptions): SandboxProvider {
   const prefix = ["/usr/bin/sandbox-exec", "-p", profile];
   const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "/usr/bin/true"]);
   if (tried.status !== 0) throw unavailable("sandbox-exec cannot be used");
+  return behind("seatbelt", network, ({ argv }) => [...prefix, ...argv]);
+}
+
+/** A sandbox that is a program put before the command's own. */
+function behind(
+  tier: SandboxStatus["tier"],
+  network: boolean,
+  argvOf: (command: SandboxCommand) => readonly string[],
+): SandboxProvider {
   const status: SandboxStatus = Object.freeze({
-    tier: "seatbelt",
+    tier,
     files: "enforced",
     network: network ? "none" : "enforced",
   });
   return Object.freeze<SandboxProvider>({
     status,
-    run: (command) => runProcess([...prefix, ...command.argv], command),
+    run: (command) => runProcess(argvOf(command), command),
   });
 }
 

@@ -3,6 +3,7 @@
  * that are programs put before it. What keeps it in is theirs.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import process from "node:process";
 import { makeError } from "../engine/errors.ts";
 import { checkSignal } from "./failure.ts";
@@ -57,7 +58,6 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
       new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref()),
     ]);
     if (!timedOut) checkSignal(command.signal, command.cwd);
-    const { constants } = await import("node:os");
     return {
       exitCode: timedOut ? null : code,
       signal: signal === null || timedOut ? null : constants.signals[signal],

@@ -142,10 +142,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const all = await collect(args, at.path, call);
   const page = all.slice(from, from + args.limit);
   const entries: ListedEntry[] = [];
-  for (const entry of page) {
-    const ready = call.brief && entry.type !== "symlink";
-    entries.push(ready ? shown(entry, {}, call) : await listed(entry, call));
-  }
+  for (const entry of page) entries.push(await listed(entry, call));
   const truncated = from + page.length < all.length;
   return {
     data: {
