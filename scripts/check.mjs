@@ -20,14 +20,14 @@ const steps = [
 
 /** Runs every check, even after one failed. */
 export function check() {
-  let failed = 0;
+  const why = [];
   for (const [name, command, ...args] of steps) {
     const started = performance.now();
     const ok = attempt(command, args);
-    if (!ok) failed += 1;
+    if (!ok) why.push(name);
     console.log(`${ok ? "ok  " : "FAIL"} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
   }
-  return { passed: steps.length - failed, failed, skipped: 0 };
+  return { passed: steps.length - why.length, failed: why.length, skipped: 0, why };
 }
 
 function attempt(command, args) {

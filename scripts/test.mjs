@@ -17,7 +17,7 @@ import { check } from "./check.mjs";
 import { countingCore } from "./coverage-core.mjs";
 import { fuzz } from "./fuzz.mjs";
 import { bin, BuildError, main, root, run } from "./lib/run.mjs";
-import { cargoResults, lastResults, sum } from "./lib/results.mjs";
+import { cargoResults, lastResults, sum, vitestResults } from "./lib/results.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 /** Lines are counted in the run that there is anyway; pages to look at are for `npm run coverage`. */
@@ -62,7 +62,9 @@ function cargo() {
   if (counting === undefined)
     console.log("note: the core's lines are not counted: this compiler's LLVM tools are missing");
   if (counting === undefined || status !== 0 || !flag("--check")) return results;
-  return counting.enough() ? results : { ...results, failed: 1 };
+  return counting.enough()
+    ? results
+    : { ...results, failed: 1, why: ["too few lines of crates/core are run"] };
 }
 
 /** The state machines of the threads and locks in every order; skipped where the model cannot be had. */
@@ -90,17 +92,7 @@ function vitest(project, ...more) {
     },
   );
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
-  const said = JSON.parse(readFileSync(join(root, json), "utf8"));
-  const broken = said.testResults.filter(
-    (file) => file.status === "failed" && file.assertionResults.length === 0,
-  );
-  const failed = said.numFailedTests + broken.length;
-  return {
-    passed: said.numPassedTests,
-    // A file that cannot be loaded has no test that could fail.
-    failed: failed === 0 && status !== 0 ? 1 : failed,
-    skipped: said.numPendingTests + said.numTodoTests,
-  };
+  return vitestResults(JSON.parse(readFileSync(join(root, json), "utf8")), status);
 }
 
 function acceptance() {
@@ -148,13 +140,20 @@ async function suite([name, body]) {
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
     console.error(`error: ${error.message}`);
-    result = { passed: 0, failed: 1, skipped: 0 };
+    result = { passed: 0, failed: 1, skipped: 0, why: [error.message] };
   }
   const { passed, failed, skipped } = result;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   if (passed + failed + skipped > 0)
     console.log(`${name}: ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds} s)\n`);
-  return result;
+  return { name, ...result };
+}
+
+/** Repeats at the end what failed: the place where it did is thousands of lines above. */
+function tell(results) {
+  for (const { name, failed, why = [] } of results) {
+    if (failed > 0) console.log(`\nFAILED in ${name}: ${failed}\n${why.join("\n\n")}`);
+  }
 }
 
 mkdirSync(join(root, reports), { recursive: true });
@@ -164,5 +163,6 @@ await main(async () => {
   for (const entry of flag("--fast") ? fast : [...fast, ...slow]) results.push(await suite(entry));
   const { passed, failed, skipped } = sum(results);
   if (failed > 0 || passed === 0) process.exitCode = 1;
-  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
+  tell(results);
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 });

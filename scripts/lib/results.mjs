@@ -1,8 +1,14 @@
-// Reading how many tests passed out of what a test runner printed.
+// Reading how many tests passed, and which did not, out of what a test runner printed.
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Results */
+/**
+ * `why` says of each failure what its runner said, so that it can be told again at the end.
+ * @typedef {{ passed: number, failed: number, skipped: number, why?: string[] }} Results
+ */
 
-/** @param {Results[]} results @returns {Results} */
+/** Lines and characters of one failure: it is repeated to be found, not to be read whole. */
+const [MOST_LINES, MOST_CHARACTERS] = [40, 4_000];
+
+/** @param {Results[]} results @returns {Results} the counts alone */
 export function sum(results) {
   const add = (key) => results.reduce((total, one) => total + one[key], 0);
   return { passed: add("passed"), failed: add("failed"), skipped: add("skipped") };
@@ -18,15 +24,36 @@ export function cargoResults(output, status) {
   const all = [...lines]
     .map(([, ...n]) => n.map(Number))
     .map(([passed, failed, skipped]) => ({ passed, failed, skipped }));
-  return honest(sum(all), status);
+  const parts = output.split(/^failures:$/m).slice(1);
+  return honest({ ...sum(all), why: parts.map((part) => cut(part.trim())) }, status);
 }
+
+/**
+ * What vitest's JSON reporter wrote. A file that cannot be loaded has no test that could fail,
+ * and counts as one; so does a run that ends badly for a reason of its own, as too few lines run.
+ * @returns {Results}
+ */
+export function vitestResults(report, status) {
+  const why = report.testResults.flatMap((file) => {
+    const tests = file.assertionResults.filter((test) => test.status === "failed");
+    if (tests.length === 0 && file.status === "failed") return [`${file.name}\n${file.message}`];
+    return tests.map((test) => [file.name, test.fullName, ...test.failureMessages].join("\n"));
+  });
+  const { numPassedTests: passed, numPendingTests: pending, numTodoTests: todo } = report;
+  return honest({ passed, failed: why.length, skipped: pending + todo, why: why.map(cut) }, status);
+}
+
+const cut = (text) => text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, MOST_CHARACTERS);
 
 /** The last line of the form `N passed, N failed[, N skipped]`. @returns {Results} */
 export function lastResults(output, status) {
   const line = [...output.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1) ?? [];
   const [passed = 0, failed = 0, skipped = 0] = line.slice(1).map((n) => Number(n ?? 0));
-  return honest({ passed, failed, skipped }, status);
+  const why = [...output.matchAll(/^FAIL .*(?:\n +.*)*/gm)].map(([text]) => cut(text));
+  return honest({ passed, failed, skipped, why }, status);
 }
 
 const honest = (results, status) =>
-  status !== 0 && results.failed === 0 ? { ...results, failed: 1 } : results;
+  status !== 0 && results.failed === 0
+    ? { ...results, failed: 1, why: ["no test failed, and yet the run did: see what it printed last"] }
+    : results;

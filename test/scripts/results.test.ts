@@ -1,6 +1,6 @@
-/** How many tests passed is read out of what the runners print; a runner that dies is a failure. */
+/** How many tests passed, and which did not, is read out of what the runners print; a runner that dies is a failure. */
 import { describe, expect, it } from "vitest";
-import { cargoResults, lastResults, sum } from "../../scripts/lib/results.mjs";
+import { cargoResults, lastResults, sum, vitestResults } from "../../scripts/lib/results.mjs";
 
 const ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
 const bad =
@@ -14,7 +14,7 @@ describe("cargo", () => {
     "a binary that dies after another passed": [ok, 101, { passed: 12, failed: 1, skipped: 1 }],
   };
   it.each(Object.entries(cases))("%s", (_, [output, status, expected]) => {
-    expect(cargoResults(output, status)).toEqual(expected);
+    expect(cargoResults(output, status)).toMatchObject(expected);
   });
 });
 
@@ -34,8 +34,48 @@ describe("a closing line", () => {
     ],
   };
   it.each(Object.entries(cases))("%s", (_, [output, status, expected]) => {
-    expect(lastResults(output, status)).toEqual(expected);
+    expect(lastResults(output, status)).toMatchObject(expected);
   });
+});
+
+describe("vitest", () => {
+  const report = (...testResults: object[]) => ({
+    numPassedTests: 3,
+    numPendingTests: 1,
+    numTodoTests: 0,
+    testResults,
+  });
+  const test = (status: string) => ({ status, fullName: "that it holds", failureMessages: ["not so"] });
+  const cases: Record<string, readonly [object, number, number, string]> = {
+    "all passed": [report({ name: "a", status: "passed", assertionResults: [test("passed")] }), 0, 0, ""],
+    "one failed": [
+      report({ name: "a", status: "failed", assertionResults: [test("passed"), test("failed")] }),
+      1,
+      1,
+      "a\nthat it holds\nnot so",
+    ],
+    "a file that cannot be loaded": [
+      report({ name: "a", status: "failed", assertionResults: [], message: "no such module" }),
+      1,
+      1,
+      "a\nno such module",
+    ],
+    "too few lines run": [report({ name: "a", status: "passed", assertionResults: [] }), 1, 1, "the run did"],
+  };
+  it.each(Object.entries(cases))("%s", (_, [said, status, failed, why]) => {
+    const results = vitestResults(said, status);
+    expect(results).toMatchObject({ passed: 3, failed, skipped: 1 });
+    expect(results.why?.join("\n")).toContain(why);
+  });
+});
+
+it("says which tests failed, and no more of each than can be read", () => {
+  const output = `${ok}running 5 tests\nfailures:\n---- a::b stdout ----\nthread panicked\n\nfailures:\n    a::b\n${bad}`;
+  expect(cargoResults(output, 101).why?.join("\n")).toMatch(/a::b stdout\s*thread panicked/u);
+  const why = lastResults("ok\nFAIL  D1  a title\n  step 2: data\n    got 3\n4 passed, 1 failed\n", 1).why;
+  expect(why).toEqual(["FAIL  D1  a title\n  step 2: data\n    got 3"]);
+  const long = cargoResults(`failures:\n${"x".repeat(80)}${"\n".repeat(50_000)}\n${bad}`, 101).why;
+  expect(long?.[0]?.length).toBeLessThan(4_001);
 });
 
 it("a sum", () => {
