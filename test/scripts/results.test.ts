@@ -71,7 +71,7 @@ describe("vitest", () => {
 
 it("says which tests failed, and no more of each than can be read", () => {
   const output = `${ok}running 5 tests\nfailures:\n---- a::b stdout ----\nthread panicked\n\nfailures:\n    a::b\n${bad}`;
-  expect(cargoResults(output, 101).why?.join("\n")).toMatch(/a::b stdout\s*thread panicked/u);
+  expect(cargoResults(output, 101).why?.join("\n")).toMatch(/a::b stdout -+\s+thread panicked/u);
   const why = lastResults("ok\nFAIL  D1  a title\n  step 2: data\n    got 3\n4 passed, 1 failed\n", 1).why;
   expect(why).toEqual(["FAIL  D1  a title\n  step 2: data\n    got 3"]);
   const long = cargoResults(`failures:\n${"x".repeat(80)}${"\n".repeat(50_000)}\n${bad}`, 101).why;
