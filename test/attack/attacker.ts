@@ -18,6 +18,12 @@ export function attacker(): string {
   return built;
 }
 
+/** An attack that is under way. */
+export interface Attack {
+  /** Whether the names have been exchanged as often as was asked. */
+  enough(): boolean;
+}
+
 /** What an attack that has ended says of itself. */
 export interface Swaps {
   readonly done: number;
@@ -25,17 +31,22 @@ export interface Swaps {
   readonly missed: number;
 }
 
-/** Exchanges two names for as long as `run` takes. */
-export async function exchanging<T>(a: string, b: string, run: () => Promise<T>): Promise<[T, Swaps]> {
-  const child = spawn(attacker(), ["exchange", a, b], { stdio: ["pipe", "pipe", "inherit"] });
+/** Exchanges two names for as long as `run` takes; `rounds` is when that was often enough. */
+export async function exchanging<T>(
+  a: string,
+  b: string,
+  rounds: number,
+  run: (attack: Attack) => Promise<T>,
+): Promise<[T, Swaps]> {
+  const child = spawn(attacker(), ["exchange", a, b, String(rounds)], { stdio: ["pipe", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  const ended = once(child, "exit");
+  const ended = once(child, "close");
   await once(child.stdout, "data");
   try {
-    const result = await run();
+    const result = await run({ enough: () => said.includes("enough") });
     child.stdin.end();
     await ended;
     const [done = 0, missed = 0] = (said.trim().split("\n").at(-1) ?? "").split(" ").map(Number);

@@ -3,7 +3,7 @@
 //! kernel that seems to lack a system call. Not part of what is published.
 //!
 //! ```text
-//! attacker exchange A B                 until its input ends; then tells how often
+//! attacker exchange A B ROUNDS          until its input ends; says `enough` after so many, and then how often
 //! attacker without openat2 ENOSYS CMD…  CMD meets ENOSYS (or EPERM) wherever it makes the call
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
@@ -15,11 +15,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["exchange", a, b] => linux::exchange(a, b),
+        ["exchange", a, b, rounds] => match rounds.parse() {
+            Ok(rounds) => linux::exchange(a, b, rounds),
+            Err(_) => Err(format!("{rounds} is no number")),
+        },
         ["without", call, errno, command @ ..] if !command.is_empty() => {
             linux::without(call, errno, command)
         }
-        _ => Err("attacker exchange A B | attacker without CALL ERRNO COMMAND...".to_owned()),
+        _ => Err("attacker exchange A B ROUNDS | attacker without CALL ERRNO COMMAND...".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,11 +45,19 @@ mod linux {
     use std::os::unix::process::CommandExt;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     use libc::sock_filter;
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-    pub fn exchange(a: &str, b: &str) -> Result<(), String> {
+    /// Exchanges between two rests: odd, so that what stands there while it rests
+    /// is the one and the other by turns.
+    const BURST: u64 = 255;
+    /// Microseconds. Calls that look at a name several times come through in the
+    /// longer ones, and are met in the middle by the shorter.
+    const RESTS: [u64; 4] = [0, 50, 200, 1000];
+
+    pub fn exchange(a: &str, b: &str, rounds: u64) -> Result<(), String> {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         std::thread::spawn(move || {
@@ -56,13 +67,25 @@ mod linux {
         let (mut done, mut missed) = (0_u64, 0_u64);
         while !stop.load(Ordering::Relaxed) {
             match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
-                Ok(()) if done == 0 => {
-                    done = 1;
-                    println!("ready");
-                }
                 Ok(()) => done += 1,
                 // The one under attack has just taken it away.
-                Err(_) => missed += 1,
+                Err(_) => {
+                    missed += 1;
+                    continue;
+                }
+            }
+            if done == 1 {
+                println!("ready");
+            }
+            if done == rounds {
+                println!("enough");
+            }
+            if done.is_multiple_of(BURST) {
+                let burst = done / BURST;
+                // Whoever is not done by then is slow: it is given longer and longer rests.
+                let slow = done.saturating_sub(rounds) / (24 * BURST);
+                let rest = RESTS[(burst % 4) as usize] << slow.min(12);
+                std::thread::sleep(Duration::from_micros(rest));
             }
         }
         println!("{done} {missed}");
