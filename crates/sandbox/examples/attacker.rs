@@ -22,7 +22,9 @@ fn main() -> ExitCode {
         ["without", call, errno, command @ ..] if !command.is_empty() => {
             linux::without(call, errno, command)
         }
-        _ => Err("attacker exchange A B ROUNDS | attacker without CALL ERRNO COMMAND...".to_owned()),
+        _ => {
+            Err("attacker exchange A B ROUNDS | attacker without CALL ERRNO COMMAND...".to_owned())
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
