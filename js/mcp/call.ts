@@ -7,7 +7,7 @@ import type { Host, Room } from "./host.ts";
 import { mediaOf } from "./media.ts";
 import { reporter } from "./progress.ts";
 import { placed } from "./relative.ts";
-import { type inputRequired, ProtocolError, ProtocolErrorCode, type ServerContext } from "./sdk.ts";
+import type { inputRequired } from "./sdk.ts";
 
 /** What every request of a server shares. */
 export interface Serving {
@@ -17,6 +17,15 @@ export interface Serving {
   readonly approvals?: Approvals | undefined;
   /** Who calls, where the transport knows it. */
   readonly agent?: string | undefined;
+}
+
+/** What a call needs of the request that it is. */
+export interface Caller {
+  readonly mcpReq: {
+    readonly signal: AbortSignal;
+    readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
+    notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
+  };
 }
 
 /** What is said where no directory is allowed. */
@@ -30,21 +39,25 @@ export async function listTools({ host, structured }: Serving): Promise<Record<s
   return tools.map((tool) => toolFacts(tool, host.preset, structured));
 }
 
-/** Runs one call. @throws ProtocolError for a tool that does not exist */
+/** There is no such tool. Its code is the protocol's for wrong parameters. */
+export class UnknownTool extends Error {
+  override name = "UnknownTool";
+  readonly code = -32_602;
+}
+
+/** Runs one call. @param round where somebody may be asked @throws UnknownTool */
 export async function callTool(
   serving: Serving,
   name: string,
   args: Readonly<Record<string, unknown>>,
-  context: ServerContext,
-  canAsk: boolean,
+  { mcpReq: { signal, _meta: meta, notify } }: Caller,
+  round?: Round,
 ): Promise<CallAnswer | ReturnType<typeof inputRequired>> {
-  const { host, approvals, structured } = serving;
+  const { host, structured } = serving;
   const room = await host.room();
   if (room === undefined) return refusal(`Error: ${NO_DIRECTORY}`);
   const tool = room.tools.get(name);
   if (tool === undefined) throw unknown(name, room);
-  const { signal, _meta: meta, notify } = context.mcpReq;
-  const round = approvals?.begin(context, canAsk);
   const report = reporter(meta?.progressToken, notify);
   try {
     const given = await placed(room, args);
@@ -76,8 +89,8 @@ async function pending(
   return round.question();
 }
 
-function unknown(name: string, { tools }: Room): ProtocolError {
+function unknown(name: string, { tools }: Room): UnknownTool {
   const close = nearest(name, [...tools.keys()]);
   const hint = close === undefined ? "tools/list names them" : `did you mean ${close}?`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 80)}; ${hint}`);
+  return new UnknownTool(`Unknown tool: ${name.slice(0, 80)}; ${hint}`);
 }

@@ -14,6 +14,8 @@ const KEY = "roots";
 export interface Roots {
   /** Asks over a connection that lasts, now and whenever the client says that they changed. */
   follow(server: Server): void;
+  /** What was last asked for, answered or given up. */
+  settled(): Promise<void>;
   /** In a request: waits for what was asked, or gives the question to answer it with. */
   before(context: ServerContext, server: Server): Promise<unknown>;
 }
@@ -54,6 +56,7 @@ export function clientRoots(host: Host, log: Log, changed: (server: Server) => v
       };
       server.setNotificationHandler("notifications/roots/list_changed", () => ask(server));
     },
+    settled: () => asking,
     async before(context, server) {
       await asking;
       const { envelope, inputResponses } = context.mcpReq;

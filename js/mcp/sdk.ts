@@ -10,6 +10,7 @@ export {
   createRequestStateCodec,
   inputRequired,
   inputResponse,
+  parseJSONRPCMessage,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
@@ -17,4 +18,4 @@ export {
   type ServerContext,
   type Transport,
 } from "@modelcontextprotocol/server";
-export { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+export { serveStdio } from "@modelcontextprotocol/server/stdio";

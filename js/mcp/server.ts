@@ -3,6 +3,7 @@
  * and who answers them. Transports, and what lasts longer than a connection, are
  * elsewhere.
  */
+import { aboutServer } from "./about.ts";
 import { callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
 import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";
 import type { Room } from "./host.ts";
@@ -32,18 +33,12 @@ export function capabilitiesOf(context: ServerContext, server: Server): Readonly
 /** Makes the server. */
 export function makeServer(parts: ServerParts): Server {
   const { host, watch, approvals } = parts;
-  const server = new Server(
-    { name: "filewright", title: "Filewright", version: parts.version },
-    {
-      capabilities: {
-        tools: {},
-        resources: { listChanged: true, ...(watch === undefined ? {} : { subscribe: true }) },
-        completions: {},
-      },
-      instructions: instructionsFor(parts),
-      ...(approvals === undefined ? {} : { requestState: { verify: approvals.verify } }),
-    },
-  );
+  const { serverInfo, capabilities, instructions } = aboutServer(parts, parts.version, watch !== undefined);
+  const server = new Server(serverInfo, {
+    capabilities,
+    instructions,
+    ...(approvals === undefined ? {} : { requestState: { verify: approvals.verify } }),
+  });
   const room = async (): Promise<Room> => {
     const found = await host.room();
     if (found === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, NO_DIRECTORY);
@@ -55,7 +50,8 @@ export function makeServer(parts: ServerParts): Server {
     const first = await parts.before?.(context, server);
     if (first !== undefined) return first as never;
     const canAsk = capabilitiesOf(context, server)["elicitation"] !== undefined;
-    return (await callTool(parts, params.name, params.arguments ?? {}, context, canAsk)) as never;
+    const round = approvals?.begin(context, canAsk);
+    return (await callTool(parts, params.name, params.arguments ?? {}, context, round)) as never;
   });
   server.setRequestHandler("resources/list", async ({ params }, { mcpReq }) => {
     const found = await host.room();
@@ -98,17 +94,4 @@ function subscriptions(server: Server, watch: Watch): void {
     before?.();
     for (const stop of stops.values()) stop();
   };
-}
-
-function instructionsFor({ host }: ServerParts): string {
-  const about = [
-    "Files below the allowed directories: read, searched, changed. Nothing outside can be reached.",
-    "Edits are exact or refused, and a refusal says what to send instead; a file that changed meanwhile is never overwritten.",
-    "Long answers are cut at a line and say how to go on.",
-  ];
-  if (host.preset === "mcp")
-    about.push("search_files finds names, not contents. list_allowed_directories tells the directories.");
-  if (host.preset === "canonical")
-    about.push("glob finds names, grep finds contents. access_info tells the directories.");
-  return about.join(" ");
 }

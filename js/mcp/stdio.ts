@@ -3,18 +3,19 @@
  * eras of the protocol are spoken: the one in which a connection begins with a
  * handshake, and the one in which each request stands for itself.
  *
- * Standard output carries the protocol and nothing else.
+ * What connections mostly consist of is answered directly; the protocol's SDK is
+ * loaded for the rest, when the rest comes.
  */
 import process from "node:process";
 import type { PresetName } from "../presets/index.ts";
-import type { Structured } from "./content.ts";
+import { aboutServer } from "./about.ts";
 import type { Approvals } from "./approvals.ts";
+import type { Connection } from "./connection.ts";
+import type { Structured } from "./content.ts";
+import { greet, makeDirect } from "./direct.ts";
 import { usableDirectories } from "./directories.ts";
 import { localHost } from "./host.ts";
-import { clientRoots } from "./roots.ts";
-import { type Server, serveStdio, StdioServerTransport } from "./sdk.ts";
-import { makeServer } from "./server.ts";
-import { listenedUris, type Watch, watchVersions } from "./watch.ts";
+import { makeWire, type Message } from "./wire.ts";
 
 /** How a server is set up, whatever it is served over. */
 export interface ServeOptions {
@@ -44,57 +45,82 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   const approvals = options.ask ? await approvalsOf() : undefined;
   const { preset, readOnly, structured, version } = options;
   const host = localHost(dirs, { preset, readOnly, confirm: approvals?.confirm });
-  const roots = clientRoots(host, log, (server) => void server.sendResourceListChanged().catch(() => {}));
-  const transport = new StdioServerTransport(process.stdin, process.stdout, {
-    maxBufferSize: MAX_MESSAGE_BYTES,
-  });
+  const serving = { host, structured, approvals };
+  const wire = makeWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
+
+  let greeting: Message | undefined;
+  let sdk: Promise<Connection> | undefined;
+  let roots: Promise<void> | undefined;
+  /** Said before there is an SDK to be told, and of no use without one. */
+  const held: Message[] = [];
+  const load = (): Promise<Connection> => {
+    sdk ??= import("./connection.ts").then(async ({ connectSdk }) => {
+      const connection = await connectSdk({ ...serving, wire, version, log }, greeting);
+      for (const message of held) connection.deliver(message);
+      return connection;
+    });
+    return sdk;
+  };
+  const leave = (message: Message): void => {
+    load().then(
+      (connection) => connection.deliver(message),
+      (error: unknown) => log(`Error: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  };
+  const direct = makeDirect({ ...serving, write: wire.write, leave, settled: () => roots });
+  /** Calls wait for the directories that the client is asked for now. */
+  const askForRoots = (): void => {
+    const asked = load()
+      .then((connection) => breath().then(() => connection.settled()))
+      .catch(() => {})
+      .then(() => {
+        if (roots === asked) roots = undefined;
+      });
+    roots = asked;
+  };
+
   const ended = new Promise<void>((resolve) => {
-    const stop = (): void => resolve();
-    process.stdin.once("end", stop).once("close", stop);
-    process.once("SIGTERM", stop).once("SIGINT", stop);
+    wire.onclose = resolve;
+    process.once("SIGTERM", resolve).once("SIGINT", resolve);
   });
-  let current: Server | undefined;
-  const watch = watchVersions(host, (uri) => void current?.sendResourceUpdated({ uri }).catch(() => {}));
-  const served = serveStdio(
-    ({ era }) => {
-      const server = makeServer({ host, structured, approvals, version, watch, before: roots.before });
-      if (era === "legacy") roots.follow(server);
-      current = server;
-      return server;
-    },
-    { transport, onerror: (error) => log(`Error: ${error.message}`) },
-  );
-  noticeListeners(transport, watch);
+  wire.onerror = (error) => log(`Error: ${error.message}`);
+  wire.onmessage = (message) => {
+    if (greeting === undefined && sdk === undefined) {
+      const answer = greet(message, aboutServer(serving, version, true));
+      if (answer === undefined) return leave(message);
+      greeting = message;
+      return wire.write(answer);
+    }
+    if (greeting !== undefined && direct.take(message)) return;
+    const { method } = message;
+    const about = method === "notifications/initialized" && sdk === undefined;
+    if (about && dirs.length > 0 && !hasRoots(greeting)) return void held.push(message);
+    leave(message);
+    if (about || method === "notifications/roots/list_changed") askForRoots();
+  };
+  wire.start();
   log("Secure MCP Filesystem Server running on stdio");
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client");
   await ended;
-  watch.close();
-  await served.close();
+  direct.close();
+  await (await sdk)?.close();
   await host.close();
   return 0;
+}
+
+/** Whether the client has roots. */
+function hasRoots(greeting: Message | undefined): boolean {
+  const params = greeting?.["params"] as { readonly capabilities?: { readonly roots?: unknown } } | undefined;
+  return params?.capabilities?.roots !== undefined;
+}
+
+/** Until everything that was delivered has reached its handler. */
+function breath(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Loaded where they are wanted: the cryptography they bring along is a tenth of a start. */
 async function approvalsOf(): Promise<Approvals> {
   const { elicitApprovals } = await import("./approvals.ts");
   return elicitApprovals({ lasting: true });
-}
-
-/** What `subscriptions/listen` asks for is delivered by the SDK, but looked for by us. */
-function noticeListeners(transport: StdioServerTransport, watch: Watch): void {
-  const stops = new Map<unknown, () => void>();
-  const deliver = transport.onmessage;
-  transport.onmessage = (message) => {
-    const listened = listenedUris(message);
-    if (listened !== undefined) {
-      const { ready, stop } = watch.add(listened.uris);
-      stops.set(listened.id, stop);
-      // Acknowledged when it is true: what changes from then on is told.
-      ready.finally(() => deliver?.(message));
-      return;
-    }
-    if ("method" in message && message.method === "notifications/cancelled")
-      stops.get((message.params as { readonly requestId?: unknown } | undefined)?.requestId)?.();
-    deliver?.(message);
-  };
 }

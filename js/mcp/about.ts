@@ -1,0 +1,35 @@
+/** What a server says of itself when a client shakes hands. */
+import type { Serving } from "./call.ts";
+
+/** The name, what can be asked, and what a model should know. */
+export interface About {
+  readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string };
+  readonly capabilities: {
+    readonly tools: Readonly<Record<string, never>>;
+    readonly resources: { readonly listChanged: true; readonly subscribe?: true };
+    readonly completions: Readonly<Record<string, never>>;
+  };
+  readonly instructions: string;
+}
+
+/** @param subscribe whether resources can be subscribed to */
+export function aboutServer({ host }: Pick<Serving, "host">, version: string, subscribe: boolean): About {
+  const about = [
+    "Files below the allowed directories: read, searched, changed. Nothing outside can be reached.",
+    "Edits are exact or refused, and a refusal says what to send instead; a file that changed meanwhile is never overwritten.",
+    "Long answers are cut at a line and say how to go on.",
+  ];
+  if (host.preset === "mcp")
+    about.push("search_files finds names, not contents. list_allowed_directories tells the directories.");
+  if (host.preset === "canonical")
+    about.push("glob finds names, grep finds contents. access_info tells the directories.");
+  return {
+    serverInfo: { name: "filewright", title: "Filewright", version },
+    capabilities: {
+      tools: {},
+      resources: { listChanged: true, ...(subscribe ? { subscribe } : {}) },
+      completions: {},
+    },
+    instructions: about.join(" "),
+  };
+}
