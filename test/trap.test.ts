@@ -1,7 +1,10 @@
 /** A trap costs one call, not the engine. */
+import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { platformTables } from "../js/engine/legacy.ts";
+import { type Binding, makeEngine } from "../js/engine/engine.ts";
 import { type Glue, guarded } from "../js/engine/trap.ts";
+import { describeParity } from "./parity/engines.ts";
 
 /** `(module (func (export "boom") unreachable) (func (export "seven") (result i32) i32.const 7))` */
 const module = new WebAssembly.Module(
@@ -48,5 +51,17 @@ describe("after a trap", () => {
     expect(prepared()).toBe(2);
     expect(binding["seven"]?.()).toBe(7);
     expect(count()).toBe(2);
+  });
+});
+
+describeParity("the module after a trap", () => {
+  it("compiles anew what was kept compiled", () => {
+    const glue = createRequire(import.meta.url)("../dist/wasm/filewright.cjs") as Glue;
+    const engine = makeEngine(guarded<Binding>(glue, platformTables), { kind: "wasm" });
+    const total = () => engine.grepText("one\ntwo\n", { pattern: "t.o" }).total;
+    expect([total(), total()]).toEqual([1, 1]);
+    // What a trap makes of the instance.
+    glue.__wbg_reset_state();
+    expect(total()).toBe(1);
   });
 });

@@ -113,7 +113,8 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
           await gate.enter(path, "read", "follow").catch(unless("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
         return inner.mkdir(real, options);
       }),
-    listDir: (path) => at(path, "read", "follow", (real, gate) => listing(inner, real, path, gate)),
+    listDir: (path, options) =>
+      at(path, "read", "follow", (real, gate) => listing(inner, real, path, gate, options)),
     iterFiles: files,
     glob: async (pattern, options) => {
       const asked = options?.root ?? policy.cwd;
@@ -211,9 +212,10 @@ async function listing(
   real: string,
   path: string,
   gate: Gate,
+  options: { readonly facts?: boolean } | undefined,
 ): Promise<readonly FsEntry[]> {
   const asked = normalise(path).path;
-  const visible = gate.rules.visible(real, await inner.listDir(real));
+  const visible = gate.rules.visible(real, await inner.listDir(real, options));
   if (asked === real) return Object.freeze([...visible]);
   return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
 }

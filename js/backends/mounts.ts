@@ -188,13 +188,13 @@ export class MountBackend implements FsBackend {
     }
     return this.#in(path, ({ backend, path }) => backend.mkdir(path, options));
   }
-  async listDir(path: string): Promise<readonly FsEntry[]> {
+  async listDir(path: string, options?: { readonly facts?: boolean }): Promise<readonly FsEntry[]> {
     const at = normalise(path).path;
     const entries = new Map<string, FsEntry>();
     if (this.#place(path) !== null) {
       try {
         for (const entry of await this.#in(path, async (place) =>
-          (await place.backend.listDir(place.path)).map((one) => shown(one, at, place)),
+          (await place.backend.listDir(place.path, options)).map((one) => shown(one, at, place)),
         ))
           entries.set(entry.name, entry);
       } catch (error) {

@@ -5,16 +5,17 @@
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type {
-  CompiledQuery,
-  FileCount,
-  Freshness,
-  IncompleteReason,
-  PathGlobs,
-  SearchMatch,
-  SearchQuery,
-  SearchResult,
-  TextHits,
+import {
+  type CompiledQuery,
+  type FileCount,
+  type Freshness,
+  type IncompleteReason,
+  LARGE_BYTES,
+  type PathGlobs,
+  type SearchMatch,
+  type SearchQuery,
+  type SearchResult,
+  type TextHits,
 } from "../engine/search.ts";
 import { Pace } from "./search-walk.ts";
 
@@ -32,8 +33,6 @@ export interface Counted {
 const NOTHING: Counted = Object.freeze({ unreadable: 0, ignored: 0 });
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
-/** Smaller contents are searched sooner than they are handed to a worker (bytes). */
-const LARGE = 32 * 1024;
 
 /** One search of contents, and what it has found so far. */
 export class Search {
@@ -94,7 +93,7 @@ export class Search {
     const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
     const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
     const { later } = this.compiled;
-    if (later !== undefined && content.length >= LARGE) {
+    if (later !== undefined && content.length >= LARGE_BYTES) {
       const asked = { ...limits, ...perFile, count: !this.#content };
       return later(content, asked, this.#query.signal).then((hits) => this.#take(path, hits));
     }

@@ -5,7 +5,7 @@
  * A {@link Page} is the same whether it was cut from bytes in memory, by
  * WebAssembly, or from a file by the native addon.
  */
-import { FilewrightError, fromEngine } from "./errors.ts";
+import { checkAborted, FilewrightError, fromEngine, type Signalled } from "./errors.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
 
 /** The kinds of files that tools treat differently. */
@@ -167,7 +167,7 @@ export interface ReadBinding {
   inspect(bytes: Uint8Array, name: string, complete: boolean): Packed;
   readPage(bytes: Uint8Array, name: string, request: string): Packed;
   /** Off the event loop; only where there are threads. */
-  readPageAsync?(bytes: Uint8Array, name: string, request: string): Promise<Packed>;
+  readPageAsync?(bytes: Uint8Array, name: string, request: string, signal?: AbortSignal): Promise<Packed>;
   decodeBytes(bytes: Uint8Array, label: string): Packed;
   encodeText(text: string, label: string, bom: boolean): Uint8Array;
   lineAnchors(text: string): string;
@@ -185,7 +185,7 @@ export interface ReadEngine {
    */
   readPage(bytes: Uint8Array, request?: PageRequest, name?: string): Page;
   /** The same off the event loop where there are threads: for megabytes. */
-  readPageAsync(bytes: Uint8Array, request?: PageRequest, name?: string): Promise<Page>;
+  readPageAsync(bytes: Uint8Array, request?: PageRequest, name?: string, options?: Signalled): Promise<Page>;
   /**
    * Bytes as text: in the encoding found, or strictly in the one named.
    *
@@ -210,11 +210,12 @@ export function readEngine(binding: ReadBinding): ReadEngine {
       called(() => toInspection(unpack(binding.inspect(bytes, options.name ?? "", !options.partial)))),
     readPage: (bytes, request = {}, name = "") =>
       called(() => toPage(unpack(binding.readPage(bytes, name, JSON.stringify(request))))),
-    async readPageAsync(bytes, request = {}, name = "") {
+    async readPageAsync(bytes, request = {}, name = "", { signal } = {}) {
+      checkAborted(signal);
       const json = JSON.stringify(request);
       try {
         const packed = binding.readPageAsync
-          ? await binding.readPageAsync(bytes, name, json)
+          ? await binding.readPageAsync(bytes, name, json, signal)
           : binding.readPage(bytes, name, json);
         return toPage(unpack(packed));
       } catch (error) {

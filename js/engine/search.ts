@@ -10,6 +10,9 @@ import { toUtf8 } from "./utf8.ts";
 
 export type * from "./search-types.ts";
 
+/** Contents of fewer bytes are done with sooner than they are handed to a worker. */
+export const LARGE_BYTES: number = 32 * 1024;
+
 /** A compiled query. */
 export interface CompiledQuery {
   /** Searches the content of a file; byte order marks are honoured. */
@@ -116,12 +119,49 @@ export interface SearchEngine {
   heldIndex(): HeldIndex;
 }
 
+/**
+ * So many queries stay compiled: to compile one takes up to ten milliseconds, and
+ * who pages through hits asks the same one again. Each may hold megabytes.
+ */
+const KEPT_QUERIES = 4;
+const NOTHING = new Uint8Array(0);
+
+/** Compiled queries, the one used last at the end. */
+class Kept {
+  readonly #queries = new Map<string, { readonly raw: RawQuery; readonly compiled: CompiledQuery }>();
+
+  get(options: string): CompiledQuery | undefined {
+    const found = this.#queries.get(options);
+    if (found === undefined) return undefined;
+    this.#queries.delete(options);
+    try {
+      // An engine that broke down meanwhile is a new one, of which this is none.
+      found.raw.search(NOTHING, "{}");
+    } catch {
+      return undefined;
+    }
+    this.#queries.set(options, found);
+    return found.compiled;
+  }
+
+  add(options: string, raw: RawQuery, compiled: CompiledQuery): void {
+    for (const old of this.#queries.keys()) {
+      if (this.#queries.size < KEPT_QUERIES) break;
+      this.#queries.delete(old);
+    }
+    this.#queries.set(options, { raw, compiled });
+  }
+}
+
 /** Wraps a binding. */
 export function searchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
+  const kept = new Kept();
   const compileQuery = (query: TextQuery): CompiledQuery => {
     const { pattern, patterns, regex, case: letters, word, multiline } = query;
     const options = JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
+    const known = kept.get(options);
+    if (known !== undefined) return known;
     const attributed = isAttributed(query);
     const raw = translated(() => new binding.SearchQuery(options));
     const run = (content: Uint8Array, limits: TextLimits, count: boolean) =>
@@ -141,6 +181,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       };
     }
     raws.set(compiled, raw);
+    kept.add(options, raw, compiled);
     return compiled;
   };
   return {

@@ -4,10 +4,10 @@
  */
 import type { Binding } from "./engine.ts";
 import type { Pool, Said } from "./pool.ts";
+import { LARGE_BYTES } from "./search.ts";
 import type { Packed } from "./unpack.ts";
 
-/** Fewer bytes are done with sooner than they are handed over; edits may take longer than their bytes tell. */
-const SMALL = 32 * 1024;
+/** Of edits fewer bytes count: they may take longer than their bytes tell. */
 const SMALL_EDIT = 4 * 1024;
 
 type Diff = NonNullable<Binding["diffAsync"]>;
@@ -60,7 +60,8 @@ export function pooled(binding: Binding, pool: Pool): Binding {
   const here = callsOf(binding);
   const run = <T>(size: number, name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
     const inPlace = () => here[name]?.(...(args as never[])) as T;
-    if (size >= (name === "planEdits" ? SMALL_EDIT : SMALL)) return pool.run(name, args, inPlace, signal);
+    if (size >= (name === "planEdits" ? SMALL_EDIT : LARGE_BYTES))
+      return pool.run(name, args, inPlace, signal);
     return Promise.resolve().then(inPlace);
   };
   return {
@@ -74,7 +75,8 @@ export function pooled(binding: Binding, pool: Pool): Binding {
       const size = contents.reduce((sum, content) => sum + (content?.length ?? 0), text.length);
       return run(size, "applyPatch", [names, contents, text, call], signal);
     },
-    readPageAsync: (bytes, name, request) => run(bytes.length, "readPage", [bytes, name, request]),
+    readPageAsync: (bytes, name, request, signal) =>
+      run(bytes.length, "readPage", [bytes, name, request], signal),
     searchAsync: (options, content, limits, signal) =>
       run(content.length, "search", [options, content, limits], signal),
   };

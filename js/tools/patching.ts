@@ -95,7 +95,10 @@ async function patchedFiles(
   }
   const { strip, fuzz, path, reverse } = args;
   try {
-    const files = await engine().applyPatchAsync(texts, args.patch, { strip, fuzz, path, reverse, same });
+    const files = await engine().applyPatchAsync(texts, args.patch, {
+      ...{ strip, fuzz, path, reverse, same },
+      signal: call.signal,
+    });
     for (const file of files) refuseLinks(file, members);
     return files.map((file) => encodedAs(file, members));
   } catch (error) {
