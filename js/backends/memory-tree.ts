@@ -77,6 +77,33 @@ export function newDir(now: number, mode: number): DirNode {
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
 export function walk(root: DirNode, path: string, follow: boolean): Walk {
+  return straight(root, path, follow) ?? around(root, path, follow);
+}
+
+const NOTHING: readonly string[] = Object.freeze([]);
+
+/** The usual walk: every name is there and no link is on the way. Undefined for any other. */
+function straight(root: DirNode, path: string, follow: boolean): Walk | undefined {
+  const dirs = [root];
+  let dir = root;
+  for (let from = 1; ; ) {
+    const to = path.indexOf("/", from);
+    const name = to < 0 ? path.slice(from) : path.slice(from, to);
+    // No entry has the names `.` and `..`, nor an empty one: they are not found here.
+    const node = dir.children.get(name);
+    if (node === undefined) return undefined;
+    if (to < 0) {
+      if (follow && node.type === "symlink") return undefined;
+      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NOTHING };
+    }
+    if (node.type !== "dir") return undefined;
+    dirs.push(node);
+    dir = node;
+    from = to + 1;
+  }
+}
+
+function around(root: DirNode, path: string, follow: boolean): Walk {
   let dirs: DirNode[] = [root];
   let names: string[] = [];
   const pending = split(path);

@@ -40,14 +40,27 @@ export function registerReader(mime: string | readonly string[], read: ReadFunct
   };
 }
 
+/** Kinds that are remembered: more than there are, unless somebody makes them up. */
+const MOST_KINDS = 1_000;
+
+function chosen(all: readonly Reader[], mime: string): Reader | undefined {
+  const family = `${mime.split("/", 1)[0]}/*`;
+  return all.find(({ mimes }) => mimes.includes(mime)) ?? all.find(({ mimes }) => mimes.includes(family));
+}
+
 /** The readers of a workspace: its own before all others. */
 export function readersFor(options: { readonly readers?: readonly Reader[] | undefined } = {}): Readers {
   const own = options.readers ?? [];
+  let asOf = registered;
+  const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {
-    // Looked up at each call, so that a registration after opening counts.
-    const all = [...own, ...registered, ...builtIn];
-    const family = `${mime.split("/", 1)[0]}/*`;
-    return all.find(({ mimes }) => mimes.includes(mime)) ?? all.find(({ mimes }) => mimes.includes(family));
+    // A registration after opening counts as well.
+    if (asOf !== registered || found.size > MOST_KINDS) {
+      asOf = registered;
+      found.clear();
+    }
+    if (!found.has(mime)) found.set(mime, chosen([...own, ...asOf, ...builtIn], mime));
+    return found.get(mime);
   };
   return Object.freeze({
     find,

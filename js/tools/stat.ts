@@ -74,6 +74,25 @@ const outputSchema = object(
   ["name", "path", "type", "size", "modified", "is_dir", "is_file", "is_symlink"],
 );
 
+/** What the text tells, a line each. The version is for programs: a model has the hash. */
+const SHOWN = [
+  "name",
+  "path",
+  "type",
+  "size",
+  "mode",
+  "mode_string",
+  "created",
+  "modified",
+  "accessed",
+  "is_dir",
+  "is_file",
+  "is_symlink",
+  "target",
+  "hash",
+  "mime",
+] as const satisfies readonly (keyof StatData)[];
+
 /** As much of a file as its kind is told from. */
 const HEAD_BYTES = 8192;
 
@@ -115,11 +134,16 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     };
     return { data };
   },
-  // The version is for programs: a model has the hash.
-  render: ({ version: _, ...data }) =>
-    Object.entries(data)
-      .map(([key, value]) => `${key}: ${escapeControls(String(value))}`)
-      .join("\n"),
+  render: (data) => {
+    let text = "";
+    for (const key of SHOWN) {
+      const value = data[key];
+      if (value === undefined) continue;
+      const shown = typeof value === "string" ? escapeControls(value) : value;
+      text += text === "" ? `${key}: ${shown}` : `\n${key}: ${shown}`;
+    }
+    return text;
+  },
 };
 
 async function contentFacts(

@@ -97,8 +97,15 @@ export function plural(count: number, one: string, many: string = `${one}s`): st
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** The time that was written last: a file's times are often one. */
+let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
+
 /** Milliseconds since 1970 as ISO 8601 UTC with milliseconds. */
 export function isoTime(ms: number): string {
   const whole = Math.trunc(ms);
-  return Math.abs(whole) <= 8.64e15 ? new Date(whole).toISOString() : new Date(8.64e15).toISOString();
+  if (lastTime.ms !== whole) {
+    const text = new Date(Math.abs(whole) <= 8.64e15 ? whole : 8.64e15).toISOString();
+    lastTime = { ms: whole, text };
+  }
+  return lastTime.text;
 }

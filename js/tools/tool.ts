@@ -56,7 +56,7 @@ export interface EditDefaults {
 export interface Call {
   /** Runs commands, where the host has set that up. */
   readonly commands?: SandboxProvider | undefined;
-  /** What the call is known by in the history. */
+  /** What the call is known by in the history; empty where the tool only reads. */
   readonly callId: string;
   /** Who calls, where that is known. */
   readonly agent: string | undefined;

@@ -148,7 +148,7 @@ function makeCall(
   meant: Meant | undefined,
 ): Call {
   return {
-    callId: newCallId(),
+    callId: tool.kind === "read" ? "" : newCallId(),
     agent: options.agent ?? session.agent,
     fs: session.fs,
     limits: session.limits,

@@ -97,11 +97,16 @@ pub fn to_napi(error: filewright_core::Error) -> napi::Error {
 
 /// Runs a synchronous binding so that a panic becomes an `INTERNAL` error.
 pub fn guard<T>(f: impl FnOnce() -> filewright_core::Result<T>) -> napi::Result<T> {
-    use filewright_core::{Code, Error};
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)) {
         Ok(result) => result.map_err(to_napi),
-        Err(_) => Err(to_napi(Error::new(Code::Internal, "the engine panicked"))),
+        Err(_) => Err(panicked()),
     }
+}
+
+/// The error of work that panicked.
+pub fn panicked() -> napi::Error {
+    use filewright_core::{Code, Error};
+    to_napi(Error::new(Code::Internal, "the engine panicked"))
 }
 
 /// JavaScript text as UTF-8. UTF-16 crosses several times faster than napi's

@@ -23,6 +23,7 @@ mod root_change;
 mod root_pack;
 mod sandbox;
 mod search;
+mod settle;
 mod task;
 
 #[global_allocator]

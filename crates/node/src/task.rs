@@ -1,13 +1,15 @@
 //! Work off the event loop: one generic task instead of one per function.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use filewright_core::Result;
 use filewright_fs::confine::Pool;
-use napi::bindgen_prelude::{JsValue, ToNapiValue, TypeName};
+use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task, ValueType, sys};
 
-use crate::convert::guard;
+use crate::convert::{guard, panicked};
+use crate::settle::promise;
 
 /// A piece of work and how its result becomes a JavaScript value.
 pub struct Job<T, J> {
@@ -81,17 +83,18 @@ where
     /// # Safety
     /// As the trait's: `raw` is the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, pending: Self) -> napi::Result<sys::napi_value> {
-        let env = Env::from_raw(raw);
-        let (deferred, promise) = env.create_deferred()?;
+        let (deferred, promise) = promise(&Env::from_raw(raw))?;
         let Self { mut task, pool } = pending;
-        let work = move || match task.compute() {
-            Ok(output) => deferred.resolve(move |env| task.resolve(env, output)),
-            Err(error) => deferred.reject(error),
+        let work = move || {
+            // Work that panics is told as such: nobody must wait for it for ever.
+            let output = catch_unwind(AssertUnwindSafe(|| task.compute()));
+            let output = output.unwrap_or_else(|_| Err(panicked()));
+            deferred.settle(move |env| task.resolve(env, output?));
         };
         match pool {
             Some(pool) => pool.submit(work),
             None => drop(std::thread::spawn(work)),
         }
-        Ok(promise.raw())
+        Ok(promise)
     }
 }

@@ -21,6 +21,8 @@ use crate::text::{count_chars, cut_chars};
 const SKIP: u64 = 2 << 20;
 /// Files of up to so many bytes are told about in full.
 const SMALL: u64 = 16 << 20;
+/// Bytes that a line seldom has more of, on the average of a page.
+const USUAL_LINE: u64 = 128;
 /// Long lines that are listed one by one.
 const LISTED: usize = 20;
 /// Bytes that `... [truncated]` takes.
@@ -105,8 +107,11 @@ fn measure(
     let cap = request.content_bytes.saturating_mul(per_byte) as u64;
     let wanted = request.max_lines.unwrap_or(u64::MAX);
     let (mut length, mut lines) = (0, 0);
+    // A few lines are not worth a whole piece of a file.
+    let mut want = usize::try_from(wanted.saturating_mul(USUAL_LINE)).unwrap_or(PIECE).min(PIECE);
     loop {
-        let chunk = source.chunk(offset + length, PIECE)?;
+        let chunk = source.chunk(offset + length, want)?;
+        want = PIECE;
         if chunk.is_empty() {
             return Ok(Some(length));
         }

@@ -9,7 +9,11 @@ use rustix::io::Errno;
 use crate::cancel::Cancel;
 use crate::errno::os;
 
-/// An open file, seen through one buffer of [`PIECE`] bytes.
+/// Bytes of the first piece: a first page seldom needs more, and a whole piece would
+/// take longer to read than all that is done with the page.
+const FIRST: usize = 64 * 1024;
+
+/// An open file, seen through one buffer of [`PIECE`] bytes at most.
 pub(super) struct Pieces<'a> {
     fd: BorrowedFd<'a>,
     size: u64,
@@ -34,11 +38,14 @@ impl<'a> Pieces<'a> {
         self.shrank
     }
 
-    fn fill(&mut self, offset: u64) -> Result<()> {
+    fn fill(&mut self, offset: u64, want: usize) -> Result<()> {
         self.cancel.check()?;
-        self.buffer.resize(PIECE, 0);
+        let most = if self.buffer.is_empty() { want.max(FIRST) } else { PIECE };
+        let length = most.min(usize::try_from(self.size - offset).unwrap_or(most));
+        if self.buffer.len() < length {
+            self.buffer.resize(length, 0);
+        }
         self.at = offset;
-        let length = PIECE.min(usize::try_from(self.size - offset).unwrap_or(PIECE));
         self.filled = fill(self.fd, &mut self.buffer[..length], offset)?;
         if self.filled < length {
             self.shrank = true;
@@ -64,7 +71,7 @@ impl Source for Pieces<'_> {
         let end = self.at + self.filled as u64;
         let wanted = (offset + want.clamp(1, PIECE) as u64).min(self.size);
         if offset < self.at || wanted > end {
-            self.fill(offset)?;
+            self.fill(offset, want.min(PIECE))?;
         }
         Ok(&self.buffer[(offset - self.at) as usize..self.filled])
     }
