@@ -171,11 +171,18 @@ describe("preserve: strict", () => {
     fs.mkdirSync(root);
     fs.writeFileSync(join(root, "f"), "old\n");
     fs.linkSync(join(root, "f"), join(base, "g"));
+    fs.writeFileSync(join(root, "other"), "other\n");
+    for (const directory of ["tree", "dir"]) fs.mkdirSync(join(root, directory));
+    fs.linkSync(join(root, "f"), join(root, "dir", "f"));
+    fs.writeFileSync(join(root, "tree", "f"), "of the tree\n");
     const ws = await openWorkspace({ root, stateDir, preserve: "strict" });
     try {
       for (const [tool, args] of [
         ["write_file", { path: "f", content: "new\n" }],
         ["edit_file", { path: "f", old_text: "old", new_text: "new" }],
+        ["copy", { source: "other", destination: "f", overwrite: true }],
+        ["copy", { source: "tree", destination: "dir", overwrite: true }],
+        ["move", { source: "other", destination: "f", overwrite: true }],
       ] as const) {
         const { error, text } = await ws.call(tool, args);
         expect(error).toMatchObject({ code: "UNSUPPORTED_OPERATION", details: { reason: "preserve" } });
@@ -183,8 +190,10 @@ describe("preserve: strict", () => {
         expect(fs.readFileSync(join(root, "f"), "utf8")).toBe("old\n");
       }
       fs.rmSync(join(base, "g"));
+      fs.rmSync(join(root, "dir", "f"));
       expect((await ws.call("write_file", { path: "f", content: "new\n" })).ok).toBe(true);
-      expect(fs.readdirSync(root)).toEqual(["f"]);
+      expect((await ws.call("move", { source: "other", destination: "f", overwrite: true })).ok).toBe(true);
+      expect(fs.readdirSync(root)).toEqual(["dir", "f", "tree"]);
     } finally {
       await ws.close();
     }

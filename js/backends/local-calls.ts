@@ -57,10 +57,11 @@ export function written(packed: Packed, path: string): WriteResult {
 }
 
 /** The flags of a move or copy. */
-export function transferFlags(options: LocalTransferOptions): number {
+export function transferFlags(options: LocalTransferOptions, backend: LocalOptions): number {
   return (
     (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
-    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0)
+    (options.createDirs === true ? TRANSFER_FLAGS.createDirs : 0) |
+    (backend.preserve === "strict" ? TRANSFER_FLAGS.strict : 0)
   );
 }
 

@@ -16,7 +16,7 @@ export interface LocalOptions {
   /** How hard writes are pushed to the disk where a call does not say; default `atomic`. */
   readonly durability?: Durability | undefined;
   /**
-   * What a write does where it cannot keep all that a file has: `possible` keeps what it can (other hard links
+   * What a write, copy or move does where it cannot keep all that a file has: `possible` keeps what it can (other hard links
    * keep the old content, a foreign owner is kept by writing in place), `strict` is UNSUPPORTED_OPERATION.
    * Default `possible`.
    */

@@ -356,7 +356,13 @@ export class LocalBackend implements FsBackend {
     checkPath(from);
     checkPath(to);
     const moved = this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.rename(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
+      this.#roots.rename(
+        from,
+        to,
+        transferFlags(options, this.#options),
+        durabilityOf(options, this.#options),
+        cancel,
+      ),
     );
     await transferred(to, moved);
   }
@@ -364,7 +370,13 @@ export class LocalBackend implements FsBackend {
     checkPath(from);
     checkPath(to);
     const copied = this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.copyFile(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
+      this.#roots.copyFile(
+        from,
+        to,
+        transferFlags(options, this.#options),
+        durabilityOf(options, this.#options),
+        cancel,
+      ),
     );
     await transferred(to, copied);
   }
@@ -372,7 +384,13 @@ export class LocalBackend implements FsBackend {
     checkPath(from);
     checkPath(to);
     const copied = this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.copyTree(from, to, transferFlags(options), durabilityOf(options, this.#options), cancel),
+      this.#roots.copyTree(
+        from,
+        to,
+        transferFlags(options, this.#options),
+        durabilityOf(options, this.#options),
+        cancel,
+      ),
     );
     return countsOf(await transferred(to, copied));
   }

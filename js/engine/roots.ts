@@ -26,9 +26,10 @@ export const WRITE_FLAGS: Readonly<Record<"ifAbsent" | "createDirs" | "append" |
   });
 
 /** Bits of the flags of a move or copy. */
-export const TRANSFER_FLAGS: Readonly<Record<"overwrite" | "createDirs", number>> = Object.freeze({
+export const TRANSFER_FLAGS: Readonly<Record<"overwrite" | "createDirs" | "strict", number>> = Object.freeze({
   overwrite: 1,
   createDirs: 2,
+  strict: 8,
 });
 
 /** The numbers under which durability crosses. */

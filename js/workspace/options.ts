@@ -75,8 +75,8 @@ export interface WorkspaceOptions {
   /** How hard writes are pushed to the disk. Default `atomic`. */
   readonly durability?: Durability | undefined;
   /**
-   * What a write to the local disk does where it cannot keep owner, extended attributes or other hard links of a
-   * file: keep what it can, or refuse. Default `possible`.
+   * What a write, copy or move on the local disk does where it cannot keep owner, extended attributes or other hard
+   * links of a file: keep what it can, or refuse. Default `possible`.
    */
   readonly preserve?: "possible" | "strict" | undefined;
   /** Whether the kernel confines the threads that touch files. Default `prefer`. */

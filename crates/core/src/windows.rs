@@ -1,8 +1,9 @@
 //! What a path must not be on a volume of Windows, where one file has many
 //! names: devices, streams, short names, dots and spaces that are left out.
 //!
-//! Lexical: for whoever opens files there, before anything is resolved. On
-//! other systems these are names like others, and nobody asks.
+//! Lexical, before anything is resolved: `filewright-fs` asks for every path that
+//! it locates where it is built for Windows. On other systems these are names
+//! like others, and files that are called so are read and written.
 
 use crate::error::{Code, Error, Result};
 

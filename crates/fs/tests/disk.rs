@@ -7,14 +7,14 @@ mod common;
 
 use std::ffi::CStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use common::{World, both, is_root};
 use filewright_core::{Code, Error};
 use filewright_fs::cancel::Cancel;
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
-use filewright_fs::write::WriteOptions;
+use filewright_fs::write::{Preserve, WriteOptions};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
@@ -153,6 +153,68 @@ fn moving_to_another_disk_keeps_what_it_can() {
         rename("w/disk/a", "w/a").unwrap();
         rename("w/disk/f", "w/f").unwrap();
         assert_eq!(world.tree("w/disk").len(), 0);
+    }
+}
+
+/// What a rename within a disk keeps by itself, a move to another one copies; or
+/// it is refused, where nothing may be lost.
+#[test]
+fn moving_to_another_disk_keeps_owner_and_attributes_or_is_refused() {
+    let world = World::new();
+    if !is_root() {
+        return;
+    }
+    let Some(_disk) = Disk::new(world.at("w/disk"), c"size=1m") else { return };
+    std::os::unix::fs::chown(world.at("w/a/f"), Some(12345), Some(23456)).unwrap();
+    std::os::unix::fs::chown(world.at("w/a/b"), Some(12345), Some(23456)).unwrap();
+    let note = |path: &str, value: &[u8]| {
+        let empty = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(world.at(path), "user.note", value, empty).is_ok()
+    };
+    let noted = |path: &str| {
+        let mut value = Vec::with_capacity(16);
+        let spare = rustix::buffer::spare_capacity(&mut value);
+        rustix::fs::getxattr(world.at(path), "user.note", spare).map(|_| value)
+    };
+    fs::write(world.at("w/disk/probe"), "").unwrap();
+    let both_note = note("w/a/f", b"kept") && note("w/a/b", b"kept") && note("w/disk/probe", b"x");
+    let strict = TransferOptions { preserve: Preserve::Strict, ..TransferOptions::default() };
+    let none = Cancel::new();
+    for roots in both(&world.policy()) {
+        let rename = |from: &str, to: &str| {
+            roots.rename(world.at(from).as_bytes(), world.at(to).as_bytes(), &strict, &none)
+        };
+        for (from, to) in [("w/a", "w/disk/a"), ("w/disk/a", "w/a")] {
+            rename(from, to).unwrap();
+            for path in ["f", "b"] {
+                let facts = fs::metadata(world.at(&format!("{to}/{path}"))).unwrap();
+                assert_eq!((facts.uid(), facts.gid()), (12345, 23456), "{to}/{path}");
+                if both_note {
+                    assert_eq!(noted(&format!("{to}/{path}")).unwrap(), b"kept", "{to}/{path}");
+                }
+            }
+        }
+        rename("w/a/f", "w/disk/f").unwrap();
+        assert_eq!(fs::metadata(world.at("w/disk/f")).unwrap().uid(), 12345);
+        rename("w/disk/f", "w/a/f").unwrap();
+
+        fs::hard_link(world.at("w/a/f"), world.at("w/a/g")).unwrap();
+        let before = world.tree("w");
+        for from in ["w/a", "w/a/f"] {
+            assert_eq!(code(rename(from, "w/disk/new")), Code::UnsupportedOperation);
+            assert_eq!(world.tree("w"), before, "{from}");
+        }
+        fs::remove_file(world.at("w/a/g")).unwrap();
+        // Only root gives files away.
+        fs::set_permissions(world.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        for path in ["w", "w/a", "w/disk"] {
+            world.chmod(path, 0o777);
+        }
+        let before = world.tree("w");
+        as_nobody(|| {
+            assert_eq!(code(rename("w/a/f", "w/disk/f")), Code::UnsupportedOperation);
+        });
+        assert_eq!(world.tree("w"), before);
     }
 }
 

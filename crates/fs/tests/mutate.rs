@@ -19,6 +19,7 @@ const PLAIN: TransferOptions = TransferOptions {
     overwrite: false,
     create_dirs: false,
     durability: filewright_fs::write::Durability::Atomic,
+    preserve: filewright_fs::write::Preserve::Possible,
 };
 const OVERWRITE: TransferOptions = TransferOptions { overwrite: true, ..PLAIN };
 const CREATE_DIRS: TransferOptions = TransferOptions { create_dirs: true, ..PLAIN };

@@ -11,6 +11,7 @@ use filewright_core::{Code, Error};
 use filewright_fs::cancel::Cancel;
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::stat::Version;
+use filewright_fs::transfer::TransferOptions;
 use filewright_fs::write::{Durability, Preserve, WriteOptions, Written};
 
 fn write(roots: &Roots, path: &str, text: &str, options: &WriteOptions) -> Result<Written, Error> {
@@ -170,6 +171,42 @@ fn strictly_a_file_with_other_names_is_left_alone() {
     }
 }
 
+/// Copies and moves over a file, alone and with the tree it is in.
+#[test]
+fn strictly_a_file_with_other_names_is_not_copied_or_moved_over() {
+    let world = World::new();
+    fs::hard_link(world.at("o/s"), world.at("w/a/b/h")).unwrap();
+    fs::create_dir_all(world.at("w/t/b")).unwrap();
+    fs::write(world.at("w/t/b/h"), "theirs").unwrap();
+    world.link("f", "w/l");
+    let strict = TransferOptions {
+        overwrite: true,
+        preserve: Preserve::Strict,
+        ..TransferOptions::default()
+    };
+    let none = Cancel::new();
+    for roots in both(&world.policy()) {
+        let at = |path: &str| world.at(path).into_bytes();
+        let before = (world.tree("w"), world.tree("o"));
+        for result in [
+            roots.copy_file(&at("w/f"), &at("w/a/b/h"), &strict, &none).map(|_| ()),
+            roots.copy_tree(&at("w/l"), &at("w/a/b/h"), &strict, &none).map(|_| ()),
+            roots.copy_tree(&at("w/t"), &at("w/a"), &strict, &none).map(|_| ()),
+            roots.rename(&at("w/f"), &at("w/a/b/h"), &strict, &none),
+            roots.rename(&at("w/l"), &at("w/a/b/h"), &strict, &none),
+        ] {
+            let error = result.unwrap_err();
+            assert_eq!(error.code, Code::UnsupportedOperation);
+            assert_eq!(error.details["reason"], "preserve");
+        }
+        assert_eq!((world.tree("w"), world.tree("o")), before, "{:?}", roots.resolver());
+        // What has other names is itself copied and moved like any other.
+        roots.copy_file(&at("w/a/b/h"), &at("w/f"), &strict, &none).unwrap();
+        roots.rename(&at("w/a/b/h"), &at("w/a/b/i"), &strict, &none).unwrap();
+        roots.rename(&at("w/a/b/i"), &at("w/a/b/h"), &strict, &none).unwrap();
+    }
+}
+
 #[test]
 fn modes_are_kept_set_or_left_to_the_umask() {
     let world = World::new();
@@ -197,11 +234,22 @@ fn modes_are_kept_set_or_left_to_the_umask() {
 }
 
 #[test]
-fn owner_and_attributes_are_kept() {
+fn owner_attributes_and_access_lists_are_kept() {
     if !is_root() {
         return;
     }
     let world = World::new();
+    // Version 2: the owner rw, user 1000 r, the group r, at most rw, others nothing.
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 4, 1000), (4, 4, u32::MAX), (16, 6, u32::MAX), (32, 0, u32::MAX)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend_from_slice(&tag.to_le_bytes());
+        list.extend_from_slice(&rights.to_le_bytes());
+        list.extend_from_slice(&id.to_le_bytes());
+    }
+    let (acl, empty) = ("system.posix_acl_access", rustix::fs::XattrFlags::empty());
+    let has_list = rustix::fs::setxattr(world.at("w/f"), acl, &list, empty).is_ok();
     std::os::unix::fs::chown(world.at("w/f"), Some(12345), Some(23456)).unwrap();
     let attribute = rustix::fs::setxattr(
         world.at("w/f"),
@@ -218,6 +266,12 @@ fn owner_and_attributes_are_kept() {
             let spare = rustix::buffer::spare_capacity(&mut value);
             rustix::fs::getxattr(world.at("w/f"), "user.note", spare).unwrap();
             assert_eq!(value, b"kept");
+        }
+        if has_list {
+            let mut value = Vec::with_capacity(64);
+            let spare = rustix::buffer::spare_capacity(&mut value);
+            rustix::fs::getxattr(world.at("w/f"), acl, spare).unwrap();
+            assert_eq!(value, list);
         }
     }
 }

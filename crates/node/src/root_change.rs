@@ -22,7 +22,7 @@ const IF_ABSENT: u32 = 1;
 const CREATE_DIRS: u32 = 2;
 const APPEND: u32 = 4;
 const STRICT: u32 = 8;
-/// Bits of the `flags` of a move or copy.
+/// The bit of a move or copy beside `CREATE_DIRS` and `STRICT`.
 const OVERWRITE: u32 = 1;
 
 #[napi]
@@ -167,6 +167,10 @@ fn durability_of(number: u32) -> Durability {
     }
 }
 
+fn preserve_of(flags: u32) -> Preserve {
+    if flags & STRICT == 0 { Preserve::Possible } else { Preserve::Strict }
+}
+
 fn write_options(
     if_version: Option<String>,
     flags: u32,
@@ -184,7 +188,7 @@ fn write_options(
         create_dirs: flags & CREATE_DIRS != 0,
         mode: u32::try_from(mode).ok(),
         durability: durability_of(durability),
-        preserve: if flags & STRICT == 0 { Preserve::Possible } else { Preserve::Strict },
+        preserve: preserve_of(flags),
     })
 }
 
@@ -193,6 +197,7 @@ fn transfer_options(flags: u32, durability: u32) -> TransferOptions {
         overwrite: flags & OVERWRITE != 0,
         create_dirs: flags & CREATE_DIRS != 0,
         durability: durability_of(durability),
+        preserve: preserve_of(flags),
     }
 }
 

@@ -85,7 +85,12 @@ pub(super) fn is_protected<'n>(names: impl Iterator<Item = &'n str>) -> bool {
     let mut within: Option<&[&str]> = None;
     let mut modules = Modules::Outside;
     for name in names {
-        if within.is_some_and(|inner| inner.contains(&name)) || PROTECTED.contains(&name) {
+        if within.is_some_and(|inner| inner.contains(&name)) {
+            return true;
+        }
+        // Every check of a path asks about every name in it, and few begin so.
+        let dotted = name.starts_with('.');
+        if dotted && PROTECTED.contains(&name) {
             return true;
         }
         modules = match (modules, name) {
@@ -95,7 +100,10 @@ pub(super) fn is_protected<'n>(names: impl Iterator<Item = &'n str>) -> bool {
             (_, ".git") => Modules::InGit,
             _ => Modules::Outside,
         };
-        within = PROTECTED_IN.iter().find(|(outer, _)| *outer == name).map(|(_, inner)| *inner);
+        within = PROTECTED_IN
+            .iter()
+            .find(|(outer, _)| dotted && *outer == name)
+            .map(|(_, inner)| *inner);
     }
     false
 }
@@ -146,6 +154,9 @@ const SECRET: &[&str] = &[
     "application_default_credentials.json",
 ];
 
+/// What every name of [`SECRET`] begins with.
+const SECRET_STARTS: [char; 5] = ['.', '_', 'a', 'c', 'i'];
+
 /// Secret in a directory of that name.
 const SECRET_IN: &[(&str, &[&str])] = &[
     (".docker", &["config.json"]),
@@ -169,7 +180,10 @@ pub(super) fn is_secret<'n>(names: impl Iterator<Item = &'n str>) -> bool {
         if within.is_some_and(|inner| inner.contains(&name)) || is_secret_name(name) {
             return true;
         }
-        within = SECRET_IN.iter().find(|(outer, _)| *outer == name).map(|(_, inner)| *inner);
+        within = SECRET_IN
+            .iter()
+            .find(|(outer, _)| name.starts_with('.') && *outer == name)
+            .map(|(_, inner)| *inner);
     }
     false
 }
@@ -178,6 +192,23 @@ fn is_secret_name(name: &str) -> bool {
     if let Some(rest) = name.strip_prefix(".env.") {
         return !EXAMPLES.iter().any(|example| rest.split('.').any(|part| part == *example));
     }
-    SECRET.contains(&name)
-        || SECRET_ENDS.iter().any(|end| name.len() > end.len() && name.ends_with(end))
+    name.starts_with(SECRET_STARTS) && SECRET.contains(&name)
+        || name.contains('.')
+            && SECRET_ENDS.iter().any(|end| name.len() > end.len() && name.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_looked_up_is_on_no_list() {
+        let within = |lists: &[(&'static str, &[&str])]| -> Vec<&'static str> {
+            lists.iter().map(|(outer, _)| *outer).collect()
+        };
+        let dotted = [PROTECTED.to_vec(), within(PROTECTED_IN), within(SECRET_IN)].concat();
+        assert!(dotted.iter().all(|name| name.starts_with('.')));
+        assert!(SECRET.iter().all(|name| name.starts_with(SECRET_STARTS)));
+        assert!(SECRET_ENDS.iter().all(|end| end.starts_with('.')));
+    }
 }

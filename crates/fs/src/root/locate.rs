@@ -4,8 +4,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::access::Intent;
-use filewright_core::path::components;
-use filewright_core::{Code, Error, Result};
+use filewright_core::path::{components, encode_name};
+use filewright_core::{Code, Error, Result, windows};
 use rustix::io::Errno;
 
 use super::resolver::{open_beneath, open_directory};
@@ -118,6 +118,10 @@ impl Roots {
     ) -> Result<Place<'_>> {
         if intent == Intent::Write && self.read_only {
             return Err(Error::new(Code::ReadOnly, "the workspace is read-only"));
+        }
+        // Compiled everywhere, so that it cannot rot; asked where a name can be another's.
+        if cfg!(windows) {
+            windows::check(&encode_name(path))?;
         }
         let parsed = components(path)?;
         if !parsed.absolute {

@@ -13,15 +13,17 @@ use crate::errno::{not_regular, os, protected, unsettled};
 use crate::root::{Place, Roots, open_entries, push_name};
 use crate::stat::{Kind, Stat};
 use crate::tree::{Counts, Cursor, Met, Next, walk_tree};
-use crate::write::{Source, Temp, is_temp_name, keep_times, place_new, set_mode};
+use crate::write::{
+    Preserve, Source, Temp, is_temp_name, keep_moved, keep_times, place_new, set_mode,
+};
 
 /// Why a tree is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// For a copy: what is neither file, link nor directory is passed over.
     Copy,
-    /// For a move to another file system: times are kept, and what cannot be
-    /// copied is an error, since the original will go.
+    /// For a move to another file system: owner, attributes and times are kept,
+    /// and what cannot be copied is an error, since the original will go.
     Move,
 }
 
@@ -31,6 +33,7 @@ pub(super) struct Copying<'c> {
     pub from: Vec<u8>,
     pub to: Vec<u8>,
     pub manner: Manner,
+    pub preserve: Preserve,
     pub cancel: &'c Cancel,
 }
 
@@ -58,6 +61,9 @@ impl Copying<'_> {
         let temp = Temp::directory(base).map_err(os)?;
         let Some(stage) = open_entries(base, &temp.name)? else { return Err(unsettled()) };
         let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os)?;
+        if self.manner == Manner::Move {
+            keep_moved(&stage, &top, stat, self.preserve)?;
+        }
         let (counts, closed) = self.fill(top, stage)?;
         if let (Some(name), None) = (&target.name, target.kind()) {
             close(kept.as_fd(), &closed)?;
@@ -69,8 +75,8 @@ impl Copying<'_> {
             // Last, since moving a directory takes the right to write in it.
             set_mode(&kept, stat.mode)?;
         } else {
-            merge(&kept, base, Purpose::Look, self.cancel)?;
-            merge(&kept, base, Purpose::Move, self.cancel)?;
+            merge(&kept, base, Purpose::Look, self.preserve, self.cancel)?;
+            merge(&kept, base, Purpose::Move, self.preserve, self.cancel)?;
             close(base, &closed)?;
         }
         Ok(Some(counts))
@@ -110,7 +116,13 @@ impl Copying<'_> {
                     }
                     rustix::fs::mkdirat(cursor.here()?, name, Mode::from_raw_mode(0o700))
                         .map_err(os)?;
-                    return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
+                    if !cursor.enter(name)? {
+                        return Err(unsettled());
+                    }
+                    if self.manner == Manner::Move {
+                        keep_moved(cursor.here()?, dir, &stat, self.preserve)?;
+                    }
+                    return Ok(Next::Go);
                 }
                 Met::Before | Met::Entry(_) => {}
             }
@@ -169,6 +181,9 @@ impl Copying<'_> {
                 let new =
                     rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
                 Source::Extended(&fd, b"").write_to(&new, self.cancel)?;
+                if self.manner == Manner::Move {
+                    keep_moved(&new, &fd, &stat, self.preserve)?;
+                }
                 set_mode(&new, stat.mode)?;
                 if self.manner == Manner::Move {
                     keep_times(&new, &stat);

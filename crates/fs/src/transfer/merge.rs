@@ -10,6 +10,7 @@ use crate::errno::{os, unsettled};
 use crate::root::open_entries;
 use crate::stat::{Kind, Stat};
 use crate::tree::{Cursor, Met, Next, walk_tree};
+use crate::write::Preserve;
 
 /// What a walk over a complete copy is for.
 #[derive(Clone, Copy, PartialEq)]
@@ -25,6 +26,7 @@ pub(super) fn merge(
     stage: &OwnedFd,
     target: BorrowedFd<'_>,
     purpose: Purpose,
+    preserve: Preserve,
     cancel: &Cancel,
 ) -> Result<()> {
     let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
@@ -52,6 +54,9 @@ pub(super) fn merge(
                     Code::PermissionDenied,
                     "a file in the way is write-protected",
                 ));
+            }
+            (false, Some(Kind::File)) => {
+                found.map_or(Ok(()), |stat| preserve.may_replace(&stat))?;
             }
             _ => {}
         }

@@ -23,7 +23,7 @@ use crate::root::{
 use crate::stat::{Kind, Stat};
 use crate::tree::Counts;
 use crate::write::{
-    Durability, Original, Temp, WriteOptions, may_write, same_file, sync_directory,
+    Durability, Original, Preserve, Temp, WriteOptions, may_write, same_file, sync_directory,
 };
 use copying::{Copying, Manner};
 
@@ -37,6 +37,9 @@ pub struct TransferOptions {
     pub create_dirs: bool,
     /// How hard the change is pushed to the disk.
     pub durability: Durability,
+    /// What happens where what is moved, or what is replaced, cannot keep all
+    /// that it has: owner, attributes, other names.
+    pub preserve: Preserve,
 }
 
 impl TransferOptions {
@@ -46,6 +49,7 @@ impl TransferOptions {
             create_dirs: self.create_dirs,
             mode,
             durability: self.durability,
+            preserve: self.preserve,
             ..WriteOptions::default()
         }
     }
@@ -153,7 +157,8 @@ impl Roots {
             (true, _) => Err(os(Errno::NOTDIR)),
             (false, Kind::Dir) => Err(os(Errno::ISDIR)),
             (false, Kind::File) => {
-                may_write(target, target.name.as_deref().unwrap_or_default(), &found)
+                may_write(target, target.name.as_deref().unwrap_or_default(), &found)?;
+                options.preserve.may_replace(&found)
             }
             (false, _) => Ok(()),
         }
@@ -174,7 +179,7 @@ impl Roots {
             Kind::Other => return Err(not_regular()),
             Kind::File => {
                 let Some((fd, facts)) = open_regular(source)? else { return Err(unsettled()) };
-                let copy = Original { fd: &fd, facts: &facts, keep_times: true };
+                let copy = Original { fd: &fd, facts: &facts, moved: true };
                 let written =
                     self.write_copy(to, copy, &options.write(Some(facts.mode)), cancel)?;
                 let changed = !Stat::of(&fd).map_err(os)?.version().same_facts(&facts);
@@ -205,7 +210,7 @@ impl Roots {
         cancel: &Cancel,
     ) -> Result<Counts> {
         let file = self.open_file(from, Intent::Read)?;
-        let copy = Original { fd: &file.fd, facts: &file.stat, keep_times: false };
+        let copy = Original { fd: &file.fd, facts: &file.stat, moved: false };
         self.write_copy(to, copy, &options.write(Some(file.stat.mode)), cancel)?;
         Ok(Counts { files: 1, directories: 0, bytes: file.stat.size })
     }
@@ -258,14 +263,15 @@ impl Roots {
                 return Err(protected());
             }
             let copied = if stat.kind == Kind::Symlink {
-                self.copy_link(&source, name, &target)?
+                self.copy_link(&source, name, &target, options.preserve)?
             } else {
                 if is_within(&target.real, &source.real) {
                     return Err(into_itself("copied"));
                 }
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 let from = source.real.clone();
-                let job = Copying { roots: self, from, to: target.real.clone(), manner, cancel };
+                let (to, preserve) = (target.real.clone(), options.preserve);
+                let job = Copying { roots: self, from, to, manner, preserve, cancel };
                 job.run(top, &stat, &target)?
             };
             let Some(counts) = copied else { continue };
@@ -285,10 +291,12 @@ impl Roots {
         source: &Place<'_>,
         name: &[u8],
         target: &Place<'_>,
+        preserve: Preserve,
     ) -> Result<Option<Counts>> {
         let Some(new_name) = &target.name else { return Err(os(Errno::ISDIR)) };
         if let Some(found) = target.found.filter(|found| found.kind == Kind::File) {
             may_write(target, new_name, &found)?;
+            preserve.may_replace(&found)?;
         }
         let text = rustix::fs::readlinkat(&source.dir, name, Vec::new()).map_err(os)?;
         let temp = Temp::directory(target.dir.as_fd()).map_err(os)?;

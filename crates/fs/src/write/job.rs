@@ -8,9 +8,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::in_place::write_in_place;
-use super::keep::{Owner, keep_attributes, keep_owner, keep_times, set_mode};
+use super::keep::{
+    NO_ATTRIBUTES, Owner, keep_attributes, keep_moved, keep_owner, keep_times, set_mode,
+};
 use super::put::Placed;
-use super::{Durability, Preserve, Source, Temp, WriteOptions, Written};
+use super::{Durability, Original, Source, Temp, WriteOptions, Written};
 use crate::cancel::Cancel;
 use crate::errno::os;
 use crate::root::Place;
@@ -31,16 +33,16 @@ pub(super) struct Job<'j> {
     pub source: Source<'j>,
     /// Whether the old file must still be `old` when it goes.
     pub compare: bool,
-    /// Whose times the new file gets.
-    pub times: Option<&'j Stat>,
+    /// What the new file takes the place of, on another file system.
+    pub moved: Option<Original<'j>>,
     pub options: &'j WriteOptions,
     pub cancel: &'j Cancel,
 }
 
 impl Job<'_> {
     pub fn run(&self) -> Result<Attempt> {
-        if self.old.is_some_and(|old| old.nlink > 1) {
-            self.may_lose("it has other names, which would keep the old content")?;
+        if let Some(old) = self.old {
+            self.options.preserve.may_replace(old)?;
         }
         // New files get the bits that the umask (or the directory's access
         // list) leaves: the kernel applies it, nothing has to be read or set.
@@ -58,21 +60,23 @@ impl Job<'_> {
                 "the file system stored another number of bytes",
             ));
         }
-        if let Some(old) = self.old {
+        if let Some(moved) = self.moved {
+            keep_moved(&fd, moved.fd, moved.facts, self.options.preserve)?;
+        } else if let Some(old) = self.old {
             if keep_owner(&fd, old)? == Owner::Foreign {
                 drop(temp);
                 return self.in_place();
             }
             let kept = self.open_old().is_some_and(|opened| keep_attributes(&fd, &opened));
             if !kept {
-                self.may_lose("its extended attributes cannot be kept")?;
+                self.options.preserve.may_lose(NO_ATTRIBUTES)?;
             }
         }
         if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
             set_mode(&fd, mode)?;
         }
-        if let Some(stat) = self.times {
-            keep_times(&fd, stat);
+        if let Some(moved) = self.moved {
+            keep_times(&fd, moved.facts);
         }
         if self.options.durability == Durability::Durable || tells_late(&fd) {
             rustix::fs::fsync(&fd).map_err(os)?;
@@ -94,7 +98,8 @@ impl Job<'_> {
 
     fn in_place(&self) -> Result<Attempt> {
         let Some(old) = self.old else { return Err(os(Errno::ACCESS)) };
-        self.may_lose("it could only be written in place, which is not atomic")?;
+        let preserve = self.options.preserve;
+        preserve.may_lose("it could only be written in place, which is not atomic")?;
         let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;
         if let Some(mode) = self.options.mode {
             set_mode(&fd, mode)?;
@@ -103,16 +108,6 @@ impl Job<'_> {
             rustix::fs::fsync(&fd).map_err(os)?;
         }
         self.done(&fd, true).map(Attempt::Done)
-    }
-
-    /// Says whether to go on where something would not be kept.
-    fn may_lose(&self, what: &str) -> Result<()> {
-        match self.options.preserve {
-            Preserve::Possible => Ok(()),
-            Preserve::Strict => Err(Error::new(Code::UnsupportedOperation, what)
-                .detail("reason", "preserve")
-                .hint("preserve: \"possible\" writes it all the same")),
-        }
     }
 
     fn open_old(&self) -> Option<OwnedFd> {

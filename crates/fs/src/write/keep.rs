@@ -2,14 +2,15 @@
 //! bits, extended attributes and access lists; set before the rename, so that
 //! there is no moment with other rights than before.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use filewright_core::Result;
 use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
+use super::Preserve;
 use crate::errno::os;
-use crate::stat::Stat;
+use crate::stat::{Kind, Stat};
 
 /// What became of the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,29 @@ pub(crate) fn keep_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
         Ok(()) => Ok(Owner::Kept),
         Err(_) => Ok(Owner::Foreign),
     }
+}
+
+/// Why attributes count as lost.
+pub(super) const NO_ATTRIBUTES: &str = "its extended attributes cannot be kept";
+
+/// Gives what is moved to another file system the owner, the group and the
+/// attributes that it has on this one. Its other names stay behind.
+pub(crate) fn keep_moved(
+    new: impl AsFd,
+    old: impl AsFd,
+    facts: &Stat,
+    preserve: Preserve,
+) -> Result<()> {
+    if facts.kind == Kind::File && facts.nlink > 1 {
+        preserve.may_lose("it has other names, which stay on the other file system")?;
+    }
+    if keep_owner(&new, facts)? == Owner::Foreign {
+        preserve.may_lose("its owner cannot be kept")?;
+    }
+    if !keep_attributes(new, old) {
+        preserve.may_lose(NO_ATTRIBUTES)?;
+    }
+    Ok(())
 }
 
 /// Sets permission bits. Set-user-id and set-group-id go, as they do when a
@@ -63,15 +87,15 @@ const ACL: &str = "system.posix_acl_access";
 
 /// Copies extended attributes and the access list, as far as we may; tells
 /// whether that was all of them.
-pub(crate) fn keep_attributes(new: impl AsFd, old: &OwnedFd) -> bool {
+pub(crate) fn keep_attributes(new: impl AsFd, old: impl AsFd) -> bool {
     let mut has_list = false;
     let mut all = true;
-    for name in attribute_names(old) {
+    for name in attribute_names(&old) {
         if is_bound(&name) {
             continue;
         }
         has_list |= name == ACL.as_bytes();
-        all &= attribute(old, &name).is_some_and(|value| {
+        all &= attribute(&old, &name).is_some_and(|value| {
             rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty()).is_ok()
                 // What the kernel gives itself is there already.
                 || attribute(&new, &name).as_ref() == Some(&value)
@@ -84,11 +108,11 @@ pub(crate) fn keep_attributes(new: impl AsFd, old: &OwnedFd) -> bool {
     all
 }
 
-fn attribute_names(fd: &OwnedFd) -> Vec<Vec<u8>> {
+fn attribute_names(fd: impl AsFd) -> Vec<Vec<u8>> {
     let mut list = Vec::with_capacity(1024);
     loop {
         list.clear();
-        match rustix::fs::flistxattr(fd, rustix::buffer::spare_capacity(&mut list)) {
+        match rustix::fs::flistxattr(&fd, rustix::buffer::spare_capacity(&mut list)) {
             Ok(_) => break,
             Err(Errno::RANGE) if list.capacity() < 64 * 1024 => list.reserve(64 * 1024),
             Err(_) => return Vec::new(),

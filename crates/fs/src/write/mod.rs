@@ -38,7 +38,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
-pub(crate) use keep::{keep_times, set_mode};
+pub(crate) use keep::{keep_moved, keep_times, set_mode};
 pub(crate) use put::{place_new, sync_directory};
 pub(crate) use source::Source;
 pub use temp::is_temp_name;
@@ -72,6 +72,26 @@ pub enum Preserve {
     Possible,
     /// Refuses.
     Strict,
+}
+
+impl Preserve {
+    /// Says whether to go on where something would not be kept.
+    pub(crate) fn may_lose(self, what: &str) -> Result<()> {
+        match self {
+            Self::Possible => Ok(()),
+            Self::Strict => Err(Error::new(Code::UnsupportedOperation, what)
+                .detail("reason", "preserve")
+                .hint("preserve: \"possible\" does it all the same")),
+        }
+    }
+
+    /// The same where a file is replaced: its other names would keep what it was.
+    pub(crate) fn may_replace(self, old: &Stat) -> Result<()> {
+        if old.nlink <= 1 {
+            return Ok(());
+        }
+        self.may_lose("it has other names, which would keep the old content")
+    }
 }
 
 /// Conditions and manner of a write.
@@ -121,8 +141,9 @@ enum Change<'c> {
 pub(crate) struct Original<'c> {
     pub fd: &'c OwnedFd,
     pub facts: &'c Stat,
-    /// Whether the copy gets the times of the original.
-    pub keep_times: bool,
+    /// Whether the copy is to take the place of the original: then it gets its
+    /// owner, its attributes and its times.
+    pub moved: bool,
 }
 
 impl Roots {
@@ -252,11 +273,11 @@ impl Roots {
             }
         };
         let compare = options.if_version.is_some() || matches!(change, Change::Append(_));
-        let times = match change {
-            Change::Copy(original) if original.keep_times => Some(original.facts),
+        let moved = match change {
+            Change::Copy(original) if original.moved => Some(original),
             _ => None,
         };
-        Job { place, name, old: old.as_ref(), source, compare, times, options, cancel }.run()
+        Job { place, name, old: old.as_ref(), source, compare, moved, options, cancel }.run()
     }
 
     /// Whether the file is still the version named; its content is only hashed

@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use filewright_core::Result;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
@@ -22,17 +23,16 @@ pub(crate) enum Source<'s> {
 }
 
 impl Source<'_> {
-    /// Writes everything at the descriptor's position, which must be the start
-    /// of the file, and gives the number of bytes.
+    /// Writes everything from the start of a file, and gives the number of bytes.
     pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &Cancel) -> Result<u64> {
         match self {
             Source::Bytes(bytes) => {
-                write_all(fd, bytes, cancel)?;
+                write_all(fd, bytes, 0, cancel)?;
                 Ok(bytes.len() as u64)
             }
             Source::Extended(old, bytes) => {
                 let copied = copy(old, &fd, cancel)?;
-                write_all(fd, bytes, cancel)?;
+                write_all(fd, bytes, copied, cancel)?;
                 Ok(copied + bytes.len() as u64)
             }
         }
@@ -40,8 +40,8 @@ impl Source<'_> {
 }
 
 /// Copies a whole file to the start of another, inside the kernel where it can,
-/// sharing blocks where the file system does; holes stay holes. Leaves the
-/// other's position at the end, and gives the number of bytes.
+/// sharing blocks where the file system does; holes stay holes. Gives the number
+/// of bytes.
 fn copy(from: &OwnedFd, to: impl AsFd, cancel: &Cancel) -> Result<u64> {
     let size = Stat::of(from).map_err(os)?.size;
     let mut at = 0;
@@ -51,14 +51,12 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &Cancel) -> Result<u64> {
         if at < end {
             // It was cut short meanwhile.
             rustix::fs::ftruncate(&to, at).map_err(os)?;
-            rustix::fs::seek(&to, SeekFrom::Start(at)).map_err(os)?;
             return Ok(at);
         }
     }
     if at < size {
         rustix::fs::ftruncate(&to, size).map_err(os)?;
     }
-    rustix::fs::seek(&to, SeekFrom::Start(size)).map_err(os)?;
     if size > 0 {
         return Ok(size);
     }
@@ -70,7 +68,7 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &Cancel) -> Result<u64> {
         if read_at(from, &mut block, done)? == 0 {
             return Ok(done);
         }
-        write_all(&to, &block, cancel)?;
+        write_all(&to, &block, done, cancel)?;
         done += block.len() as u64;
     }
 }
@@ -120,8 +118,7 @@ fn copy_range(from: &OwnedFd, to: impl AsFd, start: u64, end: u64, cancel: &Canc
             break;
         }
         block.truncate(usize::try_from(end - at).unwrap_or(usize::MAX));
-        rustix::fs::seek(&to, SeekFrom::Start(at)).map_err(os)?;
-        write_all(&to, &block, cancel)?;
+        write_all(&to, &block, at, cancel)?;
         at += block.len() as u64;
     }
     Ok(at)

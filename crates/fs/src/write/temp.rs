@@ -167,16 +167,25 @@ fn is_stale(dir: &OwnedFd, name: &[u8], maker: &ProcessName) -> bool {
         .is_ok_and(|now| now.saturating_sub(Duration::from_nanos(changed)) > FOREIGN_AGE)
 }
 
-/// Writes all bytes, in blocks between which the caller may cancel.
-pub(crate) fn write_all(fd: impl AsFd, mut bytes: &[u8], cancel: &Cancel) -> Result<()> {
+/// Writes all bytes at a place of a file, in blocks between which the caller may
+/// cancel. By position: no descriptor's own place in the file is trusted.
+pub(crate) fn write_all(
+    fd: impl AsFd,
+    mut bytes: &[u8],
+    mut at: u64,
+    cancel: &Cancel,
+) -> Result<()> {
     while !bytes.is_empty() {
         cancel.check()?;
         let block = &bytes[..bytes.len().min(crate::read::BLOCK)];
-        match rustix::io::write(&fd, block) {
+        match rustix::io::pwrite(&fd, block, at) {
             // No system call may write nothing of something and succeed, but a
             // loop that trusts this could spin for ever.
             Ok(0) => return Err(Error::new(Code::NoSpace, "nothing more could be written")),
-            Ok(count) => bytes = &bytes[count..],
+            Ok(count) => {
+                bytes = &bytes[count..];
+                at += count as u64;
+            }
             Err(Errno::INTR) => {}
             Err(errno) => return Err(os(errno)),
         }
