@@ -157,6 +157,41 @@ describeParity("searches of memory", () => {
     });
   });
 
+  it("look again only at the directory that has a new file, or one fewer", async () => {
+    let judged = 0;
+    const counting: typeof before = {
+      ...before,
+      glob(...asked) {
+        const globs = before.glob(...asked);
+        const matches: typeof globs.matches = (...path) => {
+          judged++;
+          return globs.matches(...path);
+        };
+        return { ...globs, matches };
+      },
+    };
+    setEngine(counting);
+    const memory = new MemoryBackend(seed(700));
+    const after = async (change: () => unknown): Promise<number> => {
+      await change();
+      judged = 0;
+      await grepBackend(memory, "/r", { pattern: "needle" });
+      return judged;
+    };
+    const whole = await after(() => undefined);
+    expect(whole).toBeGreaterThan(700);
+    for (const change of [
+      () => memory.writeTextSync("/r/src/3/new.ts", "needle"),
+      () => memory.rename("/r/src/3/new.ts", "/r/src/3/other.ts"),
+      () => memory.deleteSync("/r/src/3/other.ts"),
+    ]) {
+      expect(await after(change)).toBeLessThan(whole / 5);
+    }
+    expect(await after(() => memory.writeTextSync("/r/.gitignore", "*.md\n"))).toBeGreaterThan(700);
+    setEngine(before);
+    expect((await both(memory, { pattern: "needle" }))[0]).toBe(71);
+  });
+
   it("find no secret that nobody has granted, before and after it was", async () => {
     setEngine(before);
     const memory = new MemoryBackend({ "/r/.env": "needle\n", "/r/a.ts": "needle\n" });

@@ -20,6 +20,11 @@ export interface HeldContents {
   readonly signs: Signs;
   /** Changes whenever an entry comes, goes or moves, or the content of a file with a watched name changes. */
   shape(): string;
+  /**
+   * Changes whenever an entry of a directory comes or goes, or the content of a file in it with a watched
+   * name changes, and was never seen before then; undefined where there is no such directory.
+   */
+  stamp(directory: string): number | string | undefined;
   /** Adds names of files whose content changes what a walk sees: ignore files. */
   watch(names: readonly string[]): void;
   /** The file at a path. @throws as `readBytes` */

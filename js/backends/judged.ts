@@ -198,6 +198,10 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       signs: held.signs,
       // Which files are secrets to be kept is part of what a search sees.
       shape: () => `${held.shape()} ${grants}`,
+      stamp: (path) => {
+        const stamp = held.stamp(path);
+        return stamp === undefined ? undefined : `${stamp} ${grants}`;
+      },
       watch: held.watch,
       file: (path) => content(path, held.file),
       intact: held.intact,

@@ -18,6 +18,7 @@ import {
   type Node,
   ordersOf,
   realPath,
+  touch,
   unlink,
   walk,
   type Walk,
@@ -95,6 +96,16 @@ export class MemoryStore {
     return factsOf(at, this.#existing(path, false).node);
   }
 
+  /** A number that no other state of the directory ever had; undefined where there is none. */
+  stamp(path: string): number | undefined {
+    try {
+      const { node } = this.#find(path, true);
+      return node?.type === "dir" ? node.stamp : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** The file's bytes, not to be handed out as they are. */
   file(path: string): FileNode {
     const { node } = this.#existing(path, true);
@@ -156,7 +167,10 @@ export class MemoryStore {
     if (!equal(file.bytes, content)) {
       file.bytes = new Uint8Array(content);
       file.version = ++this.#versions;
-      if (this.#watched.has(found.name)) this.shape++;
+      if (this.#watched.has(found.name)) {
+        this.shape++;
+        touch(holder(found));
+      }
     }
     if (options.mode !== undefined) file.mode = options.mode & PERMISSIONS;
     file.mtime = now;

@@ -8,6 +8,8 @@
 import { failure } from "./failure.ts";
 import { childOf, isLongName, sortCodePoints } from "./paths.ts";
 
+let stamps = 0;
+
 /** Links that one resolution follows; Linux's figure. */
 const MAX_LINKS = 40;
 
@@ -34,6 +36,8 @@ export interface DirNode extends Facts {
   readonly children: Map<string, Node>;
   /** The names in both orders in which they are asked for, until a name changes. */
   orders: Orders | null;
+  /** A number that no other state of a directory ever had: what it holds, or an ignore file in it, changed. */
+  stamp: number;
 }
 
 /** A symbolic link. */
@@ -68,7 +72,8 @@ export interface Walk {
 
 /** A new, empty directory. */
 export function newDir(now: number, mode: number): DirNode {
-  return { type: "dir", children: new Map(), orders: null, mode, mtime: now, ctime: now, birthtime: now };
+  const times = { mtime: now, ctime: now, birthtime: now };
+  return { type: "dir", children: new Map(), orders: null, stamp: ++stamps, mode, ...times };
 }
 
 /**
@@ -190,6 +195,7 @@ function changed(dir: DirNode, now: number): void {
   dir.mtime = now;
   dir.ctime = now;
   dir.orders = null;
+  touch(dir);
 }
 
 /** The names of a directory in both orders; sorted once per change. */
@@ -226,6 +232,11 @@ export function* below(dir: DirNode, path: string): Generator<readonly [string, 
   }
 }
 
+/** Gives a directory a new stamp. */
+export function touch(dir: DirNode): void {
+  dir.stamp = ++stamps;
+}
+
 /** What a copy gets of its own instead of the original's. */
 export interface Fresh {
   readonly now: number;
@@ -250,7 +261,7 @@ export function cloneDir(dir: DirNode, fresh?: Fresh): DirNode {
 /** A copy of one node; of a directory without its content. */
 export function cloneNode(node: Node, fresh?: Fresh): Node {
   const times = fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now };
-  if (node.type === "dir") return { ...node, ...times, children: new Map(), orders: null };
+  if (node.type === "dir") return { ...node, ...times, children: new Map(), orders: null, stamp: ++stamps };
   if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
   return { ...node, ...times };
 }

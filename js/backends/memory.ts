@@ -58,6 +58,7 @@ export class MemoryBackend implements FsBackend {
       signs: new Signs(),
       shape: () => String(this.#store.shape),
       watch: (names) => this.#store.watch(names),
+      stamp: (path) => this.#store.stamp(path),
       file: (path) => this.#store.file(path),
       // What somebody has put in their place is what is searched.
       intact: () => this.readBytes === readBytes && this.listDir === listDir,

@@ -1,12 +1,13 @@
 /**
  * Searches of contents that a backend holds: the walk is kept until an entry
- * comes or goes, and only what can match is read. The answers are those of a
- * scan, counts included.
+ * comes or goes, then only the directories that changed are walked again, and
+ * only what can match is read. The answers are those of a scan, counts included.
  */
 import type { SearchQuery } from "../engine/search.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { BINARY, type Candidates, type HeldContents, type HeldFile, NEVER } from "./held.ts";
 import type { Search } from "./search-grep.ts";
+import { WalkMemo } from "./search-memo.ts";
 import { IGNORE_FILES, type SearchWalk, type WalkCounts } from "./search-walk.ts";
 
 /** How many files a walk is ahead of the search: what it counted until then is told. */
@@ -15,31 +16,42 @@ export const WINDOW = 8;
 const MOST_VIEWS = 8;
 /** Walks with more files are not kept. */
 const MOST_FILES = 500_000;
+/** Of walks with more files the directories are not kept. */
+const MOST_REMEMBERED = 100_000;
 /** Files that are passed over between two looks at the clock. */
 const STRIDE = 1024;
 
 type Counts = Pick<WalkCounts, "unreadable" | "ignored">;
 
+/** A file, and the code of the content that it had when it was last looked at. */
+interface Slot {
+  /** An error where it could not be read. */
+  readonly file: HeldFile | Error;
+  content: Uint8Array | undefined;
+  code: number;
+  /** The generation that the code is of. */
+  generation: number;
+}
+
 /** The files that a query sees, in path order, and what their walk counted. */
 class View {
   readonly paths: string[] = [];
-  /** Undefined where a file could not be read. */
-  readonly files: (HeldFile | Error)[] = [];
-  /** The contents that the codes are of. */
-  readonly contents: (Uint8Array | undefined)[] = [];
-  readonly codes: number[] = [];
+  readonly slots: Slot[] = [];
   /** What the walk had counted when it came to each file. */
   readonly #unreadable: number[] = [];
   readonly #ignored: number[] = [];
   total: Counts = { unreadable: 0, ignored: 0 };
   shape = "";
-  generation = -1;
+  /** What the walk saw, for the next one. */
+  readonly memo: WalkMemo;
 
-  add(path: string, file: HeldFile | Error, counts: Counts): void {
+  constructor(held: HeldContents, before: View | undefined) {
+    this.memo = before?.memo ?? new WalkMemo(held.stamp);
+  }
+
+  add(path: string, slot: Slot, counts: Counts): void {
     this.paths.push(path);
-    this.files.push(file);
-    this.contents.push(undefined);
-    this.codes.push(NEVER);
+    this.slots.push(slot);
     this.#unreadable.push(counts.unreadable);
     this.#ignored.push(counts.ignored);
   }
@@ -67,7 +79,7 @@ export interface HeldSearch {
   readonly root: string;
   readonly query: SearchQuery;
   readonly top: string | undefined;
-  walk(): SearchWalk;
+  walk(memo: WalkMemo): SearchWalk;
 }
 
 /** Searches a tree; gives what its walk counted, and whether the walk was one that was kept. */
@@ -89,9 +101,12 @@ export async function searchHeld(
     }
   }
   const shape = held.shape();
-  const walk = given.walk();
-  const view = await first(search, held, walk, top);
-  if (view !== undefined && view.paths.length <= MOST_FILES && held.shape() === shape) {
+  const fewer = known === undefined || known.paths.length <= MOST_REMEMBERED;
+  const view = new View(held, fewer ? known : undefined);
+  const walk = given.walk(view.memo);
+  const whole = await first(search, held, view, walk, top);
+  view.memo.over(whole);
+  if (whole && view.paths.length <= MOST_FILES && held.shape() === shape) {
     view.shape = shape;
     for (const old of [...views.keys()].slice(0, Math.max(0, views.size - MOST_VIEWS + 1))) views.delete(old);
     views.set(key, view);
@@ -99,48 +114,79 @@ export async function searchHeld(
   return { ...walk.counts, kept: false };
 }
 
-/** Walks and searches; gives the view, or undefined where the search ended before the walk. */
+/** Walks and searches; false where the search ended before the walk. */
 async function first(
   search: Search,
   held: HeldContents,
+  view: View,
   walk: SearchWalk,
   top: string | undefined,
-): Promise<View | undefined> {
-  const view = new View();
+): Promise<boolean> {
+  const passage = new Passage(search, held, view);
   let at = 0;
-  const next = async (): Promise<boolean> => {
-    if (await search.isOver(view.paths[at] as string)) return false;
-    await readAt(search, held, view, at++);
-    return !search.isFull;
-  };
-  for await (const { path, entry } of walk.entries(top)) {
-    view.add(path, await fileOrError(held, entry.path), walk.counts);
-    if (view.paths.length - at >= WINDOW && !(await next())) return undefined;
+  for await (const run of walk.runs(top)) {
+    for (const found of run) {
+      const unsigned = { content: undefined, code: NEVER, generation: -1 };
+      found.slot ??= { file: await fileOrError(held, found.entry.path), ...unsigned };
+      view.add(found.path, found.slot as Slot, walk.counts);
+      if (view.paths.length - at < WINDOW) continue;
+      const goesOn = passage.next(at++);
+      if (goesOn !== true && !(await goesOn)) return false;
+    }
   }
-  while (at < view.paths.length) if (!(await next())) return undefined;
+  while (at < view.paths.length) if (!(await passage.next(at++))) return false;
   view.total = { unreadable: walk.counts.unreadable, ignored: walk.counts.ignored };
-  return view;
+  return true;
 }
 
 /** Searches what can match of a walk that was kept. */
 async function again(search: Search, held: HeldContents, view: View): Promise<Counts> {
-  const { signs } = held;
-  signs.tidy(view.paths.length);
-  const { generation } = signs;
-  const candidates = orForget(held, () => signs.candidates(search.compiled));
-  for (let at = 0, looked = 0; at < view.paths.length; at++) {
-    const code = codeAt(held, view, at);
-    // Codes of a generation that began meanwhile are no numbers of these candidates.
-    if (generation === signs.generation && passesOver(search, view.files[at] as HeldFile, code, candidates)) {
-      if (++looked % STRIDE !== 0) continue;
-      if (await search.isOver(view.paths[at] as string)) return view.countsAt(at);
-      continue;
-    }
-    if (await search.isOver(view.paths[at] as string)) return view.countsAt(at);
-    await readAt(search, held, view, at);
-    if (search.isFull) return view.countsAt(at);
+  held.signs.tidy(view.paths.length);
+  const passage = new Passage(search, held, view);
+  for (let at = 0; at < view.paths.length; at++) {
+    const goesOn = passage.next(at);
+    if (goesOn !== true && !(await goesOn)) return view.countsAt(at);
   }
   return view.total;
+}
+
+/** The way through the files of a view: what cannot match is passed over, the rest is searched. */
+class Passage {
+  readonly #search: Search;
+  readonly #held: HeldContents;
+  readonly #view: View;
+  readonly #generation: number;
+  readonly #candidates: Candidates | undefined;
+  #looked = 0;
+
+  constructor(search: Search, held: HeldContents, view: View) {
+    this.#search = search;
+    this.#held = held;
+    this.#view = view;
+    this.#generation = held.signs.generation;
+    this.#candidates = orForget(held, () => held.signs.candidates(search.compiled));
+  }
+
+  /** Takes a file; false where the search is at its end. At once where nothing has to be waited for. */
+  next(at: number): true | Promise<boolean> {
+    const { signs } = this.#held;
+    const slot = this.#view.slots[at] as Slot;
+    const code = codeOf(this.#held, slot);
+    // Codes of a generation that began meanwhile are no numbers of these candidates.
+    const known = this.#generation === signs.generation;
+    if (!known || !passesOver(this.#search, slot.file, code, this.#candidates)) return this.#read(at);
+    return ++this.#looked % STRIDE !== 0 || this.#inTime(at);
+  }
+
+  async #inTime(at: number): Promise<boolean> {
+    return !(await this.#search.isOver(this.#view.paths[at] as string));
+  }
+
+  async #read(at: number): Promise<boolean> {
+    if (!(await this.#inTime(at))) return false;
+    await readAt(this.#search, this.#held, this.#view, at);
+    return !this.#search.isFull;
+  }
 }
 
 /** Counts a file that need not be read; false for one that has to be. */
@@ -162,23 +208,21 @@ function passesOver(
 }
 
 /** The code of the content that a file has now. */
-function codeAt({ signs }: HeldContents, view: View, at: number): number {
-  const file = view.files[at] as HeldFile | Error;
+function codeOf({ signs }: HeldContents, slot: Slot): number {
+  const { file } = slot;
   if (file instanceof Error) return NEVER;
-  if (view.generation !== signs.generation) {
-    view.contents.fill(undefined);
-    view.generation = signs.generation;
+  if (slot.content !== file.bytes || slot.generation !== signs.generation) {
+    slot.content = file.bytes;
+    slot.generation = signs.generation;
+    slot.code = signs.codeOf(file.bytes);
   }
-  if (view.contents[at] !== file.bytes) {
-    view.contents[at] = file.bytes;
-    view.codes[at] = signs.codeOf(file.bytes);
-  }
-  return view.codes[at] as number;
+  return slot.code;
 }
 
 /** Searches a file, and takes note that it was read. */
 async function readAt(search: Search, held: HeldContents, view: View, at: number): Promise<void> {
-  const file = view.files[at] as HeldFile | Error;
+  const slot = view.slots[at] as Slot;
+  const { file } = slot;
   if (file instanceof Error) {
     search.failed(file);
     return;
@@ -189,8 +233,8 @@ async function readAt(search: Search, held: HeldContents, view: View, at: number
     return;
   }
   await search.file(view.paths[at] as string, bytes);
-  codeAt(held, view, at);
-  view.codes[at] = orForget(held, () => held.signs.read(bytes)) ?? NEVER;
+  const code = orForget(held, () => held.signs.read(bytes)) ?? NEVER;
+  if (slot.content === bytes && slot.generation === held.signs.generation) slot.code = code;
 }
 
 /** An engine that broke down, or is another one by now, has no signatures: then everything is read. */

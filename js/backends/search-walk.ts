@@ -9,6 +9,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { IgnoreFile, IgnoreRules, PathGlobs, WalkQuery } from "../engine/search.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
 import { childOf, compareCodePoints, isWithin, parentOf } from "./paths.ts";
+import { type Above, type IgnoreFiles, type Item, sameIgnoreFiles, type WalkMemo } from "./search-memo.ts";
 
 /** The names of ignore files, lowest precedence first. */
 export const IGNORE_FILES: readonly string[] = Object.freeze([".gitignore", ".ignore", ".agentignore"]);
@@ -37,6 +38,8 @@ export interface WalkRequest {
   readonly countIgnored: boolean;
   /** Paths that sort before this one are passed over. */
   readonly from: string;
+  /** What the last walk of the same query saw. */
+  readonly memo?: WalkMemo | undefined;
 }
 
 /** What a walk counts. */
@@ -47,11 +50,7 @@ export interface WalkCounts {
 }
 
 /** An entry that is wanted. */
-export interface WalkEntry {
-  /** Relative to the start. */
-  readonly path: string;
-  readonly entry: FsEntry;
-}
+export type WalkEntry = Pick<Item, "path" | "entry" | "slot">;
 
 /** Lets others have the event loop now and then, and hears signals and deadlines. */
 export class Pace {
@@ -85,14 +84,6 @@ interface Level {
   at: number;
 }
 
-/** What is to be done about one entry: give it, or enter it. */
-interface Item {
-  readonly key: string;
-  readonly entry: FsEntry;
-  readonly enter: boolean;
-  readonly ignored: boolean;
-}
-
 /** Goes through the wanted entries below a directory. */
 export class SearchWalk {
   readonly counts: WalkCounts = { unreadable: 0, ignored: 0, ignoredSeen: 0 };
@@ -111,6 +102,11 @@ export class SearchWalk {
 
   /** The wanted entries in path order. `top`: ignore files count from this directory on. */
   async *entries(top?: string): AsyncGenerator<WalkEntry> {
+    for await (const run of this.runs(top)) yield* run;
+  }
+
+  /** The same by runs of entries between which no directory is opened, and nothing counted. */
+  async *runs(top?: string): AsyncGenerator<readonly WalkEntry[]> {
     const above = await this.#above(top);
     const levels = [await this.#open("", above.rules, above.prefix, false)];
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -119,9 +115,12 @@ export class SearchWalk {
         levels.pop();
         continue;
       }
-      const path = level.prefix + item.entry.name;
-      if (!item.enter) yield { path, entry: item.entry };
-      else if (levels.length > MAX_DEPTH) this.counts.unreadable++;
+      const { path } = item;
+      if (!item.enter) {
+        const from = level.at - 1;
+        while (level.items[level.at]?.enter === false) level.at++;
+        yield level.items.slice(from, level.at);
+      } else if (levels.length > MAX_DEPTH) this.counts.unreadable++;
       else if (!(item.ignored && this.counts.ignoredSeen > IGNORED_BUDGET)) {
         try {
           levels.push(await this.#open(`${path}/`, level.rules, above.prefix, item.ignored));
@@ -135,12 +134,23 @@ export class SearchWalk {
 
   /** Lists a directory and decides about its entries. */
   async #open(prefix: string, outer: IgnoreRules, above: string, ignored: boolean): Promise<Level> {
-    const { query, globs, wants, countIgnored, from } = this.#request;
+    const { query, globs, wants, countIgnored, from, memo } = this.#request;
     const directory = prefix === "" ? this.#root : childOf(this.#root, prefix.slice(0, -1));
+    const stamp = memo?.stampOf(directory);
+    const before = memo?.get(directory);
+    const known = before?.outer === outer && before.ignored === ignored ? before : undefined;
+    if (known !== undefined && known.stamp === stamp) {
+      memo?.keep(directory, known);
+      this.#count(known);
+      return { prefix, rules: known.rules, ignored, items: known.items, at: 0 };
+    }
     const entries = await this.#backend.listDir(directory);
-    if (ignored) this.counts.ignoredSeen += entries.length;
-    const rules = ignored ? outer : await this.#enter(outer, entries, above + prefix);
+    const ignoreFiles = ignored ? NO_FILES : await this.#ignoreFiles(entries);
+    // The rules of a directory whose ignore files are the same stay, and with them what is below it.
+    const same = known !== undefined && sameIgnoreFiles(known.ignoreFiles, ignoreFiles);
+    const rules = same ? known.rules : entered(outer, ignoreFiles, above + prefix);
     const items: Item[] = [];
+    let count = 0;
     for (const entry of entries) {
       if (entry.name === ".git" || (query.hidden === false && entry.name.startsWith("."))) continue;
       const path = prefix + entry.name;
@@ -151,21 +161,29 @@ export class SearchWalk {
       const hidden = ignored || (this.#names !== null && rules.ignored(above + path, isDir));
       const passed = compareCodePoints(`${path}/`, from) < 0 && !from.startsWith(`${path}/`);
       if (enter && !passed && (!hidden || countIgnored)) {
-        items.push({ key: `${entry.name}/`, entry, enter: true, ignored: hidden });
+        items.push({ key: `${entry.name}/`, path, entry, enter: true, ignored: hidden });
       }
-      if (hidden) this.counts.ignored += wanted || !countIgnored ? 1 : 0;
+      if (hidden) count += wanted || !countIgnored ? 1 : 0;
       else if (wanted && compareCodePoints(path, from) >= 0) {
-        items.push({ key: entry.name, entry, enter: false, ignored: false });
+        items.push({ key: entry.name, path, entry, enter: false, ignored: false });
       }
     }
     items.sort((a, b) => compareCodePoints(a.key, b.key));
+    const opened = { stamp, outer, ignored, ignoreFiles, rules, items, seen: entries.length, hidden: count };
+    memo?.keep(directory, opened);
+    this.#count(opened);
     return { prefix, rules, ignored, items, at: 0 };
   }
 
-  /** The rules of a listed directory, given its path as rules see paths, with a final slash. */
-  async #enter(outer: IgnoreRules, entries: readonly FsEntry[], directory: string): Promise<IgnoreRules> {
+  #count({ ignored, seen, hidden }: { ignored: boolean; seen: number; hidden: number }): void {
+    if (ignored) this.counts.ignoredSeen += seen;
+    this.counts.ignored += hidden;
+  }
+
+  /** The ignore files of a listed directory. */
+  async #ignoreFiles(entries: readonly FsEntry[]): Promise<IgnoreFiles> {
     const names = this.#names;
-    if (names === null) return outer;
+    if (names === null) return NO_FILES;
     const border = entries.some((entry) => entry.name === ".git");
     const files: IgnoreFile[] = [];
     for (const entry of entries) {
@@ -178,17 +196,28 @@ export class SearchWalk {
         // An ignore file that cannot be read hides nothing.
       }
     }
-    return outer.enter(directory.replace(/\/$/, ""), files, border);
+    return { files, border };
   }
 
   /** The rules of the directories above the start, and the start's path as they see it. */
-  async #above(top: string | undefined): Promise<{ rules: IgnoreRules; prefix: string }> {
+  async #above(top: string | undefined): Promise<Above> {
+    const { memo } = this.#request;
+    const known = memo?.above;
+    if (known !== undefined) return known;
+    const stamps = new Map<string, unknown>();
+    const found = await this.#readAbove(top, (path) => stamps.set(path, memo?.stampOf(path)));
+    memo?.keepAbove(found, stamps);
+    return found;
+  }
+
+  async #readAbove(top: string | undefined, visit: (path: string) => void): Promise<Above> {
     const none = { rules: engine().ignoreRules(), prefix: "" };
     if (this.#names === null) return none;
     const above: { readonly path: string; readonly entries: readonly FsEntry[] }[] = [];
     for (let at = this.#root; at !== "/" && (top === undefined || at !== top); ) {
       at = parentOf(at);
       if (top !== undefined && !isWithin(at, top)) break;
+      visit(at);
       try {
         above.push({ path: at, entries: await this.#backend.listDir(at) });
       } catch {
@@ -208,9 +237,16 @@ export class SearchWalk {
     for (const { path, entries } of above.reverse()) {
       // What lies in an ignored directory was asked for by name.
       if (path !== base && rules.ignored(relative(path), true)) return { rules: none.rules, prefix };
-      rules = await this.#enter(rules, entries, relative(path));
+      rules = entered(rules, await this.#ignoreFiles(entries), relative(path));
     }
     if (rules.ignored(relative(this.#root), true)) return { rules: none.rules, prefix };
     return { rules, prefix };
   }
+}
+
+const NO_FILES: IgnoreFiles = Object.freeze({ files: [], border: false });
+
+/** The rules of a directory, given its path as rules see paths, maybe with a final slash. */
+function entered(outer: IgnoreRules, { files, border }: IgnoreFiles, directory: string): IgnoreRules {
+  return outer.enter(directory.replace(/\/$/, ""), files, border);
 }

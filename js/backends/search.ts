@@ -10,6 +10,7 @@ import { failure } from "./failure.ts";
 import { heldBy } from "./held.ts";
 import { globsOf, Search, type Signalled } from "./search-grep.ts";
 import { searchHeld, WINDOW } from "./search-held.ts";
+import type { WalkMemo } from "./search-memo.ts";
 import { type SearchPlace, SearchWalk, type WalkEntry } from "./search-walk.ts";
 
 export { findBackend, timeOf } from "./search-find.ts";
@@ -45,7 +46,8 @@ export async function grepBackend(
   const wants = (path: string, entry: FsEntry) =>
     entry.type === "file" && globs.matches(path) && typed?.matches(path) !== false;
   const { path: from } = search.from;
-  const walk = () => new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from });
+  const walk = (memo?: WalkMemo) =>
+    new SearchWalk(backend, root, { query, globs, wants, countIgnored: false, from, memo });
   const held = query.index === "off" ? undefined : heldBy(backend);
   if (held !== undefined) {
     const given = { owner: backend, held, root, query, top: place.top, walk };

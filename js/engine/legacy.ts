@@ -7,7 +7,6 @@
  * has no `iso-8859-16`): there it is as unknown as any other word.
  */
 import { encodeLegacy } from "./legacy-encode.ts";
-import { guessLegacy } from "./legacy-guess.ts";
 
 /** What the module asks of the platform. Lengths and offsets are bytes. */
 export interface PlatformTables {
@@ -23,8 +22,6 @@ export interface PlatformTables {
   spans(name: string, bytes: Uint8Array): Uint32Array;
   /** How many bytes the first code points take. */
   prefixLength(name: string, bytes: Uint8Array, codePoints: number): number;
-  /** The most likely encoding of a sample with something beyond ASCII. */
-  guess(sample: Uint8Array): string;
 }
 
 const decoders = new Map<string, TextDecoder>();
@@ -59,7 +56,6 @@ export const platformTables: PlatformTables = Object.freeze({
   encode: encodeLegacy,
   spans: spansOf,
   prefixLength: prefixLengthOf,
-  guess: guessLegacy,
 });
 
 /** One byte at a time: a character is complete when the decoder lets go of it. */

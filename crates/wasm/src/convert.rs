@@ -6,7 +6,9 @@ use wasm_bindgen::prelude::*;
 /// `Packed` as JavaScript sees it: `{ nums, text }`.
 #[wasm_bindgen(getter_with_clone)]
 pub struct PackedResult {
+    #[wasm_bindgen(readonly)]
     pub nums: Vec<f64>,
+    #[wasm_bindgen(readonly)]
     pub text: String,
 }
 

@@ -9,8 +9,11 @@ use crate::convert::to_js;
 /// A plan: `Packed` facts beside the new bytes.
 #[wasm_bindgen(getter_with_clone)]
 pub struct PlanResult {
+    #[wasm_bindgen(readonly)]
     pub bytes: Vec<u8>,
+    #[wasm_bindgen(readonly)]
     pub nums: Vec<f64>,
+    #[wasm_bindgen(readonly)]
     pub text: String,
 }
 

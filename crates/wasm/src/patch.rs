@@ -15,7 +15,9 @@ pub fn parse_patch(text: &str, call: &str) -> Result<String, JsValue> {
 
 #[wasm_bindgen(getter_with_clone)]
 pub struct PatchResult {
+    #[wasm_bindgen(readonly)]
     pub facts: String,
+    #[wasm_bindgen(readonly)]
     pub contents: Array,
 }
 

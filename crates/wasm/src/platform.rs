@@ -18,7 +18,6 @@ struct Host {
     encode: Function,
     spans: Function,
     prefix_len: Function,
-    guess: Function,
 }
 
 /// Takes the functions, by their names in JavaScript, of an object.
@@ -32,12 +31,11 @@ pub fn use_platform(host: &JsValue) -> Result<(), JsValue> {
         encode: function("encode")?,
         spans: function("spans")?,
         prefix_len: function("prefixLength")?,
-        guess: function("guess")?,
     };
     HOST.with(|cell| {
         let _ = cell.set(host);
     });
-    use_in_core(Platform { find, decode, fits, encode, spans, prefix_len, guess });
+    use_in_core(Platform { find, decode, fits, encode, spans, prefix_len });
     Ok(())
 }
 
@@ -84,8 +82,4 @@ fn prefix_len(name: &str, bytes: &[u8], chars: usize) -> usize {
     let length =
         call(|host| &host.prefix_len, &[name.into(), shared(bytes), (chars as f64).into()]);
     length.as_f64().unwrap_or(0.0) as usize
-}
-
-fn guess(sample: &[u8]) -> String {
-    call(|host| &host.guess, &[shared(sample)]).as_string().unwrap_or_default()
 }

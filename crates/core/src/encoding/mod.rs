@@ -11,6 +11,8 @@
 //! which do not decode, or would encode differently, stay as they are.
 
 mod detect;
+#[cfg(not(feature = "legacy"))]
+mod guess;
 mod places;
 #[cfg(not(feature = "legacy"))]
 pub mod platform;

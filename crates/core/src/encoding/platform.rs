@@ -26,8 +26,6 @@ pub struct Platform {
     pub spans: fn(&str, &[u8]) -> Vec<u32>,
     /// The bytes of so many code points.
     pub prefix_len: fn(&str, &[u8], usize) -> usize,
-    /// The name of the most likely encoding.
-    pub guess: fn(&[u8]) -> String,
 }
 
 static PLATFORM: OnceLock<Platform> = OnceLock::new();
@@ -101,8 +99,8 @@ fn named(name: &str) -> Option<Encoding> {
 
 /// What the host makes of a sample of words.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
-    let name = PLATFORM.get().map(|platform| (platform.guess)(sample));
-    name.and_then(|name| named(&name)).unwrap_or(Encoding::WINDOWS_1252)
+    let name = PLATFORM.get().map(|platform| super::guess::guess(platform, sample));
+    name.and_then(named).unwrap_or(Encoding::WINDOWS_1252)
 }
 
 impl Table {
