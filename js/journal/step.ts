@@ -55,16 +55,26 @@ export interface Frame {
 export function toFrame(entry: Entry): Frame {
   const blobs: Uint8Array[] = [];
   let at = 0;
-  // `this[key]`: a Buffer's own JSON form would come as the value.
-  const json = JSON.stringify(entry, function (this: Readonly<Record<string, unknown>>, key) {
-    const value = this[key];
-    if (!(value instanceof Uint8Array)) return value;
-    const place = [at, value.length];
-    blobs.push(value);
-    at += value.length;
-    return place;
-  });
-  return { json, blobs };
+  // Contents are taken out first: a Buffer has a JSON form of its own, a list of all its bytes.
+  const placed = (image: Image | null): object | null => {
+    if (image?.bytes === undefined) return image;
+    const { bytes } = image;
+    const place = [at, bytes.length];
+    blobs.push(bytes);
+    at += bytes.length;
+    return { ...image, bytes: place };
+  };
+  const stepOf = (step: Step): object =>
+    step.kind === "move"
+      ? { ...step, over: placed(step.over) }
+      : { ...step, before: placed(step.before), after: placed(step.after) };
+  const bare =
+    entry.entry === "steps"
+      ? { ...entry, steps: entry.steps.map(stepOf) }
+      : entry.entry === "commit"
+        ? { ...entry, finals: entry.finals.map(([path, image]) => [path, placed(image)]) }
+        : entry;
+  return { json: JSON.stringify(bare), blobs };
 }
 
 /** The entry of a stored form; null where it is none. Who calls has made sure that it is authentic. */
