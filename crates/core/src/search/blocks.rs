@@ -3,8 +3,9 @@
 use super::{BINARY_WINDOW, Block};
 use crate::encoding::{Encoding, bom};
 
-/// A block is cut at the first line end after this many bytes.
-const BLOCK_BYTES: usize = 16 * 1024;
+/// A block is cut at the first line end after this many bytes. Smaller blocks have fewer
+/// grams beside each other by chance, and cost more memory: about 0.058 bytes a byte of C.
+const BLOCK_BYTES: usize = 10 * 1024;
 
 /// How a content can be searched by its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

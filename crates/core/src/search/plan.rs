@@ -38,6 +38,19 @@ pub enum Plan {
 impl Plan {
     /// The plan of a query that compiles.
     pub(super) fn of(options: &QueryOptions<'_>) -> Self {
+        if !options.regex && options.case == Case::Sensitive {
+            // Known without parsing, which takes longer than a query that finds nothing.
+            let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
+            return needle(&folded).unless_too_long();
+        }
+        Self::of_parsed(options).unless_too_long()
+    }
+
+    fn unless_too_long(self) -> Self {
+        if self.grams() > MOST_GRAMS { Plan::Any } else { self }
+    }
+
+    fn of_parsed(options: &QueryOptions<'_>) -> Self {
         let escaped;
         let pattern = if options.regex {
             options.pattern
@@ -57,8 +70,7 @@ impl Plan {
         let mut planner = Planner { line_ends: options.multiline, left_out: Vec::new() };
         let plan = planner.required(&hir);
         let left_out = planner.left_out.into_iter().map(|gram| Plan::Grams(vec![gram]));
-        let plan = one(std::iter::once(plan).chain(left_out).collect());
-        if plan.grams() > MOST_GRAMS { Plan::Any } else { plan }
+        one(std::iter::once(plan).chain(left_out).collect())
     }
 
     /// The plan of what matches one of several queries.
@@ -401,6 +413,13 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// What is known of a text without parsing it is what parsing it tells.
+        #[test]
+        fn a_text_is_its_own_plan(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
+            let options = QueryOptions { regex: false, multiline, ..options(&text) };
+            prop_assert_eq!(Plan::of(&options), Plan::of_parsed(&options));
+        }
 
         /// The one thing that must never happen: a block with a match is no candidate.
         #[test]

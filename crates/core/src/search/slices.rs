@@ -16,6 +16,12 @@ const LEAST_ROWS: usize = 256;
 const SHARD_BITS: usize = 1 << 25;
 /// Columns that a shard begins with.
 const FIRST_COLUMNS: usize = 64;
+/// Words of a row that tell how frequent a gram is.
+const SAMPLE_WORDS: usize = 8;
+/// The rows of a shard that are asked for ahead.
+const FETCHED: usize = 3;
+/// Of how many words one at most must be left for the others to be passed over.
+const FEW_OF: usize = 4;
 
 /// A piece of a text: whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +107,8 @@ impl Slices {
 
     /// The blocks that a plan lets through.
     pub fn blocks(&self, plan: &Plan, found: &mut dyn FnMut(&Block)) {
+        let plan = &self.rarest_first(plan);
+        self.fetch(plan);
         for shard in self.shards() {
             let Some(columns) = shard.fitting(plan) else {
                 shard.blocks.iter().for_each(&mut *found);
@@ -145,6 +153,33 @@ impl Slices {
                 }
                 Some(set)
             }
+        }
+    }
+
+    /// Has the rows that are read first come into the cache, of all shards at once:
+    /// one after the other each shard would wait for its own.
+    fn fetch(&self, plan: &Plan) {
+        if let Plan::Grams(grams) = plan {
+            let heads = self.shards().flat_map(|shard| {
+                grams.iter().take(FETCHED).map(|&gram| shard.row(gram).0.first().copied())
+            });
+            std::hint::black_box(heads.fold(0, |sum, word| sum ^ word.unwrap_or(0)));
+        }
+    }
+
+    /// The plan with the grams first that are in the fewest blocks: most columns are
+    /// out after two or three of them.
+    fn rarest_first(&self, plan: &Plan) -> Plan {
+        let sorted = |plans: &[Plan]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
+        match (plan, self.shards().max_by_key(|shard| shard.blocks.len())) {
+            (Plan::Grams(grams), Some(shard)) if grams.len() > 2 => {
+                let mut grams = grams.clone();
+                grams.sort_by_cached_key(|&gram| shard.often(gram));
+                Plan::Grams(grams)
+            }
+            (Plan::All(plans), _) => Plan::All(sorted(plans)),
+            (Plan::One(plans), _) => Plan::One(sorted(plans)),
+            (plan, _) => plan.clone(),
         }
     }
 
@@ -237,25 +272,7 @@ impl Shard {
     fn fitting(&self, plan: &Plan) -> Option<Vec<u64>> {
         match plan {
             Plan::Any => None,
-            Plan::Grams(grams) => {
-                let (first, rest) = grams.split_first()?;
-                let (row, last) = self.row(*first);
-                let mut columns = Vec::with_capacity(row.len() + 1);
-                columns.extend_from_slice(row);
-                columns.push(last);
-                for &gram in rest {
-                    let (row, last) = self.row(gram);
-                    // The last word is beside the others.
-                    let left = columns.last_mut().is_some_and(|word| {
-                        *word &= last;
-                        *word != 0
-                    });
-                    if !(and(&mut columns[..row.len()], row) || left) {
-                        break;
-                    }
-                }
-                Some(columns)
-            }
+            Plan::Grams(grams) => self.with_all(grams),
             Plan::All(plans) => {
                 let mut columns: Option<Vec<u64>> = None;
                 for plan in plans {
@@ -279,6 +296,48 @@ impl Shard {
                 Some(columns)
             }
         }
+    }
+}
+
+impl Shard {
+    /// The columns with all of some grams; `None`, all, where there are none.
+    fn with_all(&self, grams: &[u32]) -> Option<Vec<u64>> {
+        let (first, rest) = grams.split_first()?;
+        let (row, last) = self.row(*first);
+        let mut columns = Vec::with_capacity(row.len() + 1);
+        columns.extend_from_slice(row);
+        columns.push(last);
+        let mut rest = rest.iter();
+        // Whole rows, until few words have a column left; then of each row those words alone.
+        for &gram in rest.by_ref() {
+            let (row, last) = self.row(gram);
+            let mut left = 0;
+            for (word, other) in columns.iter_mut().zip(row.iter().chain(Some(&last))) {
+                *word &= other;
+                left += usize::from(*word != 0);
+            }
+            if left * FEW_OF < columns.len() {
+                break;
+            }
+        }
+        let mut left: Vec<usize> = (0..columns.len()).filter(|&at| columns[at] != 0).collect();
+        for &gram in rest {
+            if left.is_empty() {
+                break;
+            }
+            let (row, last) = self.row(gram);
+            left.retain(|&at| {
+                columns[at] &= row.get(at).copied().unwrap_or(last);
+                columns[at] != 0
+            });
+        }
+        Some(columns)
+    }
+
+    /// How often a gram is in the first columns.
+    fn often(&self, gram: u32) -> u32 {
+        let (row, last) = self.row(gram);
+        row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
     }
 }
 

@@ -25,6 +25,7 @@ mod fuzzy;
 mod kept;
 mod laid;
 mod list;
+mod look;
 mod names;
 mod order;
 mod shelf;

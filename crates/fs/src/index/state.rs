@@ -6,10 +6,12 @@
 //! other names) the facts are asked for instead: a sweep.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::event::Event;
+use super::list::Contents;
+use super::look::{self, Found, Looked};
 use super::tree::{Dir, NONE, State as FileState, TOP, Tree, stamp_of};
 use super::watch::{Watch, tells};
 use crate::grep::Fresh;
@@ -101,6 +103,9 @@ impl State {
     }
 
     fn list_stale(&mut self, sight: &Sight<'_>) {
+        if !self.begun {
+            self.list_at_first(sight);
+        }
         let mut opener = Opener::new(sight.ground, sight.stop);
         while let Some((depth, id)) = self.stale.pop_first() {
             if sight.stop.now() {
@@ -108,6 +113,50 @@ impl State {
                 return;
             }
             self.list(id, sight, &mut opener);
+        }
+    }
+
+    /// Lists the directories of a new tree, those of one depth at once.
+    fn list_at_first(&mut self, sight: &Sight<'_>) {
+        while let Some(&(depth, _)) = self.stale.first() {
+            let level = self.stale.range((depth, 0)..=(depth, NONE)).take(look::MOST);
+            let dirs: Vec<u32> = level.map(|&(_, id)| id).collect();
+            let known = |&id: &u32| self.tree.dirs[id as usize].id != (0, 0);
+            if dirs.iter().any(known) {
+                return;
+            }
+            if dirs.len() < look::WORTH_IT {
+                let mut opener = Opener::new(sight.ground, sight.stop);
+                for id in dirs {
+                    if sight.stop.now() {
+                        return;
+                    }
+                    self.stale.remove(&(depth, id));
+                    self.list(id, sight, &mut opener);
+                }
+                continue;
+            }
+            let mut ended = false;
+            for Looked { id, found } in look::look(&self.tree, self.watch.as_ref(), &dirs, sight) {
+                let Some(found) = found else {
+                    ended = true;
+                    continue;
+                };
+                self.stale.remove(&(depth, id));
+                match found {
+                    Ok(found) => {
+                        let Found { stat, racy, tells, watch, contents } = found;
+                        self.devices.insert(stat.dev, tells);
+                        self.tree.dirs[id as usize].id = (stat.dev, stat.ino);
+                        self.is_watched(id, watch);
+                        self.take(id, &stat, racy, contents, None);
+                    }
+                    Err(_) => self.give_up(id),
+                }
+            }
+            if ended {
+                return;
+            }
         }
     }
 
@@ -265,8 +314,19 @@ impl State {
         let borders: Vec<u32> = self.borders.iter().copied().collect();
         for id in borders {
             let dir = &self.tree.dirs[id as usize];
-            let now = opener.open(&dir.raw).map(rules::exclude_content);
-            if now != Ok(dir.exclude) {
+            let top = sight.ground.fd.as_fd();
+            let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
+            // Asked before the content: what changes in between shows the next time.
+            let stat = fd.and_then(exclude_stat);
+            let stamp = stat.as_ref().map_or(0, stamp_of);
+            if stamp != 0 && stamp == dir.exclude_stamp {
+                continue;
+            }
+            let now = fd.map(rules::exclude_content);
+            let same = now == Ok(dir.exclude);
+            let lasting = same && stat.is_ok_and(|stat| !self.is_racy(&stat));
+            self.tree.dirs[id as usize].exclude_stamp = if lasting { stamp } else { 0 };
+            if !same {
                 self.look_at(id);
             }
         }
@@ -288,28 +348,47 @@ impl State {
         match listed {
             Ok((fd, stat)) => {
                 let racy = self.is_racy(&stat);
-                let dir = &mut self.tree.dirs[id as usize];
-                (dir.stamp, dir.racy) = (stamp_of(&stat), racy);
-                if std::mem::take(&mut dir.unreadable) {
-                    self.unreadable.remove(&id);
-                    self.tree.shape += 1;
-                }
-                super::list::take_in(self, id, fd, &listing, sight);
+                let dir = &self.tree.dirs[id as usize];
+                let above = self.tree.dirs.get(dir.parent as usize).map(|parent| &parent.stack);
+                let above = above.unwrap_or(&sight.ground.stack);
+                let contents = Contents::of(dir, above, fd, &listing, sight);
+                self.take(id, &stat, racy, contents, Some(fd));
             }
-            Err(_) => {
-                self.forget_entries(id);
-                let dir = &mut self.tree.dirs[id as usize];
-                if !std::mem::replace(&mut dir.unreadable, true) {
-                    self.tree.shape += 1;
-                }
-                self.unreadable.insert(id);
-            }
+            Err(_) => self.give_up(id),
         }
         self.listing = listing;
     }
 
+    /// Takes in what a directory's listing says.
+    fn take(
+        &mut self,
+        id: u32,
+        stat: &Stat,
+        racy: bool,
+        contents: Contents,
+        fd: Option<BorrowedFd<'_>>,
+    ) {
+        let dir = &mut self.tree.dirs[id as usize];
+        (dir.stamp, dir.racy) = (stamp_of(stat), racy);
+        if std::mem::take(&mut dir.unreadable) {
+            self.unreadable.remove(&id);
+            self.tree.shape += 1;
+        }
+        super::list::take_in(self, id, contents, fd);
+    }
+
+    /// A directory cannot be looked into.
+    fn give_up(&mut self, id: u32) {
+        self.forget_entries(id);
+        let dir = &mut self.tree.dirs[id as usize];
+        if !std::mem::replace(&mut dir.unreadable, true) {
+            self.tree.shape += 1;
+        }
+        self.unreadable.insert(id);
+    }
+
     /// Sees to it that a directory is watched, before it is listed.
-    fn attend(&mut self, id: u32, fd: std::os::fd::BorrowedFd<'_>, stat: &Stat) {
+    fn attend(&mut self, id: u32, fd: BorrowedFd<'_>, stat: &Stat) {
         let dir = &mut self.tree.dirs[id as usize];
         let now = (stat.dev, stat.ino);
         if dir.id != now {
@@ -326,7 +405,12 @@ impl State {
             return;
         }
         let tells = *self.devices.entry(stat.dev).or_insert_with(|| tells(fd));
-        let watch = self.watch.as_mut().filter(|_| tells).and_then(|watch| watch.add(fd));
+        let watch = self.watch.as_ref().filter(|_| tells).and_then(|watch| watch.add(fd));
+        self.is_watched(id, watch);
+    }
+
+    /// A directory is watched from now on, or swept where it is not.
+    fn is_watched(&mut self, id: u32, watch: Option<i32>) {
         match watch {
             Some(watch) => {
                 if let Some(moved) = self.watches.insert(watch, id)
@@ -347,7 +431,7 @@ impl State {
             && self.watches.get(&old) == Some(&id)
         {
             self.watches.remove(&old);
-            if let Some(watch) = &mut self.watch {
+            if let Some(watch) = &self.watch {
                 watch.remove(old);
             }
         }
@@ -419,14 +503,27 @@ impl State {
         self.tree.shape += 1;
     }
 
-    /// Whether something changed so lately that the next change may not show in
-    /// its facts: within a tick of the kernel's clock, or what other machines keep.
+    /// Whether a file changed so lately that its next change may not show in its facts.
     pub fn is_racy(&self, stat: &Stat) -> bool {
-        const TICK: i64 = 100_000_000;
-        const COARSE: i64 = 2_100_000_000;
-        let nanos = if self.devices.get(&stat.dev) == Some(&true) { TICK } else { COARSE };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
-        stat.ctime.max(stat.mtime) > i64::try_from(now).unwrap_or(i64::MAX) - nanos
+        is_racy(stat, self.devices.get(&stat.dev) == Some(&true))
+    }
+}
+
+/// Whether something changed so lately that the next change may not show in
+/// its facts: within a tick of the kernel's clock, or what other machines keep.
+pub(super) fn is_racy(stat: &Stat, tells: bool) -> bool {
+    const TICK: i64 = 100_000_000;
+    const COARSE: i64 = 2_100_000_000;
+    let nanos = if tells { TICK } else { COARSE };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    stat.ctime.max(stat.mtime) > i64::try_from(now).unwrap_or(i64::MAX) - nanos
+}
+
+/// The facts of a repository's excludes, where no link leads to them.
+fn exclude_stat(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
+    match Stat::at(dir, b".git/info")?.kind {
+        Kind::Dir => Stat::at(dir, b".git/info/exclude"),
+        _ => Err(rustix::io::Errno::LOOP),
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Dir {
     pub border: bool,
     /// What [`Dir::border`]'s excludes were.
     pub exclude: u64,
+    /// What [`stamp_of`] gave of their file, where the next change will show; else 0.
+    pub exclude_stamp: u64,
     pub id: (u64, u64),
     pub stamp: u64,
     /// It changed so shortly before it was listed that the next change may not show.
@@ -183,6 +185,7 @@ impl Dir {
             inherits_anew: false,
             border: false,
             exclude: 0,
+            exclude_stamp: 0,
             id: (0, 0),
             stamp: 0,
             racy: true,

@@ -12,11 +12,11 @@ impl Watch {
         None
     }
 
-    pub fn add(&mut self, _: BorrowedFd<'_>) -> Option<i32> {
+    pub fn add(&self, _: BorrowedFd<'_>) -> Option<i32> {
         match self.0 {}
     }
 
-    pub fn remove(&mut self, _: i32) {
+    pub fn remove(&self, _: i32) {
         match self.0 {}
     }
 

@@ -17,12 +17,14 @@ use crate::grep::{Local, Part, Search};
 use crate::stat::{Kind, Stat};
 use crate::walk::{Content, Ground, Next, Opener, Stop, Visitor as _, read_open, threads};
 
-/// Files that a thread takes at a time.
+/// Files that a thread takes at a time, at most: one look-up for all.
 const CHUNK: usize = 32;
-/// The same where the search may end early.
+/// The fewest, also where the search may end early.
 const SMALL_CHUNK: usize = 4;
+/// Of how many pieces each thread has its share, so that all end together.
+const PIECES: usize = 4;
 /// Fewer candidates than this are done before another thread has started.
-const ALONE: usize = 48;
+const ALONE: usize = 24;
 
 /// Reads and searches; gives the smallest path that was not done in time, and
 /// whether more was found than was wanted.
@@ -41,7 +43,10 @@ pub(super) fn verify(
         search,
         stop,
         next: AtomicUsize::new(0),
-        chunk: if search.has_limit() { SMALL_CHUNK } else { CHUNK },
+        chunk: match work.items.len() / (PIECES * threads()) {
+            _ if search.has_limit() => SMALL_CHUNK,
+            share => share.clamp(SMALL_CHUNK, CHUNK),
+        },
         bounded: AtomicBool::new(false),
         bound: Mutex::default(),
         undone: Mutex::default(),

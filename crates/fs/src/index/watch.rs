@@ -6,6 +6,7 @@
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -28,7 +29,7 @@ const WANTED: WatchFlags = WatchFlags::MODIFY
 /// A queue of events.
 pub(super) struct Watch {
     queue: OwnedFd,
-    watched: usize,
+    watched: AtomicUsize,
 }
 
 impl Watch {
@@ -39,30 +40,31 @@ impl Watch {
             return None;
         }
         let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-        Some(Self { queue, watched: 0 })
+        Some(Self { queue, watched: AtomicUsize::new(0) })
     }
 
     /// Watches a directory; `None` where the system refuses or the budget is spent.
-    pub fn add(&mut self, dir: BorrowedFd<'_>) -> Option<i32> {
-        if self.watched >= BUDGET {
+    pub fn add(&self, dir: BorrowedFd<'_>) -> Option<i32> {
+        if self.len() >= BUDGET {
             return None;
         }
         let path = format!("/proc/self/fd/{}", dir.as_raw_fd());
         let watch = inotify::add_watch(&self.queue, path, WANTED).ok()?;
-        self.watched += 1;
+        self.watched.fetch_add(1, Ordering::Relaxed);
         Some(watch)
     }
 
     /// Watches a directory no longer.
-    pub fn remove(&mut self, watch: i32) {
+    pub fn remove(&self, watch: i32) {
         // It may have ended by itself.
         let _ = inotify::remove_watch(&self.queue, watch);
-        self.watched = self.watched.saturating_sub(1);
+        let less = |count: usize| Some(count.saturating_sub(1));
+        let _ = self.watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
     /// How many directories are watched.
     pub fn len(&self) -> usize {
-        self.watched
+        self.watched.load(Ordering::Relaxed)
     }
 
     /// Gives everything that happened since the last time.
