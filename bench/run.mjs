@@ -3,7 +3,7 @@
 //   --full         large corpora: the Linux source tree, many npm packages
 //   --dev          the development build of the addon: quick to make, slower to run
 //   --only a,b     some groups: diff, edit, grep, index, start, glob, page, reads, encoding, call, overhead, disk, sandbox, mcp,
-//                  wasm
+//                  wasm, browser
 //
 // Every row first checks that both sides give the same answer, then times them
 // alternately. A row whose feature or peer is missing says so and is skipped.
@@ -30,6 +30,7 @@ const groups = [
   "sandbox",
   "mcp",
   "wasm",
+  "browser",
 ];
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
 const full = process.argv.includes("--full");

@@ -4,6 +4,7 @@
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
+import { KeptQueries } from "./kept-queries.ts";
 import type { TextHits, TextLimits, TextMatch, TextQuery } from "./search-types.ts";
 import { type Packed, type Unpacker, unpack } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
@@ -119,47 +120,13 @@ export interface SearchEngine {
   heldIndex(): HeldIndex;
 }
 
-/**
- * So many queries stay compiled: to compile one takes up to ten milliseconds, and
- * who pages through hits asks the same one again. Each may hold megabytes.
- */
-const KEPT_QUERIES = 4;
-const NOTHING = new Uint8Array(0);
-
-/** Compiled queries, the one used last at the end. */
-class Kept {
-  readonly #queries = new Map<string, { readonly raw: RawQuery; readonly compiled: CompiledQuery }>();
-
-  get(options: string): CompiledQuery | undefined {
-    const found = this.#queries.get(options);
-    if (found === undefined) return undefined;
-    this.#queries.delete(options);
-    try {
-      // An engine that broke down meanwhile is a new one, of which this is none.
-      found.raw.search(NOTHING, "{}");
-    } catch {
-      return undefined;
-    }
-    this.#queries.set(options, found);
-    return found.compiled;
-  }
-
-  add(options: string, raw: RawQuery, compiled: CompiledQuery): void {
-    for (const old of this.#queries.keys()) {
-      if (this.#queries.size < KEPT_QUERIES) break;
-      this.#queries.delete(old);
-    }
-    this.#queries.set(options, { raw, compiled });
-  }
-}
-
 /** Wraps a binding. */
 export function searchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
-  const kept = new Kept();
+  const kept = new KeptQueries<CompiledQuery>();
+  const { searchAsync } = binding;
   const compileQuery = (query: TextQuery): CompiledQuery => {
-    const { pattern, patterns, regex, case: letters, word, multiline } = query;
-    const options = JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
+    const options = optionsOf(query);
     const known = kept.get(options);
     if (known !== undefined) return known;
     const attributed = isAttributed(query);
@@ -170,8 +137,7 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       search: (content, limits = {}) => run(content, limits, false),
       count: (content, limits = {}) => run(content, limits, true),
     };
-    if (binding.searchAsync !== undefined) {
-      const { searchAsync } = binding;
+    if (searchAsync !== undefined) {
       compiled.later = async (content, limits, signal) => {
         try {
           return toHits(await searchAsync(options, content, JSON.stringify(limits), signal), attributed);
@@ -199,9 +165,16 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
     grepText: (text, query) => compileQuery(query).search(toUtf8(text), limitsOf(query)),
     async grepTextAsync(text, query) {
       checkAborted(query.signal);
-      const [compiled, content, limits] = [compileQuery(query), toUtf8(text), limitsOf(query)];
-      if (compiled.later === undefined) return compiled.search(content, limits);
-      return compiled.later(content, { ...limits, count: false }, query.signal);
+      const [content, limits] = [toUtf8(text), limitsOf(query)];
+      if (searchAsync === undefined || content.length < LARGE_BYTES)
+        return compileQuery(query).search(content, limits);
+      // Not compiled here: that may take longer than a page may wait.
+      try {
+        const asked = JSON.stringify({ ...limits, count: false });
+        return toHits(await searchAsync(optionsOf(query), content, asked, query.signal), isAttributed(query));
+      } catch (error) {
+        throw fromEngine(error);
+      }
     },
     ignoreRules: () => toRules(new binding.IgnoreStack()),
     heldIndex() {
@@ -213,6 +186,11 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       };
     },
   };
+}
+
+/** The engine's form of a query. */
+function optionsOf({ pattern, patterns, regex, case: letters, word, multiline }: TextQuery): string {
+  return JSON.stringify({ pattern, patterns, regex, case: letters, word, multiline });
 }
 
 function limitsOf({ before, after, context, maxPerFile, maxLineChars }: TextLimits): TextLimits {

@@ -51,6 +51,35 @@ describeChromium("the engine's workers", () => {
     expect(said.inPlace.turns).toBeLessThan(said.during.turns);
   });
 
+  it("nothing long runs on the page itself", async () => {
+    const said = await opened.page.evaluate(async () => {
+      const [before, after] = [lab.text(20_000), lab.text(20_000, 5)];
+      const patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-some line 0 of text with (words)\n+other\n";
+      const works: Record<string, () => unknown> = {
+        search: () => lab.grepTextAsync(before, { pattern: "line 77\\d+ of \\w+" }),
+        diff: () => lab.diffAsync(before, after),
+        edit: () => lab.planEditsBytesAsync(before, [{ oldText: "some line 7919 of", newText: "a" }]),
+        patch: () => lab.applyPatchAsync({ f: before }, patch),
+        page: () => lab.readPageAsync(before, { startLine: 9000 }),
+      };
+      const ran: Record<string, readonly [readonly string[], readonly string[]]> = {};
+      for (const [what, work] of Object.entries(works)) {
+        const workers = await lab.useWorkers("engine-worker.js");
+        const beside = await lab.onPage(work);
+        workers.close();
+        ran[what] = [beside, await lab.onPage(work)];
+      }
+      return ran;
+    });
+    expect(said).toEqual({
+      search: [[], ["searchquery_new", "searchquery_search"]],
+      diff: [[], ["diff"]],
+      edit: [[], ["planEdits"]],
+      patch: [[], ["applyPatch"]],
+      page: [[], ["readPage"]],
+    });
+  });
+
   it("a cancelled call ends, and its worker with it; the next call has another", async () => {
     const said = await opened.page.evaluate(async (slow) => {
       const workers = await lab.useWorkers("engine-worker.js", 1);

@@ -1,0 +1,192 @@
+// What a page notices, in a real Chromium: how soon the engine is there, against
+// the import of jsdiff; and the longest wait of the page while workers are busy
+// with large texts, against a page that idles beside a worker as busy as they are.
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { chromium } from "playwright-core";
+import { median } from "../lib/measure.mjs";
+import { Skip } from "../lib/skip.mjs";
+
+export const title = "browser: the engine in Chromium, against jsdiff and against an idle page";
+
+/** What the module may take to be there, and what a page may wait. */
+const READY_MS = 100;
+const PAUSE_MS = 16;
+const ROUNDS = 7;
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export async function* rows({ root }) {
+  const executablePath = process.env.FILEWRIGHT_CHROMIUM || PLACES.find((place) => existsSync(place));
+  if (executablePath === undefined) throw new Skip("no Chromium here");
+  const wasm = join(root, "dist/wasm/filewright_bg.wasm");
+  if (!existsSync(wasm)) throw new Skip("the module is not built (npm run build:wasm)");
+  const server = await serve({ ...(await scripts(root)), "filewright_bg.wasm": readFileSync(wasm) });
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const browser = await chromium.launch({ executablePath, args });
+  try {
+    const url = `http://127.0.0.1:${server.address().port}/`;
+    yield await readiness(browser, url);
+    yield* pauses(browser, url);
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+/** Each in a profile of its own, so that nothing is cached. */
+async function readiness(browser, url) {
+  const one = async (script) => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(url);
+    const took = await page.evaluate(async (name) => {
+      const begun = performance.now();
+      const { start } = await import(name);
+      await start();
+      return performance.now() - begun;
+    }, `/${script}.js`);
+    await context.close();
+    return took;
+  };
+  const samples = [];
+  for (let round = 0; round < ROUNDS; round++)
+    samples.push({ ours: await one("engine"), peer: await one("jsdiff") });
+  const ours_ms = median(samples.map(({ ours }) => ours));
+  return {
+    name: "fetched, compiled and answering",
+    peer: "jsdiff",
+    ours_ms,
+    peer_ms: median(samples.map(({ peer }) => peer)),
+    faster: median(samples.map(({ ours, peer }) => peer / ours)),
+    rounds: ROUNDS,
+    limit_ms: READY_MS,
+    met: ours_ms < READY_MS,
+  };
+}
+
+async function* pauses(browser, url) {
+  const page = await browser.newPage();
+  await page.goto(url);
+  await page.evaluate(async () => Object.assign(globalThis, { lab: await import("/pauses.js") }));
+  for (const what of ["search", "diff", "edit"]) {
+    const samples = [];
+    for (let round = 0; round < ROUNDS; round++)
+      samples.push(await page.evaluate((name) => globalThis.lab.longest(name), what));
+    const ours_ms = median(samples.map(({ ours }) => ours));
+    yield {
+      name: `the page's longest wait during a long ${what}`,
+      peer: "an idle page",
+      ours_ms,
+      peer_ms: median(samples.map(({ peer }) => peer)),
+      faster: median(samples.map(({ ours, peer }) => peer / ours)),
+      rounds: ROUNDS,
+      limit_ms: PAUSE_MS,
+      met: ours_ms < PAUSE_MS,
+      note: `work of ${median(samples.map(({ took }) => took)).toFixed(0)} ms`,
+    };
+  }
+}
+
+const ENGINE = `
+import { diff, ready } from "./dist/engine/index.js";
+export const start = async () => {
+  await ready(new URL("/filewright_bg.wasm", location.href));
+  return diff("a\\n", "b\\n").text;
+};`;
+
+const JSDIFF = `
+import { createTwoFilesPatch } from "diff";
+export const start = async () => createTwoFilesPatch("a", "b", "a\\n", "b\\n");`;
+
+const BUSY = `
+onmessage = ({ data }) => {
+  for (const end = performance.now() + data; performance.now() < end; );
+  postMessage(0);
+};`;
+
+const PAUSES = `
+import { diffAsync, grepTextAsync, planEditsBytesAsync } from "./dist/engine/index.js";
+import { useWorkers } from "./dist/engine/workers.js";
+
+const text = (lines, salt) =>
+  new TextEncoder().encode(
+    Array.from({ length: lines }, (_, i) => \`some line \${(i * 7919 + salt) % 10007} of text with (words)\\n\`).join(""),
+  );
+const [before, after] = [text(20000, 0), text(20000, 5)];
+const works = {
+  search: () => grepTextAsync(before, { pattern: "(some|line|of|text|with)[^x]{1,60}zz" }),
+  diff: () => diffAsync(before, after),
+  edit: () =>
+    planEditsBytesAsync(before, [{ oldText: "some lime 3 of text wiht words\\nand more\\n" }], { match: "fuzzy" }),
+};
+const workers = await useWorkers({
+  worker: () => new Worker("/worker.js", { type: "module" }),
+  wasm: new URL("/filewright_bg.wasm", location.href),
+  size: 1,
+});
+// The worker is there before anything is measured.
+await grepTextAsync(before, { pattern: "nothing" });
+const busy = new Worker("/busy.js");
+
+/** The longest time between two turns of the page while something is under way, in milliseconds. */
+async function waits(work) {
+  let longest = 0;
+  let last = performance.now();
+  const { port1, port2 } = new MessageChannel();
+  const turn = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    port2.postMessage(0);
+  };
+  port1.onmessage = turn;
+  port2.postMessage(0);
+  const begun = last;
+  await work();
+  const ended = performance.now();
+  port1.close();
+  return { longest: Math.max(longest, ended - last), took: ended - begun };
+}
+
+export async function longest(what) {
+  const ours = await waits(() => works[what]().catch(() => undefined));
+  const idle = () =>
+    new Promise((resolve) => {
+      busy.onmessage = resolve;
+      busy.postMessage(ours.took);
+    });
+  return { ours: ours.longest, peer: (await waits(idle)).longest, took: ours.took };
+}`;
+
+async function scripts(root) {
+  const bundle = async (contents, resolveDir = root) => {
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir },
+      ...{ bundle: true, minify: true, write: false, format: "esm", platform: "browser", target: "es2023" },
+      logLevel: "error",
+    });
+    return outputFiles[0].contents;
+  };
+  return {
+    "": "<!doctype html><title>bench</title>",
+    "engine.js": await bundle(ENGINE),
+    "jsdiff.js": await bundle(JSDIFF, join(root, "bench")),
+    "pauses.js": await bundle(PAUSES),
+    "worker.js": await bundle('import "./dist/engine/worker.js";'),
+    "busy.js": BUSY,
+  };
+}
+
+function serve(files) {
+  const types = { js: "text/javascript", wasm: "application/wasm" };
+  const server = createServer(({ url }, response) => {
+    const name = url.slice(1);
+    if (files[name] === undefined) return response.writeHead(404).end();
+    response.writeHead(200, { "content-type": types[name.split(".").at(-1)] ?? "text/html" });
+    response.end(files[name]);
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
