@@ -221,6 +221,10 @@ function dated(error: FilewrightError, changed: boolean | undefined): Filewright
   return new FilewrightError(code, message, { hint, complete, path, details });
 }
 
+const UTF_8 = "utf-8";
+/** Finding out the encoding of more takes milliseconds. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+
 /** The bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
 async function replaced(before: Uint8Array, args: EditRequest, call: Call): Promise<BytesPlan> {
   const at = call.locations[0]!;
@@ -250,14 +254,19 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
     path: args.path,
     limits: { bytes: call.limits.outputBytes },
   };
+  const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
+  const planIn = (encoding: string): Promise<BytesPlan> =>
+    engine().planEditsBytesAsync(before, edits, { ...options, encoding, signal: call.signal });
+  // A large file is planned as what it mostly is, UTF-8, while it is found out whether it is.
+  const early = before.length > LARGE_BYTES && !byValue ? planIn(UTF_8) : undefined;
+  early?.catch(() => {}); // Not wanted after all, and cancelled: told by what is wanted.
   const { kind, mime, encoding } = engine().inspect(before, { name: at.path });
   if (!isTextKind(kind)) {
     throw refuse("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
   }
-  const written = { ...options, encoding: encoding ?? "utf-8" };
-  if (edits.some(({ jsonPointer }) => jsonPointer !== undefined))
-    return planValues(before, edits, written, mime);
-  return engine().planEditsBytesAsync(before, edits, { ...written, signal: call.signal });
+  const name = encoding ?? UTF_8;
+  if (byValue) return planValues(before, edits, { ...options, encoding: name }, mime);
+  return early !== undefined && name === UTF_8 ? early : planIn(name);
 }
 
 async function apply(

@@ -142,7 +142,9 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const all = await collect(args, at.path, call);
   const page = all.slice(from, from + args.limit);
   const entries: ListedEntry[] = [];
-  for (const entry of page) entries.push(await listed(entry, call));
+  // Only an entry that something is still to be asked of is waited for.
+  for (const entry of page)
+    entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
   const truncated = from + page.length < all.length;
   return {
     data: {
@@ -255,9 +257,16 @@ function order({ sort, order: direction }: Args): (a: FsEntry, b: FsEntry) => nu
   }
 }
 
+function hasFacts(entry: FsEntry, call: Call): boolean {
+  return call.brief || (entry.size !== undefined && entry.mtime !== undefined);
+}
+
+function isComplete(entry: FsEntry, call: Call): boolean {
+  return hasFacts(entry, call) && (entry.type !== "symlink" || entry.target !== undefined);
+}
+
 async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
-  const known = call.brief || (entry.size !== undefined && entry.mtime !== undefined);
-  const facts = known ? {} : await factsOf(entry, call);
+  const facts = hasFacts(entry, call) ? {} : await factsOf(entry, call);
   if (entry.type !== "symlink" || (entry.target ?? facts.target) !== undefined)
     return shown(entry, facts, call);
   try {

@@ -152,6 +152,32 @@ describe.each(KINDS)("edit_file on %s", (kind) => {
     expect(real.data).toHaveProperty("diff", (dry.data as { diff: string }).diff);
   });
 
+  test("keeps the encoding of a large file, wherever it shows", async () => {
+    const body = Buffer.from(`\n${"a".repeat(79)}\n`.repeat(65_000));
+    const file = (first: readonly number[], last: readonly number[]): Uint8Array =>
+      new Uint8Array(Buffer.concat([Buffer.from(first), body, Buffer.from(last)]));
+    const edit = { path: "f", old_text: "here", new_text: "caf\u00e9" };
+    const here = [0x68, 0x65, 0x72, 0x65];
+    for (const [last, written] of [
+      [
+        [0xe9, 0x0a],
+        [0x63, 0x61, 0x66, 0xe9],
+      ], // Latin-1
+      [
+        [0xc3, 0xa9, 0x0a],
+        [0x63, 0x61, 0x66, 0xc3, 0xa9],
+      ],
+    ] as const) {
+      const { ws, bytes } = await place(kind, { f: file(here, last) });
+      expect((await ws.call("edit_file", edit)).ok).toBe(true);
+      const after = (await bytes("f")) as Uint8Array;
+      expect(Array.from(after.subarray(0, written.length))).toEqual(written);
+      expect(Array.from(after.subarray(-last.length))).toEqual(last);
+    }
+    const { ws } = await place(kind, { f: file([...here, ...Array<number>(4096).fill(0)], []) });
+    expect((await ws.call("edit_file", edit)).error?.code).toBe("BINARY_FILE");
+  });
+
   test("files in other encodings keep every byte that is not edited", async () => {
     const latin = new Uint8Array([0x63, 0x61, 0x66, 0xe9, 0x0a, 0x62, 0x0a]);
     const { ws, bytes } = await place(kind, { f: latin });
