@@ -6,10 +6,12 @@ import process from "node:process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { attacker } from "./attacker.ts";
+import { ARMS } from "./world.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const ENTRY = resolve(ROOT, "dist/index.node.js");
 const run = promisify(execFile);
+const LANDLOCK = ARMS.some(({ kernel }) => kernel === "require");
 
 const script = (code: string): string[] => [
   process.execPath,
@@ -49,7 +51,7 @@ describe.skipIf(process.platform !== "linux" || !existsSync(ENTRY))("a kernel", 
       ];
       const { stdout } = await run(attacker(), args, {
         cwd: ROOT,
-        env: { ...process.env, NO_COLOR: "1" },
+        env: { ...process.env, NO_COLOR: "1", FILEWRIGHT_ATTACK_KERNEL: LANDLOCK ? "require" : "off" },
         maxBuffer: 1 << 24,
       });
       expect(stdout).toMatch(/Tests\s+\d+ passed \(\d+\)/u);

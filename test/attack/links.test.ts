@@ -1,7 +1,7 @@
 /** Attacks by symbolic and hard links. */
 import * as fs from "node:fs";
 import { expect, test } from "vitest";
-import { type Arm, ARMS, type Row, runRows, type Seed, type Step, world } from "./world.ts";
+import { type Arm, ARMS, type Row, runRows, type Seed, type Step, type World, world } from "./world.ts";
 
 const OUTSIDE = "OUTSIDE_ALLOWED";
 const content =
@@ -339,6 +339,34 @@ test.each(disks.map((arm): [string, Arm] => [arm.name, arm]))(
     expect(at.text("new")).toBe("x");
     expect(at.tree("../out")).not.toContain("new");
     await ws.close();
+  },
+);
+
+test.each(ARMS.map((arm): [string, Arm] => [arm.name, arm]))(
+  "53 what becomes a link while somebody is asked is not written through, on %s",
+  async (_, arm) => {
+    const swap: ((at: World) => void)[] = [
+      (at) => {
+        at.remove("d");
+        at.put("d", { link: "$O" });
+      },
+      (at) => {
+        at.remove("d/s");
+        at.put("d/s", { link: "$O/s" });
+      },
+    ];
+    for (const meanwhile of swap) {
+      let there: World | undefined;
+      const confirm = async () => {
+        meanwhile(there as World);
+        return { outcome: "proceed_once" } as const;
+      };
+      there = await world(arm, { "d/s": "fine\n" }, { confirm });
+      const before = there.tree("../out");
+      const result = await there.ws.call("edit_file", { path: "d/s", old_text: "fine", new_text: "PWN" });
+      expect(["CONFLICT", "OUTSIDE_ALLOWED"], result.text).toContain(result.ok ? "OK" : result.error.code);
+      expect(there.tree("../out")).toBe(before);
+    }
   },
 );
 

@@ -7,6 +7,7 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   type Code,
@@ -36,8 +37,7 @@ export interface Arm {
 const facts = new LocalBackend({ policy: SandboxPolicy.workspaceOnly(tmpdir()) }).capabilities();
 const LANDLOCK = facts.kernel.landlock >= 3;
 
-/** Every way there is on this machine. Where `openat2` is taken away, `auto` is the walk as well. */
-export const ARMS: readonly Arm[] = [
+const EVERY: readonly Arm[] = [
   ...(["auto", "walk"] as const).flatMap((resolver) =>
     (["require", "off"] as const)
       .filter((kernel) => kernel === "off" || LANDLOCK)
@@ -51,6 +51,16 @@ export const ARMS: readonly Arm[] = [
   { name: "memory", disk: false, resolver: "auto", kernel: "off" },
 ];
 
+/**
+ * Every way there is on this machine. Where `openat2` is taken away, `auto` is the walk as well:
+ * there FILEWRIGHT_ATTACK_KERNEL asks for one way alone, as the others would be it once more.
+ */
+export const ARMS: readonly Arm[] = EVERY.filter(
+  ({ disk, resolver, kernel }) =>
+    process.env.FILEWRIGHT_ATTACK_KERNEL === undefined ||
+    (disk && resolver === "auto" && kernel === process.env.FILEWRIGHT_ATTACK_KERNEL),
+);
+
 /** A seeded workspace and ways to look behind it. */
 export interface World {
   readonly ws: Workspace;
@@ -59,6 +69,8 @@ export interface World {
   readonly outside: string;
   /** The text of a file, or undefined where there is none that can be read by that name. */
   text(path: string): string | undefined;
+  /** The bytes of a file. */
+  bytes(path: string): Uint8Array;
   /** Everything below a path, one entry a line. */
   tree(path: string): string;
   /** Does something behind the workspace's back. */
@@ -126,6 +138,7 @@ function onDisk(arm: Arm, within: string): Made {
     put,
     backend,
     text: (path) => (isFile(at(path)) ? fs.readFileSync(at(path), "utf8") : undefined),
+    bytes: (path) => fs.readFileSync(at(path)),
     tree: (path) => diskTree(at(path), ""),
     remove: (path) => fs.rmSync(at(path), { recursive: true, force: true }),
   };
@@ -166,6 +179,7 @@ function inMemory(_: Arm): Made {
     put,
     backend,
     text: (path) => (backend.existsSync(at(path)) ? backend.readTextSync(at(path)) : undefined),
+    bytes: (path) => backend.readBytesSync(at(path)),
     tree: (path) =>
       Object.entries(backend.dump())
         .filter(([name]) => name.startsWith(`${at(path)}/`))

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! attacker exchange A B ROUNDS          until its input ends; says `enough` after so many, and then how often
+//! attacker reach                        what it gets by each way to a network: `name errno`, a line each
 //! attacker without openat2 ENOSYS CMD…  CMD meets ENOSYS (or EPERM) wherever it makes the call
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
@@ -19,6 +20,10 @@ fn main() -> ExitCode {
             Ok(rounds) => linux::exchange(a, b, rounds),
             Err(_) => Err(format!("{rounds} is no number")),
         },
+        ["reach"] => {
+            linux::reach();
+            Ok(())
+        }
         ["without", call, errno, command @ ..] if !command.is_empty() => {
             linux::without(call, errno, command)
         }
@@ -92,6 +97,36 @@ mod linux {
         }
         println!("{done} {missed}");
         Ok(())
+    }
+
+    pub fn reach() {
+        let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        // The directory that was read is one of them.
+        println!("descriptors {}", open.saturating_sub(1));
+        let refused = |fd: i64| match fd {
+            ..0 => std::io::Error::last_os_error().raw_os_error().unwrap_or(-1),
+            _ => 0,
+        };
+        let mut parameters = [0_u8; 120];
+        // SAFETY: the sockets take numbers alone; the last call writes at most the
+        // 120 bytes of its parameters, which are ours.
+        let got = unsafe {
+            let socket =
+                |domain, kind, protocol| refused(libc::socket(domain, kind, protocol).into());
+            [
+                ("raw", socket(libc::AF_INET, libc::SOCK_RAW, libc::IPPROTO_ICMP)),
+                ("packet", socket(libc::AF_PACKET, libc::SOCK_RAW, 0)),
+                ("netlink", socket(libc::AF_NETLINK, libc::SOCK_RAW, 0)),
+                ("unix", socket(libc::AF_UNIX, libc::SOCK_STREAM, 0)),
+                (
+                    "io_uring",
+                    refused(libc::syscall(libc::SYS_io_uring_setup, 1, parameters.as_mut_ptr())),
+                ),
+            ]
+        };
+        for (name, errno) in got {
+            println!("{name} {errno}");
+        }
     }
 
     pub fn without(call: &str, errno: &str, command: &[&str]) -> Result<(), String> {
