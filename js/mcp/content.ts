@@ -100,17 +100,21 @@ function blocksOf(result: ToolResult): Block[] {
   return [{ type: "text", text: result.text }, ...images];
 }
 
-/** What was cut can be read as a resource. */
+/** Bytes of a file that is worth a link: a smaller one is read whole by asking for it. */
+const LARGE = 64 * 1024;
+
+/** What was cut of a large file can be read as a resource. */
 function linkOf(result: ToolResult, cwd: string): Block | undefined {
   if (!result.ok || !result.meta.truncated) return undefined;
   const { path, size, mime, content } = result.data as Readonly<Record<string, unknown>>;
   if (typeof path !== "string" || typeof content !== "string") return undefined;
+  if (typeof size !== "number" || size < LARGE) return undefined;
   return {
     type: "resource_link",
     uri: uriOf(path, cwd),
     name: path.slice(path.lastIndexOf("/") + 1),
     ...(typeof mime === "string" ? { mimeType: mime } : {}),
-    ...(typeof size === "number" ? { size } : {}),
+    size,
   };
 }
 

@@ -96,7 +96,7 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(told).toBe(2);
   });
 
-  test("a cut answer names what was cut as a resource", async () => {
+  test("a cut answer names what was cut as a resource, where it is large", async () => {
     await using at = await scratch();
     const path = join(at.dir, "long.txt");
     await writeFile(path, "0123456789abcde\n".repeat(100_000));
@@ -107,6 +107,10 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(meta["truncated"]).toBe(true);
     const whole = await server.client.readResource({ uri });
     expect((whole.contents[0] as { text: string }).text).toHaveLength(1_600_000);
+    const short = join(at.dir, "short.txt");
+    await writeFile(short, "a\nb\n");
+    const head = await server.call("read_text_file", { path: short, head: 1 });
+    expect(head.content).toEqual([{ type: "text", text: "a" }]);
   });
 
   test("progress is told to who asks", async () => {

@@ -40,17 +40,18 @@ pub struct Lock {
     _file: OwnedFd,
 }
 
-/// Opens a directory in a directory of state, making both with access for their
-/// owner only.
+/// Opens a directory in a directory of state; where `make` says so, making both with
+/// access for their owner only.
 ///
 /// # Errors
-/// As [`Locks::open`].
-pub(crate) fn private_dir(state: &[u8], name: &[u8]) -> Result<OwnedFd> {
+/// As [`Locks::open`]; `NOT_FOUND` for what is not to be made.
+pub(crate) fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
     let everything = Roots::new(&Policy::unconfined())?;
     let mut made = Made::private();
     // A name in the directory, so that the directory is on the way to it.
     let path = [state, b"/", name, b"/any"].concat();
-    let place = everything.locate(&path, Intent::Write, Last::Keep, Missing::Make(&mut made))?;
+    let missing = if make { Missing::Make(&mut made) } else { Missing::Fail };
+    let place = everything.locate(&path, Intent::Write, Last::Keep, missing)?;
     let dir = place.dir.duplicate().map_err(os)?;
     made.keep();
     let stat = Stat::of(&dir).map_err(os)?;
@@ -73,7 +74,7 @@ impl Locks {
     /// `INVALID_ARGUMENT` where somebody else could plant or remove lock files;
     /// what the system refuses with.
     pub fn open(state: &[u8]) -> Result<Self> {
-        Ok(Self { dir: private_dir(state, b"locks")? })
+        Ok(Self { dir: private_dir(state, b"locks", true)? })
     }
 
     /// Takes the lock of a real path, or gives `None` while another holder has

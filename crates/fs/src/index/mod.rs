@@ -24,6 +24,7 @@ mod event;
 mod fuzzy;
 mod kept;
 mod laid;
+mod lease;
 mod list;
 mod look;
 mod names;
@@ -135,6 +136,8 @@ pub(crate) struct Index {
     weight: AtomicUsize,
     /// Bytes of the files that were signed.
     corpus: AtomicU64,
+    /// Who looks into `state` and must find there what was there before.
+    users: lease::Users,
     state: Mutex<State>,
     views: Mutex<Views>,
     /// The paths of the files, laid out for scoring.
@@ -177,6 +180,7 @@ impl Index {
             full: off(),
             weight: AtomicUsize::default(),
             corpus: AtomicU64::new(0),
+            users: lease::Users::default(),
             state: Mutex::new(State::default()),
             views: Mutex::default(),
             paths: Mutex::default(),
@@ -250,10 +254,16 @@ impl Index {
         self.corpus.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Gives everything back.
+    /// Gives everything back, as soon as no query looks into it.
     fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.listed.store(false, Ordering::Release);
+        if self.users.close() {
+            self.empty();
+        }
+    }
+
+    fn empty(&self) {
         *self.lock() = State::default();
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = laid::Laid::default();
     }
@@ -315,6 +325,8 @@ pub(crate) fn search(
 ) -> Option<Seen> {
     let names = options.walk.ignore.as_deref();
     let (index, opened) = find(roots, ground, names)?;
+    // Candidates are looked up one after another: until the last of them nothing may be emptied.
+    let _lease = lease::Lease::of(&index)?;
     let base = opened.as_ref().unwrap_or(ground);
     let below = &ground.real[base.real.len()..];
     let (work, cut, seen) = {

@@ -19,6 +19,8 @@ use crate::stat::{Kind, Stat};
 
 /// The most indexes kept; the one made longest ago goes.
 const MOST_KEPT: usize = 16;
+/// The directory in the directory of state.
+const NAME: &[u8] = b"indexes";
 /// What an index that is being written is called at its end.
 const UNFINISHED: &str = ".new";
 
@@ -62,12 +64,15 @@ impl Shelf {
     }
 
     fn dir(&self) -> Option<&OwnedFd> {
-        self.dir.get_or_init(|| private_dir(&self.state, b"indexes").ok()).as_ref()
+        self.dir.get_or_init(|| private_dir(&self.state, NAME, true).ok()).as_ref()
     }
 
     fn read(&self, name: &str) -> Option<Kept> {
+        // Looking for an index makes no directory: whoever asked may be gone by now, and the
+        // place with it.
+        let dir = private_dir(&self.state, NAME, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(self.dir()?, name, flags, Mode::empty()).ok()?;
+        let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
         let stat = Stat::of(&file).ok()?;
         // Nobody else can have written it.
         let ours = stat.uid == rustix::process::geteuid().as_raw() && stat.mode & 0o022 == 0;

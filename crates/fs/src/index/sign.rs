@@ -175,6 +175,10 @@ impl<'a> Signing<'a> {
             return;
         }
         let mut index = self.index.lock();
+        // Whoever closes it says so before it takes the lock and empties the tree.
+        if self.index.is_closed() {
+            return;
+        }
         let index = &mut *index;
         let file = &index.tree.files[todo.file as usize];
         // What was heard meanwhile made it dirty again; what was not will.
@@ -196,10 +200,10 @@ impl<'a> Signing<'a> {
             // The owner is known when blocks are handed over.
             self.blocks.push((block, self.grams.len()));
             if self.blocks.len() == HANDED_OVER {
+                let tree = &mut self.index.lock().tree;
                 if self.is_over() {
                     break;
                 }
-                let tree = &mut self.index.lock().tree;
                 hand_over(tree, todo.file, owner, &self.grams, &mut self.blocks);
                 self.grams.clear();
             }

@@ -1,0 +1,101 @@
+//! Who looks into an index: one that is closed is emptied when the last of them is
+//! done, so that no query loses candidates half-way and takes that for their absence.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::Index;
+
+/// The queries that are looking into an index.
+#[derive(Default)]
+pub(super) struct Users(Mutex<Count>);
+
+#[derive(Default)]
+struct Count {
+    users: usize,
+    closed: bool,
+}
+
+impl Users {
+    fn with<T>(&self, f: impl FnOnce(&mut Count) -> T) -> T {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets nobody in any more. True where nobody is in.
+    pub fn close(&self) -> bool {
+        self.with(|count| {
+            count.closed = true;
+            count.users == 0
+        })
+    }
+}
+
+/// A right to find in an index what was found there before. To be dropped after what
+/// was locked of it.
+pub(super) struct Lease<'i>(&'i Index);
+
+impl<'i> Lease<'i> {
+    /// `None` where it is closed.
+    pub fn of(index: &'i Index) -> Option<Self> {
+        let open = index.users.with(|count| {
+            count.users += usize::from(!count.closed);
+            !count.closed
+        });
+        open.then_some(Self(index))
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let last = self.0.users.with(|count| {
+            count.users -= 1;
+            count.users == 0 && count.closed
+        });
+        if last {
+            self.0.empty();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::super::tests::roots_of;
+    use super::super::{dispose, warm};
+    use crate::cancel::Cancel;
+    use crate::grep::{GrepOptions, grep_indexed};
+
+    #[test]
+    fn a_search_is_whole_while_its_index_is_disposed_of() {
+        const FILES: u32 = 400;
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        for number in 0..FILES {
+            fs::write(top.join(format!("{number}.txt")), format!("word {number}\n")).unwrap();
+        }
+        let path = top.to_str().unwrap().as_bytes();
+        let roots = roots_of(&top, serde_json::json!({}));
+        let words = GrepOptions::from_json(r#"{"pattern":"word","output":"count"}"#).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let disposing = Arc::clone(&roots);
+            let done = &done;
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    warm(&disposing, path, true, &Cancel::new()).unwrap();
+                    dispose(&disposing);
+                }
+            });
+            for round in 0..300 {
+                let found = grep_indexed(&roots, path, &words, &Cancel::new()).unwrap();
+                if found[0].nums[0] != f64::from(FILES) {
+                    done.store(true, Ordering::Relaxed);
+                    panic!("{} in round {round}", found[0].nums[0]);
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+}
