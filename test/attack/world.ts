@@ -204,7 +204,7 @@ export type Expected =
 /** A call: its tool, its arguments (`$O` and `$W` are replaced), and what must come of it. */
 export type Step = readonly [tool: string, args: Readonly<Record<string, unknown>>, expected: Expected];
 
-/** One attack. `n` is its number in the list of `cases.ts`. */
+/** One attack. `n` is its number in `docs/security-cases.md`. */
 export interface Row {
   readonly n: number;
   readonly title: string;
