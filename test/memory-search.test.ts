@@ -1,11 +1,13 @@
 /** Searches of a backend in memory by what was kept of earlier ones: always the answers of a scan. */
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { renameVia } from "../js/backends/fallback-tree.ts";
 import { grepBackend } from "../js/backends/search.ts";
 import { engine, setEngine } from "../js/engine/current.ts";
 import {
   type FsBackend,
   MemoryBackend,
+  OverlayBackend,
   openWorkspace,
   SandboxedBackend,
   SandboxPolicy,
@@ -92,6 +94,19 @@ async function apply(
   }
 }
 
+async function applyOver(overlay: OverlayBackend, [what, from, to]: Change): Promise<void> {
+  try {
+    if (what === "write") await overlay.writeText(from, to, { createDirs: true });
+    else if (what === "delete") await overlay.delete(from);
+    else if (what === "move" || what === "moveTree") await renameVia(overlay, from, to, { overwrite: true });
+    else if (what === "copy") await overlay.copyFile(from, to, { overwrite: true });
+    else if (what === "link") await overlay.symlink?.(from, to);
+    else if (what === "restore") await overlay.discard();
+  } catch {
+    // What cannot be done changes nothing, and is as good.
+  }
+}
+
 describeParity("searches of memory", () => {
   const before = engine();
   afterAll(() => setEngine(before));
@@ -106,19 +121,24 @@ describeParity("searches of memory", () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(fc.array(change, { maxLength: 4 }), query), { minLength: 1, maxLength: 12 }),
-          fc.boolean(),
-          async (steps, judged) => {
+          fc.constantFrom("memory", "judged", "overlay"),
+          async (steps, over) => {
             const memory = new MemoryBackend({ "/r/a.ts": "needle\n", "/r/d/b.ts": "hay\n" });
-            const backend = judged ? confined(memory) : memory;
+            const overlay = new OverlayBackend(memory);
+            const backend = { memory, judged: confined(memory), overlay }[over as "memory"];
             const kept = {};
             for (const [changes, asked] of steps) {
-              for (const one of changes) await apply(memory, one, kept);
+              for (const [at, one] of changes.entries()) {
+                // Of an overlay, what lies below changes as well.
+                if (over === "overlay" && at % 2 === 0) await applyOver(overlay, one);
+                else await apply(memory, one, kept);
+              }
               // Several times: what is kept of one serves the next.
               for (let i = 0; i < 3; i++) await both(backend, asked);
             }
           },
         ),
-        { numRuns: 25, seed: 2026 },
+        { numRuns: 30, seed: 2026 },
       );
     });
 
@@ -190,6 +210,25 @@ describeParity("searches of memory", () => {
     expect(await after(() => memory.writeTextSync("/r/.gitignore", "*.md\n"))).toBeGreaterThan(700);
     setEngine(before);
     expect((await both(memory, { pattern: "needle" }))[0]).toBe(71);
+  });
+
+  it("of an overlay are those of what lies below and of its changes", async () => {
+    setEngine(before);
+    const overlay = new OverlayBackend(new MemoryBackend(seed(50)));
+    const asked = { pattern: "needle" };
+    expect([await both(overlay, asked), await both(overlay, asked)]).toEqual([
+      [5, "scan"],
+      [5, "watch"],
+    ]);
+    await overlay.writeText("/r/src/1/f1.ts", "needle\n");
+    await overlay.delete("/r/src/0/f0.ts");
+    await overlay.writeText("/r/new.ts", "needle\nneedle\n");
+    expect([await both(overlay, asked), await both(overlay, asked)]).toEqual([
+      [7, "scan"],
+      [7, "watch"],
+    ]);
+    await overlay.discard();
+    expect((await both(overlay, asked))[0]).toBe(5);
   });
 
   it("find no secret that nobody has granted, before and after it was", async () => {

@@ -28,11 +28,29 @@ const MAX_LINKS = 40;
 /** Stands for the version of a directory. */
 export const DIRECTORY = "dir";
 
+/** A map that counts how often it was changed. */
+class Counted<V> extends Map<string, V> {
+  revision = 0;
+
+  override set(path: string, value: V): this {
+    this.revision++;
+    return super.set(path, value);
+  }
+  override delete(path: string): boolean {
+    this.revision++;
+    return super.delete(path);
+  }
+  override clear(): void {
+    this.revision++;
+    super.clear();
+  }
+}
+
 /** Changes over a backend. Paths are real unless it is said otherwise. */
 export class OverlayLayer {
   readonly lower: FsBackend;
   /** What was changed; null where something was taken away. A directory here hides the lower one. */
-  readonly upper: Map<string, Changed | null> = new Map();
+  readonly upper: Counted<Changed | null> = new Counted();
   /** The version each changed file had below when it was first changed; null where nothing was. */
   readonly base: Map<string, string | null> = new Map();
   /** What was in each directory that was taken away: its files, by size and time. */
@@ -123,7 +141,7 @@ export class OverlayLayer {
     const { path } = normalise(given);
     for (const name of path.split("/")) if (isLongName(name)) throw failure("NAME_TOO_LONG", given);
     if (path === "/") return path;
-    if (!this.#anyLinks()) {
+    if (!this.anyLinks()) {
       const { realpath, readLink } = this.lower;
       if (readLink === undefined || realpath === undefined) return path;
       if (!this.touched(path)) {
@@ -134,8 +152,15 @@ export class OverlayLayer {
     return this.#walk(given, path, follow);
   }
 
-  #anyLinks(): boolean {
+  /** Whether a link was made here. */
+  anyLinks(): boolean {
     for (const node of this.upper.values()) if (node?.type === "symlink") return true;
+    return false;
+  }
+
+  /** Whether the content of a copy is still where it was copied from. */
+  anyCopies(): boolean {
+    for (const node of this.upper.values()) if (node?.type === "file" && node.bytes === null) return true;
     return false;
   }
 

@@ -22,6 +22,8 @@ import { readVersioned, sortEntries } from "./fallback.ts";
 import { filesBelow, walkTree } from "./fallback-tree.ts";
 import { globFiles } from "./globs.ts";
 import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
+import { offerHeld } from "./held.ts";
+import { heldThrough } from "./overlay-held.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, childOf, nameOf, normalise, parentOf } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";
@@ -46,6 +48,10 @@ export class OverlayBackend implements FsBackend {
 
   constructor(lower: FsBackend) {
     this.#layer = new OverlayLayer(lower);
+    const { readBytes, listDir } = OverlayBackend.prototype;
+    const own = () => this.readBytes === readBytes && this.listDir === listDir;
+    const held = heldThrough(this.#layer, own);
+    if (held !== undefined) offerHeld(this, held);
     const offer = (name: string, value: unknown): void => {
       Object.defineProperty(this, name, { value, enumerable: true });
     };
