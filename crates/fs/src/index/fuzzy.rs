@@ -7,7 +7,8 @@ use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 use filewright_core::rank::RankOptions;
 
-use super::{find, refreshed, register};
+use super::ask::{find, refreshed};
+use super::make::{is_of_use, register};
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::Use;
 use crate::root::Roots;
@@ -61,7 +62,7 @@ pub fn find_files(
         }
         // A tree of names alone, which is made as fast as a walk.
         let real = super::path_of(&ground.real);
-        if !options.anywhere && !super::is_of_use(real) {
+        if !options.anywhere && !is_of_use(real) {
             break;
         }
         if let Some(index) = register(roots, real, names) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::kept::Kept;
 use super::tests::roots_of;
 use super::*;
+use crate::cancel::Cancel;
 use crate::grep::{GrepOptions, grep, grep_indexed};
 
 struct Place {

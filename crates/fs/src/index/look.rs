@@ -11,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use rustix::io::Errno;
 
 use super::list::Contents;
-use super::state::{Sight, is_racy};
+use super::state::Sight;
+use super::sweep::is_racy;
 use super::tree::{NONE, Tree};
 use super::watch::{Watch, tells};
 use crate::stat::Stat;

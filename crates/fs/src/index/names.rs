@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, PoisonError};
 
+use super::ask::{find, refreshed};
 use super::laid::{What, place};
 use super::tree::NONE;
-use super::{find, refreshed};
 use crate::find::Group;
 use crate::root::Roots;
 use crate::stat::Kind;

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use filewright_core::{Code, Result};
 
+use super::live::Live;
 use super::tests::roots_of;
 use super::*;
+use crate::cancel::Cancel;
 use crate::find::{FindOptions, find_indexed};
 use crate::grep::{GrepOptions, grep_indexed};
 

@@ -10,9 +10,12 @@ use std::sync::Arc;
 use filewright_core::pack::Packed;
 use serde_json::{Value, json};
 
+use super::live::MOST_INDEXES;
+use super::make::is_of_use;
 use super::*;
+use crate::cancel::{Cancel, Deadline};
 use crate::find::{FindOptions, find, find_indexed};
-use crate::grep::{grep, grep_indexed};
+use crate::grep::{Fresh, GrepOptions, grep, grep_indexed};
 use crate::root::Policy;
 
 thread_local! {

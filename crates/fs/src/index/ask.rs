@@ -1,0 +1,128 @@
+//! Asking an index: which one knows a tree, what changed since, and the search itself.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+
+use super::lease::Lease;
+use super::live::LIVE;
+use super::make::sign_again;
+use super::state::{Sight, State};
+use super::work::Work;
+use super::{Index, Key, WAIT, forget, path_of, sign, verify};
+use crate::grep::{Fresh, GrepOptions, Search};
+use crate::root::Roots;
+use crate::walk::{Ground, Stop};
+
+/// What an index-driven search saw, beyond what it found.
+pub(crate) struct Seen {
+    pub unreadable: u64,
+    pub ignored: u64,
+    pub stopped_at: Option<Box<[u8]>>,
+    pub fresh: Fresh,
+}
+
+/// Searches by an index; `None` where there is none that knows the tree.
+pub(crate) fn search(
+    roots: &Arc<Roots>,
+    ground: &Ground<'_>,
+    options: &GrepOptions,
+    stop: &Stop<'_>,
+    search: &Search<'_>,
+) -> Option<Seen> {
+    let names = options.walk.ignore.as_deref();
+    let (index, opened) = find(roots, ground, names)?;
+    // Candidates are looked up one after another: until the last of them nothing may be emptied.
+    let _lease = Lease::of(&index)?;
+    let base = opened.as_ref().unwrap_or(ground);
+    let below = &ground.real[base.real.len()..];
+    let (work, cut, seen) = {
+        let (mut state, fresh) = refreshed(roots, &index, base, names, options.strict, stop)?;
+        let start = state.tree.find_dir(below)?;
+        state.tree.arrange();
+        let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let view = views.get(&state.tree, start, search);
+        let work = Work::of(&state.tree, view, options);
+        let (unreadable, ignored) = (view.unreadable, view.ignored);
+        let cut = state.tree.dirs[start as usize].shown.len();
+        if state.tree.dirty.len() >= sign::FEW {
+            sign_again(roots, &index);
+        }
+        (work, cut, Seen { unreadable, ignored, stopped_at: None, fresh })
+    };
+    let (stopped_at, bounded) = verify::verify(&index, base, cut, &work, search, stop);
+    if !bounded && stopped_at.is_none() {
+        search.passed(work.passed.texts, work.passed.binaries, work.passed.large);
+    }
+    Some(Seen { stopped_at, ..seen })
+}
+
+/// The state of an index as the disk is now; `None` where it cannot be had.
+pub(super) fn refreshed<'i>(
+    roots: &Roots,
+    index: &'i Arc<Index>,
+    base: &Ground<'_>,
+    names: Option<&[String]>,
+    strict: bool,
+    stop: &Stop<'_>,
+) -> Option<(MutexGuard<'i, State>, Fresh)> {
+    let mut state = loop {
+        match index.state.try_lock() {
+            Ok(state) => break state,
+            Err(TryLockError::Poisoned(state)) => break state.into_inner(),
+            // Somebody takes in many changes; who is cancelled meanwhile need not wait.
+            Err(TryLockError::WouldBlock) if stop.now() => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(WAIT),
+        }
+    };
+    // It may have been closed while this waited.
+    if !index.listed.load(Ordering::Acquire) {
+        return None;
+    }
+    match state.refresh(&Sight { ground: base, names, stop }, strict) {
+        Ok(fresh) if state.is_settled() => Some((state, fresh)),
+        Ok(_) => None,
+        Err(_) => {
+            drop(state);
+            forget(roots, index);
+            None
+        }
+    }
+}
+
+/// The index that knows the start of a search, and its own start where that is
+/// another.
+pub(super) fn find<'r>(
+    roots: &'r Roots,
+    ground: &Ground<'_>,
+    names: Option<&[String]>,
+) -> Option<(Arc<Index>, Option<Ground<'r>>)> {
+    let index = {
+        let indexes = roots.indexes.lock();
+        let knows = |index: &&Arc<Index>| {
+            let key = &index.key;
+            key.names.as_deref() == names
+                && key.top == ground.top
+                && ground.real.starts_with(&key.real)
+        };
+        Arc::clone(indexes.iter().filter(knows).max_by_key(|index| index.key.real.len())?)
+    };
+    if index.is_closed() {
+        forget(roots, &index);
+        return None;
+    }
+    if !index.listed.load(Ordering::Acquire) {
+        return None;
+    }
+    let opened = if ground.real == index.key.real {
+        None
+    } else {
+        Some(Ground::open(roots, path_of(&index.key.real), names).ok()?)
+    };
+    if Key::of(opened.as_ref().unwrap_or(ground), names).as_ref() != Some(&index.key) {
+        // Another directory by now, or under other rules.
+        forget(roots, &index);
+        return None;
+    }
+    LIVE.touch(&index);
+    Some((index, opened))
+}

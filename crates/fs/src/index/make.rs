@@ -1,0 +1,161 @@
+//! Making indexes, in the background or while somebody waits, and giving them back.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::ask::find;
+use super::live::LIVE;
+use super::{Index, Key, MOST_BYTES, Shelf, Status, forget, path_of, sign};
+use crate::cancel::{Cancel, Deadline};
+use crate::root::{Roots, is_within};
+use crate::walk::{Ground, Stop};
+
+/// Has an index made in the background, of the root that a search was in.
+pub(crate) fn make(
+    roots: &Arc<Roots>,
+    ground: &Ground<'_>,
+    names: Option<&[String]>,
+    anywhere: bool,
+    contents: bool,
+) {
+    let root = roots.index_root(path_of(&ground.real), |path| anywhere || is_of_use(path));
+    let Some(root) = root else { return };
+    let Some(index) = register(roots, root, names) else { return };
+    index.signing.store(true, Ordering::Release);
+    let (roots, root) = (Arc::clone(roots), root.to_vec());
+    start(&index, move |index| {
+        if let Ok(ground) = Ground::open(&roots, &root, index.key.names.as_deref()) {
+            let cancel = Cancel::new();
+            let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+            index.build(&ground, contents, &stop);
+        }
+    });
+}
+
+/// Makes an index now, and waits for it. One that is cancelled is thrown away.
+///
+/// # Errors
+/// As [`Roots::open_dir`]; `CANCELLED`.
+pub fn warm(
+    roots: &Arc<Roots>,
+    path: &[u8],
+    respect_ignore: bool,
+    cancel: &Cancel,
+) -> filewright_core::Result<Status> {
+    cancel.check()?;
+    let names: Vec<String> =
+        filewright_core::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
+    let names = respect_ignore.then_some(&names[..]);
+    let ground = Ground::open(roots, path, names)?;
+    if let Some((index, _)) = find(roots, &ground, names) {
+        return Ok(index.status());
+    }
+    let Some(index) = register(roots, path_of(&ground.real), names) else {
+        return Ok(Status::default());
+    };
+    index.signing.store(true, Ordering::Release);
+    index.awaited.store(true, Ordering::Relaxed);
+    let stop = Stop { cancel, deadline: Deadline::default() };
+    index.build(&ground, true, &stop);
+    index.signing.store(false, Ordering::Release);
+    if cancel.is_cancelled() {
+        forget(roots, &index);
+        cancel.check()?;
+    }
+    index.weigh(&index.lock());
+    LIVE.touch(&index);
+    Ok(index.status())
+}
+
+/// Has the indexes of a set of roots kept in a directory of state, for processes
+/// that follow. To be called by a thread that the kernel does not restrict.
+pub fn keep_in(roots: &Roots, state: &[u8]) {
+    if let Some(shelf) = Shelf::new(state) {
+        // Once: whoever came first stays.
+        let _ = roots.shelf.set(shelf);
+    }
+}
+
+/// Gives back all indexes of a set of roots. The next search makes new ones.
+pub fn dispose(roots: &Roots) {
+    let indexes = std::mem::take(&mut *roots.indexes.lock());
+    indexes.iter().for_each(|index| index.close());
+}
+
+/// What is known of the index of a path; `None` where there is none.
+///
+/// # Errors
+/// As [`Roots::open_dir`].
+pub fn status(roots: &Roots, path: &[u8]) -> filewright_core::Result<Option<Status>> {
+    let real = roots.open_dir(path)?.real;
+    let indexes: Vec<Arc<Index>> = roots.indexes.lock().clone();
+    let of = indexes.iter().find(|index| is_within(&real, path_of(&index.key.real)));
+    Ok(of.map(|index| index.status()))
+}
+
+/// Puts a new index into its place; `None` where there is one, or none can be.
+pub(super) fn register(roots: &Roots, root: &[u8], names: Option<&[String]>) -> Option<Arc<Index>> {
+    let ground = Ground::open(roots, root, names).ok()?;
+    let key = Key::of(&ground, names)?;
+    let index = {
+        let mut indexes = roots.indexes.lock();
+        indexes.retain(|index| !index.is_closed());
+        if indexes.iter().any(|index| index.key == key) {
+            return None;
+        }
+        let index = Index::new(key);
+        indexes.push(Arc::clone(&index));
+        index
+    };
+    LIVE.touch(&index);
+    Some(index)
+}
+
+pub(super) fn sign_again(roots: &Arc<Roots>, index: &Arc<Index>) {
+    if index.is_full() || index.signing.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let roots = Arc::clone(roots);
+    start(index, move |index| {
+        let names = index.key.names.as_deref();
+        if let Ok(ground) = Ground::open(&roots, path_of(&index.key.real), names) {
+            let cancel = Cancel::new();
+            sign::sign(index, &ground, &Stop { cancel: &cancel, deadline: Deadline::default() });
+        }
+    });
+}
+
+/// Starts a thread that works on an index. It inherits what the kernel allows
+/// to the thread that starts it.
+fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
+    let worked = Arc::clone(index);
+    let started =
+        std::thread::Builder::new().name("filewright-index".to_owned()).spawn(move || {
+            sign::lower_priority();
+            // A defect costs the index, not the search.
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&worked)));
+            worked.signing.store(false, Ordering::Release);
+            if done.is_err() {
+                worked.close();
+            } else {
+                let bytes = worked.lock().tree.bytes();
+                worked.full.store(bytes > MOST_BYTES, Ordering::Relaxed);
+                worked.weight.store(bytes, Ordering::Relaxed);
+                if !worked.is_closed() {
+                    LIVE.touch(&worked);
+                }
+            }
+        });
+    if started.is_err() {
+        index.signing.store(false, Ordering::Release);
+    }
+}
+
+/// Whether an index of a directory serves anybody: not of a whole file system,
+/// nor of all that a user has.
+pub(super) fn is_of_use(path: &[u8]) -> bool {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = std::env::var_os("HOME");
+    let home = home.as_ref().map(|home| path_of(home.as_bytes()));
+    path != b"/" && !home.is_some_and(|home| home != b"/" && is_within(home, path))
+}
