@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { buildNative, buildTypeScript } from "./build.mjs";
 import { buildWasm } from "./build-wasm.mjs";
 import { check } from "./check.mjs";
-import { countingCore } from "./coverage-core.mjs";
+import { countingCore, testsOf } from "./coverage-core.mjs";
 import { fuzz } from "./fuzz.mjs";
 import { bin, BuildError, main, root, run } from "./lib/run.mjs";
 import { cargoResults, lastResults, sum, vitestResults } from "./lib/results.mjs";
@@ -50,13 +50,13 @@ async function wasm() {
 }
 
 function cargo() {
-  const args = [
-    "test",
-    "--quiet",
-    ...["core", "fs", "sandbox"].flatMap((name) => ["-p", `filewright-${name}`]),
-  ];
-  const counting = countingCore();
-  const { status, stdout } = run("cargo", args, { env: counting?.env, capture: "stdout", check: false });
+  const crates = ["core", "fs", "sandbox"];
+  const counting = countingCore(crates);
+  const { status, stdout } = run("cargo", testsOf(crates), {
+    env: counting?.env,
+    capture: "stdout",
+    check: false,
+  });
   process.stdout.write(stdout);
   const results = cargoResults(stdout, status);
   if (counting === undefined)

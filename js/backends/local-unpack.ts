@@ -54,15 +54,20 @@ export function listingOf(packed: Packed, path: string): Listing {
     const mtime = reader.num();
     const name = reader.str();
     const target = reader.optStr();
-    entries[i] = Object.freeze({
+    // Added to, not spread: a listing has thousands of entries.
+    const entry: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {
       name,
       path: childOf(path, name),
       type,
       isDir: type === "dir",
       isFile: type === "file",
-      ...(size === null ? {} : { size, mtime }),
-      ...(target === null ? {} : { target }),
-    });
+    };
+    if (size !== null) {
+      entry.size = size;
+      entry.mtime = mtime;
+    }
+    if (target !== null) entry.target = target;
+    entries[i] = Object.freeze(entry);
   }
   return { entries: Object.freeze(entries), total, more };
 }

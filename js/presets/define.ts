@@ -193,7 +193,9 @@ function ourArguments(
   checked: Arguments,
   fixed: Arguments = {},
 ): Arguments {
-  const args: Record<string, unknown> = { ...fixed };
+  // Key by key: one added to what was spread costs ten times as much.
+  const args: Record<string, unknown> = {};
+  for (const name of Object.keys(fixed)) args[name] = fixed[name];
   for (const [theirs, { to, convert, keys }] of params) {
     const value = checked[theirs];
     if (to === null || value === undefined) continue;

@@ -24,8 +24,9 @@ export function plainArguments(tool: string, given: unknown, aliases: Aliases = 
     );
   }
   let expanded: Record<string, unknown> | undefined;
-  for (const [alias, name] of Object.entries(aliases)) {
+  for (const alias of Object.keys(aliases)) {
     if (!Object.hasOwn(value, alias)) continue;
+    const name = aliases[alias] as string;
     expanded ??= { ...value };
     const other = expanded[alias];
     delete expanded[alias];

@@ -184,12 +184,14 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   const visit = async (directory: string, level: number): Promise<void> => {
     if (call.signal?.aborted === true) throw new FilewrightError("CANCELLED", "cancelled");
     let entries = await listLevel(directory, level, call, facts);
-    entries = entries.filter((entry) => {
-      if (!args.hidden && entry.name.startsWith(".")) return false;
-      // A search gives no special files, which no ignore file is about either.
-      if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
-      return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
-    });
+    const all = args.hidden && kept === undefined && ignored === undefined;
+    if (!all)
+      entries = entries.filter((entry) => {
+        if (!args.hidden && entry.name.startsWith(".")) return false;
+        // A search gives no special files, which no ignore file is about either.
+        if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
+        return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
+      });
     if (sorted) entries = await withFacts(entries, call);
     for (const entry of [...entries].sort(compare)) {
       found.push(entry);
@@ -285,14 +287,17 @@ function shown(
   const size = entry.size ?? facts.size;
   const mtime = entry.mtime ?? facts.mtime;
   const target = entry.target ?? facts.target;
-  return {
-    name: entry.name,
+  const { name, type } = entry;
+  // Added to, not spread: a listing has thousands of entries.
+  const data: { -readonly [K in keyof ListedEntry]: ListedEntry[K] } = {
+    name,
     path: call.display(entry.path),
-    type: entry.type,
-    ...(size === undefined ? {} : { size }),
-    ...(mtime === undefined ? {} : { modified: isoTime(mtime) }),
-    ...(target === undefined ? {} : { target }),
+    type,
   };
+  if (size !== undefined) data.size = size;
+  if (mtime !== undefined) data.modified = isoTime(mtime);
+  if (target !== undefined) data.target = target;
+  return data;
 }
 
 const TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;

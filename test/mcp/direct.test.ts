@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import type { About } from "../../js/mcp/about.ts";
 import { greet, REVISIONS } from "../../js/mcp/direct.ts";
@@ -60,6 +61,10 @@ class Raw implements AsyncDisposable {
 
 /** Nothing of the plain form has a key of somebody else: this goes to the SDK. */
 const BY_SDK = { _meta: { "test.example/by": "sdk" } };
+
+test("the revisions are those of the SDK", () => {
+  expect(REVISIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+});
 
 test("hands are shaken as the SDK shakes them, in every revision", async () => {
   await using at = await scratch();
