@@ -57,6 +57,10 @@ export function modulesTree() {
       cpSync(join(small, name), join(tree, `packages/p${copy}/node_modules`, name), { recursive: true });
     }
   }
+  // ripgrep goes by the rules of the directories above too: those of our own checkout.
+  const above = readFileSync(join(cache, "../../.gitignore"), "utf8").split("\n");
+  const rules = above.filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("/"));
+  writeFileSync(join(tree, ".gitignore"), rules.map((rule) => `!${rule}\n`).join(""));
   writeFileSync(marker, String(COPIES));
   return tree;
 }
