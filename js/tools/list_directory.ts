@@ -5,10 +5,10 @@ import { compareCodePoints, relativeTo } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { assign, type Names } from "./names.ts";
+import { renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts } from "./shared.ts";
-import { escapeControls, isoTime } from "./text.ts";
+import { isoTime } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { keptPaths } from "./walks.ts";
 
@@ -119,13 +119,7 @@ Symbolic links are shown with their target and never followed. At most limit ent
   parse: compile("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
   run,
-  render(data, args, call) {
-    if (args.format === "json") return jsonText(data, args);
-    if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
-    const lines = data.entries.map((entry) => lineOf(entry, data, args));
-    if (data.truncated) lines.push(closing(data, call.names));
-    return lines.join("\n");
-  },
+  render: (data, args, call) => renderListing(data, args, call.names),
   shrink(data, args, lines) {
     const kept =
       args.format === "json" ? Math.floor(data.entries.length / 2) : Math.min(lines, data.entries.length);
@@ -298,36 +292,4 @@ function shown(
   if (mtime !== undefined) data.modified = isoTime(mtime);
   if (target !== undefined) data.target = target;
   return data;
-}
-
-const TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
-
-function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string {
-  const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
-  const pointed = entry.target === undefined ? "" : ` -> ${escapeControls(entry.target)}`;
-  if (args.format === "names") return shown;
-  if (args.format === "tree") {
-    const below =
-      data.path === "." ? entry.path : (relativeTo(`/${entry.path}`, `/${data.path}`) ?? entry.path);
-    const level = below.split("/").length - 1;
-    return `${"  ".repeat(level)}${escapeControls(entry.name)}${entry.type === "dir" ? "/" : pointed}`;
-  }
-  return `${TAGS[entry.type]} ${shown}${pointed}`;
-}
-
-function closing({ entries, total, next_cursor: next }: ListDirectoryData, names: Names): string {
-  const assigned = next === undefined ? undefined : assign(names, "cursor", next);
-  const onward = assigned === undefined ? "truncated" : `continue with ${assigned}`;
-  return `[${entries.length} of ${total} entries; ${onward}]`;
-}
-
-function jsonText(data: ListDirectoryData, args: Args): string {
-  const rows = data.entries.map(({ name, path: where, type, size, target }) => ({
-    name,
-    ...(args.depth > 1 ? { path: where } : {}),
-    type,
-    ...(type === "file" && size !== undefined ? { size } : {}),
-    ...(target === undefined ? {} : { target }),
-  }));
-  return rows.length === 0 ? "[]" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]`;
 }

@@ -1,0 +1,48 @@
+/** A listing as the text that a model reads: lines, bare names, a tree, or JSON. */
+import { relativeTo } from "../../backends/paths.ts";
+import type { ListDirectoryArgs, ListDirectoryData, ListedEntry } from "../list_directory.ts";
+import { assign, type Names } from "../names.ts";
+import { escapeControls } from "../text.ts";
+
+type Args = Required<Pick<ListDirectoryArgs, "path" | "depth" | "format">>;
+
+/** The text of a page of a listing; its last line says how to go on. */
+export function renderListing(data: ListDirectoryData, args: Args, names: Names): string {
+  if (args.format === "json") return jsonText(data, args);
+  if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
+  const lines = data.entries.map((entry) => lineOf(entry, data, args));
+  if (data.truncated) lines.push(closing(data, names));
+  return lines.join("\n");
+}
+
+const TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
+
+function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string {
+  const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
+  const pointed = entry.target === undefined ? "" : ` -> ${escapeControls(entry.target)}`;
+  if (args.format === "names") return shown;
+  if (args.format === "tree") {
+    const below =
+      data.path === "." ? entry.path : (relativeTo(`/${entry.path}`, `/${data.path}`) ?? entry.path);
+    const level = below.split("/").length - 1;
+    return `${"  ".repeat(level)}${escapeControls(entry.name)}${entry.type === "dir" ? "/" : pointed}`;
+  }
+  return `${TAGS[entry.type]} ${shown}${pointed}`;
+}
+
+function closing({ entries, total, next_cursor: next }: ListDirectoryData, names: Names): string {
+  const assigned = next === undefined ? undefined : assign(names, "cursor", next);
+  const onward = assigned === undefined ? "truncated" : `continue with ${assigned}`;
+  return `[${entries.length} of ${total} entries; ${onward}]`;
+}
+
+function jsonText(data: ListDirectoryData, args: Args): string {
+  const rows = data.entries.map(({ name, path: where, type, size, target }) => ({
+    name,
+    ...(args.depth > 1 ? { path: where } : {}),
+    type,
+    ...(type === "file" && size !== undefined ? { size } : {}),
+    ...(target === undefined ? {} : { target }),
+  }));
+  return rows.length === 0 ? "[]" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]`;
+}
