@@ -353,46 +353,14 @@ export class LocalBackend implements FsBackend {
   }
 
   async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
-    checkPath(from);
-    checkPath(to);
-    const moved = this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.rename(
-        from,
-        to,
-        transferFlags(options, this.#options),
-        durabilityOf(options, this.#options),
-        cancel,
-      ),
-    );
-    await transferred(to, moved);
+    await this.#transfer(from, to, options, (...how) => this.#roots.rename(from, to, ...how));
   }
   async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
-    checkPath(from);
-    checkPath(to);
-    const copied = this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.copyFile(
-        from,
-        to,
-        transferFlags(options, this.#options),
-        durabilityOf(options, this.#options),
-        cancel,
-      ),
-    );
-    await transferred(to, copied);
+    await this.#transfer(from, to, options, (...how) => this.#roots.copyFile(from, to, ...how));
   }
   async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
-    checkPath(from);
-    checkPath(to);
-    const copied = this.#cancellable(from, options.signal, (cancel) =>
-      this.#roots.copyTree(
-        from,
-        to,
-        transferFlags(options, this.#options),
-        durabilityOf(options, this.#options),
-        cancel,
-      ),
-    );
-    return countsOf(await transferred(to, copied));
+    const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
+    return countsOf(await copied);
   }
   async removeTree(path: string, options: Signalled = {}): Promise<TreeCounts> {
     checkPath(path);
@@ -427,6 +395,21 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const real = options.resolved ? path : await this.realpath(path);
     return lockPath(this.#native, this.#options.stateDir, real, path, options);
+  }
+
+  /** A move or copy; `run` is given its flags, its durability and what cancels it. */
+  #transfer<T>(
+    from: string,
+    to: string,
+    options: LocalTransferOptions,
+    run: (flags: number, durability: number, cancel: CancelToken | undefined) => Promise<T>,
+  ): Promise<T> {
+    checkPath(from);
+    checkPath(to);
+    const flags = transferFlags(options, this.#options);
+    const durability = durabilityOf(options, this.#options);
+    const moving = this.#cancellable(from, options.signal, (cancel) => run(flags, durability, cancel));
+    return transferred(to, moving);
   }
 
   /** Runs work that a signal cancels. */

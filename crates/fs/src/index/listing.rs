@@ -177,15 +177,10 @@ impl State {
 
     pub(super) fn forget_entries(&mut self, id: u32) {
         let dir = &mut self.tree.dirs[id as usize];
-        dir.names = Vec::new();
         dir.stamp = 0;
         (dir.ignored, dir.too_deep) = (0, 0);
-        for entry in std::mem::take(&mut dir.entries) {
-            match entry.kind {
-                _ if entry.below == NONE => {}
-                Kind::Dir => self.remove_dir(entry.below),
-                _ => self.tree.remove_file(entry.below),
-            }
+        for below in self.take_entries(id) {
+            self.remove_dir(below);
         }
         self.tree.shape += 1;
     }

@@ -220,18 +220,25 @@ impl State {
             for set in [&mut self.swept, &mut self.unreadable, &mut self.borders] {
                 set.remove(&id);
             }
-            let dir = &mut self.tree.dirs[id as usize];
-            dir.alive = false;
-            dir.names = Vec::new();
-            for entry in std::mem::take(&mut dir.entries) {
-                match entry.kind {
-                    _ if entry.below == NONE => {}
-                    Kind::Dir => gone.push(entry.below),
-                    _ => self.tree.remove_file(entry.below),
-                }
-            }
+            self.tree.dirs[id as usize].alive = false;
+            gone.extend(self.take_entries(id));
         }
         self.tree.shape += 1;
+    }
+
+    /// Takes out what is in a directory; gives the directories among it, which are still to go.
+    pub(super) fn take_entries(&mut self, id: u32) -> Vec<u32> {
+        let dir = &mut self.tree.dirs[id as usize];
+        dir.names = Vec::new();
+        let mut dirs = Vec::new();
+        for entry in std::mem::take(&mut dir.entries) {
+            match entry.kind {
+                _ if entry.below == NONE => {}
+                Kind::Dir => dirs.push(entry.below),
+                _ => self.tree.remove_file(entry.below),
+            }
+        }
+        dirs
     }
 }
 
