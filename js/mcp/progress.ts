@@ -1,7 +1,13 @@
-/** How far a long call is, told to a client that asked: often enough to see, never backwards. */
+/**
+ * How far a long call is, told to a client that asked: often enough to see, never backwards.
+ *
+ * A call that is over at once tells nothing, and the last step is no reason to
+ * speak either: a client forgets the token with the answer, so that what is told
+ * just before it reaches many clients as progress of a call that they do not know.
+ */
 import type { CallOptions } from "../workspace/index.ts";
 
-/** At least so many milliseconds between two notifications. */
+/** At least so many milliseconds from the start to the first notification, and between two. */
 const PACE_MS = 100;
 /** A call that counts nothing shows this often that it is alive. */
 const ALIVE_MS = 1000;
@@ -21,22 +27,23 @@ export function reporter(
   notify: (notification: { method: string; params: Record<string, unknown> }) => Promise<void>,
 ): Reporter | undefined {
   if (token === undefined) return undefined;
-  let [told, last] = [0, 0];
+  const began = performance.now();
+  let [told, last, counted] = [0, began, false];
   const tell = (progress: number, more: Record<string, unknown>): void => {
     told = progress;
     const params = { progressToken: token, progress, ...more };
     // Who went away is not told; the call goes on or is cancelled by other means.
     notify({ method: "notifications/progress", params }).catch(() => {});
   };
-  const began = performance.now();
   const alive = setInterval(() => {
     const seconds = Math.floor((performance.now() - began) / 1000);
-    if (last === 0 && seconds > told) tell(seconds, { message: `${seconds} s` });
+    if (!counted && seconds > told) tell(seconds, { message: `${seconds} s` });
   }, ALIVE_MS);
   return {
     onProgress({ done, total, message }) {
+      counted = true;
       const now = performance.now();
-      if (done <= told || (now - last < PACE_MS && done !== total)) return;
+      if (done <= told || now - last < PACE_MS) return;
       last = now;
       tell(done, {
         ...(total === undefined ? {} : { total }),

@@ -113,20 +113,6 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(head.content).toEqual([{ type: "text", text: "a" }]);
   });
 
-  test("progress is told to who asks", async () => {
-    await using at = await scratch();
-    const paths = Array.from({ length: 300 }, (_, n) => `${n}.txt`);
-    for (const path of paths) await writeFile(join(at.dir, path), "x");
-    await using server = await connect([COMMAND, "mcp", at.dir], { era });
-    const seen: number[] = [];
-    await server.client.callTool(
-      { name: "read_multiple_files", arguments: { paths } },
-      { onprogress: ({ progress }) => seen.push(progress) },
-    );
-    expect(seen.at(-1)).toBe(300);
-    expect(seen).toEqual([...seen].sort((a, b) => a - b));
-  });
-
   test("a cancelled call is not answered, and the server lives on", async () => {
     await using at = await scratch();
     await mkdir(join(at.dir, "d"));
