@@ -25,6 +25,13 @@ describeChromium("examples/browser", () => {
 
       await page.getByRole("button", { name: "Use this browser’s storage" }).click();
       await status.filter({ hasText: "is open" }).waitFor();
+      // The page's head asks for the module, before the scripts do: once.
+      const modules = await page.evaluate(() =>
+        (performance.getEntriesByType("resource") as PerformanceResourceTiming[])
+          .filter(({ name }) => name.endsWith(".wasm"))
+          .map(({ initiatorType }) => initiatorType),
+      );
+      expect(modules).toEqual(["link"]);
       expect(await files.allTextContents()).toEqual(["README.md", "src/client.ts", "src/config.ts"]);
 
       await page.getByRole("button", { name: "Run" }).click();
