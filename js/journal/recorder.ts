@@ -197,6 +197,9 @@ async function madeParents(fs: FsBackend, path: string): Promise<readonly Step[]
   return missing;
 }
 
+/** How many characters the paths of one tree may have together: they are all in its record. */
+const MAX_NAMES = 16 * 1024 * 1024;
+
 /** A tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED */
 async function entriesOf(
   fs: FsBackend,
@@ -206,8 +209,10 @@ async function entriesOf(
   const top = await lstatVia(fs, path);
   const found: Pick<FsEntry, "path" | "type" | "size">[] = [{ path, type: top.type, size: top.size }];
   if (top.type !== "dir") return found;
+  let names = 0;
   for await (const entry of walkTree(fs, path)) {
-    if (found.length >= most) throw tooMuch(path);
+    names += entry.path.length;
+    if (found.length >= most || names > MAX_NAMES) throw tooMuch(path);
     found.push(entry);
   }
   return found;

@@ -4,9 +4,15 @@
 //! a link. At most a few dozen descriptors are open whatever the depth, and
 //! nothing recurses: on the way back up a directory is reached by `..` and must
 //! then be the very directory that was left, or the walk ends.
+//!
+//! An entry costs the same number of system calls and the same work on its path at
+//! any depth. In a thread under Landlock the kernel itself looks at every directory
+//! above what is opened for reading or removed, so nothing is opened twice, and the
+//! way up is by descriptors to stand on, of which it asks nothing.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use filewright_core::access::Trail;
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
@@ -14,7 +20,7 @@ use rustix::io::Errno;
 use crate::cancel::Cancel;
 use crate::errno::{os, outside, protected};
 use crate::list::for_each_name;
-use crate::root::{Roots, open_entries, push_name};
+use crate::root::{Roots, open_directory, open_entries};
 use crate::stat::{Kind, Stat};
 
 /// What an operation on a tree touched.
@@ -51,6 +57,16 @@ const REFILLS: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct Cursor {
     levels: Vec<Level>,
+    up: Up,
+}
+
+/// What a directory is reached again for on the way up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Up {
+    /// To work on its entries.
+    Stand,
+    /// To change the directory itself as well, such as its permission bits.
+    Change,
 }
 
 #[derive(Debug)]
@@ -62,8 +78,8 @@ struct Level {
 
 impl Cursor {
     /// At the top of a tree: a directory open for reading.
-    pub(crate) fn new(top: OwnedFd) -> Self {
-        Self { levels: vec![Level { fd: Some(top), id: (0, 0) }] }
+    pub(crate) fn new(top: OwnedFd, up: Up) -> Self {
+        Self { levels: vec![Level { fd: Some(top), id: (0, 0) }], up }
     }
 
     /// The directory the cursor is in.
@@ -105,7 +121,10 @@ impl Cursor {
         {
             let moved =
                 || Error::new(Code::Conflict, "the tree is being changed by another program");
-            let fd = open_entries(&below, b"..")?.ok_or_else(moved)?;
+            let fd = match self.up {
+                Up::Stand => open_directory(below.as_fd(), b"..").map_err(os)?,
+                Up::Change => open_entries(&below, b"..")?.ok_or_else(moved)?,
+            };
             let stat = Stat::of(&fd).map_err(os)?;
             if (stat.dev, stat.ino) != level.id {
                 return Err(moved());
@@ -147,7 +166,7 @@ pub(crate) fn walk_tree(
     cancel: &Cancel,
     mut visit: impl FnMut(Met, BorrowedFd<'_>, &[u8]) -> Result<Next>,
 ) -> Result<()> {
-    let mut cursor = Cursor::new(top);
+    let mut cursor = Cursor::new(top, Up::Stand);
     // For each level the directory's name and the directories in it still to do.
     let mut frames: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
     let mut name = Vec::new();
@@ -211,68 +230,50 @@ impl Roots {
         if !rules.denies() && !rules.protects() && !secrets {
             return Ok(());
         }
-        let mut paths: Vec<Vec<u8>> =
-            [Some(real), there].into_iter().flatten().map(<[u8]>::to_vec).collect();
+        let mut trails: Vec<Trail<'_>> =
+            [Some(real), there].into_iter().flatten().map(|path| Trail::new(rules, path)).collect();
         walk_tree(top, cancel, |met, _, name| {
             match met {
                 Met::Leave => {
-                    paths.iter_mut().for_each(|path| path.truncate(path.len() - name.len() - 1));
+                    trails.iter_mut().for_each(Trail::pop);
                     return Ok(Next::Go);
                 }
                 Met::Enter => {
-                    paths.iter_mut().for_each(|path| push_name(path, name));
+                    trails.iter_mut().for_each(|trail| trail.push(name));
                     return Ok(Next::Go);
                 }
                 Met::Before | Met::Entry(_) => {}
             }
-            paths.iter_mut().for_each(|path| push_name(path, name));
-            for path in &paths {
-                self.check_whole_entry(path, name)?;
-            }
-            if let [here, there] = &paths[..] {
-                self.check_secret_goes(here, there)?;
-                if rules.protected(there) && !rules.protected(here) {
+            trails.iter_mut().for_each(|trail| trail.push(name));
+            trails.iter().try_for_each(check_whole_entry)?;
+            if let [here, there] = &trails[..] {
+                self.check_secret_goes_on(here, there)?;
+                if there.protected() && !here.protected() {
                     return Err(protected());
                 }
             }
-            paths.iter_mut().for_each(|path| path.truncate(path.len() - name.len() - 1));
+            trails.iter_mut().for_each(Trail::pop);
             Ok(Next::Go)
         })
     }
 
-    /// The rules on one entry of a tree that is to be moved or removed.
-    pub(crate) fn check_whole_entry(&self, path: &[u8], name: &[u8]) -> Result<()> {
-        if self.rules().denied_entry(path) {
-            let mut error = outside();
-            error.message = "the directory holds something outside the allowed roots".to_owned();
-            return Err(error);
-        }
-        if self.rules().holds(path, name) {
-            let mut error = protected();
-            error.message = "the directory holds a path that is protected from change".to_owned();
-            return Err(error);
-        }
-        Ok(())
-    }
-
     /// Removes everything below a directory, and counts it.
     pub(crate) fn empty_tree(&self, top: OwnedFd, real: &[u8], cancel: &Cancel) -> Result<Counts> {
-        let mut path = real.to_vec();
+        let mut trail = Trail::new(self.rules(), real);
         let checks = self.rules().denies() || self.rules().protects();
         let mut counts = Counts::default();
         let mut refills = 0;
         walk_tree(top, cancel, |met, dir, name| {
-            let length = path.len();
             match met {
-                Met::Enter => push_name(&mut path, name),
+                Met::Enter => trail.push(name),
                 Met::Leave => {
-                    path.truncate(length - name.len() - 1);
+                    trail.pop();
                     return remove_directory(dir, name, &mut counts, &mut refills);
                 }
                 Met::Before | Met::Entry(_) if checks => {
-                    push_name(&mut path, name);
-                    self.check_whole_entry(&path, name)?;
-                    path.truncate(length);
+                    trail.push(name);
+                    check_whole_entry(&trail)?;
+                    trail.pop();
                 }
                 Met::Before | Met::Entry(_) => {}
             }
@@ -283,6 +284,21 @@ impl Roots {
         })?;
         Ok(counts)
     }
+}
+
+/// The rules on one entry of a tree that is to be moved or removed.
+fn check_whole_entry(entry: &Trail<'_>) -> Result<()> {
+    if entry.denied_entry() {
+        let mut error = outside();
+        error.message = "the directory holds something outside the allowed roots".to_owned();
+        return Err(error);
+    }
+    if entry.holds() {
+        let mut error = protected();
+        error.message = "the directory holds a path that is protected from change".to_owned();
+        return Err(error);
+    }
+    Ok(())
 }
 
 fn remove_entry(dir: BorrowedFd<'_>, name: &[u8], counts: &mut Counts) -> Result<()> {

@@ -14,6 +14,7 @@ use filewright_fs::mutate::MkdirOptions;
 use filewright_fs::root::{Follow, Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
 use filewright_fs::tree::Counts;
+use filewright_fs::write::WriteOptions;
 
 const PLAIN: TransferOptions = TransferOptions {
     overwrite: false,
@@ -138,28 +139,72 @@ fn remove_tree() {
     });
 }
 
+/// How deep a tree is for each resolver: far deeper than the kernel takes paths. If a
+/// level cost what lies above it, this would be millions of calls, and minutes.
+const DEPTHS: [u64; 2] = [4000, 2000];
+
 #[test]
-fn trees_of_any_depth_are_removed_and_copied() {
+fn trees_of_any_depth_are_made_copied_moved_and_removed() {
     let world = World::new();
-    let mode = rustix::fs::Mode::from_raw_mode(0o755);
-    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
-    fs::create_dir(world.at("w/deep")).unwrap();
-    let mut dir: std::os::fd::OwnedFd = fs::File::open(world.at("w/deep")).unwrap().into();
-    const DEPTH: u64 = 1000;
-    for _ in 0..DEPTH {
-        rustix::fs::mkdirat(&dir, "d", mode).unwrap();
-        dir = rustix::fs::openat(&dir, "d", flags, rustix::fs::Mode::empty()).unwrap();
-    }
-    rustix::fs::openat(&dir, "f", rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY, mode)
+    let deny = vec!["*.key".to_owned(), "sec".to_owned()];
+    let policy = Policy { protect: true, secrets: true, deny, ..world.policy() };
+    for (roots, depth) in both(&policy).iter().zip(DEPTHS) {
+        let path = format!("w/deep{}", "/d".repeat(depth as usize - 1));
+        let counts = Counts { files: 1, directories: depth, bytes: 1 };
+        let at = At(&world, roots);
+        // What was made for a change that is then refused goes again.
+        let inside = path.replacen("w/deep", "w/a/deep", 1);
+        assert_eq!(code(at.rename("w/a", &inside, &CREATE_DIRS)), Code::InvalidArgument);
+        assert_eq!(at.mkdir(&path, &MkdirOptions::default()), Ok(true));
+        at.1.write(
+            world.at(&format!("{path}/f")).as_bytes(),
+            b"x",
+            &WriteOptions::default(),
+            &Cancel::new(),
+        )
         .unwrap();
-    let counts = Counts { files: 1, directories: DEPTH + 1, bytes: 0 };
-    for roots in both(&world.policy()) {
-        let at = At(&world, &roots);
         assert_eq!(at.copy("w/deep", "w/copy", &PLAIN), Ok(counts));
+        assert_eq!(at.copy("w/deep", "w/copy", &OVERWRITE), Ok(counts));
+        assert_eq!(at.rename("w/deep", "w/moved", &PLAIN), Ok(()));
+        assert_eq!(at.remove("w/moved"), Ok(counts));
         assert_eq!(at.remove("w/copy"), Ok(counts));
+        assert_eq!(
+            world.tree("w"),
+            ["a/", "a/b/", "a/b/f: inside b", "a/f: inside a", "f: inside"]
+        );
     }
-    let roots = Roots::new(&Policy { protect: true, ..world.policy() }).unwrap();
-    assert_eq!(At(&world, &roots).remove("w/deep"), Ok(counts));
+}
+
+#[test]
+fn directories_that_take_no_entries_keep_their_bits_at_any_depth() {
+    // More than descriptors are kept, closed and open ones by turns, and one beside.
+    let levels: Vec<String> = (1..=60).map(|depth| format!("w/c{}", "/d".repeat(depth))).collect();
+    let bits = |depth: usize| [0o555, 0o755, 0o511, 0o750][depth % 4];
+    for merged in [false, true] {
+        each(World::policy, |world, at| {
+            fs::create_dir_all(world.at(&levels[59])).unwrap();
+            let beside = levels[10].clone() + "/e/e";
+            fs::create_dir_all(world.at(&beside)).unwrap();
+            world.chmod(&beside, 0o500);
+            for (depth, path) in levels.iter().enumerate().rev() {
+                world.chmod(path, bits(depth));
+            }
+            if merged {
+                fs::create_dir(world.at("w/n")).unwrap();
+            }
+            let options = if merged { &OVERWRITE } else { &PLAIN };
+            let counts = Counts { files: 0, directories: 63, bytes: 0 };
+            assert_eq!(at.copy("w/c", "w/n", options), Ok(counts));
+            for (depth, path) in levels.iter().enumerate() {
+                assert_eq!(world.mode(&path.replacen("w/c", "w/n", 1)), bits(depth), "{path}");
+            }
+            assert_eq!(world.mode(&beside.replacen("w/c", "w/n", 1)), 0o500);
+            for path in levels.iter().chain([&beside]) {
+                world.chmod(path, 0o755);
+                world.chmod(&path.replacen("w/c", "w/n", 1), 0o755);
+            }
+        });
+    }
 }
 
 #[test]

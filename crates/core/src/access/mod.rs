@@ -18,8 +18,10 @@
 mod deny;
 mod fold;
 mod places;
+mod trail;
 
 pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
+pub use trail::Trail;
 
 use crate::error::Result;
 use deny::{Deny, Reach};

@@ -81,11 +81,22 @@ const PROTECTED_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Whether a path is, or lies below, a protected place. Takes its folded names.
-pub(super) fn is_protected<'n>(names: impl Iterator<Item = &'n str>) -> bool {
-    let mut within: Option<&[&str]> = None;
-    let mut modules = Modules::Outside;
-    for name in names {
-        if within.is_some_and(|inner| inner.contains(&name)) {
+pub(super) fn is_protected<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
+    let mut way = ToProtected::default();
+    names.any(|name| way.enters(name))
+}
+
+/// How far a path has come towards a protected place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ToProtected {
+    within: Option<&'static [&'static str]>,
+    modules: Modules,
+}
+
+impl ToProtected {
+    /// Takes the next folded name of the path; whether that is a protected place.
+    pub(super) fn enters(&mut self, name: &str) -> bool {
+        if self.within.is_some_and(|inner| inner.contains(&name)) {
             return true;
         }
         // Every check of a path asks about every name in it, and few begin so.
@@ -93,23 +104,25 @@ pub(super) fn is_protected<'n>(names: impl Iterator<Item = &'n str>) -> bool {
         if dotted && PROTECTED.contains(&name) {
             return true;
         }
-        modules = match (modules, name) {
+        self.modules = match (self.modules, name) {
             (Modules::InGit, "modules" | "worktrees") => Modules::Inside,
             (Modules::Inside, "hooks" | "config" | "config.worktree") => return true,
             (Modules::Inside, _) => Modules::Inside,
             (_, ".git") => Modules::InGit,
             _ => Modules::Outside,
         };
-        within = PROTECTED_IN
+        self.within = PROTECTED_IN
             .iter()
             .find(|(outer, _)| dotted && *outer == name)
             .map(|(_, inner)| *inner);
+        false
     }
-    false
 }
 
 /// How far a path has gone into the repositories that `.git` keeps of submodules.
+#[derive(Clone, Copy, Debug, Default)]
 enum Modules {
+    #[default]
     Outside,
     InGit,
     Inside,
@@ -174,18 +187,29 @@ const SECRET_ENDS: &[&str] =
 const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
 
 /// Whether a path is, or lies below, a secret. Takes its folded names.
-pub(super) fn is_secret<'n>(names: impl Iterator<Item = &'n str>) -> bool {
-    let mut within: Option<&[&str]> = None;
-    for name in names {
-        if within.is_some_and(|inner| inner.contains(&name)) || is_secret_name(name) {
+pub(super) fn is_secret<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
+    let mut way = ToSecret::default();
+    names.any(|name| way.enters(name))
+}
+
+/// How far a path has come towards a secret.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ToSecret {
+    within: Option<&'static [&'static str]>,
+}
+
+impl ToSecret {
+    /// Takes the next folded name of the path; whether that is a secret.
+    pub(super) fn enters(&mut self, name: &str) -> bool {
+        if self.within.is_some_and(|inner| inner.contains(&name)) || is_secret_name(name) {
             return true;
         }
-        within = SECRET_IN
+        self.within = SECRET_IN
             .iter()
             .find(|(outer, _)| name.starts_with('.') && *outer == name)
             .map(|(_, inner)| *inner);
+        false
     }
-    false
 }
 
 fn is_secret_name(name: &str) -> bool {

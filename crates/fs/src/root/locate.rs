@@ -8,7 +8,7 @@ use filewright_core::path::{components, encode_name};
 use filewright_core::{Code, Error, Result, windows};
 use rustix::io::Errno;
 
-use super::resolver::{open_beneath, open_directory};
+use super::resolver::{open_directory, open_far_beneath};
 use super::walk::Walk;
 use super::{Follow, Made, Resolver, Roots, absolute_of, outside_for, push_name};
 use crate::errno::{os, outside};
@@ -16,9 +16,6 @@ use crate::stat::{Kind, Stat};
 
 /// The longest name of one entry, in bytes.
 const NAME_MAX: usize = 255;
-
-/// The longest path that is given to the kernel in one piece, in bytes.
-const PATH_MAX: usize = 4095;
 
 /// What becomes of a link that is the last name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,9 +193,8 @@ impl Roots {
         }
         let name = match memchr::memrchr(b'/', rest) {
             None => rest,
-            Some(cut) if cut > PATH_MAX => return None,
             Some(cut) => {
-                match open_beneath(root.anchor.as_fd(), &rest[..cut]) {
+                match open_far_beneath(root.anchor.as_fd(), &rest[..cut]) {
                     Ok(fd) => place.dir = DirFd::Opened(fd),
                     Err(Errno::NOENT) if matches!(missing, Missing::Fail) => {
                         return Some(Err(os(Errno::NOENT)));

@@ -1,13 +1,13 @@
 //! Directories that were made on the way, to be removed if the rest fails.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use super::resolver::open_directory;
 use crate::errno::os;
+use crate::tree::{Cursor, Up};
 
 /// Remembers the directories it made and removes those that are still empty
 /// when dropped, unless [`Made::keep`] was called.
@@ -55,15 +55,20 @@ impl Made {
         self.names.clear();
     }
 
-    fn remove(&mut self) -> rustix::io::Result<()> {
-        let Some(top) = &self.top else { return Ok(()) };
-        while let Some(name) = self.names.pop() {
-            let mut dir = None;
-            for above in &self.names {
-                let next = open_directory(dir.as_ref().unwrap_or(top).as_fd(), above)?;
-                dir = Some(next);
+    fn remove(&mut self) -> Result<()> {
+        let Some(top) = self.top.take() else { return Ok(()) };
+        let Some((_, above)) = self.names.split_last() else { return Ok(()) };
+        let mut cursor = Cursor::new(top, Up::Stand);
+        for name in above {
+            if !cursor.enter(name)? {
+                return Ok(());
             }
-            rustix::fs::unlinkat(dir.as_ref().unwrap_or(top), name, AtFlags::REMOVEDIR)?;
+        }
+        while let Some(name) = self.names.pop() {
+            rustix::fs::unlinkat(cursor.here()?, name, AtFlags::REMOVEDIR).map_err(os)?;
+            if !self.names.is_empty() {
+                cursor.leave()?;
+            }
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ mod walk;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock, RwLock};
 
-use filewright_core::access::{Intent, Rules, RulesConfig, Verdict};
+use filewright_core::access::{Intent, Rules, RulesConfig, Trail, Verdict};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
@@ -35,7 +35,7 @@ pub use resolver::Resolver;
 pub(crate) use locate::{Last, Missing, Place};
 pub(crate) use made::Made;
 pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
-pub(crate) use resolver::directory_flags;
+pub(crate) use resolver::{directory_flags, open_directory};
 
 use crate::errno::{os, outside, protected, secret};
 use crate::index::{Indexes, Shelf};
@@ -283,10 +283,12 @@ impl Roots {
 
     /// Whether the content at a resolved path is a secret that nobody has granted.
     pub(crate) fn is_kept(&self, real: &[u8]) -> bool {
-        self.rules.secret(real) && {
-            let granted = self.granted.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-            !granted.iter().any(|path| is_within(real, path))
-        }
+        self.rules.secret(real) && !self.is_granted(real)
+    }
+
+    fn is_granted(&self, real: &[u8]) -> bool {
+        let granted = self.granted.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        granted.iter().any(|path| is_within(real, path))
     }
 
     /// Refuses to read the content of a secret.
@@ -297,6 +299,21 @@ impl Roots {
     /// Refuses to take a secret to where it could be read.
     pub(crate) fn check_secret_goes(&self, from: &[u8], to: &[u8]) -> Result<()> {
         if self.is_kept(from) && !self.rules.secret(to) { Err(secret()) } else { Ok(()) }
+    }
+
+    /// [`Roots::check_secret_goes`] for an entry that a walk has come to.
+    pub(crate) fn check_secret_goes_on(&self, from: &Trail<'_>, to: &Trail<'_>) -> Result<()> {
+        let kept = from.secret() && !self.is_granted(from.path());
+        if kept && !to.secret() { Err(secret()) } else { Ok(()) }
+    }
+
+    /// [`Roots::check`] for writing, for an entry that a walk has come to and whose
+    /// directory may be written.
+    pub(crate) fn check_written_on(&self, entry: &Trail<'_>) -> Result<()> {
+        if !self.has_right(entry.path(), Intent::Write) || entry.denied_entry() {
+            return Err(outside_for(Intent::Write));
+        }
+        if entry.protected() { Err(protected()) } else { Ok(()) }
     }
 
     /// Whether a link may be made that leads to this path, as written.

@@ -1,7 +1,7 @@
 //! Which way directories are opened: by the kernel's own confined resolution
 //! where it has one, else one component at a time.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags};
@@ -66,10 +66,32 @@ pub(crate) fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Re
     rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
 }
 
+/// The longest path that is given to the kernel in one piece, in bytes.
+const PATH_MAX: usize = 4095;
+
+/// [`open_beneath`] by a path of any length, in as few calls as may be.
+pub(crate) fn open_far_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+    let mut rest = path;
+    let mut at: Option<OwnedFd> = None;
+    loop {
+        let cut = if rest.len() <= PATH_MAX {
+            rest.len()
+        } else {
+            memchr::memrchr(b'/', &rest[..PATH_MAX]).ok_or(Errno::NAMETOOLONG)?
+        };
+        let next = open_beneath(at.as_ref().map_or(dir, AsFd::as_fd), &rest[..cut])?;
+        if cut == rest.len() {
+            return Ok(next);
+        }
+        rest = &rest[cut + 1..];
+        at = Some(next);
+    }
+}
+
 /// Opens a directory beneath another by a relative path of plain names. `LOOP`
 /// where there is a link on the way.
 #[cfg(target_os = "linux")]
-pub(crate) fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
     const RESOLVE: ResolveFlags =
         ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
@@ -88,7 +110,7 @@ pub(crate) fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Resu
 /// where there is a link on the way. Without `..` and links, a relative path
 /// cannot leave the directory it starts from.
 #[cfg(target_vendor = "apple")]
-pub(crate) fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     // The kernel refuses the two no-follow flags together.
     let flags = directory_flags().difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
     rustix::fs::openat(dir, path, flags, Mode::empty())
@@ -96,7 +118,7 @@ pub(crate) fn open_beneath(dir: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Resu
 
 /// There is no such call here; the resolver is the walk.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-pub(crate) fn open_beneath(_: BorrowedFd<'_>, _: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_beneath(_: BorrowedFd<'_>, _: &[u8]) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
@@ -105,7 +127,6 @@ fn probe() -> Resolver {
     let Ok(slash) = rustix::fs::open("/", directory_flags(), Mode::empty()) else {
         return Resolver::Walk("the root directory cannot be opened");
     };
-    use std::os::fd::AsFd as _;
     match open_beneath(slash.as_fd(), b".") {
         Ok(_) => Resolver::Kernel,
         Err(Errno::NOSYS) => Resolver::Walk("the kernel has no openat2"),

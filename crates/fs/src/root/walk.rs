@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use filewright_core::access::Intent;
+use filewright_core::access::{Intent, Trail};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
@@ -41,6 +41,10 @@ pub(super) struct Walk<'r, 'm> {
     missing: Missing<'m>,
     /// The names still to walk, the next one at the end.
     todo: Vec<Vec<u8>>,
+    /// How many of them are `..`.
+    ups: usize,
+    /// The directory that was made last.
+    trail: Option<Trail<'r>>,
     /// Where we are. `None`: outside every root, where only names are kept.
     spot: Option<Spot>,
     /// The absolute path of where we are; real inside a root.
@@ -73,6 +77,8 @@ impl<'r, 'm> Walk<'r, 'm> {
             last,
             missing,
             todo: Vec::new(),
+            ups: 0,
+            trail: None,
             spot: None,
             path: real.to_vec(),
             links: 0,
@@ -90,21 +96,24 @@ impl<'r, 'm> Walk<'r, 'm> {
                 return Err(os(Errno::LOOP));
             }
             if name == b".." {
+                self.ups -= 1;
                 self.climb();
                 continue;
             }
-            let mut child = self.path.clone();
-            push_name(&mut child, &name);
-            if self.jumps(&child) {
+            // One path for the whole walk: a copy at every step would cost the
+            // square of a path's length.
+            let parent = self.path.len();
+            push_name(&mut self.path, &name);
+            if self.jumps() {
                 continue;
             }
-            if self.roots.rules.denied_entry(&child) {
+            if self.roots.rules.denied_entry(&self.path) {
                 return Err(outside());
             }
             let place = if self.todo.is_empty() {
-                self.arrive(&name, &child)?
+                self.arrive(&name, parent)?
             } else {
-                self.descend(name, child)?
+                self.descend(name, parent)?
             };
             if let Some(place) = place {
                 return Ok(place);
@@ -119,9 +128,11 @@ impl<'r, 'm> Walk<'r, 'm> {
     }
 
     /// Handles the names that are not walked but jumped: out of the roots, into
-    /// another root, or spelt among no root at all. Whether it did.
-    fn jumps(&mut self, child: &[u8]) -> bool {
+    /// another root, or spelt among no root at all. Whether it did. The path is
+    /// that of the name.
+    fn jumps(&mut self) -> bool {
         let roots = &self.roots.roots;
+        let child = &self.path[..];
         let named = |root: &&super::Root| root.read || root.write;
         if let Some(root) =
             roots.iter().filter(named).find(|root| root.alias.as_deref() == Some(child))
@@ -131,7 +142,6 @@ impl<'r, 'm> Walk<'r, 'm> {
             return true;
         }
         let Some(spot) = &self.spot else {
-            self.path = child.to_vec();
             self.enter();
             return true;
         };
@@ -140,13 +150,11 @@ impl<'r, 'm> Walk<'r, 'm> {
             *index != spot.root && root.path == child && root.anchor_path == child
         };
         if let Some(index) = (0..roots.len()).find(pinned) {
-            self.path = child.to_vec();
             self.enter_root(index);
             return true;
         }
         if self.roots.reaching(child).is_none() {
             self.spot = None;
-            self.path = child.to_vec();
             return true;
         }
         false
@@ -171,14 +179,16 @@ impl<'r, 'm> Walk<'r, 'm> {
 
     fn push_names(&mut self, path: &[u8]) {
         let names = path.split(|&byte| byte == b'/').rev();
-        self.todo
-            .extend(names.filter(|name| !name.is_empty() && *name != b".").map(<[u8]>::to_vec));
+        for name in names.filter(|name| !name.is_empty() && *name != b".") {
+            self.ups += usize::from(name == b"..");
+            self.todo.push(name.to_vec());
+        }
     }
 
     /// `..`: back to the descriptor before; above a root, to wherever the path
     /// spells.
     fn climb(&mut self) {
-        self.path = parent_of(&self.path).to_vec();
+        self.path.truncate(parent_of(&self.path).len());
         let Some(spot) = &mut self.spot else { return self.enter() };
         let kept = spot.fds.pop_back().is_some() && (spot.depth == 1 || !spot.fds.is_empty());
         spot.depth = spot.depth.saturating_sub(1);
@@ -205,48 +215,43 @@ impl<'r, 'm> Walk<'r, 'm> {
     }
 
     /// The last name: the place, unless it is a link to follow.
-    fn arrive(&mut self, name: &[u8], child: &[u8]) -> Result<Option<Place<'r>>> {
+    fn arrive(&mut self, name: &[u8], parent: usize) -> Result<Option<Place<'r>>> {
         let found = Stat::find(self.here()?, name)?;
         if found.is_some_and(|stat| stat.kind == Kind::Symlink) && self.last == Last::Follow {
+            self.path.truncate(parent);
             if !self.follow(name)? {
                 // No longer a link: look again.
                 self.todo.push(name.to_vec());
             }
             return Ok(None);
         }
-        self.place(name, child, found, Vec::new()).map(Some)
+        self.place(name, found, Vec::new()).map(Some)
     }
 
     fn place(
         &mut self,
         name: &[u8],
-        child: &[u8],
         found: Option<Stat>,
         missing: Vec<Vec<u8>>,
     ) -> Result<Place<'r>> {
+        let real = std::mem::take(&mut self.path);
         let spot = self.spot.as_mut().ok_or_else(outside)?;
         let dir = match spot.fds.pop_back() {
             Some(fd) => DirFd::Opened(fd),
             None => DirFd::Root(self.roots.roots[spot.root].anchor.as_fd()),
         };
         let directory = self.directory;
-        Ok(Place {
-            dir,
-            name: Some(name.to_vec()),
-            real: child.to_vec(),
-            found,
-            missing,
-            directory,
-        })
+        Ok(Place { dir, name: Some(name.to_vec()), real, found, missing, directory })
     }
 
     /// A name on the way: goes into the directory, follows the link, or deals
     /// with its absence.
-    fn descend(&mut self, name: Vec<u8>, child: Vec<u8>) -> Result<Option<Place<'r>>> {
+    fn descend(&mut self, name: Vec<u8>, parent: usize) -> Result<Option<Place<'r>>> {
         match open_directory(self.here()?, &name) {
-            Ok(fd) => self.step_into(fd, child),
+            Ok(fd) => self.step_into(fd),
             // Which of the two a link gives depends on the platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
+                self.path.truncate(parent);
                 if !self.follow(&name)? {
                     let kind = Stat::find(self.here()?, &name)?.map(|stat| stat.kind);
                     if kind.is_some_and(|kind| kind != Kind::Dir && kind != Kind::Symlink) {
@@ -255,14 +260,13 @@ impl<'r, 'm> Walk<'r, 'm> {
                     self.todo.push(name);
                 }
             }
-            Err(Errno::NOENT) => return self.absent(name, child),
+            Err(Errno::NOENT) => return self.absent(name),
             Err(errno) => return Err(os(errno)),
         }
         Ok(None)
     }
 
-    fn step_into(&mut self, fd: OwnedFd, child: Vec<u8>) {
-        self.path = child;
+    fn step_into(&mut self, fd: OwnedFd) {
         if let Some(spot) = &mut self.spot {
             spot.depth += 1;
             spot.fds.push_back(fd);
@@ -272,23 +276,23 @@ impl<'r, 'm> Walk<'r, 'm> {
         }
     }
 
-    fn absent(&mut self, name: Vec<u8>, child: Vec<u8>) -> Result<Option<Place<'r>>> {
+    fn absent(&mut self, name: Vec<u8>) -> Result<Option<Place<'r>>> {
         // What follows a missing directory must not climb back out of it.
-        let climbs = self.todo.iter().any(|name| name == b"..");
+        let climbs = self.ups > 0;
         match &self.missing {
             Missing::Fail => Err(os(Errno::NOENT)),
             _ if climbs => Err(os(Errno::NOENT)),
             Missing::Stop => {
                 let missing = std::mem::take(&mut self.todo).into_iter().rev().collect();
-                self.place(&name, &child, None, missing).map(Some)
+                self.place(&name, None, missing).map(Some)
             }
             Missing::Make(_) => {
                 let way_to_root =
-                    self.roots.roots.iter().any(|root| root.write && root.reaches(&child));
+                    self.roots.roots.iter().any(|root| root.write && root.reaches(&self.path));
                 if !way_to_root {
                     return Err(super::outside_for(Intent::Write));
                 }
-                if self.roots.rules.protected(&child) {
+                if self.made_is_protected(&name) {
                     return Err(crate::errno::protected());
                 }
                 let here = self.here()?;
@@ -297,10 +301,21 @@ impl<'r, 'm> Walk<'r, 'm> {
                     made.make(&here, &name)?;
                 }
                 let fd = open_directory(here.as_fd(), &name).map_err(os)?;
-                self.step_into(fd, child);
+                self.step_into(fd);
                 Ok(None)
             }
         }
+    }
+
+    /// Whether the directory that is about to be made, where we are, is a protected
+    /// place. What is known of the one made before is used again.
+    fn made_is_protected(&mut self, name: &[u8]) -> bool {
+        let parent = parent_of(&self.path);
+        match &mut self.trail {
+            Some(trail) if trail.path() == parent => trail.push(name),
+            other => *other = Some(Trail::new(&self.roots.rules, &self.path)),
+        }
+        self.trail.as_ref().is_some_and(Trail::protected)
     }
 
     /// Reads a link and puts its names in front of those still to walk. Whether

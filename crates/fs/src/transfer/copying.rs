@@ -3,16 +3,16 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::Result;
-use filewright_core::access::Intent;
+use filewright_core::access::Trail;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::merge::{Purpose, merge};
 use crate::cancel::Cancel;
 use crate::errno::{not_regular, os, protected, unsettled};
-use crate::root::{Place, Roots, open_entries, push_name};
+use crate::root::{Place, Roots, open_entries};
 use crate::stat::{Kind, Stat};
-use crate::tree::{Counts, Cursor, Met, Next, walk_tree};
+use crate::tree::{Counts, Cursor, Met, Next, Up, walk_tree};
 use crate::write::{
     Preserve, Source, Temp, is_temp_name, keep_moved, keep_times, place_new, set_mode,
 };
@@ -37,9 +37,19 @@ pub(super) struct Copying<'c> {
     pub cancel: &'c Cancel,
 }
 
-/// Directories that take no new entries once they have their permission bits,
-/// and get them last: by names below the top, innermost last.
-type Closed = Vec<(Vec<Vec<u8>>, u32)>;
+/// Directories that take no new entries once they have their permission bits, and
+/// get them last. Inner ones come before those around them.
+type Closed = Vec<Shut>;
+
+/// One of them. How it is reached is told from the one before, so that a chain of
+/// them is as long as its names.
+struct Shut {
+    /// How many names below the top it shares with the one before.
+    shared: usize,
+    /// Its other names.
+    names: Vec<Vec<u8>>,
+    mode: u32,
+}
 
 impl Copying<'_> {
     /// `None` where the destination changed meanwhile.
@@ -85,35 +95,39 @@ impl Copying<'_> {
     fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, Closed)> {
         let mut counts = Counts { directories: 1, ..Counts::default() };
         let mut closed = Closed::new();
-        let mut cursor = Cursor::new(stage);
+        let mut cursor = Cursor::new(stage, Up::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
-        let (mut from, mut to) = (self.from.clone(), self.to.clone());
+        // How many names of where we are lead to the directory that was shut last.
+        let mut shared = 0;
+        let rules = self.roots.rules();
+        let (mut from, mut to) = (Trail::new(rules, &self.from), Trail::new(rules, &self.to));
         walk_tree(top, self.cancel, |met, dir, name| {
             match met {
                 Met::Leave => {
-                    from.truncate(from.len() - name.len() - 1);
-                    to.truncate(to.len() - name.len() - 1);
-                    if let Some((_, mode)) = above.last()
-                        && mode & 0o700 == 0o700
-                    {
-                        set_mode(cursor.here()?, *mode)?;
+                    from.pop();
+                    to.pop();
+                    match above.last() {
+                        Some((_, mode)) if mode & 0o700 == 0o700 => {
+                            set_mode(cursor.here()?, *mode)?;
+                        }
+                        Some((_, mode)) => {
+                            let names = above[shared..].iter().map(|(name, _)| name.clone());
+                            closed.push(Shut { shared, names: names.collect(), mode: *mode });
+                            shared = above.len();
+                        }
+                        None => {}
                     }
                     above.pop();
+                    shared = shared.min(above.len());
                     cursor.leave()?;
                     return Ok(Next::Go);
                 }
                 Met::Enter => {
-                    push_name(&mut from, name);
-                    push_name(&mut to, name);
+                    from.push(name);
+                    to.push(name);
                     let stat = Stat::of(dir).map_err(os)?;
                     counts.add(&stat);
                     above.push((name.to_vec(), stat.mode));
-                    if stat.mode & 0o700 != 0o700 {
-                        closed.push((
-                            above.iter().map(|(name, _)| name.clone()).collect(),
-                            stat.mode,
-                        ));
-                    }
                     rustix::fs::mkdirat(cursor.here()?, name, Mode::from_raw_mode(0o700))
                         .map_err(os)?;
                     if !cursor.enter(name)? {
@@ -139,21 +153,19 @@ impl Copying<'_> {
 
     /// Whether an entry is copied; an error where it must not be at its new
     /// place.
-    fn wanted(&self, from: &mut Vec<u8>, to: &mut Vec<u8>, name: &[u8]) -> Result<bool> {
-        let (from_length, to_length) = (from.len(), to.len());
-        push_name(from, name);
-        push_name(to, name);
-        let denied = self.roots.rules().denied_entry(from);
-        let allowed = if denied { Ok(()) } else { self.roots.check(to, Intent::Write) };
-        let goes = if denied { Ok(()) } else { self.roots.check_secret_goes(from, to) };
-        let guarded = !denied && self.roots.rules().holds(to, name);
-        from.truncate(from_length);
-        to.truncate(to_length);
-        allowed?;
-        goes?;
-        if guarded {
-            return Err(protected());
+    fn wanted(&self, from: &mut Trail<'_>, to: &mut Trail<'_>, name: &[u8]) -> Result<bool> {
+        from.push(name);
+        to.push(name);
+        let denied = from.denied_entry();
+        if !denied {
+            self.roots.check_written_on(to)?;
+            self.roots.check_secret_goes_on(from, to)?;
+            if to.holds() {
+                return Err(protected());
+            }
         }
+        from.pop();
+        to.pop();
         Ok(!denied)
     }
 
@@ -214,16 +226,24 @@ fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat
 /// Gives directories of the copy the permission bits that were held back. Those
 /// that were merged into others have none of their own.
 fn close(top: BorrowedFd<'_>, closed: &Closed) -> Result<()> {
-    for (names, mode) in closed.iter().rev() {
-        let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
-        let mut cursor = Cursor::new(own);
+    let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
+    let mut cursor = Cursor::new(own, Up::Change);
+    let mut depth = 0;
+    for Shut { shared, names, mode } in closed {
+        for _ in *shared..depth {
+            cursor.leave()?;
+        }
         for name in names {
             if !cursor.enter(name)? {
                 return Err(unsettled());
             }
         }
-        if Stat::of(cursor.here()?).map_err(os)?.mode & 0o777 == 0o700 {
-            set_mode(cursor.here()?, *mode)?;
+        // Left before it is shut, since the way up would lead through it.
+        let own = rustix::io::fcntl_dupfd_cloexec(cursor.here()?, 0).map_err(os)?;
+        cursor.leave()?;
+        depth = shared + names.len() - 1;
+        if Stat::of(&own).map_err(os)?.mode & 0o777 == 0o700 {
+            set_mode(&own, *mode)?;
         }
     }
     Ok(())

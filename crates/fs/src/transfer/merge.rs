@@ -9,7 +9,7 @@ use crate::cancel::Cancel;
 use crate::errno::{os, unsettled};
 use crate::root::open_entries;
 use crate::stat::{Kind, Stat};
-use crate::tree::{Cursor, Met, Next, walk_tree};
+use crate::tree::{Cursor, Met, Next, Up, walk_tree};
 use crate::write::Preserve;
 
 /// What a walk over a complete copy is for.
@@ -31,7 +31,7 @@ pub(super) fn merge(
 ) -> Result<()> {
     let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
     let Some(own) = open_entries(target, b".")? else { return Err(unsettled()) };
-    let mut cursor = Cursor::new(own);
+    let mut cursor = Cursor::new(own, Up::Stand);
     walk_tree(top, cancel, |met, dir, name| {
         match met {
             Met::Enter => {
