@@ -164,7 +164,7 @@ test("approve lists what waits at a server, and answers", async () => {
     const url = await new Promise<string>((resolve) =>
       server.stderr.on("data", (chunk) => {
         said += chunk;
-        const [, found] = /at (http:\S+)/u.exec(said) ?? [];
+        const [, found] = /at (http:\S+)\s/u.exec(said) ?? [];
         if (found !== undefined) resolve(found);
       }),
     );

@@ -1,7 +1,8 @@
 /** Calls over the protocol: approvals, cancellation, progress, large answers, subscriptions, structured content. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Transport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import { answerOf, COMMAND, connect, ERAS, scratch } from "./harness.ts";
 
@@ -88,7 +89,9 @@ describe.each(ERAS)("in the %s era", (era) => {
     if (era === "legacy") await client.subscribeResource({ uri });
     else await client.listen({ resourceSubscriptions: [uri] });
     const first = next();
-    await writeFile(path, "22");
+    // In one step: a file that is emptied and then written may be seen in between.
+    await writeFile(`${path}.new`, "22");
+    await rename(`${path}.new`, path);
     await first;
     const second = next();
     await server.call("write_file", { path, content: "333" });
@@ -120,12 +123,20 @@ describe.each(ERAS)("in the %s era", (era) => {
     await using server = await connect([COMMAND, "mcp", at.dir, "--preset", "canonical"], { era });
     await server.call("stat", { path: "." });
     const stop = new AbortController();
+    // As soon as it was sent: whatever the server is doing then, no answer can have been read.
+    const transport = server.client.transport as Transport;
+    const send = transport.send.bind(transport);
+    transport.send = async (message, options) => {
+      await send(message, options);
+      if ("method" in message && message.method === "tools/call") stop.abort();
+    };
     const call = server.client.callTool(
       { name: "grep", arguments: { pattern: "(a|b|ab){1,40}c" } },
       { signal: stop.signal },
     );
-    setTimeout(() => stop.abort(), 50);
     await expect(call).rejects.toThrow();
+    expect(stop.signal.aborted).toBe(true);
+    transport.send = send;
     expect((await server.call("stat", { path: "d" })).isError).toBe(false);
   });
 });

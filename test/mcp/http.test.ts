@@ -28,7 +28,7 @@ async function serve(argv: readonly string[], env: Record<string, string> = {}):
     child.stdout.on("data", (chunk) => reject(new Error(`standard output: ${chunk}`)));
     child.stderr.on("data", (chunk) => {
       said += chunk;
-      const found = /at (http:\S+)/u.exec(said)?.[1];
+      const found = /at (http:\S+)\s/u.exec(said)?.[1];
       if (found !== undefined) resolve(found);
     });
     child.once("exit", (status) => reject(new Error(`ended with ${status}: ${said}`)));
