@@ -47,6 +47,30 @@ export async function capture(fs: FsBackend, path: string, budget: Budget): Prom
   return { type, size: bytes.length, ...mode, bytes };
 }
 
+/**
+ * A file at a real path with its content, in one step; null where something else stands
+ * there, or nothing, or too much: {@link capture} tells which. Links are followed, so who
+ * calls makes sure that the path is the real one. The budget is not charged.
+ */
+export async function captureFile(
+  fs: FsBackend,
+  path: string,
+  { bytes: most }: Budget,
+): Promise<Image | null> {
+  try {
+    const content = await readVersioned(fs.trusted?.() ?? fs, path, { maxBytes: most });
+    const { bytes, stat } = content as NonNullable<typeof content>;
+    return {
+      type: "file",
+      size: bytes.length,
+      ...(stat.mode === undefined ? {} : { mode: stat.mode }),
+      bytes,
+    };
+  } catch {
+    return null;
+  }
+}
+
 /** What is kept is bounded, and what is not kept cannot be taken back. */
 export function tooMuch(path: string): FilewrightError {
   return failure("LIMIT_EXCEEDED", path, "this is more than can be kept to be taken back");

@@ -19,7 +19,7 @@ import { walkTree } from "../backends/fallback-tree.ts";
 import { parentOf } from "../backends/paths.ts";
 import { encodeText } from "../backends/text.ts";
 import { engine } from "../engine/current.ts";
-import { type Budget, capture, type Image, tooMuch } from "./image.ts";
+import { type Budget, capture, captureFile, type Image, tooMuch } from "./image.ts";
 import type { Step } from "./step.ts";
 
 /** What is told of a change. */
@@ -53,15 +53,27 @@ type Changing = Required<
 
 /** Puts a recording in front of a backend. */
 export function recorded(inner: FsBackend, recording: Recording): FsBackend {
-  const backend: Record<string, unknown> = {};
-  for (const name of [...METHODS, ...CAPABILITIES]) {
-    const own = inner[name] as ((...args: never[]) => unknown) | undefined;
-    if (own !== undefined) backend[name] = own.bind(inner);
-  }
+  const methods = boundOf(inner);
+  const backend = Object.create(methods) as Record<string, unknown>;
   for (const [name, method] of Object.entries(changing(inner, recording))) {
-    if (backend[name] !== undefined) backend[name] = method;
+    if (methods[name] !== undefined) backend[name] = method;
   }
   return backend as unknown as FsBackend;
+}
+
+/** The methods of each backend that was recorded, bound: there are thirty, and calls are many. */
+const bound = new WeakMap<FsBackend, Readonly<Record<string, unknown>>>();
+
+function boundOf(inner: FsBackend): Readonly<Record<string, unknown>> {
+  const known = bound.get(inner);
+  if (known !== undefined) return known;
+  const methods: Record<string, unknown> = {};
+  for (const name of [...METHODS, ...CAPABILITIES]) {
+    const own = inner[name] as ((...args: never[]) => unknown) | undefined;
+    if (own !== undefined) methods[name] = own.bind(inner);
+  }
+  bound.set(inner, methods);
+  return methods;
 }
 
 function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Recording): Changing {
@@ -75,9 +87,15 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
       ...(options.mode === undefined ? {} : { mode: options.mode }),
     };
     await intend(async () => {
-      real = await realpathVia(inner, path);
-      const parents = options.createDirs === true ? await madeParents(inner, real) : [];
-      return [...parents, { kind: "path", path: real, before: await keep(real), after }];
+      // Both at once: most writes replace a file at its real path.
+      const [at, file] = await Promise.all([realpathVia(inner, path), captureFile(inner, path, budget)]);
+      real = at;
+      if (file !== null && at === path) {
+        budget.bytes -= file.size as number;
+        return [{ kind: "path", path: at, before: file, after }];
+      }
+      const parents = options.createDirs === true ? await madeParents(inner, at) : [];
+      return [...parents, { kind: "path", path: at, before: await keep(at), after }];
     });
     // Whoever writes has judged the conditions where the storage does not; a second judgement
     // would look for the directories that a storage without directories never has.

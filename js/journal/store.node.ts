@@ -2,40 +2,41 @@
  * A journal in files: one for each change, in a directory of state that is ours
  * alone.
  *
- * `open/WRITER.CALL` is being written; `done/GROUP/CALL` is history. Each record
+ * `open/WRITER.CALL` is being written, or is whole and not yet put away; `done/GROUP/CALL`
+ * is history. Each record
  * is chained to the one before by a keyed hash, so that a planted or altered
  * file is recognised; one that is merely cut short was cut by the death of its
  * writer, who held a lock all the while: a record is unfinished when nobody does.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { failure } from "../backends/failure.ts";
-import { type Entry, fromFrame, toFrame } from "./step.ts";
+import { MAC, type Read, readSealed, seal } from "./sealed.node.ts";
 import { type JournalStore, KEPT_BYTES, KEPT_RECORDS, type Log, type StoredLog } from "./store.ts";
 
 /** A lock between processes that is free when its holder has ended. */
 export type TryLock = (name: string) => { release(): void } | null;
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
-/** The lengths of the JSON and of the contents, and the contents' hash. */
-const HEAD = 4 + 4 + 32;
-const MAC = 32;
 /** Larger records are written off the event loop. */
 const OFF_LOOP_BYTES = 256 * 1024;
 /** How often old records are looked for: once in so many changes. */
 const PRUNE_EVERY = 32;
-/** JSON of one record beyond this is not ours. */
-const MAX_JSON_BYTES = 64 * 1024 * 1024;
 
 /** A journal in the directory `journal` of a state directory. */
 export class FileJournal implements JournalStore {
   readonly #directory: string;
   readonly #tryLock: TryLock;
+  readonly #folders = new Map<string, string>();
   readonly #writer: string = randomBytes(8).toString("hex");
   #held: { release(): void } | undefined;
   #key: Buffer | undefined;
   #closed = 0;
+  /** Puts away each record that is whole and not yet where history is. */
+  readonly #ended: (() => void)[] = [];
+  /** Bytes of the records of each group, as they were when it was last pruned. */
+  readonly #sizes = new Map<string, ReadonlyMap<string, number>>();
 
   /** `tryLock` must keep other processes of the same state directory out. */
   constructor(stateDir: string, tryLock: TryLock) {
@@ -49,18 +50,23 @@ export class FileJournal implements JournalStore {
       if (this.#held === undefined) throw failure("LOCK_TIMEOUT", this.#directory, "the journal is locked");
     }
     const key = this.#open();
-    const path = join(this.#directory, "open", `${this.#writer}.${id}`);
+    const path = `${this.#directory}/open/${this.#writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     let previous: Buffer = Buffer.alloc(MAC);
+    let held: readonly Uint8Array[] = [];
     return {
       append: (entry, durable) => {
         const { buffers, mac } = seal(entry, key, previous, id);
         previous = mac;
-        return writeAll(fd, buffers, durable);
+        const all = [...held, ...buffers];
+        // Nothing has happened after it alone: the header is written with the first steps.
+        held = entry.entry === "begin" ? all : [];
+        return held.length > 0 ? undefined : writeAll(fd, all, durable);
       },
       close: (group) => {
         fs.closeSync(fd);
-        this.#end(path, id, group);
+        if (group === null) fs.rmSync(path, { force: true });
+        else this.#endLater(path, id, group);
       },
     };
   }
@@ -84,7 +90,7 @@ export class FileJournal implements JournalStore {
       for (const name of theirs) {
         const path = join(folder, name);
         const id = name.slice(writer.length + 1);
-        const { entries, authentic } = read(path, key, id, true);
+        const { entries, authentic } = readSealed(path, key, id, true);
         const close = (group: string | null): void => {
           this.#end(path, id, group);
           leave();
@@ -96,22 +102,68 @@ export class FileJournal implements JournalStore {
   }
 
   history(group: string): readonly StoredLog[] {
+    this.#settle();
+    const found = new Map<string, Read>();
+    // Those first that may be moved while this looks.
+    for (const name of namesIn(join(this.#directory, "open"))) {
+      const id = name.slice(name.indexOf(".") + 1);
+      const read = this.#whole(name, group, false);
+      if (read !== null) found.set(id, read);
+    }
     const folder = this.#groupFolder(group);
-    const names = namesIn(folder).sort().reverse();
-    if (names.length === 0) return [];
-    const key = this.#open();
-    return names.map((name) => finished(read(join(folder, name), key, name, false)));
+    for (const id of namesIn(folder)) {
+      if (!found.has(id)) found.set(id, readSealed(join(folder, id), this.#open(), id, false));
+    }
+    return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => finished(read));
   }
 
   find(group: string, id: string): StoredLog | null {
+    this.#settle();
+    for (const name of namesIn(join(this.#directory, "open"))) {
+      if (!name.endsWith(`.${id}`)) continue;
+      const read = this.#whole(name, group, true);
+      if (read !== null) return finished(read);
+    }
     const path = join(this.#groupFolder(group), id);
     if (!fs.existsSync(path)) return null;
-    return finished(read(path, this.#open(), id, true));
+    return finished(readSealed(path, this.#open(), id, true));
+  }
+
+  /** An open record of a group that is whole; null where it is another's, or not whole. */
+  #whole(name: string, group: string, contents: boolean): Read | null {
+    const id = name.slice(name.indexOf(".") + 1);
+    const read = readSealed(join(this.#directory, "open", name), this.#open(), id, contents);
+    const [first, last] = [read.entries[0], read.entries.at(-1)];
+    const whole = last?.entry === "commit" && last.undoable;
+    return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
   }
 
   #groupFolder(group: string): string {
+    const known = this.#folders.get(group);
+    if (known !== undefined) return known;
     const name = createHash("sha256").update(group).digest("hex").slice(0, 32);
-    return join(this.#directory, "done", name);
+    const folder = join(this.#directory, "done", name);
+    this.#folders.set(group, folder);
+    return folder;
+  }
+
+  /**
+   * Puts a record that is whole where history is, when its call was answered. Until then, and where the
+   * process ends before, it counts as history where it lies, and the next process moves it.
+   */
+  #endLater(path: string, id: string, group: string): void {
+    if (this.#ended.length === 0) setImmediate(() => this.#settle());
+    this.#ended.push(() => this.#end(path, id, group));
+  }
+
+  #settle(): void {
+    for (const end of this.#ended.splice(0)) {
+      try {
+        end();
+      } catch {
+        // The change was made and its record is whole: it stays where it is.
+      }
+    }
   }
 
   #end(path: string, id: string, group: string | null): void {
@@ -121,18 +173,40 @@ export class FileJournal implements JournalStore {
     }
     const folder = this.#groupFolder(group);
     try {
-      fs.renameSync(path, join(folder, id));
+      fs.renameSync(path, `${folder}/${id}`);
     } catch {
-      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-      fs.renameSync(path, join(folder, id));
+      // Not what is above it: somebody may have removed the whole state.
+      fs.mkdirSync(folder, { mode: 0o700 });
+      fs.renameSync(path, `${folder}/${id}`);
     }
-    if (this.#closed++ % PRUNE_EVERY === 0) prune(folder);
+    if (this.#closed++ % PRUNE_EVERY === 0) this.#prune(folder);
+  }
+
+  /** Removes the oldest records beyond what is kept. */
+  #prune(folder: string): void {
+    let bytes = 0;
+    const known = this.#sizes.get(folder);
+    const sizes = new Map<string, number>();
+    for (const [index, name] of namesIn(folder).sort().reverse().entries()) {
+      const path = join(folder, name);
+      try {
+        // What is history is not written to again.
+        const size = known?.get(name) ?? fs.lstatSync(path).size;
+        bytes += size;
+        if (index >= KEPT_RECORDS || bytes > KEPT_BYTES) fs.rmSync(path, { force: true });
+        else sizes.set(name, size);
+      } catch {
+        // Another process was faster.
+      }
+    }
+    this.#sizes.set(folder, sizes);
   }
 
   /** The key; makes the directory and the key where they are missing. @throws INVALID_ARGUMENT */
   #open(): Buffer {
     if (this.#key !== undefined) return this.#key;
-    fs.mkdirSync(join(this.#directory, "open"), { recursive: true, mode: 0o700 });
+    for (const folder of ["open", "done"])
+      fs.mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
     const own = process.getuid?.();
     const at = fs.lstatSync(this.#directory);
     if (!at.isDirectory() || (own !== undefined && own !== 0 && at.uid !== own) || (at.mode & 0o022) !== 0) {
@@ -186,33 +260,6 @@ function keyOf(path: string): Buffer {
   }
 }
 
-/** A record as it is written, and what the next one is chained to. */
-function seal(
-  entry: Entry,
-  key: Buffer,
-  previous: Buffer,
-  id: string,
-): { readonly buffers: readonly Uint8Array[]; readonly mac: Buffer } {
-  const { json, blobs } = toFrame(entry);
-  const text = Buffer.from(json);
-  const hash = createHash("sha256");
-  for (const blob of blobs) hash.update(blob);
-  const head = Buffer.alloc(HEAD);
-  head.writeUInt32LE(text.length, 0);
-  head.writeUInt32LE(
-    blobs.reduce((sum, blob) => sum + blob.length, 0),
-    4,
-  );
-  hash.digest().copy(head, 8);
-  const mac = macOf(key, previous, id, head, text);
-  return { buffers: [head, text, ...blobs, mac], mac };
-}
-
-/** A record may neither be moved to another call nor be put behind another record. */
-function macOf(key: Buffer, previous: Buffer, id: string, head: Buffer, text: Buffer): Buffer {
-  return createHmac("sha256", key).update(previous).update(`${id}\n`).update(head).update(text).digest();
-}
-
 function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   if (size > OFF_LOOP_BYTES) return writeLater(fd, buffers, durable);
@@ -237,73 +284,6 @@ async function writeLater(fd: number, buffers: readonly Uint8Array[], durable: b
   });
 }
 
-/** The records of a file up to where it was cut; contents only where they are wanted. */
-function read(
-  path: string,
-  key: Buffer,
-  id: string,
-  contents: boolean,
-): { readonly entries: readonly Entry[]; readonly authentic: boolean } {
-  const entries: Entry[] = [];
-  const forged = { entries: [], authentic: false };
-  let fd: number;
-  try {
-    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | (fs.constants.O_NONBLOCK ?? 0));
-  } catch {
-    return forged;
-  }
-  try {
-    const facts = fs.fstatSync(fd);
-    if (!facts.isFile()) return forged;
-    let previous: Buffer = Buffer.alloc(MAC);
-    for (let at = 0; at + HEAD <= facts.size; ) {
-      const head = piece(fd, at, HEAD);
-      const [json, blob] = [head.readUInt32LE(0), head.readUInt32LE(4)];
-      const end = at + HEAD + json + blob + MAC;
-      if (end > facts.size) break; // Cut while it was written.
-      if (json > MAX_JSON_BYTES) return forged;
-      const text = piece(fd, at + HEAD, json);
-      const mac = macOf(key, previous, id, head, text);
-      if (!timingSafeEqual(mac, piece(fd, end - MAC, MAC))) return forged;
-      const bytes = contents ? piece(fd, at + HEAD + json, blob) : Buffer.alloc(0);
-      if (contents && !createHash("sha256").update(bytes).digest().equals(head.subarray(8, 40)))
-        return forged;
-      const entry = fromFrame(text.toString(), bytes);
-      if (entry === null) return forged;
-      entries.push(entry);
-      previous = mac;
-      at = end;
-    }
-    return { entries, authentic: true };
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-function piece(fd: number, at: number, length: number): Buffer {
-  const buffer = Buffer.alloc(length);
-  for (let got = 0; got < length; ) {
-    const count = fs.readSync(fd, buffer, got, length - got, at + got);
-    if (count === 0) break;
-    got += count;
-  }
-  return buffer;
-}
-
-function finished(read: { readonly entries: readonly Entry[]; readonly authentic: boolean }): StoredLog {
+function finished(read: Read): StoredLog {
   return { ...read, close: () => undefined, leave: () => undefined };
-}
-
-/** Removes the oldest records beyond what is kept. */
-function prune(folder: string): void {
-  let bytes = 0;
-  for (const [index, name] of namesIn(folder).sort().reverse().entries()) {
-    const path = join(folder, name);
-    try {
-      bytes += fs.lstatSync(path).size;
-      if (index >= KEPT_RECORDS || bytes > KEPT_BYTES) fs.rmSync(path, { force: true });
-    } catch {
-      // Another process was faster.
-    }
-  }
 }

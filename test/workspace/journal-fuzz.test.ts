@@ -44,9 +44,14 @@ const journal = (): FileJournal => new FileJournal(base, () => ({ release: () =>
 
 beforeAll(async () => {
   base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-journal-fuzz-")));
-  const log = journal().begin(ID);
+  const writer = journal();
+  const log = writer.begin(ID);
   for (const entry of ENTRIES) await log.append(entry, false);
   log.close(GROUP);
+  // Everybody's history has it at once; who wrote it puts it away by the next look at the latest.
+  expect(journal().history(GROUP)).toMatchObject([{ authentic: true, entries: { length: 3 } }]);
+  expect(journal().find(GROUP, ID)?.entries).toHaveLength(3);
+  expect(writer.history(GROUP)).toHaveLength(1);
   const done = join(base, "journal/done");
   path = join(done, fs.readdirSync(done)[0] as string, ID);
   record = fs.readFileSync(path);
