@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+import { leastLines } from "./scripts/lib/coverage.mjs";
 
 const slow = "test/**/*.slow.test.ts";
 
@@ -20,8 +20,7 @@ export default defineConfig({
       reporter: ["text-summary", "json-summary", "html"],
       reportsDirectory: ".cache/coverage",
       reportOnFailure: true,
-      // Half a thousand lines only run where the WebAssembly module is built.
-      thresholds: { lines: existsSync("dist/wasm/filewright_bg.wasm") ? 95 : 93 },
+      thresholds: { lines: leastLines() },
     },
     projects: [
       { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [slow], testTimeout: 60_000 } },

@@ -16,12 +16,13 @@ import { buildWasm } from "./build-wasm.mjs";
 import { check } from "./check.mjs";
 import { countingCore, testsOf } from "./coverage-core.mjs";
 import { fuzz } from "./fuzz.mjs";
+import { leastLines } from "./lib/coverage.mjs";
 import { bin, BuildError, main, root, run } from "./lib/run.mjs";
-import { cargoResults, lastResults, sum, vitestResults } from "./lib/results.mjs";
+import { cargoResults, lastResults, secondChance, sum, together, vitestResults } from "./lib/results.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 /** Lines are counted in the run that there is anyway; pages to look at are for `npm run coverage`. */
-const COVERED = ["--coverage", "--coverage.reporter=text-summary"];
+const COVERED = ["--coverage", "--coverage.reporter=text-summary", "--coverage.reporter=json-summary"];
 const flag = (name) => process.argv.includes(name);
 const reports = ".cache/test";
 
@@ -80,13 +81,30 @@ function loom() {
   return cargoResults(stdout, status);
 }
 
+/** @param {string[]} more options of the first run alone, where there is a second. */
 function vitest(project, ...more) {
-  const json = `${reports}/${project}.json`;
+  const first = vitestOnce(project, project, more);
+  const files = secondChance(first);
+  if (files.length === 0) return first;
+  console.log(`\nOnce more, alone: ${files.join(" ")}`);
+  const both = together(first, vitestOnce(project, `${project}-again`, ["--maxWorkers=1", ...files]));
+  // The first run has ended badly already: that too few lines were run does not show in how it ended.
+  if (both.failed > 0 || !more.includes(COVERED[0]) || coveredLines() >= leastLines()) return both;
+  return { ...both, failed: 1, why: [`too few lines of js/ are run: ${coveredLines()} %`] };
+}
+
+function coveredLines() {
+  const file = join(root, ".cache/coverage/coverage-summary.json");
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).total.lines.pct : 0;
+}
+
+function vitestOnce(project, report, more) {
+  const json = `${reports}/${report}.json`;
   rmSync(join(root, json), { force: true });
-  const report = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
+  const told = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
   const { status } = run(
     bin("vitest"),
-    ["run", "--project", project, "--passWithNoTests", ...report, ...more],
+    ["run", "--project", project, "--passWithNoTests", ...told, ...more],
     {
       check: false,
     },
@@ -151,6 +169,10 @@ async function suite([name, body]) {
 
 /** Repeats at the end what failed: the place where it did is thousands of lines above. */
 function tell(results) {
+  for (const { name, unsteady = [] } of results) {
+    if (unsteady.length > 0)
+      console.log(`\nUNSTEADY in ${name}, to be mended: failed, and passed alone\n${unsteady.join("\n\n")}`);
+  }
   for (const { name, failed, why = [] } of results) {
     if (failed > 0) console.log(`\nFAILED in ${name}: ${failed}\n${why.join("\n\n")}`);
   }

@@ -67,7 +67,7 @@ export function transferFlags(options: LocalTransferOptions, backend: LocalOptio
 
 /** What an operation on a tree touched. */
 export function countsOf(packed: Packed): TreeCounts {
-  const [files = 0, directories = 0, bytes = 0] = packed.nums;
+  const { 0: files = 0, 1: directories = 0, 2: bytes = 0 } = packed.nums;
   return Object.freeze({ files, directories, bytes });
 }
 

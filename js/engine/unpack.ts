@@ -6,7 +6,8 @@
 
 /** A result as it crosses from either engine. */
 export interface Packed {
-  readonly nums: Float64Array;
+  /** A list where there are few: a buffer costs more than reading it. */
+  readonly nums: ArrayLike<number>;
   readonly text: string;
 }
 
@@ -20,7 +21,7 @@ export function unpack(packed: Packed): Unpacker {
  * each result cost more than reading most of them.
  */
 export class Unpacker {
-  readonly #nums: Float64Array;
+  readonly #nums: ArrayLike<number>;
   readonly #text: string;
   #at = 0;
   #from = 0;

@@ -133,10 +133,10 @@ describe.skipIf(landlock === 0)("002-89 a sandboxed command", () => {
 
   test("is killed with everything it started when its time is up, and when it ends", async () => {
     const ws = await workspace();
-    const late = await run(ws, shell("(sleep 1; touch late) & sleep 30", { timeout_ms: 200 }));
+    const late = await run(ws, shell("(sleep 3; touch late) & sleep 30", { timeout_ms: 200 }));
     expect(late).toMatchObject({ timed_out: true, exit_code: null });
-    expect(await run(ws, shell("(sleep 1; touch left) & echo done"))).toMatchObject({ stdout: "done\n" });
-    await sleep(1500);
+    expect(await run(ws, shell("(sleep 3; touch left) & echo done"))).toMatchObject({ stdout: "done\n" });
+    await sleep(3500);
     expect(fs.readdirSync(root)).toEqual([]);
   });
 

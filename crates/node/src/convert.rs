@@ -6,8 +6,12 @@ use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
 /// Numbers that cross by copy while there are few of them: a buffer that stays
-/// in Rust needs a finaliser, which costs several times the whole call.
+/// in Rust needs a finaliser, which costs several times the whole call, and any
+/// buffer costs more than a short list.
 pub struct Numbers(Vec<f64>);
+
+/// At most so many cross as a list.
+const LISTED: usize = 32;
 
 /// Above this many, the copy costs more than the finaliser.
 const COPIED: usize = 4096;
@@ -35,6 +39,10 @@ impl ToNapiValue for Numbers {
         if numbers.0.len() > COPIED {
             // SAFETY: the caller's promise about `raw`, handed on.
             return unsafe { Float64Array::to_napi_value(raw, numbers.0.into()) };
+        }
+        if numbers.0.len() <= LISTED {
+            // SAFETY: the caller's promise about `raw`, handed on.
+            return unsafe { Vec::<f64>::to_napi_value(raw, numbers.0) };
         }
         let slice = Float64ArraySlice::copy_from(&Env::from_raw(raw), &numbers.0)?;
         // SAFETY: the caller's promise about `raw`, handed on.
@@ -76,7 +84,7 @@ impl ToNapiValue for Text {
 /// `Packed` as JavaScript sees it: `{ nums, text }`.
 #[napi(object, object_from_js = false)]
 pub struct PackedResult {
-    #[napi(ts_type = "Float64Array")]
+    #[napi(ts_type = "Float64Array | number[]")]
     pub nums: Numbers,
     #[napi(ts_type = "string")]
     pub text: Text,
