@@ -2,7 +2,9 @@
 import { afterAll, expect, it } from "vitest";
 import { engine, setEngine } from "../js/engine/current.ts";
 import { useWorkers } from "../js/engine/workers.node.ts";
-import { FilewrightError } from "../js/index.node.ts";
+import { grepBackend } from "../js/backends/search.ts";
+import type { SearchQuery } from "../js/engine/search.ts";
+import { FilewrightError, MemoryBackend } from "../js/index.node.ts";
 import { describeParity, engines } from "./parity/engines.ts";
 
 const lines = (count: number) =>
@@ -55,5 +57,58 @@ describeParity("the engine's workers", () => {
     }
     expect(workers.reason).toBe("closed");
     expect((await engine().grepTextAsync(lines(6000), { pattern: "line 77 " })).total).toBe(12);
+  });
+
+  it("compile what a page would wait for, and find in a tree what is found in place", async () => {
+    const wasm = engines?.wasm as ReturnType<typeof engine>;
+    const files = Object.fromEntries(
+      Array.from({ length: 700 }, (_, i) => {
+        const content = i % 50 === 7 ? "\0" : `line ${i}\nname_${i % 9} = Value${i}Error\n`;
+        return [`/${i % 4}/f${i}.txt`, content] as const;
+      }),
+    );
+    const query = (): SearchQuery => ({ pattern: "\\w+[13]Error" });
+    const asked: readonly Partial<SearchQuery>[] = [
+      {},
+      {},
+      { maxResults: 5 },
+      { maxResults: 40, maxPerFile: 1, glob: "*1.txt" },
+      { output: "files", maxResults: 30 },
+      { output: "count", word: true, case: "insensitive" },
+      { pattern: "absent\\d" },
+      { patterns: ["Value\\d7E", "line \\d{2}$"] },
+      { index: "off", maxResults: 7 },
+    ];
+    const all = async () => {
+      const backend = new MemoryBackend(files);
+      const said: unknown[] = [];
+      for (const more of asked) {
+        const { pattern, ...rest } = { ...query(), ...more };
+        const given = rest.patterns === undefined ? { pattern, ...rest } : rest;
+        const first = await grepBackend(backend, "/", given);
+        said.push(first);
+        if (first.nextCursor !== undefined)
+          said.push(await grepBackend(backend, "/", { ...given, cursor: first.nextCursor }));
+      }
+      said.push(await grepBackend(backend, "/0/f0.txt", query()));
+      return said;
+    };
+    setEngine(wasm);
+    const inPlace = await all();
+    const workers = await useWorkers({ size: 1 });
+    try {
+      expect(await all()).toEqual(inPlace);
+      expect(workers.count).toBe(1);
+      const backend = new MemoryBackend({});
+      expect(await grepBackend(backend, "/", { pattern: "(\\w" }).catch(code)).toBe("INVALID_REGEX");
+      const controller = new AbortController();
+      const { signal } = controller;
+      const cancelled = grepBackend(new MemoryBackend(files), "/", { ...query(), signal }).catch(code);
+      controller.abort();
+      expect(await cancelled).toBe("CANCELLED");
+    } finally {
+      workers.close();
+    }
+    expect(await all()).toEqual(inPlace);
   });
 });

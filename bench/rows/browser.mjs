@@ -1,6 +1,7 @@
 // What a page notices, in a real Chromium: how soon the engine is there, by itself
 // and with its script, against the import of jsdiff; and the longest wait of the page while workers are busy
-// with large texts, against a page that idles beside a worker as busy as they are.
+// with large texts, against a page that idles beside a worker as busy as they are; and
+// how long a search of memory takes there.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { build } from "esbuild";
 import { chromium } from "playwright-core";
 import { median } from "../lib/measure.mjs";
 import { Skip } from "../lib/skip.mjs";
+import { warmRow } from "./wasm.mjs";
 
 export const title = "browser: the engine in Chromium, against jsdiff and against an idle page";
 
@@ -30,6 +32,7 @@ export async function* rows({ root }) {
     const url = `http://127.0.0.1:${server.address().port}/`;
     yield* readiness(browser, url);
     yield* pauses(browser, url);
+    yield await memory(browser, url);
   } finally {
     await browser.close();
     server.close();
@@ -101,11 +104,27 @@ async function* pauses(browser, url) {
   }
 }
 
+async function memory(browser, url) {
+  const page = await browser.newPage();
+  await page.goto(url);
+  return warmRow(await page.evaluate(async () => (await import("/memory.js")).run()));
+}
+
 const ENGINE = `
 import { diff, ready } from "./dist/engine/index.js";
 export const start = async (module = new URL("/filewright_bg.wasm", location.href)) => {
   await ready(module);
   return diff("a\\n", "b\\n").text;
+};`;
+
+const MEMORY = `
+import { MemoryBackend, openWorkspace } from "./dist/index.js";
+import { grepBackend } from "./dist/backends/search.js";
+import { ready } from "./dist/engine/index.js";
+import { searches } from "./bench/lib/memory-tree.mjs";
+export const run = async () => {
+  await ready(new URL("/filewright_bg.wasm", location.href));
+  return searches({ MemoryBackend, openWorkspace, grepBackend });
 };`;
 
 const JSDIFF = `
@@ -178,6 +197,8 @@ async function scripts(root) {
       stdin: { contents, resolveDir },
       ...{ bundle: true, minify: true, write: false, format: "esm", platform: "browser", target: "es2023" },
       logLevel: "error",
+      // Optional peers, which are loaded only where they are installed.
+      external: ["sharp", "unpdf", "yaml", "@opentelemetry/api"],
     });
     return outputFiles[0].contents;
   };
@@ -186,6 +207,7 @@ async function scripts(root) {
     "engine.js": await bundle(ENGINE),
     "jsdiff.js": await bundle(JSDIFF, join(root, "bench")),
     "pauses.js": await bundle(PAUSES),
+    "memory.js": await bundle(MEMORY),
     "worker.js": await bundle('import "./dist/engine/worker.js";'),
     "busy.js": BUSY,
   };

@@ -7,7 +7,7 @@
  * somebody's own is searched by reading it.
  */
 import { engine } from "../engine/current.ts";
-import type { CompiledQuery, HeldIndex } from "../engine/search.ts";
+import type { CompiledQuery, HeldIndex, SentQuery } from "../engine/search.ts";
 import type { FsBackend, MaybePromise } from "./backend.ts";
 
 /** A file; its bytes are never changed in place, only exchanged. */
@@ -104,7 +104,7 @@ export class Signs {
   }
 
   /** Which contents can match; undefined where all can. */
-  candidates(query: CompiledQuery): Candidates | undefined {
+  candidates(query: CompiledQuery | SentQuery): Candidates | undefined {
     const bits = this.#index?.candidates(query);
     return bits === undefined ? undefined : { known: this.#known, bits };
   }

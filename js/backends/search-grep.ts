@@ -15,8 +15,10 @@ import {
   type SearchMatch,
   type SearchQuery,
   type SearchResult,
+  type SentQuery,
   type TextHits,
 } from "../engine/search.ts";
+import { Ahead } from "./search-ahead.ts";
 import { Pace } from "./search-walk.ts";
 
 /** A query that can be cancelled. */
@@ -36,12 +38,13 @@ const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
 /** One search of contents, and what it has found so far. */
 export class Search {
-  readonly compiled: CompiledQuery;
+  readonly compiled: CompiledQuery | SentQuery;
   /** Larger files are passed over (bytes). */
   readonly maxFileBytes: number;
   readonly from: { readonly path: string; readonly number: number };
   readonly #query: SearchQuery & Signalled;
   readonly #pace: Pace;
+  readonly #ahead = new Ahead();
   readonly #content: boolean;
   readonly #maxResults: number;
   readonly #found: { readonly path: string; readonly hits: TextHits }[] = [];
@@ -63,8 +66,13 @@ export class Search {
       throw argument("output", "output must be one of content, files, count");
     }
     this.#content = output === "content";
-    this.compiled = engine().compileQuery(query);
+    this.compiled = engine().sentQuery(query) ?? engine().compileQuery(query);
     this.#pace = new Pace(query);
+  }
+
+  /** Whether the query compiles, where a worker has to tell. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED, CANCELLED */
+  async compiles(): Promise<void> {
+    if ("searchAll" in this.compiled) await this.compiled.searchAll([], { count: true }, this.#query.signal);
   }
 
   /** Whether the time is up, before a file is searched. @throws CANCELLED */
@@ -84,19 +92,32 @@ export class Search {
     if (!(error instanceof FilewrightError && error.code === "NOT_FOUND")) this.#unreadable++;
   }
 
-  /** Searches a file: later where it is large and there are workers, else at once. */
-  file(path: string, content: Uint8Array): Promise<void> | undefined {
-    const { before, after, context, maxPerFile, maxLineChars } = this.#query;
+  /**
+   * Searches a file: later where it is large and there are workers, else at once.
+   *
+   * @param following contents that will be asked for next, as long as the search goes on
+   */
+  file(
+    path: string,
+    content: Uint8Array,
+    following: () => Iterable<Uint8Array> = () => [],
+  ): Promise<void> | undefined {
+    const { before, after, context, maxPerFile, maxLineChars, signal } = this.#query;
     const skipLines = path === this.from.path ? Math.min(this.from.number, WHOLE_FILE) : 0;
     const limits = { before, after, context, maxLineChars, skipLines };
     // One more than wanted tells that there is more.
     const most = Math.min(maxPerFile ?? WHOLE_FILE, this.#content ? this.#maxResults + 1 : WHOLE_FILE);
     const perFile = most === WHOLE_FILE ? {} : { maxPerFile: most };
-    const { later } = this.compiled;
-    if (later !== undefined && content.length >= LARGE_BYTES) {
-      const asked = { ...limits, ...perFile, count: !this.#content };
-      return later(content, asked, this.#query.signal).then((hits) => this.#take(path, hits));
+    const asked = { ...limits, ...perFile, count: !this.#content };
+    if ("searchAll" in this.compiled) {
+      const found = this.#ahead.take(content, skipLines > 0 ? () => [] : following, (contents) =>
+        (this.compiled as SentQuery).searchAll(contents, asked, signal),
+      );
+      return found.then((hits) => this.#take(path, hits));
     }
+    const { later } = this.compiled;
+    if (later !== undefined && content.length >= LARGE_BYTES)
+      return later(content, asked, signal).then((hits) => this.#take(path, hits));
     this.#take(path, this.compiled[this.#content ? "search" : "count"](content, { ...limits, ...perFile }));
     return undefined;
   }

@@ -184,7 +184,7 @@ class Passage {
 
   async #read(at: number): Promise<boolean> {
     if (!(await this.#inTime(at))) return false;
-    await readAt(this.#search, this.#held, this.#view, at);
+    await readAt(this.#search, this.#held, this.#view, at, this.#candidates);
     return !this.#search.isFull;
   }
 }
@@ -201,10 +201,16 @@ function passesOver(
     search.binary++;
     return true;
   }
-  if (candidates === undefined || code < 0 || code >= candidates.known) return false;
-  if (((candidates.bits[code >> 3] as number) >> (code & 7)) & 1) return false;
+  if (canMatch(code, candidates)) return false;
   search.searched++;
   return true;
+}
+
+/** Whether a content with this code can match; a binary one cannot. */
+function canMatch(code: number, candidates: Candidates | undefined): boolean {
+  if (code === BINARY) return false;
+  if (candidates === undefined || code < 0 || code >= candidates.known) return true;
+  return (((candidates.bits[code >> 3] as number) >> (code & 7)) & 1) === 1;
 }
 
 /** The code of the content that a file has now. */
@@ -220,7 +226,13 @@ function codeOf({ signs }: HeldContents, slot: Slot): number {
 }
 
 /** Searches a file, and takes note that it was read. */
-async function readAt(search: Search, held: HeldContents, view: View, at: number): Promise<void> {
+async function readAt(
+  search: Search,
+  held: HeldContents,
+  view: View,
+  at: number,
+  candidates: Candidates | undefined,
+): Promise<void> {
   const slot = view.slots[at] as Slot;
   const { file } = slot;
   if (file instanceof Error) {
@@ -232,9 +244,26 @@ async function readAt(search: Search, held: HeldContents, view: View, at: number
     search.large++;
     return;
   }
-  await search.file(view.paths[at] as string, bytes);
+  await search.file(view.paths[at] as string, bytes, () => following(search, held, view, at, candidates));
   const code = orForget(held, () => held.signs.read(bytes)) ?? NEVER;
   if (slot.content === bytes && slot.generation === held.signs.generation) slot.code = code;
+}
+
+/** The contents that are likely to be read after a file. */
+function* following(
+  search: Search,
+  held: HeldContents,
+  view: View,
+  at: number,
+  candidates: Candidates | undefined,
+): Iterable<Uint8Array> {
+  for (let next = at + 1; next < view.slots.length; next++) {
+    const slot = view.slots[next] as Slot;
+    const { file } = slot;
+    if (file instanceof Error || file.bytes.length > search.maxFileBytes) continue;
+    if (!canMatch(codeOf(held, slot), candidates)) continue;
+    yield file.bytes;
+  }
 }
 
 /** An engine that broke down, or is another one by now, has no signatures: then everything is read. */

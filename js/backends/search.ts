@@ -29,6 +29,7 @@ export async function grepBackend(
 ): Promise<SearchResult> {
   if (backend.grep !== undefined) return backend.grep(root, query);
   const search = new Search(query);
+  await search.compiles();
   const stat = await backend.stat(root);
   if (stat.type === "other") throw failure("NOT_REGULAR_FILE", root);
   if (!stat.isDir) {

@@ -4,9 +4,11 @@
  * Searching a tree on disk is one call of the native engine: `tree-search.ts`.
  */
 import { checkAborted, fromEngine, type Signalled } from "./errors.ts";
+import { isHeavy, isParsedSoon } from "./heavy-queries.ts";
+import { isAttributed, toHits } from "./hits.ts";
 import { KeptQueries } from "./kept-queries.ts";
-import type { TextHits, TextLimits, TextMatch, TextQuery } from "./search-types.ts";
-import { type Packed, type Unpacker, unpack } from "./unpack.ts";
+import type { TextHits, TextLimits, TextQuery } from "./search-types.ts";
+import type { Packed } from "./unpack.ts";
 import { toUtf8 } from "./utf8.ts";
 
 export type * from "./search-types.ts";
@@ -28,12 +30,22 @@ export interface CompiledQuery {
   ): Promise<TextHits>;
 }
 
+/** A query that workers compile, because the page would wait for it. */
+export interface SentQuery {
+  /** Searches contents, all with the same limits. Of none it says whether the query compiles. @throws CANCELLED */
+  searchAll(
+    contents: readonly Uint8Array[],
+    limits: TextLimits & { readonly skipLines?: number; readonly count: boolean },
+    signal?: AbortSignal,
+  ): Promise<readonly TextHits[]>;
+}
+
 /** An index of contents that the caller holds, by numbers that the index gives. */
 export interface HeldIndex {
   /** Remembers a content: its number from 0, -1 for a binary one, -2 for one that every query has to read. */
   sign(content: Uint8Array): number;
   /** One bit for each number: the contents that can match. Undefined where all can. */
-  candidates(query: CompiledQuery): Uint8Array | undefined;
+  candidates(query: CompiledQuery | SentQuery): Uint8Array | undefined;
   /** The memory in use, in bytes. */
   bytes(): number;
 }
@@ -86,9 +98,18 @@ export interface SearchBinding {
   readonly SearchQuery: new (options: string) => RawQuery;
   /** Off the event loop; only where there are workers. */
   searchAsync?(options: string, content: Uint8Array, limits: string, signal?: AbortSignal): Promise<Packed>;
+  /** Several contents in one call; only where there are workers. */
+  searchAllAsync?(
+    options: string,
+    contents: readonly Uint8Array[],
+    limits: string,
+    signal?: AbortSignal,
+  ): Promise<readonly Packed[]>;
   readonly HeldIndex: new () => {
     sign(content: Uint8Array): number;
     candidates(query: RawQuery): Uint8Array | null | undefined;
+    /** Of a query that is compiled elsewhere; only where that may be. */
+    candidatesOf?(options: string): Uint8Array | undefined;
     bytes(): number;
   };
   readonly PathGlobs: new (
@@ -110,6 +131,8 @@ export interface SearchEngine {
   glob(patterns: string | readonly string[], options?: GlobOptions): PathGlobs;
   /** Compiles a query. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   compileQuery(query: TextQuery): CompiledQuery;
+  /** The query for workers to compile; undefined where there are none, or it takes no time. */
+  sentQuery(query: TextQuery): SentQuery | undefined;
   /** Searches a text. @throws INVALID_REGEX, INVALID_ARGUMENT, LIMIT_EXCEEDED */
   grepText(text: string | Uint8Array, query: TextQuery & TextLimits): TextHits;
   /** The same in a worker where there are any: for large texts. @throws also CANCELLED */
@@ -124,7 +147,8 @@ export interface SearchEngine {
 export function searchEngine(binding: SearchBinding): SearchEngine {
   const raws = new WeakMap<CompiledQuery, RawQuery>();
   const kept = new KeptQueries<CompiledQuery>();
-  const { searchAsync } = binding;
+  const sent = new WeakMap<SentQuery, string | undefined>();
+  const { searchAsync, searchAllAsync } = binding;
   const compileQuery = (query: TextQuery): CompiledQuery => {
     const options = optionsOf(query);
     const known = kept.get(options);
@@ -162,6 +186,22 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       };
     },
     compileQuery,
+    sentQuery(query) {
+      if (searchAllAsync === undefined || !isHeavy(query)) return undefined;
+      const [options, attributed] = [optionsOf(query), isAttributed(query)];
+      const made: SentQuery = {
+        async searchAll(contents, limits, signal) {
+          try {
+            const found = await searchAllAsync(options, contents, JSON.stringify(limits), signal);
+            return found.map((packed) => toHits(packed, attributed));
+          } catch (error) {
+            throw fromEngine(error);
+          }
+        },
+      };
+      sent.set(made, isParsedSoon(query) ? options : undefined);
+      return made;
+    },
     grepText: (text, query) => compileQuery(query).search(toUtf8(text), limitsOf(query)),
     async grepTextAsync(text, query) {
       checkAborted(query.signal);
@@ -181,7 +221,11 @@ export function searchEngine(binding: SearchBinding): SearchEngine {
       const raw = new binding.HeldIndex();
       return {
         sign: (content) => raw.sign(content),
-        candidates: (query) => raw.candidates(raws.get(query) as RawQuery) ?? undefined,
+        candidates(query) {
+          if ("search" in query) return raw.candidates(raws.get(query) as RawQuery) ?? undefined;
+          const options = sent.get(query);
+          return options === undefined ? undefined : raw.candidatesOf?.(options);
+        },
         bytes: () => raw.bytes(),
       };
     },
@@ -215,55 +259,4 @@ function toRules(raw: RawIgnore): IgnoreRules {
     },
     ignored: (path, isDir) => raw.ignored(path, isDir),
   };
-}
-
-/** Reads what `search_packed` of `crates/core/src/search/pack.rs` wrote. */
-function toHits(packed: Packed, attributed: boolean): TextHits {
-  // Each field of what WebAssembly gives is a copy.
-  const { nums, text } = packed;
-  (packed as { free?(): void }).free?.();
-  const from = unpack({ nums, text });
-  const binary = from.flag();
-  const more = from.flag();
-  const total = from.num();
-  const context = from.flag();
-  const matches: TextMatch[] = [];
-  // A count comes without its hits.
-  if (nums.length > 4) {
-    for (let left = total; left > 0; left--) matches.push(readMatch(from, { context, attributed }, {}));
-  }
-  return { matches, total, binary, more };
-}
-
-/** Whether matches say which of several patterns they are of. */
-export function isAttributed(query: Pick<TextQuery, "patterns">): boolean {
-  return query.patterns !== undefined && query.patterns.length > 0;
-}
-
-/** Reads what `pack_hit` of `crates/core/src/search/pack.rs` wrote, into a copy of `base`. */
-export function readMatch<Base extends object>(
-  from: Unpacker,
-  { context, attributed }: { readonly context: boolean; readonly attributed: boolean },
-  base: Base,
-): Base & TextMatch {
-  const line = from.num();
-  const endLine = from.num();
-  const column = from.num();
-  const cut = from.flag();
-  const match: Record<string, unknown> = { ...base, line, column, text: from.str() };
-  if (cut) match["cut"] = true;
-  if (endLine > line) match["endLine"] = endLine;
-  if (context) {
-    match["before"] = readLines(from);
-    match["after"] = readLines(from);
-  }
-  if (attributed) match["patterns"] = Array.from({ length: from.num() }, () => from.num());
-  return match as Base & TextMatch;
-}
-
-/** Reads a number of strings and the strings. */
-export function readLines(from: Unpacker): readonly string[] {
-  const lines: string[] = [];
-  for (let left = from.num(); left > 0; left--) lines.push(from.str());
-  return lines;
 }

@@ -5,7 +5,7 @@
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { FilewrightError, fromEngine } from "./errors.ts";
 import { fileTypeGlobs } from "./file-types.ts";
-import { isAttributed, readLines, readMatch } from "./search.ts";
+import { isAttributed, readLines, readMatch } from "./hits.ts";
 import type {
   FileCount,
   FindQuery,

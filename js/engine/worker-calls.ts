@@ -7,6 +7,7 @@ import type { Pool, Said } from "./pool.ts";
 import { LARGE_BYTES } from "./search.ts";
 import type { Packed } from "./unpack.ts";
 
+const NOTHING = new Uint8Array(0);
 /** Of edits fewer bytes count: they may take longer than their bytes tell. */
 const SMALL_EDIT = 4 * 1024;
 
@@ -16,6 +17,13 @@ type Calls = Readonly<Record<string, (...args: never[]) => unknown>>;
 /** What a worker does, by name. */
 function callsOf(binding: Binding): Calls {
   let query: { readonly options: string; readonly raw: InstanceType<Binding["SearchQuery"]> } | undefined;
+  const search = (options: string, content: Uint8Array, limits: string): Packed => {
+    if (query?.options !== options) query = { options, raw: new binding.SearchQuery(options) };
+    const found: Packed & { free?(): void } = query.raw.search(content, limits);
+    const { nums, text } = found;
+    found.free?.();
+    return { nums, text };
+  };
   return {
     diff(before: Uint8Array, after: Uint8Array, ...rest: Tail<Parameters<Diff>>): Packed {
       const totals = new Uint32Array(3);
@@ -30,12 +38,11 @@ function callsOf(binding: Binding): Calls {
       return { facts, contents };
     },
     readPage: binding.readPage,
-    search(options: string, content: Uint8Array, limits: string): Packed {
-      if (query?.options !== options) query = { options, raw: new binding.SearchQuery(options) };
-      const found: Packed & { free?(): void } = query.raw.search(content, limits);
-      const { nums, text } = found;
-      found.free?.();
-      return { nums, text };
+    search,
+    searchAll(options: string, contents: readonly Uint8Array[], limits: string): readonly Packed[] {
+      // Compiled whether or not there is anything to search: that is asked, too.
+      search(options, NOTHING, "{}");
+      return contents.map((content) => search(options, content, limits));
     },
   };
 }
@@ -77,6 +84,13 @@ export function pooled(binding: Binding, pool: Pool): Binding {
     },
     readPageAsync: (bytes, name, request, signal) =>
       run(bytes.length, "readPage", [bytes, name, request], signal),
+    searchAllAsync: (options, contents, limits, signal) =>
+      pool.run(
+        "searchAll",
+        [options, contents, limits],
+        () => here["searchAll"]?.(...([options, contents, limits] as never[])) as readonly Packed[],
+        signal,
+      ),
     searchAsync: (options, content, limits, signal) =>
       run(content.length, "search", [options, content, limits], signal),
   };

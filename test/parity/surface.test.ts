@@ -83,6 +83,7 @@ const cases: Record<string, (engine: Engine) => unknown> = {
     const query = e.compileQuery({ patterns: ["ONE", "日.", "o"], case: "insensitive" });
     return [query.search(utf8(before), { maxLineChars: 3 }), query.count(utf8(before))];
   },
+  "a query that no worker is there for": (e) => e.sentQuery({ pattern: "\\w{9}" }),
   "a pattern refused": (e) => e.compileQuery({ pattern: "a{2,1}" }),
   "paths ranked": (e) => e.rankPaths("usbhb", ["drivers/usb/hub.c", "fs/inode.c", "usb/näh.c"], { limit: 2 }),
   "nothing to rank by": (e) => e.rankPaths("", ["a"]),

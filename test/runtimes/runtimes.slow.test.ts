@@ -9,10 +9,16 @@ import { describeParity } from "../parity/engines.ts";
 import { addon, home, prepare, program } from "./prepare.ts";
 
 const why = prepare();
+const DENO = ["run", "--quiet", "--no-lock", "--node-modules-dir=manual", "--allow-read"];
 
-/** Runs the scene on a command line. */
-function play(command: string, args: readonly string[], env: Record<string, string> = {}): unknown {
-  const { stdout, stderr } = spawnSync(command, [...args, join(home, "scene/main.mjs")], {
+/** Runs a scene on a command line. */
+function play(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  scene = "main",
+): unknown {
+  const { stdout, stderr } = spawnSync(command, [...args, join(home, `scene/${scene}.mjs`)], {
     cwd: home,
     encoding: "utf8",
     timeout: 60_000,
@@ -40,8 +46,7 @@ describeParity("every runtime answers as Node does natively", () => {
 
   it("Deno", ({ skip }) => {
     const deno = program("deno") ?? skip(why ?? "npm has no Deno for this machine");
-    const args = ["run", "--quiet", "--no-lock", "--node-modules-dir=manual", "--allow-read"];
-    expect(play(deno, args)).toEqual({ ...native, kind: "wasm" });
+    expect(play(deno, DENO)).toEqual({ ...native, kind: "wasm" });
   });
 
   it("Bun, on the addon", ({ skip }) => {
@@ -57,6 +62,39 @@ describeParity("every runtime answers as Node does natively", () => {
   it("workerd", async ({ skip }) => {
     const workerd = program("workerd") ?? skip(why ?? "npm has no workerd for this machine");
     expect(await serve(workerd)).toBe(native.answers);
+  });
+});
+
+describeParity("a runtime's workers do what is done in place, and end what is given up", () => {
+  const RIGHT = {
+    same: true,
+    answers: [
+      expect.objectContaining({ binary: false }),
+      "INVALID_REGEX",
+      expect.any(Number),
+      1,
+      ["f"],
+      expect.stringMatching(/^(some line \d+ of text\n){2}$/),
+      expect.stringMatching(/^c\.txt:1:line 7$/m),
+    ],
+    count: 1,
+    cancelled: "CANCELLED",
+    total: 1,
+  };
+  const wasm = { FILEWRIGHT_ENGINE: "wasm" };
+
+  it("Node", () => {
+    expect(play(process.execPath, [], wasm, "pool")).toEqual(RIGHT);
+  });
+
+  it("Deno", ({ skip }) => {
+    const deno = program("deno") ?? skip(why ?? "npm has no Deno for this machine");
+    expect(play(deno, DENO, {}, "pool")).toEqual(RIGHT);
+  });
+
+  it("Bun", ({ skip }) => {
+    const bun = program("bun") ?? skip(why ?? "npm has no Bun for this machine");
+    expect(play(bun, ["run"], wasm, "pool")).toEqual(RIGHT);
   });
 });
 

@@ -54,6 +54,13 @@ impl HeldIndex {
         Some(set.into_iter().flat_map(u64::to_le_bytes).collect())
     }
 
+    /// The same for a query that is compiled in a worker, from its options.
+    #[wasm_bindgen(js_name = candidatesOf)]
+    pub fn candidates_of(&self, options: &str) -> Option<Vec<u8>> {
+        let set = self.held.candidates_of(&Options::parse(options).ok()?)?;
+        Some(set.into_iter().flat_map(u64::to_le_bytes).collect())
+    }
+
     /// The memory in use, in bytes.
     pub fn bytes(&self) -> f64 {
         self.held.bytes() as f64

@@ -1,4 +1,4 @@
-/** The page of the engine's workers: what it can do while they work. */
+/** The page of the engine's workers: what runs on it, and what in them. */
 import { applyPatchAsync, planEditsBytesAsync, readPageAsync } from "../../../js/engine/functions.ts";
 import { diffAsync, engine, FilewrightError, grepText, grepTextAsync } from "../../../js/engine/index.ts";
 import { useWorkers } from "../../../js/engine/workers.ts";
@@ -25,32 +25,10 @@ Object.assign(WebAssembly, {
 const wasm = new URL("filewright_bg.wasm", location.href);
 const script = (name: string) => () => new Worker(name, { type: "module" });
 
-/** How often the page had its turn while `work` was under way, and the longest it waited for one (milliseconds). */
-async function turns(work: () => unknown): Promise<{ turns: number; longest: number; took: number }> {
-  let count = 0;
-  let longest = 0;
-  let last = performance.now();
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-    count++;
-    setTimeout(() => port2.postMessage(0), 1);
-  };
-  port2.postMessage(0);
-  const begun = performance.now();
-  await work();
-  const now = performance.now();
-  port1.close();
-  return { turns: count, longest: Math.max(longest, now - last), took: now - begun };
-}
-
 const code = (error: unknown) => (error instanceof FilewrightError ? error.code : String(error));
 
 const lab = {
   useWorkers: (name: string, size = 2) => useWorkers({ worker: script(name), wasm, size }),
-  turns,
   /** What of the module ran on the page itself while `work` was under way. */
   async onPage(work: () => unknown): Promise<readonly string[]> {
     called.length = 0;

@@ -15,7 +15,20 @@ pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
 }
 
 /// A bit for every byte that is LF, the first byte's lowest.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
+    use std::arch::wasm32::{i8x16_eq, i8x16_splat, u8x16_bitmask, u64x2};
+    let lf = i8x16_splat(b'\n' as i8);
+    let (parts, _) = block.as_chunks::<16>();
+    parts.iter().rev().fold(0, |mask, part| {
+        let both = u128::from_le_bytes(*part);
+        let bytes = u64x2(both as u64, (both >> 64) as u64);
+        mask << 16 | u64::from(u8x16_bitmask(i8x16_eq(bytes, lf)))
+    })
+}
+
+/// A bit for every byte that is LF, the first byte's lowest.
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128"))))]
 pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
     by_words(block)
 }
@@ -33,7 +46,10 @@ fn by_vectors(block: &[u8; BLOCK]) -> u64 {
     })
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(
+    test,
+    not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))
+))]
 fn by_words(block: &[u8; BLOCK]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;

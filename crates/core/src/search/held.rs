@@ -5,8 +5,8 @@
 //! content that it names, so an answer can be wrong only by leaving one out, which
 //! the plan of a query never does.
 
-use super::{Query, Signable, Signer, Slices, blocks, signable};
-use crate::search::Block;
+use super::{Block, Plan, Query, QueryOptions, Signable, Signer, Slices, blocks, signable};
+use crate::options::Options;
 
 /// Which held contents can match, by the grams of their blocks.
 #[derive(Debug, Default)]
@@ -41,6 +41,14 @@ impl Held {
     /// The numbers of the contents that can match, as one bit each; `None` is all.
     pub fn candidates(&self, query: &Query) -> Option<Vec<u64>> {
         self.slices.owners(query.plan(), self.owners as usize)
+    }
+
+    /// The same for a query of one pattern that is compiled elsewhere, from its
+    /// options: to parse it takes a fraction of what compiling does. `None` also
+    /// for options that no query is made of.
+    pub fn candidates_of(&self, options: &Options) -> Option<Vec<u64>> {
+        let plan = Plan::of(&QueryOptions::read(options).ok()?);
+        self.slices.owners(&plan, self.owners as usize)
     }
 
     /// The memory in use, in bytes.
@@ -78,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::{Case, Limits, QueryOptions};
+    use crate::search::{Case, Limits};
 
     fn query(pattern: &str, multiline: bool) -> Option<Query> {
         let case = Case::Sensitive;
@@ -100,6 +108,10 @@ mod tests {
         assert_eq!(held.sign(b"\xff\xfea\0"), Sign::Always);
         let query = query("needle", false).unwrap();
         assert_eq!(held.candidates(&query), Some(vec![1]));
+        let unbuilt = |json: &str| held.candidates_of(&Options::parse(json).unwrap());
+        assert_eq!(unbuilt(r#"{"pattern":"needle"}"#), Some(vec![1]));
+        assert_eq!(unbuilt(r#"{"pattern":"(needle"}"#), None);
+        assert_eq!(unbuilt("{}"), None);
         assert!(held.bytes() > 0);
     }
 
