@@ -136,11 +136,12 @@ describe("over HTTP", () => {
       url: "http://127.0.0.1:9/",
       manifest,
       fetch: (_, { signal }) =>
-        new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+        new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => reject(signal.reason));
+          queueMicrotask(() => stop.abort());
+        }),
     });
-    const reading = waiting.read("/f", { signal: stop.signal });
-    setTimeout(() => stop.abort(), 5);
-    await expect(reading).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(waiting.read("/f", { signal: stop.signal })).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
   it.for<readonly [string, unknown]>([

@@ -85,6 +85,8 @@ export function withChromium(files: () => Promise<Files>): Chromium {
     },
     async open(name, given) {
       const context = given ?? (await there(browser).newContext());
+      // A busy machine is no failure: vitest's own limit ends what does not go on.
+      context.setDefaultTimeout(100_000);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on("console", (message) => {

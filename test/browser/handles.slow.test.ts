@@ -127,13 +127,22 @@ describeChromium("files in the browser", () => {
     const seen = await first.page.evaluate(async () => {
       const backend = new lab.OpfsBackend({ directory: "cancel" });
       await backend.writeText("/f", "whole");
-      const big = new Uint8Array(64 << 20);
+      const big = new Uint8Array(4 << 20);
       const outcomes: unknown[] = [];
-      for (const path of ["/f", "/new"]) {
-        const stop = new AbortController();
-        const writing = lab.outcome(() => backend.writeBytes(path, big, { signal: stop.signal }));
-        setTimeout(() => stop.abort(), 20);
-        outcomes.push(await writing);
+      const streams = FileSystemWritableFileStream.prototype;
+      const { write } = streams;
+      try {
+        for (const path of ["/f", "/new"]) {
+          const stop = new AbortController();
+          // When the first piece is under way, however fast the disk is.
+          streams.write = function (...piece) {
+            stop.abort();
+            return write.apply(this, piece);
+          };
+          outcomes.push(await lab.outcome(() => backend.writeBytes(path, big, { signal: stop.signal })));
+        }
+      } finally {
+        streams.write = write;
       }
       return [outcomes, await backend.readText("/f"), await lab.raw("cancel")];
     });
@@ -142,9 +151,18 @@ describeChromium("files in the browser", () => {
 
   it("what a dead tab left is not listed, is swept, and is not in the way; a living one's stays", async () => {
     const temp = (digit: string) => `.filewright-web-${digit.repeat(16)}`;
-    const living = first.page.evaluate(async (name) => {
-      await navigator.locks.request(`filewright/temp/${name}`, () => new Promise((r) => setTimeout(r, 1500)));
-    }, temp("b"));
+    // Until this tab is told to let go, and held from now on.
+    await first.page.evaluate(
+      (name) =>
+        new Promise<void>((held) => {
+          const until = new Promise((release) => Object.assign(globalThis, { release }));
+          void navigator.locks.request(`filewright/temp/${name}`, () => {
+            held();
+            return until;
+          });
+        }),
+      temp("b"),
+    );
     const seen = await second.page.evaluate(
       async ([dead, alive]) => {
         const backend = new lab.OpfsBackend({ directory: "left" });
@@ -159,7 +177,7 @@ describeChromium("files in the browser", () => {
       },
       [temp("a"), temp("b")] as const,
     );
-    await living;
+    await first.page.evaluate(() => (globalThis as unknown as { release(): void }).release());
     expect(seen).toEqual([["d"], [temp("b")]]);
   });
 

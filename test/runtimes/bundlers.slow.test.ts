@@ -143,7 +143,7 @@ describeChromium("in Chromium", () => {
   it.each(Object.entries(PAGES))("%s", async (name, script) => {
     if (name === "Vite" || name === "webpack") expect(has(name.toLowerCase()), why).toBe(true);
     const { page, complaints } = await chromium.open(`${script}.html`);
-    await page.waitForSelector("html[data-done]", { state: "attached", timeout: 30_000 }).catch(() => {
+    await page.waitForSelector("html[data-done]", { state: "attached" }).catch(() => {
       throw new Error(`the page did not end: ${complaints.join("; ")}`);
     });
     expect(await page.evaluate(() => (globalThis as { answers?: string }).answers)).toBe(native);
