@@ -9,6 +9,8 @@ import { type PatchBinding, type PatchEngine, patchEngine } from "./patch.ts";
 /** What a binding exports for it. */
 export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
   sha256(bytes: Uint8Array): string;
+  /** Off the event loop; only where there are threads. */
+  sha256Async?(bytes: Uint8Array): Promise<string>;
 }
 
 /** Which engine runs, and why it is not the native one if it is not. */
@@ -23,6 +25,8 @@ export interface TextEngine extends DiffEngine, EditEngine, PatchEngine {
   readonly info: EngineInfo;
   /** `sha256:` and 64 hexadecimal digits of the bytes. */
   sha256(bytes: Uint8Array): string;
+  /** The same off the event loop where there are threads: for large contents. */
+  sha256Async(bytes: Uint8Array): Promise<string>;
 }
 
 /** Builds it over a binding. */
@@ -30,6 +34,7 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
   return Object.freeze({
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
+    sha256Async: async (bytes: Uint8Array) => binding.sha256Async?.(bytes) ?? binding.sha256(bytes),
     ...diffEngine(binding),
     ...editEngine(binding),
     ...patchEngine(binding),

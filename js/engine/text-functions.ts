@@ -5,6 +5,9 @@ import type { TextEngine } from "./text-engine.ts";
 /** `sha256:` and 64 hexadecimal digits of the bytes. */
 export const sha256: TextEngine["sha256"] = (bytes) => textEngine().sha256(bytes);
 
+/** The same off the event loop where there are threads: for large contents. */
+export const sha256Async: TextEngine["sha256Async"] = (bytes) => textEngine().sha256Async(bytes);
+
 /**
  * Compares two texts, line by line.
  *

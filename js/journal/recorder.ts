@@ -80,11 +80,16 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
   const keep = (path: string): Promise<Image | null> => capture(inner, path, budget);
   const write = async (path: string, bytes: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> => {
     let real = path;
-    const after: Image = {
-      type: "file",
-      size: bytes.length,
-      hash: options.hash ?? engine().sha256(bytes),
-      ...(options.mode === undefined ? {} : { mode: options.mode }),
+    let after: Image | undefined;
+    // Not before it is known that the change can be kept: large contents are not, nor hashed for it.
+    const becomes = (): Image => {
+      after = {
+        type: "file",
+        size: bytes.length,
+        hash: options.hash ?? engine().sha256(bytes),
+        ...(options.mode === undefined ? {} : { mode: options.mode }),
+      };
+      return after;
     };
     await intend(async () => {
       // Both at once: most writes replace a file at its real path.
@@ -92,15 +97,18 @@ function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Record
       real = at;
       if (file !== null && at === path) {
         budget.bytes -= file.size as number;
-        return [{ kind: "path", path: at, before: file, after }];
+        return [{ kind: "path", path: at, before: file, after: becomes() }];
       }
       const parents = options.createDirs === true ? await madeParents(inner, at) : [];
-      return [...parents, { kind: "path", path: at, before: await keep(at), after }];
+      return [...parents, { kind: "path", path: at, before: await keep(at), after: becomes() }];
     });
     // Whoever writes has judged the conditions where the storage does not; a second judgement
     // would look for the directories that a storage without directories never has.
     const result = await inner.writeBytes(path, bytes, options);
-    made(real, result.version === undefined ? after : { ...after, version: result.version });
+    if (after !== undefined) {
+      const { version } = result;
+      made(real, version === undefined ? after : { ...after, version });
+    }
     return result;
   };
   return {

@@ -26,7 +26,9 @@ interface Todo {
   readonly before: Uint8Array;
   readonly bytes: Uint8Array;
   readonly version: string;
-  readonly data: EditFileData;
+  readonly data: Omit<EditFileData, "hash">;
+  /** Of `bytes`; under way where they are many. */
+  readonly hash: string | Promise<string>;
 }
 
 /** Replaces text in one file. */
@@ -56,9 +58,8 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
       ...todo.data,
       diff: diffOf(todo.before, bytes, args.path),
       bytes_written: bytes.length,
-      hash: engine().sha256(bytes),
     };
-    return { todo: { ...todo, bytes, data }, base };
+    return { todo: { ...todo, bytes, data, hash: engine().sha256(bytes) }, base };
   },
   apply,
   render(data, args) {
@@ -191,19 +192,19 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
     });
   }
   const { bytes, diff, edits, replacements } = planned;
-  const data: EditFileData = {
+  const data = {
     path: call.display(at.path),
     applied: !args.dry_run,
     replacements,
     edits: edits.map(outcome),
     diff: diff.text,
     bytes_written: bytes.length,
-    hash: engine().sha256(bytes),
     ...(diff.truncated ? { truncated: true } : {}),
   };
-  const todo = { before, bytes, version, data };
+  const hash = bytes.length > HASHED_BESIDE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
+  const todo = { before, bytes, version, data, hash };
   const base = [{ path: at.path, version }];
-  return args.dry_run ? { settled: { data }, todo, base } : { todo, base };
+  return args.dry_run ? { settled: { data: { ...data, hash: await hash } }, todo, base } : { todo, base };
 }
 
 /**
@@ -224,6 +225,8 @@ function dated(error: FilewrightError, changed: boolean | undefined): Filewright
 const UTF_8 = "utf-8";
 /** Finding out the encoding of more takes milliseconds. */
 const LARGE_BYTES = 4 * 1024 * 1024;
+/** More is hashed while it is written; less is hashed before, for the record of the change that keeps it. */
+const HASHED_BESIDE_BYTES = 64 * 1024 * 1024;
 
 /** The bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
 async function replaced(before: Uint8Array, args: EditRequest, call: Call): Promise<BytesPlan> {
@@ -278,16 +281,17 @@ async function apply(
     ifVersion: todo.version,
     durability: call.durability,
     signal: call.signal,
-    hash: todo.data.hash,
+    ...(typeof todo.hash === "string" ? { hash: todo.hash } : {}),
   };
   const { path } = call.locations[0]!;
   try {
     const { version } = await writeVia(call.fs, path, todo.bytes, condition);
-    call.seen.note(path, version, todo.data.hash);
+    const hash = await todo.hash;
+    call.seen.note(path, version, hash);
+    return { data: { ...todo.data, hash } };
   } catch (error) {
     throw movedOn(error, condition, true);
   }
-  return { data: todo.data };
 }
 
 function outcome(edit: AppliedEdit): EditOutcome {

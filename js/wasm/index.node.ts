@@ -26,6 +26,8 @@ export async function ready(): Promise<EngineInfo> {
 // As in filewright/engine, name by name; a test holds both lists equal.
 /** See `sha256` of `filewright/engine`. */
 export const sha256: Engine["sha256"] = (...args) => engine().sha256(...args);
+/** See `sha256Async` of `filewright/engine`. */
+export const sha256Async: Engine["sha256Async"] = (...args) => engine().sha256Async(...args);
 /** See `diff` of `filewright/engine`. */
 export const diff: Engine["diff"] = (...args) => engine().diff(...args);
 /** See `diffAsync` of `filewright/engine`. */

@@ -22,6 +22,7 @@ const rules = { cwd: "/w", roots: ["/w"], deny: ["*.key"], protect: true, secret
 const cases: Record<string, (engine: Engine) => unknown> = {
   "a hash": (e) => e.sha256(utf8("näh")),
   "a diff": (e) => e.diff(before, after, { oldName: "a b", newName: null, lineEnds: "raw" }),
+  "a hash, later": (e) => e.sha256Async(Uint8Array.of(0xff, 10)),
   "a diff of bytes": (e) => e.diffAsync(Uint8Array.of(0xff, 10), Uint8Array.of(0xfe, 10)),
   "a diff that is asked for in no way there is": (e) => e.diff("a", "b", { context: 0.5 }),
   words: (e) => e.diffParts("one two 日本", "one 2 日本 näh"),

@@ -36,8 +36,14 @@ impl Eol {
 
     /// The kind of line ends in a text.
     pub fn detect(text: &[u8]) -> Self {
-        let crlf = count_crlf(text);
-        Self::of(count_lf(text) - crlf, crlf)
+        // One pass at most, and none of a text that begins with what settles it.
+        let Some(first) = memchr(b'\n', text) else { return Self::None };
+        let ends_crlf = |at: usize| at > 0 && text[at - 1] == b'\r';
+        if !ends_crlf(first) {
+            let crlf = |at: usize| text.get(at + 1) == Some(&b'\n');
+            return if memchr_iter(b'\r', text).any(crlf) { Self::Mixed } else { Self::Lf };
+        }
+        if memchr_iter(b'\n', text).all(ends_crlf) { Self::CrLf } else { Self::Mixed }
     }
 
     /// The same of text in units of two bytes, given the bytes of LF and CR.
@@ -172,6 +178,15 @@ pub fn cut_chars(text: &str, max: usize) -> &str {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn line_ends_are_found_as_they_are_counted(text in "[a\r\n]{0,30}") {
+            let text = text.as_bytes();
+            let crlf = super::count_crlf(text);
+            prop_assert_eq!(Eol::detect(text), Eol::of(super::count_lf(text) - crlf, crlf));
+        }
+    }
 
     #[test]
     fn what_ends_a_line() {

@@ -9,7 +9,7 @@ use imara_diff::Token;
 
 use super::histogram::histogram;
 use super::intern::Tokens;
-use super::lines::{self, Margins, Side};
+use super::lines::{self, Margins, Same, Side};
 use super::marks::{Marks, Region};
 use super::myers::myers;
 use super::slide::{movable, slide};
@@ -21,19 +21,21 @@ const MARGIN: u32 = 128;
 /// Texts of more lines are not compared: all of it counts as replaced.
 const MOST_LINES: usize = 1 << 30;
 
+/// As [`super::compare`], of texts that are known to share their `same` ends.
 pub(super) fn compare<'a>(
     before: &'a [u8],
     after: &'a [u8],
+    same: Same,
     context: u32,
     options: &Options,
 ) -> Comparison<'a> {
-    if before == after {
+    if same.middle(before) == same.middle(after) {
         let side = |text: &[u8]| Side { lines: Vec::new(), skipped: 0, cut: !text.is_empty() };
         return Comparison { before: side(before), after: side(after), changes: Vec::new() };
     }
     let mut margin = MARGIN.max(context.saturating_add(1));
     loop {
-        let (old, new, twins, margins) = lines::sides(before, after, margin);
+        let (old, new, twins, margins) = lines::sides(before, after, same, margin);
         let changes = changes(&old, &new, &twins, margins, options);
         // A change that slid down to the edge of the window might slide on.
         let edge = changes.last().is_some_and(|last| {

@@ -37,6 +37,21 @@ impl<'a> Side<'a> {
     }
 }
 
+/// Bytes that two texts are known to share at their beginning and at their end: they are not
+/// looked at again. Together no more than either text has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Same {
+    pub head: usize,
+    pub tail: usize,
+}
+
+impl Same {
+    /// What lies between the ends of one of the texts.
+    pub(super) fn middle<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        &text[self.head..text.len() - self.tail]
+    }
+}
+
 /// Lines that both sides of a comparison begin and end with, at least.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Margins {
@@ -49,11 +64,15 @@ pub(super) struct Margins {
 pub(super) fn sides<'a>(
     before: &'a [u8],
     after: &'a [u8],
+    same: Same,
     margin: u32,
 ) -> (Side<'a>, Side<'a>, Twins, Margins) {
-    let shared = common_prefix(before, after);
+    let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
-    let tail = common_suffix(&before[start..], &after[start..]);
+    // What begins alike may have reached into what ends alike.
+    let known = same.tail.min(before.len() - start).min(after.len() - start);
+    let ends = |text: &'a [u8]| &text[start..text.len() - known];
+    let tail = known + common_suffix(ends(before), ends(after));
     // Begin the common tail at a line start on both sides.
     let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
 

@@ -33,6 +33,7 @@ use std::ops::Range;
 
 pub(crate) use compute::changes_between;
 pub(crate) use intern::hash;
+pub(crate) use lines::Same;
 pub use lines::Side;
 pub(crate) use lines::split;
 pub(crate) use pack::append;
@@ -102,7 +103,7 @@ pub fn compare<'a>(
     context: u32,
     options: &Options,
 ) -> Comparison<'a> {
-    compute::compare(before, after, context, options)
+    compute::compare(before, after, lines::Same::default(), context, options)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::unified::{Format, Header, Limits, LineEndings, Unified, diff};
-use super::{Algorithm, Change, Options, compare};
+use super::unified::{Format, Header, Limits, LineEndings, Unified, diff, diff_between};
+use super::{Algorithm, Change, Options, Same, compare};
 
 fn format(context: u32) -> Format<'static> {
     Format {
@@ -179,6 +179,23 @@ proptest! {
         let options = Options { algorithm, ignore_whitespace: false };
         let made = compare(before.as_bytes(), after.as_bytes(), 3, &options);
         prop_assert_eq!(rebuilt(&before, &after, &made.changes), after);
+    }
+
+    #[test]
+    fn ends_known_to_be_shared_change_nothing(
+        head in "[ab\r\n]{0,40}",
+        before in "[ab\r\n]{0,20}",
+        after in "[ab\r\n]{0,20}",
+        tail in "[ab\r\n]{0,40}",
+    ) {
+        let whole = |middle: &str| [head.as_str(), middle, tail.as_str()].concat().into_bytes();
+        let (before, after) = (whole(&before), whole(&after));
+        let same = Same { head: head.len(), tail: tail.len() };
+        let (options, format) = (Options::default(), format(3));
+        prop_assert_eq!(
+            diff_between(Some(&before), Some(&after), same, &options, &format),
+            diff(Some(&before), Some(&after), &options, &format)
+        );
     }
 
     #[test]

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::lines::common_prefix;
-use super::{Change, Comparison, Options, compare, name};
+use super::compute::compare;
+use super::lines::{Same, common_prefix};
+use super::{Change, Comparison, Options, Side, name};
 use crate::text::Eol;
 
 /// The names in the two header lines.
@@ -87,8 +88,19 @@ pub fn diff(
     options: &Options,
     format: &Format<'_>,
 ) -> Unified {
+    diff_between(before, after, Same::default(), options, format)
+}
+
+/// [`diff`] of texts that are known to share their `same` ends.
+pub(crate) fn diff_between(
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+    same: Same,
+    options: &Options,
+    format: &Format<'_>,
+) -> Unified {
     let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
-    let comparison = compare(old, new, format.context, options);
+    let comparison = compare(old, new, same, format.context, options);
     if comparison.changes.is_empty() && before.is_some() == after.is_some() {
         return Unified { identical: true, ..Unified::default() };
     }
@@ -102,6 +114,11 @@ pub fn diff(
 
 /// Whether CRs can be left out without hiding a difference.
 fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
+    // What is not shown does not matter, and it is most of a large text.
+    let shows = |side: &Side<'_>| side.lines.iter().any(|line| line.ends_with(b"\r\n"));
+    if !shows(&comparison.before) && !shows(&comparison.after) {
+        return true;
+    }
     // Without any CR there is nothing to leave out, and nothing to count.
     if memchr(b'\r', before).is_none() && memchr(b'\r', after).is_none() {
         return true;

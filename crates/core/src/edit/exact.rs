@@ -41,7 +41,11 @@ pub(super) fn find(
     if places.is_empty() {
         return Ok(None);
     }
-    let lines = line_numbers(&view.text, &places);
+    // Which lines they are matters where one is chosen or their number is wrong.
+    let lines = match places.as_slice() {
+        [_] if edit.expected.is_none() => vec![1],
+        places => line_numbers(&view.text, places),
+    };
     let chosen = choose(&lines, edit, on_multiple)?;
     let count = chosen.len();
     if count > MOST_PLACES || (count > 1 && count.saturating_mul(edit.new.len()) > MOST_WRITTEN) {

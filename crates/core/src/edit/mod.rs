@@ -65,8 +65,8 @@ mod work;
 
 use std::ops::Range;
 
-use crate::diff;
-use crate::diff::unified::{Format, Header, LineEndings};
+use crate::diff::unified::{self, Format, Header, LineEndings};
+use crate::diff::{self, Same};
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
 use content::Content;
@@ -123,11 +123,14 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
     let mut shifts = Shifts::of(edits);
+    let mut same = Same::default();
     for (index, edit) in edits.iter().enumerate() {
         match apply(&mut content, &mut shifts, edit, options, (index, edits.len()), work) {
-            Ok((facts, replaced)) => {
+            Ok(Made { facts, replaced, around }) => {
                 replacements += replaced;
                 applied.push(facts);
+                // What one edit left alone, another may have touched.
+                same = if edits.len() == 1 { around } else { Same::default() };
             }
             Err(error) => {
                 let verdicts = Verdicts { content, shifts, edits, options, work };
@@ -138,10 +141,6 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
     let last = edits.len().checked_sub(1).ok_or_else(|| {
         Error::new(Code::InvalidArgument, "edits is empty").hint("give at least one edit")
     })?;
-    if *content.text() == *original {
-        let refusal = Refusal::Unchanged;
-        return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
-    }
     let name = crate::path::decode_name(&options.label);
     let format = Format {
         header: Header { before: Some(&name), after: Some(&name) },
@@ -149,12 +148,24 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
         line_ends: LineEndings::Shown,
         limits: options.limits,
     };
-    let options = diff::Options::default();
-    let diff = diff::unified::diff(Some(&original), Some(content.text()), &options, &format);
+    let how = diff::Options::default();
+    let diff = unified::diff_between(Some(&original), Some(content.text()), same, &how, &format);
+    if diff.identical {
+        let refusal = Refusal::Unchanged;
+        return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
+    }
     Ok(Plan { bytes: content.into_bytes(), replacements, edits: applied, diff })
 }
 
-/// Makes one edit of several on the running text, and counts what it replaced.
+/// An edit that was made.
+struct Made {
+    facts: Applied,
+    replaced: u64,
+    /// The text that it left alone before its first place and behind its last.
+    around: Same,
+}
+
+/// Makes one edit of several on the running text.
 fn apply(
     content: &mut Content<'_>,
     shifts: &mut Shifts,
@@ -162,7 +173,7 @@ fn apply(
     options: &Options,
     (index, total): (usize, usize),
     work: &Work,
-) -> Result<(Applied, u64)> {
+) -> Result<Made> {
     let text = content.text();
     let paid = work.pay(content.cost());
     let found = match &edit.anchors {
@@ -174,8 +185,14 @@ fn apply(
     };
     let facts = facts(text, &found);
     shifts.note(text, &found.splices);
+    let around = match found.splices.as_slice() {
+        [first, .., last] => (first.range.start, last.range.end),
+        [only] => (only.range.start, only.range.end),
+        [] => (text.len(), text.len()),
+    };
+    let around = Same { head: around.0, tail: text.len() - around.1 };
     content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
-    Ok((facts, found.splices.len() as u64))
+    Ok(Made { facts, replaced: found.splices.len() as u64, around })
 }
 
 fn find(text: &[u8], edit: &Edit, options: &Options, work: &Work) -> Result<Found, Refusal> {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::content::Content;
 use super::shifts::Shifts;
 use super::work::Work;
-use super::{Applied, Edit, Options, apply};
+use super::{Applied, Edit, Made, Options, apply};
 use crate::error::Error;
 
 /// Edits that are told of, at most.
@@ -41,7 +41,7 @@ impl Verdicts<'_, '_> {
             let place = (index, self.edits.len());
             let Self { content, shifts, options, work, .. } = &mut self;
             told.push(match apply(content, shifts, edit, options, place, work) {
-                Ok((facts, _)) => made(&facts),
+                Ok(Made { facts, .. }) => made(&facts),
                 Err(error) => not_made(&error),
             });
         }
