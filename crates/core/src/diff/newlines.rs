@@ -1,7 +1,8 @@
 //! Where the line feeds are in a block of text.
 //!
 //! Lines are so short that a search started anew for each of them costs three
-//! times more than a mask of every block. This module holds the crate's only
+//! times more than a mask of every block.
+//!
 //! `unsafe`: the call of instructions that every x86-64 processor has.
 
 /// Bytes looked at together.

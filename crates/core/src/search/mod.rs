@@ -15,16 +15,17 @@ mod query;
 mod saved;
 mod scan;
 mod show;
+mod signer;
 mod slices;
 
 pub use blocks::{Signable, blocks, signable};
-pub use grams::Signer;
 pub use held::{Held, Sign};
 pub use pack::{pack_hit, search_packed};
 pub use plan::Plan;
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
 pub use saved::{Source, gram_format};
 pub use show::Line;
+pub use signer::Signer;
 pub use slices::{Block, Slices};
 
 use std::ops::ControlFlow;

@@ -4,9 +4,7 @@
 //! number that makes no sense is the end of it. Whether it says the truth is
 //! for whoever kept it to know.
 
-use std::sync::Arc;
-
-use super::grams::{HASH_BITS, fingerprint};
+use super::grams::fingerprint;
 use super::slices::{Block, Shard, Slices};
 
 /// Words that are turned into bytes at once.
@@ -28,7 +26,7 @@ impl Slices {
         sink(&(self.shards().count() as u32).to_le_bytes());
         let mut bytes = Vec::with_capacity(8 * STEP);
         for shard in self.shards() {
-            let (rows, blocks) = (shard.height().trailing_zeros(), shard.blocks.len() as u32);
+            let (rows, blocks) = (shard.height() as u32, shard.blocks.len() as u32);
             sink(&[rows.to_le_bytes(), blocks.to_le_bytes()].concat());
             for blocks in shard.blocks.chunks(STEP / 2) {
                 bytes.clear();
@@ -59,11 +57,11 @@ impl Slices {
             return None;
         }
         for _ in 0..shards {
-            let (bits, blocks) = (number(source)?, number(source)? as usize);
-            if !(Shard::least_bits()..=HASH_BITS).contains(&bits) {
+            let (rows, blocks) = (number(source)? as usize, number(source)? as usize);
+            if !Shard::can_have(rows) {
                 return None;
             }
-            let mut shard = Shard::new(1 << bits);
+            let mut shard = Shard::new(rows);
             if blocks > shard.most_columns() {
                 return None;
             }
@@ -74,21 +72,11 @@ impl Slices {
                 let (len, line) = (number(source)?, number(source)?);
                 shard.blocks.push(Block { owner, offset, len, line });
             }
-            shard.rows = words(shard.words << bits, source)?;
-            shard.last = words(1 << bits, source)?;
+            shard.rows = words(shard.words * rows, source)?;
+            shard.last = words(rows, source)?;
             slices.keep(shard);
         }
         Some(slices)
-    }
-
-    fn keep(&mut self, shard: Shard) {
-        self.add_blocks(shard.blocks.len());
-        let open = self.open_for(shard.height());
-        if open.is_none() && shard.blocks.len() < shard.most_columns() {
-            *open = Some(shard);
-        } else {
-            self.push_full(Arc::new(shard));
-        }
     }
 }
 
@@ -175,7 +163,7 @@ mod tests {
             assert!(load(&bytes[..cut]).is_none(), "{cut}");
         }
         // In the head of the first shard: the number of shards, of rows, of blocks.
-        for (at, value) in [(0, u32::MAX), (4, 7), (4, 17), (4, u32::MAX), (8, u32::MAX)] {
+        for (at, value) in [(0, u32::MAX), (4, 7), (4, 1025), (4, u32::MAX), (8, u32::MAX)] {
             let mut wrong = bytes.clone();
             wrong[at..at + 4].copy_from_slice(&value.to_le_bytes());
             assert!(load(&wrong).is_none(), "{value} at {at}");

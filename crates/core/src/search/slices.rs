@@ -1,17 +1,22 @@
 //! The grams of many blocks, bit-sliced.
 //!
 //! Blocks with about as many grams share a shard: a matrix with a column per
-//! block and a row per (shortened) hash. A query reads the rows of its grams and
+//! block and a row per (scaled) hash. A query reads the rows of its grams and
 //! combines them word by word, 64 blocks at a time, however many there are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::grams::HASH_BITS;
 use super::plan::Plan;
 
-/// Rows for each distinct gram of a block, before rounding up.
-const ROWS_PER_GRAM: usize = 2;
-const LEAST_ROWS: usize = 256;
+/// Rows for ten distinct grams of a block, before rounding up. Fewer let through more
+/// blocks that do not match, more cost memory.
+const ROWS_PER_TEN_GRAMS: usize = 25;
+const LEAST_ROWS: usize = 64;
+const MOST_ROWS: usize = 1 << HASH_BITS;
+/// Into how many steps the way to twice as many rows is cut: what is rounded up is waste.
+const STEPS_BITS: u32 = 2;
 /// The bits of a full shard: 4 MiB, so that rows are long enough to be read in one go.
 const SHARD_BITS: usize = 1 << 25;
 /// Columns that a shard begins with.
@@ -40,14 +45,13 @@ pub struct Block {
 #[derive(Clone, Debug, Default)]
 pub struct Slices {
     full: Vec<Arc<Shard>>,
-    open: [Option<Shard>; HASH_BITS as usize + 1],
+    /// Those that grow, by their rows.
+    open: BTreeMap<usize, Shard>,
     blocks: usize,
 }
 
 #[derive(Clone)]
 pub(super) struct Shard {
-    /// How many bits of a gram its row leaves out.
-    shift: u32,
     /// Words of a row.
     pub(super) words: usize,
     /// Row after row, as far as columns came together to words.
@@ -67,13 +71,11 @@ impl std::fmt::Debug for Shard {
 impl Slices {
     /// Remembers a block by its distinct grams.
     pub fn push(&mut self, grams: &[u32], block: Block) {
-        let rows = (grams.len() * ROWS_PER_GRAM).next_power_of_two();
-        let rows = rows.clamp(LEAST_ROWS, 1 << HASH_BITS);
-        let open = self.open_for(rows);
-        let shard = open.get_or_insert_with(|| Shard::new(rows));
+        let rows = height_for(grams.len() * ROWS_PER_TEN_GRAMS / 10);
+        let shard = self.open.entry(rows).or_insert_with(|| Shard::new(rows));
         shard.push(grams, block);
         if shard.blocks.len() >= shard.most_columns() {
-            let full = open.take().map(Arc::new);
+            let full = self.open.remove(&rows).map(Arc::new);
             self.full.extend(full);
         }
         self.blocks += 1;
@@ -99,7 +101,7 @@ impl Slices {
 
     /// Gives back the memory for blocks to come.
     pub fn shrink(&mut self) {
-        for shard in self.open.iter_mut().flatten() {
+        for shard in self.open.values_mut() {
             shard.resize(shard.blocks.len() / 64);
             shard.blocks.shrink_to_fit();
         }
@@ -183,29 +185,27 @@ impl Slices {
         }
     }
 
-    pub(super) fn add_blocks(&mut self, blocks: usize) {
-        self.blocks += blocks;
-    }
-
-    /// The shard that grows, of those with so many rows.
-    pub(super) fn open_for(&mut self, rows: usize) -> &mut Option<Shard> {
-        &mut self.open[rows.trailing_zeros() as usize]
-    }
-
-    pub(super) fn push_full(&mut self, shard: Arc<Shard>) {
-        self.full.push(shard);
+    /// Takes a shard as it is.
+    pub(super) fn keep(&mut self, shard: Shard) {
+        self.blocks += shard.blocks.len();
+        let grows = shard.blocks.len() < shard.most_columns();
+        if grows && !self.open.contains_key(&shard.height()) {
+            self.open.insert(shard.height(), shard);
+        } else {
+            self.full.push(Arc::new(shard));
+        }
     }
 
     pub(super) fn shards(&self) -> impl Iterator<Item = &Shard> {
-        self.full.iter().map(Arc::as_ref).chain(self.open.iter().flatten())
+        self.full.iter().map(Arc::as_ref).chain(self.open.values())
     }
 }
 
 impl Shard {
     pub(super) fn new(rows: usize) -> Self {
-        let (shift, words) = (HASH_BITS - rows.trailing_zeros(), FIRST_COLUMNS / 64);
+        let words = FIRST_COLUMNS / 64;
         let (rows, last) = (vec![0; rows * words], vec![0; rows]);
-        Self { shift, words, rows, last, blocks: Vec::new() }
+        Self { words, rows, last, blocks: Vec::new() }
     }
 
     /// How many rows there are.
@@ -213,9 +213,9 @@ impl Shard {
         self.last.len()
     }
 
-    /// The logarithm of the fewest rows.
-    pub(super) fn least_bits() -> u32 {
-        LEAST_ROWS.trailing_zeros()
+    /// Whether a shard can have so many rows.
+    pub(super) fn can_have(rows: usize) -> bool {
+        (LEAST_ROWS..=MOST_ROWS).contains(&rows) && height_for(rows) == rows
     }
 
     /// Gives the words of each row that are full.
@@ -227,19 +227,20 @@ impl Shard {
     }
 
     pub(super) fn most_columns(&self) -> usize {
-        (SHARD_BITS / self.last.len()).max(FIRST_COLUMNS)
+        (SHARD_BITS / self.height() / 64 * 64).max(FIRST_COLUMNS)
     }
 
     fn push(&mut self, grams: &[u32], block: Block) {
         let bit = 1 << (self.blocks.len() & 63);
         for &gram in grams {
-            self.last[(gram >> self.shift) as usize] |= bit;
+            let row = self.row_of(gram);
+            self.last[row] |= bit;
         }
         self.blocks.push(block);
         if self.blocks.len().is_multiple_of(64) {
             let word = self.blocks.len() / 64 - 1;
             if word == self.words {
-                self.resize((self.words * 2).max(1));
+                self.resize((self.words * 2).clamp(1, self.most_columns() / 64));
             }
             for (row, last) in self.rows.chunks_exact_mut(self.words).zip(&mut self.last) {
                 row[word] = std::mem::take(last);
@@ -262,9 +263,14 @@ impl Shard {
         (self.rows, self.words) = (rows, words);
     }
 
+    /// The row of a gram: its number, scaled.
+    fn row_of(&self, gram: u32) -> usize {
+        (gram as usize * self.height()) >> HASH_BITS
+    }
+
     /// The columns of a gram: the words that are full, and the last.
     fn row(&self, gram: u32) -> (&[u64], u64) {
-        let row = (gram >> self.shift) as usize;
+        let row = self.row_of(gram);
         (&self.rows[row * self.words..][..self.blocks.len() / 64], self.last[row])
     }
 
@@ -339,6 +345,13 @@ impl Shard {
         let (row, last) = self.row(gram);
         row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
     }
+}
+
+/// How many rows a shard has for blocks that should have so many.
+fn height_for(rows: usize) -> usize {
+    let rows = rows.clamp(LEAST_ROWS, MOST_ROWS);
+    let step = 1 << (rows.ilog2() - STEPS_BITS);
+    rows.next_multiple_of(step)
 }
 
 /// Keeps what is in both; false where nothing is.

@@ -1,0 +1,234 @@
+//! Making the grams of blocks: the work of building an index is here.
+//!
+//! `unsafe`: the call of instructions that were asked for before.
+
+use super::grams::{BEYOND_ASCII, HASH_BITS, NONE, NUMBER_BEYOND_ASCII, class, fold, hash};
+
+/// Between lines.
+const END: u16 = b'\n' as u16;
+
+/// Words of the set of all grams.
+const WORDS: usize = 1 << (HASH_BITS - 6);
+/// Grams taken from a word at once: few words have more.
+const STEP: usize = 4;
+/// Bytes whose grams are computed at once.
+const MANY: usize = 512;
+/// Of so many bytes it is asked at once whether one is a digit.
+const SOME: usize = 8;
+
+/// Collects the distinct grams of blocks, using its memory again.
+///
+/// Nothing done for each byte depends on what the bytes are, which no processor
+/// can foretell, but for digits: hashes are computed for many bytes side by side
+/// and go into a set, those that are no gram as one and the same.
+pub struct Signer {
+    seen: Box<[u64; WORDS]>,
+    lanes: Box<Lanes>,
+    /// As many as there are grams, and some more to be written over.
+    grams: Vec<u32>,
+    distinct: usize,
+}
+
+/// Some bytes and the grams that end at each.
+struct Lanes {
+    /// Folded; the last two of the bytes before come first.
+    bytes: [u16; MANY + 2],
+    /// As `bytes`, with all digits the same.
+    classes: [u16; MANY + 2],
+    grams: [u16; MANY],
+    /// The grams of `classes`: the same where there is no digit.
+    class_grams: [u16; MANY],
+    /// What is not 0 where they differ.
+    differ: [u8; MANY],
+}
+
+impl Default for Signer {
+    fn default() -> Self {
+        let lanes = Lanes {
+            bytes: [0; MANY + 2],
+            classes: [0; MANY + 2],
+            grams: [0; MANY],
+            class_grams: [0; MANY],
+            differ: [0; MANY],
+        };
+        Self {
+            seen: Box::new([0; WORDS]),
+            lanes: Box::new(lanes),
+            grams: vec![0; WORDS * 64 + STEP],
+            distinct: 0,
+        }
+    }
+}
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} grams", self.distinct)
+    }
+}
+
+impl Lanes {
+    /// As if a line had ended before.
+    #[inline(always)]
+    fn begin(&mut self) {
+        self.bytes[MANY..].fill(END);
+        self.classes[MANY..].fill(END);
+    }
+
+    /// Takes the bytes that follow, at most [`MANY`], and computes their grams.
+    #[inline(always)]
+    fn take(&mut self, bytes: &[u8]) {
+        let Self { bytes: lanes, classes, grams, class_grams, differ } = self;
+        lanes.copy_within(MANY.., 0);
+        classes.copy_within(MANY.., 0);
+        let places = lanes[2..].iter_mut().zip(&mut classes[2..]);
+        for ((lane, any_digit), &byte) in places.zip(bytes) {
+            (*lane, *any_digit) = (u16::from(fold(byte)), class(byte));
+        }
+        // What is done does not depend on the data, so it is done for many bytes at once.
+        for at in 0..MANY {
+            grams[at] = gram(lanes, at);
+            class_grams[at] = gram(classes, at);
+            differ[at] = u8::from(grams[at] != class_grams[at]);
+        }
+    }
+}
+
+/// The gram that ends two lanes further on.
+#[inline(always)]
+fn gram(lanes: &[u16; MANY + 2], at: usize) -> u16 {
+    let [a, b, c] = [lanes[at], lanes[at + 1], lanes[at + 2]];
+    if a == END || b == END || c == END { NONE } else { hash(a, b, c) }
+}
+
+impl Signer {
+    /// The distinct grams of a block of whole lines.
+    pub fn grams(&mut self, block: &[u8]) -> &[u32] {
+        self.sign(block);
+        &self.grams[..self.distinct]
+    }
+
+    /// With the instructions that every processor has.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn sign(&mut self, block: &[u8]) {
+        self.sign_by_any(block);
+    }
+
+    /// With those that this processor has: a quarter faster where it has wide ones.
+    #[cfg(target_arch = "x86_64")]
+    fn sign(&mut self, block: &[u8]) {
+        if std::is_x86_feature_detected!("avx2")
+            && std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2")
+        {
+            // SAFETY: the processor has the instructions.
+            unsafe { self.sign_by_wide(block) }
+        } else {
+            self.sign_by_any(block);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn sign_by_wide(&mut self, block: &[u8]) {
+        self.sign_by_any(block);
+    }
+
+    #[inline(always)]
+    fn sign_by_any(&mut self, block: &[u8]) {
+        let (seen, lanes) = (&mut *self.seen, &mut *self.lanes);
+        let mut add = |gram: u16| seen[usize::from(gram >> 6)] |= 1 << (gram & 63);
+        if !block.is_ascii() {
+            add(BEYOND_ASCII as u16);
+            let letters = || block.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            if letters().any(|letter| !letter.is_ascii() && letter.is_numeric()) {
+                add(NUMBER_BEYOND_ASCII as u16);
+            }
+        }
+        lanes.begin();
+        for bytes in block.chunks(MANY) {
+            lanes.take(bytes);
+            lanes.grams[..bytes.len()].iter().for_each(|&gram| add(gram));
+            // Where one differs, its neighbours are added too: they are there already.
+            let classes = lanes.class_grams[..bytes.len()].chunks(SOME);
+            for (grams, differ) in classes.zip(lanes.differ.as_chunks::<SOME>().0) {
+                if u64::from_le_bytes(*differ) != 0 {
+                    grams.iter().for_each(|&gram| add(gram));
+                }
+            }
+        }
+        self.take();
+    }
+
+    /// Empties the set into the list.
+    #[inline(always)]
+    fn take(&mut self) {
+        let (grams, mut distinct) = (&mut self.grams[..], 0);
+        for (index, word) in self.seen.iter_mut().enumerate() {
+            let mut left = std::mem::take(word);
+            loop {
+                for _ in 0..STEP {
+                    grams[distinct] = index as u32 * 64 + (left.trailing_zeros() & 63);
+                    distinct += usize::from(left != 0);
+                    left &= left.wrapping_sub(1);
+                }
+                if left == 0 {
+                    break;
+                }
+            }
+        }
+        self.distinct = distinct;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::grams::{DIGIT, of_needle};
+    use super::*;
+
+    #[test]
+    fn blocks_have_the_grams_of_what_they_contain() {
+        let mut signer = Signer::default();
+        // block, needle (folded), whether its grams are all there
+        let cases: &[(&str, &[u8], bool)] = &[
+            ("abc", b"abc", true),
+            ("xABCy", b"abc", true),
+            ("ab\nc", b"abc", false),
+            ("ab\nc", b"b\nc", true),
+            ("on 2024-05-06\n", b"\x01\x01\x01\x01-\x01\x01-\x01\x01", true),
+            ("on 2024-05-06\n", b"2024-0\x01-", true),
+            ("on 2024-05-06\n", b"\x01\x01/", false),
+            ("a\x01b", b"a\x01b", true),
+            ("ab", b"ab", true),
+            ("", b"abc", false),
+        ];
+        for (block, needle, expected) in cases {
+            let grams = signer.grams(block.as_bytes());
+            let all = of_needle(needle).iter().all(|gram| grams.contains(gram));
+            assert_eq!(all, *expected, "{block} {needle:?}");
+        }
+        assert!(signer.grams("é".as_bytes()).contains(&BEYOND_ASCII));
+        assert!(!signer.grams(b"e").contains(&BEYOND_ASCII));
+        assert!(signer.grams("\u{ff} ٣".as_bytes()).contains(&NUMBER_BEYOND_ASCII));
+        assert!(!signer.grams("é3".as_bytes()).contains(&NUMBER_BEYOND_ASCII));
+    }
+
+    proptest! {
+        /// Every gram of every line is there, whatever the processor has, and where it is cut.
+        #[test]
+        fn nothing_is_left_out(text in "[aB1é \n]{0,1600}") {
+            let (mut one, mut other) = (Signer::default(), Signer::default());
+            let signed = one.grams(text.as_bytes());
+            other.sign_by_any(text.as_bytes());
+            prop_assert_eq!(signed, &other.grams[..other.distinct]);
+            let folded: Vec<u8> = text.bytes().map(fold).collect();
+            for line in folded.split(|&byte| byte == b'\n') {
+                let classes: Vec<u8> =
+                    line.iter().map(|byte| if byte.is_ascii_digit() { DIGIT } else { *byte }).collect();
+                let needed = of_needle(line).into_iter().chain(of_needle(&classes));
+                prop_assert!(needed.into_iter().all(|gram| signed.contains(&gram)));
+            }
+        }
+    }
+}
