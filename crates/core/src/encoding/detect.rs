@@ -199,9 +199,14 @@ const NEAR: usize = 16;
 const REPEATS: u32 = 64;
 
 fn legacy(bytes: &[u8], complete: bool) -> Detection {
-    let sample = telling(bytes);
     let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
-    let encoding = tables::guess(&sample);
+    let first = first_high(bytes).unwrap_or(0);
+    if let Some(table) = tables::certain(&bytes[first..])
+        && table.fits(bytes, complete)
+    {
+        return guess(Encoding(Kind::Legacy(table)));
+    }
+    let encoding = tables::guess(&telling(bytes));
     match encoding.0 {
         // Every byte is a character of the last resort.
         Kind::Legacy(table) if !table.fits(bytes, complete) => guess(Encoding::WINDOWS_1252),

@@ -5,6 +5,7 @@
 //! Words of one script, in sensible case, of frequent letters speak for a
 //! candidate; symbols inside words and rare characters against it.
 
+use super::ideographs::{HANZI, KANJI, STOPS, is_ideograph};
 use super::platform::Platform;
 
 /// What wins where nothing speaks for another.
@@ -101,37 +102,7 @@ const CANDIDATES: &[Candidate] = &[
     (&["windows-874"], Letters::Own(THAI)),
 ];
 
-/// Characters of which four in ten of any Chinese text are, in both scripts.
-const HANZI: &str = "\
-    的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对\
-    可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公\
-    同三已老从动两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正\
-    名定女问力机给等几很业最间新什打便位因重被走电四第门相次东政海口使教西再平真听世气信北少关并\
-    内加化由却代军产入先山五太水万市眼体别处总才场师书比住员九笑性通目华报立马命张活难神数件安表\
-    原车白应路期叫死常提感金何更反合放做系计或司利受光王果亲界及今京务制解各任至清物台象记边共风\
-    战干接它许八特觉望直服毛林题建南度统色字请交爱让认算论百吃义科怎元社术结六功指思非流每青管夫\
-    连远资队跟带花快条院变联言权往展该领传近留红治决周保达办运武半候七必城父强步完革深区即求品士\
-    转量空甚众技轻程告江语英基派满式李息写呢识极令黄德收脸钱党倒未持取设始版双历越史商千片容研像\
-    找友孩站广改议形委早房音火际则首单据导影失拿网香似斯专石若兵弟谁校读志飞观争究包组造落视济喜\
-    离虽坏待集编码检查测试确源注释這來個國說們為時會過學對裡後麼還發當無開見經頭動兩長樣現將與進\
-    實點種聲話兒問機給幾業間電門東聽關並內產萬體別處總場師書員華報馬張難數應親務車記邊戰許覺題統\
-    請愛讓認論義術結連遠資隊帶條變聯權領傳紅決達辦運強區轉眾輕語滿寫識極黃臉錢黨設雙歷廣議單據導\
-    專讀飛觀爭組視濟離雖編碼檢測試確釋";
-/// Ideographs that a Japanese text is likely to hold.
-const KANJI: &str = "\
-    日一人年大十二本中長出三時行見月後前生五間上東四今金九入学高円子外八六下来気小七山話女北午百\
-    書先名川千水半男西電校語土木聞食車何南万毎白天母火右読友左休父雨文字検査使用確認正変更処理化\
-    符号関数定義実力設値戻表示場合同部分全方新作問題意味機能性保存換終注対象追加削除取得情報";
-const STOPS: &str = "　、。，．；：？！「」『』（）《》“”‘’—…・～％";
 const QUOTES: &str = "«»„“”’‘–—…°§€·•№©®£¿¡\u{a0}";
-
-const FIRST_IDEOGRAPH: u32 = 0x4e00;
-const IDEOGRAPHS: usize = 0x5200;
-
-fn ideograph(c: char) -> Option<usize> {
-    let place = (c as u32).checked_sub(FIRST_IDEOGRAPH)? as usize;
-    (place < IDEOGRAPHS).then_some(place)
-}
 
 /// What speaks for an encoding of the east; `None` where the bytes are not of it or the host lacks it.
 fn asian(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Option<f64> {
@@ -142,24 +113,19 @@ fn asian(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Opti
     }
     let text = (platform.decode)(name, sample);
     let text = text.strip_suffix(char::REPLACEMENT_CHARACTER).unwrap_or(&text);
-    let mut frequent = vec![false; IDEOGRAPHS];
-    for c in if script == Script::Japanese { KANJI } else { HANZI }.chars() {
-        if let Some(place) = ideograph(c) {
-            frequent[place] = true;
-        }
-    }
+    let frequent = if script == Script::Japanese { &KANJI } else { &HANZI };
     let points: f64 = text
         .chars()
         .filter(|c| !c.is_ascii())
-        .map(|c| match ideograph(c) {
-            Some(place) => match script {
-                Script::Japanese if frequent[place] => 2.0,
-                Script::Chinese if frequent[place] => 2.5,
+        .map(|c| match is_ideograph(c as u32) {
+            true => match script {
+                Script::Japanese if frequent.has(c as u32) => 2.0,
+                Script::Chinese if frequent.has(c as u32) => 2.5,
                 Script::Korean => -1.0,
                 _ => 0.1,
             },
-            None if STOPS.contains(c) => 1.0,
-            None => match (script, c) {
+            false if STOPS.contains(c) => 1.0,
+            false => match (script, c) {
                 (Script::Japanese, '\u{3041}'..='\u{3096}') => 1.8,
                 (Script::Japanese, '\u{30a1}'..='\u{30fe}') => 1.3,
                 (Script::Japanese, '\u{ff61}'..='\u{ff9f}') => -1.0,

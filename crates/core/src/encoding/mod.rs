@@ -11,8 +11,11 @@
 //! which do not decode, or would encode differently, stay as they are.
 
 mod detect;
+#[cfg(feature = "legacy")]
+mod eastern;
 #[cfg(not(feature = "legacy"))]
 mod guess;
+mod ideographs;
 mod places;
 #[cfg(not(feature = "legacy"))]
 pub mod platform;

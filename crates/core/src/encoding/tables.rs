@@ -27,6 +27,12 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
     }
 }
 
+/// The encoding of a text of the east that leaves no doubt. `bytes` begin with a
+/// character beyond ASCII.
+pub(super) fn certain(bytes: &[u8]) -> Option<Table> {
+    super::eastern::certain(bytes).map(Table)
+}
+
 /// Bytes beyond ASCII after which two guesses in a row that agree are believed.
 const SETTLED: usize = 20;
 
