@@ -215,6 +215,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
         /// Every gram of every line is there, whatever the processor has, and where it is cut.
         #[test]
         fn nothing_is_left_out(text in "[aB1é \n]{0,1600}") {
