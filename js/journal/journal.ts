@@ -143,22 +143,30 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
     const made = (path: string, image: Image): void => {
       if (undoable) versions.set(path, image);
     };
+    const failed = async (error: unknown): Promise<unknown> => {
+      if (log === undefined) return error;
+      const left = await takeBack(fs, steps);
+      // The record stays as it is: once this process has ended, the next one tries again.
+      if (left.length > 0) return withDetails(error, { rolled_back: false, not_restored: left });
+      await log.close(null);
+      return error;
+    };
     let result: T;
     try {
       result = await run(recorded(fs, { intend, made, budget, maxEntries: limits.entries }));
     } catch (error) {
-      if (log === undefined) throw error;
-      const left = await takeBack(fs, steps);
-      if (left.length === 0) {
-        await (log as Log).close(null);
-        throw error;
-      }
-      // The record stays as it is: once this process has ended, the next one tries again.
-      throw withDetails(error, { rolled_back: false, not_restored: left });
+      throw await failed(error);
     }
     if (log === undefined) return result;
     const finals = undoable && keep ? await finalsOf(fs, steps, versions) : null;
-    await (log as Log).append({ entry: "commit", finals: finals ?? [], undoable: finals !== null }, durable);
+    const commit: Entry = { entry: "commit", finals: finals ?? [], undoable: finals !== null };
+    try {
+      await (log as Log).append(commit, durable);
+    } catch (error) {
+      if (about.takeBack === "always") throw await failed(error);
+      await (log as Log).close(null);
+      return result;
+    }
     await (log as Log).close(finals === null ? null : cwd);
     return result;
   };

@@ -13,14 +13,13 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { failure } from "../backends/failure.ts";
 import { MAC, type Read, readSealed, seal } from "./sealed.node.ts";
+import { isClosed, notKept, writeAll } from "./store-write.node.ts";
 import { type JournalStore, KEPT_BYTES, KEPT_RECORDS, type Log, type StoredLog } from "./store.ts";
 
 /** A lock between processes that is free when its holder has ended. */
 export type TryLock = (name: string) => { release(): void } | null;
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
-/** Larger records are written off the event loop. */
-const OFF_LOOP_BYTES = 256 * 1024;
 /** How often old records are looked for: once in so many changes. */
 const PRUNE_EVERY = 32;
 
@@ -45,6 +44,14 @@ export class FileJournal implements JournalStore {
   }
 
   begin(id: string): Log {
+    try {
+      return this.#begin(id);
+    } catch (error) {
+      throw notKept(this.#directory, error);
+    }
+  }
+
+  #begin(id: string): Log {
     if (this.#held === undefined) {
       this.#held = this.#tryLock(lockName(this.#writer)) ?? undefined;
       if (this.#held === undefined) throw failure("LOCK_TIMEOUT", this.#directory, "the journal is locked");
@@ -61,11 +68,21 @@ export class FileJournal implements JournalStore {
         const all = [...held, ...buffers];
         // Nothing has happened after it alone: the header is written with the first steps.
         held = entry.entry === "begin" ? all : [];
-        return held.length > 0 ? undefined : writeAll(fd, all, durable);
+        if (held.length > 0) return undefined;
+        const fails = (error: unknown): never => {
+          throw notKept(this.#directory, error);
+        };
+        try {
+          return writeAll(fd, all, durable)?.catch(fails);
+        } catch (error) {
+          return fails(error);
+        }
       },
       close: (group) => {
-        fs.closeSync(fd);
-        if (group === null) fs.rmSync(path, { force: true });
+        // What the disk tells only now is that the record may not be whole. The change stands,
+        // and is no longer one that can be taken back.
+        const whole = isClosed(fd);
+        if (group === null || !whole) fs.rmSync(path, { force: true });
         else this.#endLater(path, id, group);
       },
     };
@@ -258,30 +275,6 @@ function keyOf(path: string): Buffer {
   } finally {
     fs.closeSync(fd);
   }
-}
-
-function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
-  const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
-  if (size > OFF_LOOP_BYTES) return writeLater(fd, buffers, durable);
-  const whole = Buffer.concat(buffers, size);
-  for (let at = 0; at < size; ) at += fs.writeSync(fd, whole, at);
-  if (durable) fs.fsyncSync(fd);
-}
-
-async function writeLater(fd: number, buffers: readonly Uint8Array[], durable: boolean): Promise<void> {
-  for (const buffer of buffers) {
-    for (let at = 0; at < buffer.length; ) {
-      at += await new Promise<number>((resolve, reject) => {
-        fs.write(fd, buffer, at, buffer.length - at, null, (error, count) =>
-          error === null ? resolve(count) : reject(error),
-        );
-      });
-    }
-  }
-  if (!durable) return;
-  await new Promise<void>((resolve, reject) => {
-    fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
-  });
 }
 
 function finished(read: Read): StoredLog {

@@ -14,7 +14,7 @@ use crate::root::{Place, Roots, open_entries};
 use crate::stat::{Kind, Stat};
 use crate::tree::{Counts, Cursor, Met, Next, Up, walk_tree};
 use crate::write::{
-    Preserve, Source, Temp, is_temp_name, keep_moved, keep_times, place_new, set_mode,
+    Preserve, Source, Temp, flush, is_temp_name, keep_moved, keep_times, place_new, set_mode,
 };
 
 /// Why a tree is copied.
@@ -192,7 +192,7 @@ impl Copying<'_> {
                     | OFlags::CLOEXEC;
                 let new =
                     rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
-                Source::Extended(&fd, b"").write_to(&new, self.cancel)?;
+                Source::Extended(&fd, b"").write_whole(&new, self.cancel)?;
                 if self.manner == Manner::Move {
                     keep_moved(&new, &fd, &stat, self.preserve)?;
                 }
@@ -200,6 +200,7 @@ impl Copying<'_> {
                 if self.manner == Manner::Move {
                     keep_times(&new, &stat);
                 }
+                flush(&new)?;
             }
             Kind::Other if self.manner == Manner::Move => return Err(not_regular()),
             // A directory that came up meanwhile, or what is not copied at all.

@@ -275,8 +275,14 @@ impl Roots {
                 job.run(top, &stat, &target)?
             };
             let Some(counts) = copied else { continue };
-            if options.durability == Durability::Durable {
-                sync_directory(&target, true)?;
+            if options.durability == Durability::Durable
+                && let Err(error) = sync_directory(&target, true)
+            {
+                // Whoever is told of a failure looks for nothing at the new place.
+                if target.found.is_none() {
+                    let _ = self.remove_tree(to, &Cancel::new());
+                }
+                return Err(error);
             }
             made.keep();
             self.swept.sweep(&target.dir);

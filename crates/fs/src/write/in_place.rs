@@ -12,6 +12,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::flush::flush;
 use super::source::Source;
 use crate::cancel::Cancel;
 use crate::errno::{os, unsettled};
@@ -55,7 +56,7 @@ pub(crate) fn write_in_place(
     let whole = Cancel::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
         rustix::fs::ftruncate(&fd, length).map_err(os)?;
-        Ok(())
+        flush(&fd)
     });
     if let Err(error) = written {
         put_back(&fd, &backup)?;

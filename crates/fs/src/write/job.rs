@@ -3,10 +3,11 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use filewright_core::{Code, Error, Result};
+use filewright_core::Result;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::flush::flush;
 use super::in_place::write_in_place;
 use super::keep::{
     NO_ATTRIBUTES, Owner, keep_attributes, keep_moved, keep_owner, keep_times, set_mode,
@@ -53,13 +54,7 @@ impl Job<'_> {
             Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
             Err(errno) => return Err(os(errno)),
         };
-        let length = self.source.write_to(&fd, self.cancel)?;
-        if Stat::of(&fd).map_err(os)?.size != length {
-            return Err(Error::new(
-                Code::IoError,
-                "the file system stored another number of bytes",
-            ));
-        }
+        self.source.write_whole(&fd, self.cancel)?;
         if let Some(moved) = self.moved {
             keep_moved(&fd, moved.fd, moved.facts, self.options.preserve)?;
         } else if let Some(old) = self.old {
@@ -81,6 +76,7 @@ impl Job<'_> {
         if self.options.durability == Durability::Durable || tells_late(&fd) {
             rustix::fs::fsync(&fd).map_err(os)?;
         }
+        flush(&fd)?;
         self.cancel.check()?;
         match self.put(temp, &fd)? {
             Placed::Again => Ok(Attempt::Again),

@@ -24,6 +24,7 @@
 //! to 20 times cheaper). `Durable` waits for file and directory to be on the disk
 //! (about 5 times the price of `Atomic`).
 
+mod flush;
 mod in_place;
 mod job;
 mod keep;
@@ -38,6 +39,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
+pub(crate) use flush::flush;
 pub(crate) use keep::{keep_moved, keep_times, set_mode};
 pub(crate) use put::{place_new, sync_directory};
 pub(crate) use source::Source;

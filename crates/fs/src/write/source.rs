@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use filewright_core::Result;
+use filewright_core::{Code, Error, Result};
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
@@ -23,6 +23,15 @@ pub(crate) enum Source<'s> {
 }
 
 impl Source<'_> {
+    /// [`Source::write_to`] an empty file, which must hold as many bytes then.
+    pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &Cancel) -> Result<()> {
+        let length = self.write_to(&fd, cancel)?;
+        if Stat::of(&fd).map_err(os)?.size == length {
+            return Ok(());
+        }
+        Err(Error::new(Code::IoError, "the file system stored another number of bytes"))
+    }
+
     /// Writes everything from the start of a file, and gives the number of bytes.
     pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &Cancel) -> Result<u64> {
         match self {

@@ -1,0 +1,188 @@
+/**
+ * Disks that break in the middle of every tool that writes: each call of the system
+ * that can fail, does. The tool tells, what was there is whole, nothing lies about.
+ * Closing is one of them: a network file system finds out then that there is no room.
+ */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const ENTRY = resolve(import.meta.dirname, "../../dist/index.node.js");
+const OLD = "old\n".repeat(4000);
+
+type Step = readonly [tool: string, args: Readonly<Record<string, unknown>>];
+
+/** Every tool that writes contents, and by every way there is to write them. */
+const WRITES: readonly Step[] = [
+  ["write_file", { path: "f", content: "new" }],
+  ["write_file", { path: "new", content: "new" }],
+  ["write_file", { path: "made/for/it", content: "new", create_dirs: true }],
+  ["write_file", { path: "f", content: "new", append: true }],
+  ["edit_file", { path: "f", old_text: "old\n", new_text: "new\n", on_multiple: "first" }],
+  ["apply_patch", { path: "f", patch: "@@ -1 +1 @@\n-old\n+new\n" }],
+  ["copy", { source: "tree/a", destination: "copied" }],
+  ["copy", { source: "tree/a", destination: "f", overwrite: true }],
+  ["copy", { source: "tree", destination: "copied" }],
+  ["copy", { source: "tree", destination: "there", overwrite: true }],
+  [
+    "batch",
+    {
+      operations: [
+        { tool: "write_file", args: { path: "f", content: "new" } },
+        { tool: "write_file", args: { path: "new", content: "new" } },
+      ],
+    },
+  ],
+];
+/** What is merged into a directory stands there when the directory cannot be waited for. */
+const SYNCED = WRITES.filter(([, args]) => args.destination !== "there");
+const MOVES: readonly Step[] = [
+  ["move", { source: "f", destination: "moved" }],
+  ["move", { source: "tree", destination: "moved" }],
+];
+const ACROSS: readonly Step[] = [
+  ["move", { source: "f", destination: "other/f" }],
+  ["move", { source: "tree", destination: "other/tree" }],
+  ["copy", { source: "tree", destination: "other/tree" }],
+];
+const SPARSE: readonly Step[] = [["copy", { source: "sparse", destination: "copied" }]];
+
+let base: string;
+let root: string;
+beforeEach(() => {
+  base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-breaking-")));
+  root = join(base, "ws");
+  for (const path of ["tree/below", "there/below", "other"])
+    fs.mkdirSync(join(root, path), { recursive: true });
+  for (const path of ["f", "tree/a", "tree/below/b", "there/a"]) fs.writeFileSync(join(root, path), OLD);
+  fs.symlinkSync("a", join(root, "tree/l"));
+  fs.writeFileSync(join(root, "sparse"), "data");
+  fs.truncateSync(join(root, "sparse"), 1024 * 1024);
+});
+afterEach(() => {
+  for (const path of ["other", "f"]) spawnSync("umount", ["-l", join(root, path)]);
+  fs.rmSync(base, { recursive: true, force: true });
+});
+
+/** Everything in the workspace, with its content. */
+function everything(directory = root): readonly string[] {
+  return fs.readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return [path, ...everything(path)];
+    return [`${path}: ${entry.isFile() ? fs.readFileSync(path, "utf8") : "link"}`];
+  });
+}
+
+const program = (durability: string, steps: readonly Step[]): string => `
+  import { openWorkspace } from ${JSON.stringify(ENTRY)};
+  const state = { root: ${JSON.stringify(root)}, stateDir: ${JSON.stringify(join(base, "state"))} };
+  const ws = await openWorkspace({ ...state, durability: ${JSON.stringify(durability)} });
+  await ws.call("read_file", { path: "f" });
+  console.log("ready");
+  for await (const _ of process.stdin);
+  const told = [];
+  for (const [tool, args] of ${JSON.stringify(steps)}) {
+    const result = await ws.call(tool, args);
+    told.push(result.ok ? "OK" : result.error.code); 
+  }
+  console.log(JSON.stringify(told));
+  process.exit(0);`;
+
+/** What each step is told while `call` does what `fault` says. The tracer joins when the workspace is open. */
+async function toldUnder(
+  call: string,
+  fault: string,
+  steps: readonly Step[],
+  durability = "durable",
+): Promise<string[]> {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program(durability, steps)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (data: Buffer) => {
+    said += data.toString();
+  });
+  await once(child.stdout, "data");
+  const inject = ["-e", `trace=${call}`, "-e", `inject=${call}:${fault}`];
+  const tracer = spawn("strace", ["-f", "-o", "/dev/null", ...inject, "-p", `${child.pid}`], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = once(tracer, "exit");
+  const [first] = (await once(tracer.stderr, "data")) as [Buffer];
+  expect(first.toString()).toContain("attached");
+  child.stdin.end();
+  await once(child, "close");
+  await ended;
+  return JSON.parse(said.split("\n")[1] ?? "null") as string[];
+}
+
+const strace = spawnSync("strace", ["-V"]).status === 0;
+const mountable =
+  process.getuid?.() === 0 &&
+  (() => {
+    const place = fs.mkdtempSync(join(tmpdir(), "filewright-mount-"));
+    const works = spawnSync("mount", ["-t", "tmpfs", "tmpfs", place]).status === 0;
+    if (works) execFileSync("umount", [place]);
+    fs.rmSync(place, { recursive: true });
+    return works;
+  })();
+
+const [CONTENT, RENAME] = ["pwrite64,copy_file_range", "rename,renameat,renameat2"];
+
+describe.skipIf(!strace)("73 told, the old content whole, nothing left", () => {
+  test.each([
+    ["close", "error=EIO", "IO_ERROR", WRITES],
+    ["close", "error=EDQUOT", "NO_SPACE", WRITES],
+    ["close", "error=ENOSPC", "NO_SPACE", WRITES],
+    ["fsync,syncfs", "error=EIO", "IO_ERROR", SYNCED],
+    ["fsync,syncfs", "error=EDQUOT", "NO_SPACE", SYNCED],
+    [CONTENT, "error=EIO", "IO_ERROR", WRITES],
+    [CONTENT, "error=EDQUOT", "NO_SPACE", WRITES],
+    // A disk that says it took a byte, each time, and took none.
+    ["pwrite64", "retval=1", "IO_ERROR", WRITES.slice(0, 6)],
+    [RENAME, "error=EIO", "IO_ERROR", [...WRITES, ...MOVES]],
+    [RENAME, "error=EDQUOT", "NO_SPACE", [...WRITES, ...MOVES]],
+    ["ftruncate", "error=EIO", "IO_ERROR", SPARSE],
+  ] as const)("%s, %s", async (call, fault, code, steps) => {
+    const before = everything();
+    const told = await toldUnder(call, fault, steps);
+    expect(steps.map(([tool], n) => `${tool} ${told[n]}`)).toEqual(steps.map(([tool]) => `${tool} ${code}`));
+    expect(everything()).toEqual(before);
+  });
+
+  test.each(["none", "atomic"])("closing, where nothing waits for the disk: %s", async (durability) => {
+    const before = everything();
+    const told = await toldUnder("close", "error=EDQUOT", WRITES, durability);
+    expect(told).toEqual(WRITES.map(() => "NO_SPACE"));
+    expect(everything()).toEqual(before);
+  });
+
+  test.skipIf(!mountable).each([
+    ["close", "error=EDQUOT", "NO_SPACE"],
+    [CONTENT, "error=EIO", "IO_ERROR"],
+    ["fsync,syncfs", "error=EIO", "IO_ERROR"],
+  ] as const)("between two disks: %s, %s", async (call, fault, code) => {
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", join(root, "other")]);
+    const before = everything();
+    const told = await toldUnder(call, fault, ACROSS);
+    expect(told).toEqual(ACROSS.map(() => code));
+    expect(everything()).toEqual(before);
+  });
+
+  // The first content is that of the file beside, which cannot take the place of a mounted one.
+  test.skipIf(!mountable).each([
+    ["pwrite64", "error=EIO:when=2"],
+    ["ftruncate", "error=EIO:when=1"],
+  ])("in place: %s, %s", async (call, fault) => {
+    fs.writeFileSync(join(base, "mounted"), OLD);
+    execFileSync("mount", ["--bind", join(base, "mounted"), join(root, "f")]);
+    const before = everything();
+    expect(await toldUnder(call, fault, [WRITES[0]!])).toEqual(["IO_ERROR"]);
+    expect(everything()).toEqual(before);
+    expect(fs.readFileSync(join(base, "mounted"), "utf8")).toBe(OLD);
+  });
+});
