@@ -3,6 +3,7 @@
 // skipped; with --require that is a failure.
 import { spawnSync } from "node:child_process";
 import { has, main, run } from "./lib/run.mjs";
+import { FILTERS } from "./miri.mjs";
 
 const nightly = () => spawnSync("cargo", ["+nightly", "miri", "--version"], { stdio: "ignore" }).status === 0;
 
@@ -18,17 +19,7 @@ const jobs = [
     "the core under Miri",
     "miri on the nightly toolchain",
     nightly,
-    [
-      "+nightly",
-      "miri",
-      "test",
-      "-p",
-      "filewright-core",
-      "--lib",
-      "--",
-      "access::tests::protected_places",
-      "path::",
-    ],
+    ["+nightly", "miri", "test", "-p", "filewright-core", "--lib", "--", ...FILTERS],
     // Isolated from the clock and the disk, property tests could not begin.
     { MIRIFLAGS: "-Zmiri-disable-isolation", PROPTEST_CASES: "4", CARGO_TARGET_DIR: "target/miri" },
   ],
