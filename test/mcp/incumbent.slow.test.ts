@@ -8,10 +8,14 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { dirname, join, resolve } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
 import { installed } from "../installed.ts";
 import { type Connected, connect, DROP_IN, scratch } from "./harness.ts";
+import { CASES as UNIT_CASES } from "./incumbent/cases.ts";
+import { DIFFERENCES } from "./incumbent/differences.ts";
+import { theirs as theirUnits } from "./incumbent/theirs.ts";
+import { outcome, type Units } from "./incumbent/units.ts";
 
 const HOME = resolve(import.meta.dirname, "../../.cache/incumbent");
 const THEIRS = join(HOME, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
@@ -232,3 +236,17 @@ describe.skipIf(unavailable !== undefined)("the filesystem server and ours", () 
     expect(await names(ours)).toEqual(expect.arrayContaining(missing));
   });
 });
+
+describe.skipIf(unavailable !== undefined)(
+  "what units.test.ts has for that server's expectations is so there",
+  () => {
+    let units: Units;
+    beforeAll(async () => {
+      units = await theirUnits(dirname(THEIRS));
+    });
+
+    test.each([...UNIT_CASES, ...DIFFERENCES])("$of: $name", async (unit) => {
+      expect(await outcome(units, unit)).toEqual(unit.gives);
+    });
+  },
+);
