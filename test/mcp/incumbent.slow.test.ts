@@ -243,7 +243,7 @@ describe.skipIf(unavailable !== undefined)(
     let units: Units;
     beforeAll(async () => {
       units = await theirUnits(dirname(THEIRS));
-    });
+    }, 120_000);
 
     test.each([...UNIT_CASES, ...DIFFERENCES])("$of: $name", async (unit) => {
       expect(await outcome(units, unit)).toEqual(unit.gives);
