@@ -1,7 +1,13 @@
 // Measuring two things side by side. Everything reported is a ratio: both run
 // alternately in the same minute, and the ratio is the median of the rounds, so
 // that a busy machine slows both and a single odd run counts for nothing.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Bench } from "tinybench";
+
+setFlagsFromString("--expose-gc");
+/** Collects what was left: each side pays for its own garbage, and not for the other's. */
+const collect = runInNewContext("gc");
 
 /** The middle of some numbers. */
 export function median(numbers) {
@@ -37,9 +43,13 @@ async function alternate(ours, peer, rounds, one) {
   for (let round = 0; round < rounds; round++) {
     // Turns about who goes first, so that neither always finds the caches warm.
     const first = round % 2 === 0;
-    const a = first ? await one(ours) : undefined;
-    const b = await one(peer);
-    samples.push({ ours: a ?? (await one(ours)), peer: b });
+    const turn = async (run) => {
+      collect();
+      return one(run);
+    };
+    const a = first ? await turn(ours) : undefined;
+    const b = await turn(peer);
+    samples.push({ ours: a ?? (await turn(ours)), peer: b });
   }
   return {
     ours_ms: median(samples.map(({ ours }) => ours)),

@@ -50,7 +50,7 @@ export async function* rows({ load }) {
     ...(await calls(
       () => samples.map(({ bytes }) => inspect(bytes)),
       () => buffers.map((bytes) => jschardet.detect(bytes)),
-      { rounds: 3 },
+      { rounds: 7 },
     )),
   };
   for (const [name, kind, bytes] of binaries(encodeText)) {
