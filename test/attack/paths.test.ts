@@ -41,9 +41,17 @@ const ROWS: readonly Row[] = [
       ["read_file", { path: "a/f/" }, ["NOT_DIRECTORY", "INVALID_ARGUMENT"]],
       ["write_file", { path: "new/", content: "x" }, ["NOT_DIRECTORY", "IS_DIRECTORY", "INVALID_ARGUMENT"]],
       ["delete", { path: "a/f/" }, ["NOT_DIRECTORY", "INVALID_ARGUMENT"]],
+      [
+        "edit_file",
+        { path: "a/f/", old_text: "inside", new_text: "x" },
+        ["NOT_DIRECTORY", "INVALID_ARGUMENT"],
+      ],
+      ["copy", { source: "a/f/", destination: "taken" }, ["NOT_DIRECTORY", "INVALID_ARGUMENT"]],
+      ["move", { source: "a/f/", destination: "taken" }, ["NOT_DIRECTORY", "INVALID_ARGUMENT"]],
     ],
     after: (world) => {
       expect(world.text("a/f")).toBe("inside a/f\n");
+      expect(world.text("taken")).toBeUndefined();
       expect(world.text("new")).toBeUndefined();
     },
   },

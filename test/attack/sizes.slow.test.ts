@@ -25,6 +25,11 @@ async function each(at: World, run: (ws: Workspace, arm: Arm) => Promise<void>):
   }
 }
 
+interface Listing {
+  readonly entries: readonly { readonly name: string }[];
+  readonly next_cursor?: string;
+}
+
 /** FILEWRIGHT_ATTACK_ENTRIES asks for more, up to the million. */
 const ENTRIES = Number(process.env.FILEWRIGHT_ATTACK_ENTRIES ?? 50_000);
 
@@ -50,6 +55,17 @@ test("65 a directory of very many entries comes in pages", async () => {
     const page = await ws.call("list_directory", { path: "many", limit: 100 });
     expect(page, name).toMatchObject({ ok: true, data: { total: ENTRIES, truncated: true } });
     expect(JSON.stringify(page).length, name).toBeLessThan(50_000);
+    // Every page is followed: each entry comes once.
+    const names: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const args = { path: "many", limit: 20_000, ...(cursor === undefined ? {} : { cursor }) };
+      const { data } = (await ws.call("list_directory", args)) as { readonly data: Listing };
+      names.push(...data.entries.map((entry) => entry.name));
+      cursor = data.next_cursor;
+      if (cursor === undefined) break;
+    }
+    expect(new Set(names).size, name).toBe(ENTRIES);
+    expect(names, name).toHaveLength(ENTRIES);
     const found = await ws.call("glob", { pattern: "**/7", path: "many" });
     expect(found, name).toMatchObject({ ok: true, data: { total: 1 } });
   });

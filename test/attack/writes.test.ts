@@ -143,7 +143,8 @@ describe.each(ARMS.filter((arm) => arm.disk))("$name", (arm) => {
     ] as const) {
       fs.writeFileSync(at.at("p"), "old");
       fs.chmodSync(at.at("p"), before);
-      await at.ws.call("write_file", { path: "p", content: "new" });
+      expect(await at.ws.call("write_file", { path: "p", content: "new" })).toMatchObject({ ok: true });
+      expect(at.text("p")).toBe("new");
       expect(fs.statSync(at.at("p")).mode & 0o7777).toBe(after);
     }
   });
