@@ -74,32 +74,33 @@ fn control_escapes(world: &World) -> bool {
 
 #[test]
 fn a_directory_that_is_moved_out_is_never_climbed_from() {
-    let world = World::new();
-    fs::create_dir_all(world.at("w/x/y/z")).unwrap();
-    fs::write(world.at("w/x/s"), "fine").unwrap();
-    // Climbing by `..` from y/z when y has been moved to O would find O/s.
-    fs::create_dir_all(world.at("o/moved")).unwrap();
-    world.link("y/z/../../s", "w/x/up");
-    for roots in both(&world.policy()) {
+    // A world for each: an attack ends with the names as they happen to be.
+    for resolver in 0..2 {
+        let world = World::new();
+        fs::create_dir_all(world.at("w/x/y/z")).unwrap();
+        fs::write(world.at("w/x/s"), "fine").unwrap();
+        // Climbing by `..` from y/z when y has been moved to O would find O/s.
+        fs::create_dir_all(world.at("o/moved")).unwrap();
+        world.link("y/z/../../s", "w/x/up");
+        let roots = &both(&world.policy())[resolver];
         under_attack(&world.at("w/x/y"), &world.at("o/moved"), || {
-            only_reads(&roots, &world.at("w/x/up"), b"fine", ROUNDS);
+            only_reads(roots, &world.at("w/x/up"), b"fine", ROUNDS);
         });
     }
 }
 
 #[test]
 fn a_file_that_becomes_a_pipe_or_a_link_never_blocks_or_leads_out() {
-    let world = World::new();
-    world.fifo("w/p");
-    world.link("$/o/s", "w/l");
-    for roots in both(&world.policy()) {
-        for other in ["w/p", "w/l"] {
-            under_attack(&world.at("w/f"), &world.at(other), || {
-                only_reads(&roots, &world.at("w/f"), b"inside", ROUNDS / 2);
-            });
-        }
+    for (resolver, other) in [(0, "w/p"), (0, "w/l"), (1, "w/p"), (1, "w/l")] {
+        let world = World::new();
+        world.fifo("w/p");
+        world.link("$/o/s", "w/l");
+        let roots = &both(&world.policy())[resolver];
+        under_attack(&world.at("w/f"), &world.at(other), || {
+            only_reads(roots, &world.at("w/f"), b"inside", ROUNDS / 2);
+        });
+        assert_eq!(world.text("o/s"), "SECRET");
     }
-    assert_eq!(world.text("o/s"), "SECRET");
 }
 
 /// The net under the resolver by itself: what every naive tool does, on threads
