@@ -5,6 +5,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { median } from "./measure.mjs";
+import { growth } from "./process.mjs";
 
 const [who, path, json] = process.argv.slice(2);
 const page = JSON.parse(json);
@@ -68,9 +69,9 @@ const time = async (wanted) => {
   await run(wanted);
   return performance.now() - started;
 };
-const before = process.resourceUsage().maxRSS;
+const grown = growth();
 const ms = await time();
-const grown_bytes = (process.resourceUsage().maxRSS - before) * 1024;
+const grown_bytes = grown();
 const again_ms = [];
 for (let round = 1; who === "ours" && round <= AGAIN; round++) again_ms.push(await time(elsewhere(round)));
 console.log(JSON.stringify({ ms, second_ms: again_ms[0], again_ms: median(again_ms), grown_bytes }));

@@ -6,6 +6,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calls, median, runs, same } from "../lib/measure.mjs";
+import { growth } from "../lib/process.mjs";
 
 export const title = "disk: ws.fs and small calls on a local disk, against node:fs";
 
@@ -28,13 +29,13 @@ export async function* rows({ load }) {
   const root = join(folder, "root");
   const options = { root, stateDir: join(folder, "state") };
   mkdirSync(root);
-  const before = process.resourceUsage().maxRSS;
+  const growing = growth();
   const ws = await openWorkspace({ ...options, history: false });
   const kept = await openWorkspace(options);
   try {
     yield await inFlight(ws);
     yield await history(ws, kept);
-    const grown = (process.resourceUsage().maxRSS - before) * 1024;
+    const grown = growing();
     const met = grown < MOST_GROWN;
     yield { name: "growth of the process by these calls", met, note: `${(grown / 1e6).toFixed(0)} MB` };
     yield* whole(ws.fs, root);
