@@ -18,7 +18,7 @@ const SIZES = [
 ];
 /** Within 20 % of a direct call. */
 const GOAL = 1 / 1.2;
-/** Bytes that thousands of small calls may add to the process, garbage included. */
+/** Bytes that a further workspace and thousands of small calls may add to the process, garbage included. */
 const MOST_GROWN = 20e6;
 const IN_FLIGHT = 16;
 const GOAL_CALLS = 20_000;
@@ -29,18 +29,21 @@ export async function* rows({ load }) {
   const root = join(folder, "root");
   const options = { root, stateDir: join(folder, "state") };
   mkdirSync(root);
-  const growing = growth();
   const ws = await openWorkspace({ ...options, history: false });
-  const kept = await openWorkspace(options);
   try {
     yield await inFlight(ws);
-    yield await history(ws, kept);
+    // The heap of a process that works has grown by then: what follows is the second workspace's.
+    const growing = growth();
+    const kept = await openWorkspace(options);
+    const costs = await history(ws, kept);
     const grown = growing();
+    await kept.close();
+    yield costs;
     const met = grown < MOST_GROWN;
-    yield { name: "growth of the process by these calls", met, note: `${(grown / 1e6).toFixed(0)} MB` };
+    yield { name: "growth by a second workspace and its calls", met, note: `${(grown / 1e6).toFixed(0)} MB` };
     yield* whole(ws.fs, root);
   } finally {
-    await Promise.all([ws.close(), kept.close()]);
+    await ws.close();
     rmSync(folder, { recursive: true });
   }
 }
