@@ -2,11 +2,11 @@
  * A journal in files: one for each change, in a directory of state that is ours
  * alone.
  *
- * `open/WRITER.CALL` is being written, or is whole and not yet put away; `done/GROUP/CALL`
- * is history. Each record
- * is chained to the one before by a keyed hash, so that a planted or altered
- * file is recognised; one that is merely cut short was cut by the death of its
- * writer, who held a lock all the while: a record is unfinished when nobody does.
+ * `open/WRITER.CALL` is being written, or is whole and not yet put away;
+ * `done/GROUP/CALL` is history. Each record is chained to the one before by a
+ * keyed hash, so that a planted or altered file is recognised; one that is merely
+ * cut short was cut by the death of its writer, who held a lock all the while: a
+ * record is unfinished when nobody does.
  */
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
