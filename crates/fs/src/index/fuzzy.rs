@@ -5,14 +5,19 @@ use std::sync::{Arc, PoisonError};
 use filewright_core::Result;
 use filewright_core::options::Options;
 use filewright_core::pack::Packed;
-use filewright_core::rank::RankOptions;
+use filewright_core::rank::{Best, RankOptions};
 
 use super::ask::{find, refreshed};
 use super::make::{is_of_use, register};
 use crate::cancel::{Cancel, Deadline};
 use crate::grep::Use;
 use crate::root::Roots;
-use crate::walk::{Ground, Stop};
+use crate::walk::{Ground, Stop, threads};
+
+/// Fewer paths than this are scored before another thread has started.
+const SHARE: usize = 2048;
+/// The most threads that score for one query: the memory bounds what more would do.
+const MOST_SHARES: usize = 4;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -114,7 +119,7 @@ fn rank(
     };
     let range = span.files.0 as usize..span.files.1 as usize;
     let RankOptions { query, limit, typos } = &options.rank;
-    let (ranked, fitting) = laid.paths.rank(query, range, *typos, *limit);
+    let (ranked, fitting) = laid.paths.rank_shared(query, range, *typos, *limit, share_out);
     let mut packed = Packed::new();
     packed.num(fitting as u64);
     packed.num(ranked.len() as u64);
@@ -124,4 +129,30 @@ fn rank(
         packed.str(path.get(cut..).unwrap_or_default());
     }
     Some(packed)
+}
+
+/// Scores the paths at some places by several threads, where there are many.
+fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
+    let shares = threads().min(MOST_SHARES).min(places.len() / SHARE).max(1);
+    let mut shares = places.chunks(places.len().div_ceil(shares).max(1));
+    let own = shares.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = shares
+            .map(|share| {
+                let helper = std::thread::Builder::new().spawn_scoped(scope, move || score(share));
+                helper.map_err(|_| share)
+            })
+            .collect();
+        let mut best = vec![score(own)];
+        for helper in helpers {
+            best.push(match helper {
+                Ok(helper) => {
+                    helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                }
+                // Without another thread this one does it all.
+                Err(share) => score(share),
+            });
+        }
+        best
+    })
 }

@@ -5,7 +5,12 @@
 //! by `neo_frizbee`). Longer queries may have a letter wrong. Better scores come
 //! first, then shorter paths, then the order in which they were given.
 
-use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
+mod score;
+
+pub use score::Best;
+use score::Order;
+
+use std::ops::Range;
 
 use crate::Result;
 use crate::glob::Ends;
@@ -143,9 +148,23 @@ impl Paths {
     pub fn rank(
         &self,
         query: &str,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         typos: Option<u16>,
         limit: usize,
+    ) -> (Vec<Ranked>, usize) {
+        self.rank_shared(query, range, typos, limit, |places, score| vec![score(places)])
+    }
+
+    /// [`Paths::rank`] by several threads: `share` is given places of paths and
+    /// what scores some of them, and gives what that made of all of them, in
+    /// whatever shares.
+    pub fn rank_shared(
+        &self,
+        query: &str,
+        range: Range<usize>,
+        typos: Option<u16>,
+        limit: usize,
+        share: impl Fn(&[u32], &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best>,
     ) -> (Vec<Ranked>, usize) {
         let query: String = query.chars().filter(|letter| !letter.is_whitespace()).collect();
         if query.is_empty() || query.len() > MAX_QUERY_BYTES {
@@ -153,69 +172,32 @@ impl Paths {
         }
         let long = query.chars().count() >= LONG_QUERY;
         let typos = typos.unwrap_or(u16::from(long)).min(8);
+        let scored = |typos| {
+            let places = self.with_letters(&query, range.clone(), typos);
+            let mut best = Best::new(limit);
+            let score = |places: &[u32]| score::score(self, places, &query, typos, limit);
+            share(&places, &score).into_iter().for_each(|share| best.join(share));
+            best.finish()
+        };
         // What fits without a typo is what was meant.
-        let (ranked, fitting) = self.scored(&query, range.clone(), 0, limit);
-        if fitting > 0 || typos == 0 {
-            return (ranked, fitting);
+        let (mut ranked, mut fitting) = scored(0);
+        if fitting == 0 && typos > 0 {
+            (ranked, fitting) = scored(typos);
         }
-        self.scored(&query, range, typos, limit)
+        let give = |(score, _, index): Order| Ranked { index, score: u32::MAX - score };
+        (ranked.into_iter().map(give).collect(), fitting)
     }
 
-    fn scored(
-        &self,
-        query: &str,
-        range: std::ops::Range<usize>,
-        typos: u16,
-        limit: usize,
-    ) -> (Vec<Ranked>, usize) {
-        let wanted = letters_of(query);
+    /// The places of the paths of a range that have the letters of a query but for so many.
+    fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
+        // Capital and small letters beyond ASCII have different bytes.
+        let wanted = if query.is_ascii() { letters_of(query) } else { 0 };
         let range = range.start.min(self.len())..range.end.min(self.len());
-        let mut places = Vec::new();
-        let mut paths = Vec::new();
-        for index in range {
-            let missing = (wanted & !self.letters[index]).count_ones();
-            if missing <= u32::from(typos)
-                && let Some(path) = self.get(index)
-            {
-                places.push(index as u32);
-                paths.push(path);
-            }
-        }
-        let config = Config { max_typos: Some(typos), ..plain() };
-        let found = Matcher::new(query, &config).match_list(&paths);
-        let mut ranked: Vec<(u32, usize, u32)> = found
-            .iter()
-            .map(|found| {
-                let path = paths[found.index as usize];
-                let score = u32::from(found.score) + in_the_name(query, path);
-                (u32::MAX - score, path.len(), places[found.index as usize])
-            })
-            .collect();
-        let fitting = ranked.len();
-        if limit < fitting {
-            ranked.select_nth_unstable(limit);
-            ranked.truncate(limit);
-        }
-        ranked.sort_unstable();
-        let ranked =
-            ranked.iter().map(|&(score, _, index)| Ranked { index, score: u32::MAX - score });
-        (ranked.collect(), fitting)
-    }
-}
-
-fn plain() -> Config {
-    let (casing, sort) = (CaseMatching::Ignore, SortStrategy::Unsorted);
-    Config { casing, sort, ..Config::default() }
-}
-
-/// Who names a file means its name rather than the directories above it.
-fn in_the_name(query: &str, path: &str) -> u32 {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());
-    match () {
-        () if name.eq_ignore_ascii_case(query) => 64,
-        () if name.len() >= query.len() && holds(name) => 24,
-        () => 0,
+        let all = range.clone().zip(&self.letters[range]);
+        let missing = |letters: u64| (wanted & !letters).count_ones();
+        all.filter(|&(_, &letters)| missing(letters) <= u32::from(typos))
+            .map(|(place, _)| place as u32)
+            .collect()
     }
 }
 
@@ -275,7 +257,45 @@ mod tests {
         assert!(best("zzzzqq", None).is_empty() && best("", None).is_empty());
     }
 
+    /// What [`Paths::rank`] gives, found out by scoring and sorting all.
+    fn plainly(paths: &[String], query: &str, typos: u16, limit: usize) -> (Vec<Ranked>, usize) {
+        let config = neo_frizbee::Config { max_typos: Some(typos), ..score::plain() };
+        let found = neo_frizbee::Matcher::new(query, &config).match_list(paths);
+        let mut all: Vec<_> = found
+            .iter()
+            .map(|found| {
+                let path = &paths[found.index as usize];
+                let score = u32::from(found.score) + score::in_the_name(query, path);
+                (u32::MAX - score, path.len(), found.index)
+            })
+            .collect();
+        all.sort_unstable();
+        let given = all.iter().take(limit);
+        let given = given.map(|&(score, _, index)| Ranked { index, score: u32::MAX - score });
+        (given.collect(), found.len())
+    }
+
     proptest! {
+        /// Letters looked at first, shares and what is not worth a second look change nothing.
+        #[test]
+        fn ranks_as_if_all_were_scored(
+            paths in proptest::collection::vec("([aAbB_-]{1,3}/){0,2}[abAB.\u{212a}kÉé]{1,12}", 0..40),
+            query in "[abAB/.kKé_]{1,7}",
+            typos in 0u16..4,
+            limit in 0usize..9,
+            parts in 1usize..4,
+        ) {
+            let mut laid = Paths::default();
+            paths.iter().for_each(|path| laid.push(path));
+            let exact = plainly(&paths, &query, 0, limit);
+            let expected = if exact.1 > 0 { exact } else { plainly(&paths, &query, typos, limit) };
+            let shares = |places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)| {
+                places.chunks(places.len().div_ceil(parts).max(1)).map(score).collect()
+            };
+            let ranked = laid.rank_shared(&query, 0..paths.len(), Some(typos), limit, shares);
+            prop_assert_eq!(ranked, expected);
+        }
+
         #[test]
         fn hostile_input_never_panics(query in "\\PC{0,40}", path in "\\PC{0,60}", typos in 0u16..12) {
             let mut paths = Paths::default();

@@ -1,0 +1,156 @@
+//! Scoring the paths that have the letters, a share of them at a time, and
+//! keeping the best.
+//!
+//! Only who is among the best is looked at twice: most of what fits is worse
+//! than the worst that is given, whatever its name adds.
+
+use std::collections::BinaryHeap;
+
+use memchr::memmem::Finder;
+use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
+
+use super::Paths;
+
+/// What a letter in its place is worth at least, by the scorer's own measure.
+const LETTER: u32 = 12;
+/// What being the whole name adds.
+const WHOLE_NAME: u32 = 64;
+/// What being a part of the name adds.
+const PART_OF_NAME: u32 = 24;
+/// Longer paths are scored in another way, which promises nothing.
+const LONG_PATH: usize = 1024;
+/// How many paths are given to the scorer at once.
+const BATCH: usize = if cfg!(test) { 8 } else { 256 };
+
+/// Score (the highest first), length and place: the smaller, the better.
+pub(super) type Order = (u32, u32, u32);
+
+/// The best of a share, the worst of them on top, and how many fit.
+#[derive(Debug, Default)]
+pub struct Best {
+    limit: usize,
+    kept: BinaryHeap<Order>,
+    fitting: usize,
+}
+
+impl Best {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// The least score that is of interest.
+    fn least(&self) -> u32 {
+        match self.kept.peek() {
+            Some((worst, ..)) if self.kept.len() == self.limit => u32::MAX - worst,
+            _ => 0,
+        }
+    }
+
+    fn keep(&mut self, order: Order) {
+        if self.kept.len() < self.limit {
+            self.kept.push(order);
+        } else if let Some(mut worst) = self.kept.peek_mut()
+            && order < *worst
+        {
+            *worst = order;
+        }
+    }
+
+    /// Takes in the best of another share.
+    pub(super) fn join(&mut self, other: Self) {
+        self.fitting += other.fitting;
+        other.kept.into_iter().for_each(|order| self.keep(order));
+    }
+
+    /// The best ones first, and how many fit.
+    pub(super) fn finish(self) -> (Vec<Order>, usize) {
+        (self.kept.into_sorted_vec(), self.fitting)
+    }
+}
+
+/// Scores the paths at some places.
+pub(super) fn score(paths: &Paths, places: &[u32], query: &str, typos: u16, limit: usize) -> Best {
+    let config = Config { max_typos: Some(typos), ..plain() };
+    let mut matcher = Matcher::new(query, &config);
+    let mut naming = Naming::of(query);
+    let mut best = Best::new(limit);
+    let mut batch = Vec::with_capacity(BATCH.min(places.len()));
+    for places in places.chunks(BATCH) {
+        batch.clear();
+        batch.extend(places.iter().map(|&place| paths.get(place as usize).unwrap_or_default()));
+        let found = matcher.match_list(&batch);
+        best.fitting += found.len();
+        for found in found {
+            let (path, score) = (batch[found.index as usize], u32::from(found.score));
+            if score + WHOLE_NAME < best.least() {
+                continue;
+            }
+            let score = score + naming.adds(path, score);
+            best.keep((u32::MAX - score, path.len() as u32, places[found.index as usize]));
+        }
+    }
+    best
+}
+
+pub(super) fn plain() -> Config {
+    let (casing, sort) = (CaseMatching::Ignore, SortStrategy::Unsorted);
+    Config { casing, sort, ..Config::default() }
+}
+
+/// Who names a file means its name rather than the directories above it.
+struct Naming<'q> {
+    query: &'q str,
+    letters: u32,
+    has_slash: bool,
+    /// The query in small letters, where it is ASCII.
+    small: Option<Finder<'static>>,
+    /// A name in small letters.
+    name: Vec<u8>,
+}
+
+impl<'q> Naming<'q> {
+    fn of(query: &'q str) -> Self {
+        let small = query
+            .is_ascii()
+            .then(|| Finder::new(query.to_ascii_lowercase().as_bytes()).into_owned());
+        let (letters, has_slash) = (query.len() as u32, query.contains('/'));
+        Self { query, letters, has_slash, small, name: Vec::new() }
+    }
+
+    /// What the name of a path adds to its score.
+    fn adds(&mut self, path: &str, score: u32) -> u32 {
+        if self.has_slash {
+            return 0;
+        }
+        let Some(small) = self.small.as_ref().filter(|_| path.is_ascii()) else {
+            return in_the_name(self.query, path);
+        };
+        // A path that holds the query whole has at least the score of its letters.
+        if score < LETTER * self.letters && path.len() <= LONG_PATH {
+            return 0;
+        }
+        let path = path.as_bytes();
+        let name = memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..]);
+        if name.len() < self.query.len() {
+            return 0;
+        }
+        self.name.clear();
+        self.name.extend(name.iter().map(u8::to_ascii_lowercase));
+        match small.find(&self.name) {
+            Some(_) if name.len() == self.query.len() => WHOLE_NAME,
+            Some(_) => PART_OF_NAME,
+            None => 0,
+        }
+    }
+}
+
+/// The same for any letters, at the price of making them small.
+pub(super) fn in_the_name(query: &str, path: &str) -> u32 {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());
+    match () {
+        () if name.eq_ignore_ascii_case(query) => WHOLE_NAME,
+        () if name.len() >= query.len() && holds(name) => PART_OF_NAME,
+        () => 0,
+    }
+}
