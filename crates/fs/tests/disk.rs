@@ -97,6 +97,27 @@ fn a_full_disk_leaves_the_old_content_and_no_litter() {
 }
 
 #[test]
+fn a_large_file_is_replaced_again_and_again_where_there_is_room_for_two() {
+    let world = World::new();
+    if !is_root() {
+        return;
+    }
+    // Of 9 MB each: on the larger disk a third may still be on its way out.
+    for (disk, options) in [("w/roomy", c"size=40m"), ("w/tight", c"size=19m")] {
+        let Some(_disk) = Disk::new(world.at(disk), options) else { return };
+        let path = format!("{disk}/large");
+        for roots in both(&world.policy()) {
+            for letter in b'a'..b'e' {
+                let bytes = vec![letter; 9 << 20];
+                write(&roots, &world.at(&path), &bytes).unwrap();
+                assert!(fs::read(world.at(&path)).unwrap() == bytes, "{disk} {letter}");
+                assert_eq!(fs::read_dir(world.at(disk)).unwrap().count(), 1);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_read_only_disk_is_said_to_be_one() {
     let world = World::new();
     if !is_root() {

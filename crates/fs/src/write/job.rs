@@ -13,7 +13,7 @@ use super::keep::{
     NO_ATTRIBUTES, Owner, keep_attributes, keep_moved, keep_owner, keep_times, set_mode,
 };
 use super::put::Placed;
-use super::{Durability, Original, Source, Temp, WriteOptions, Written};
+use super::{Durability, Original, Source, Temp, WriteOptions, Written, later};
 use crate::cancel::Cancel;
 use crate::errno::os;
 use crate::root::Place;
@@ -55,6 +55,7 @@ impl Job<'_> {
             Err(errno) => return Err(os(errno)),
         };
         self.source.write_whole(&fd, self.cancel)?;
+        let mut going = None;
         if let Some(moved) = self.moved {
             keep_moved(&fd, moved.fd, moved.facts, self.options.preserve)?;
         } else if let Some(old) = self.old {
@@ -62,10 +63,11 @@ impl Job<'_> {
                 drop(temp);
                 return self.in_place();
             }
-            let kept = self.open_old().is_some_and(|opened| keep_attributes(&fd, &opened));
-            if !kept {
+            let opened = self.open_old();
+            if !opened.as_ref().is_some_and(|opened| keep_attributes(&fd, opened)) {
                 self.options.preserve.may_lose(NO_ATTRIBUTES)?;
             }
+            going = opened.filter(|_| later::suits(&fd, old));
         }
         if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
             set_mode(&fd, mode)?;
@@ -81,7 +83,12 @@ impl Job<'_> {
         match self.put(temp, &fd)? {
             Placed::Again => Ok(Attempt::Again),
             Placed::InPlace => self.in_place(),
-            Placed::Done => self.done(&fd, false).map(Attempt::Done),
+            Placed::Done => {
+                if let Some(old) = going {
+                    later::close(old);
+                }
+                self.done(&fd, false).map(Attempt::Done)
+            }
         }
     }
 

@@ -28,6 +28,7 @@ mod flush;
 mod in_place;
 mod job;
 mod keep;
+mod later;
 mod put;
 mod source;
 mod temp;
@@ -208,9 +209,11 @@ impl Roots {
                 if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
             let place = self.locate(path, Intent::Write, last, missing)?;
             let made_some = made.count() > 0;
-            match self.attempt(&place, change, options, cancel)? {
-                Attempt::Again => {}
-                Attempt::Done(written) => {
+            match self.attempt(&place, change, options, cancel) {
+                Ok(Attempt::Again) => {}
+                Err(error) if error.code == Code::NoSpace && later::settled() => {}
+                Err(error) => return Err(error),
+                Ok(Attempt::Done(written)) => {
                     made.keep();
                     if options.durability == Durability::Durable {
                         sync_directory(&place, made_some)?;
