@@ -1,10 +1,13 @@
-// Finding files by name, against ripgrep and fast-glob.
+// Finding files by name, against ripgrep and fast-glob; listing trees, against
+// node:fs, which gives names without sizes and times.
+import { readdir } from "node:fs/promises";
 import fastGlob from "fast-glob";
 import { linuxTree, smallTree } from "../lib/corpora.mjs";
 import { runs, same } from "../lib/measure.mjs";
 import { ripgrep } from "../lib/ripgrep.mjs";
 
-export const title = "glob: paths in order, against `rg --files -g` and fast-glob";
+export const title =
+  "glob: paths in order, against `rg --files -g` and fast-glob; the first 1000 entries of a tree, against node:fs";
 
 export async function* rows({ load, full }) {
   const { LocalBackend, SandboxPolicy } = await load("index.node.js");
@@ -34,4 +37,25 @@ export async function* rows({ load, full }) {
       ...(await runs(plain, theirs, { rounds: 3 })),
     };
   }
+  yield* trees(backend, tree);
+}
+
+/** A tool's listing: in order, with sizes and times of what is given, and the total. */
+async function* trees(backend, tree) {
+  const page = (more) => backend.listTree(tree, { depth: 32, limit: 1000, ...more });
+  const everything = () => page({ respectIgnore: false });
+  const entries = () => readdir(tree, { recursive: true, withFileTypes: true });
+  const { total } = await everything();
+  same("entries", total, (await entries()).length);
+  const name = `a tree (${total.toLocaleString("en")} entries)`;
+  yield { name, peer: "readdir recursive", goal: 2, ...(await runs(everything, entries, { rounds: 3 })) };
+  await backend.warm(tree);
+  const known = () => page({ respectIgnore: true });
+  const files = () => ripgrep(tree, ["--no-require-git", "--files"]);
+  yield {
+    name: `${name}, by ignore files, warm`,
+    peer: "ripgrep --files",
+    ...(await runs(known, files, { rounds: 3 })),
+  };
+  backend.dispose();
 }

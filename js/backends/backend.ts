@@ -18,6 +18,7 @@ import type {
   SearchResult,
 } from "../engine/search-types.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import type { TreePage, TreeRequest } from "./tree-page.ts";
 
 /** A value now or later. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -195,6 +196,8 @@ export interface FsBackend {
     root: string,
     query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<FuzzyResult>;
+  /** A page of the entries of a tree in one call. Below `root`, what cannot be looked into is given without its content. */
+  listTree?(root: string, request: TreeRequest): MaybePromise<TreePage>;
   /** A directory in pages. */
   listPage?(
     path: string,
@@ -267,6 +270,7 @@ const ALL: Record<Capability, true> = {
   grep: true,
   find: true,
   findFiles: true,
+  listTree: true,
   listPage: true,
   rename: true,
   copyFile: true,

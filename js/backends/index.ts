@@ -19,6 +19,7 @@ export type {
 } from "./sandbox.ts";
 export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search-stream.ts";
 export { SandboxedBackend } from "./sandboxed.ts";
+export type { TreePage, TreeRequest } from "./tree-page.ts";
 export { FileSystemAccessBackend, type PickedMode } from "./web/file-system-access.ts";
 export { OpfsBackend, type OpfsOptions } from "./web/opfs.ts";
 // For whoever writes a backend: what the contract asks of paths, order and encodings.

@@ -2,6 +2,7 @@
 import { type Packed, type Unpacker, unpack } from "../engine/unpack.ts";
 import type { EntryType, FsEntry, FsStat } from "./backend.ts";
 import { childOf, normalise } from "./paths.ts";
+import type { TreePage } from "./tree-page.ts";
 
 const TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
 
@@ -49,25 +50,38 @@ export function listingOf(packed: Packed, path: string): Listing {
   const count = reader.num();
   const entries = new Array<FsEntry>(count);
   for (let i = 0; i < count; i++) {
-    const type = TYPES[reader.num()] as EntryType;
-    const size = reader.opt();
-    const mtime = reader.num();
-    const name = reader.str();
-    const target = reader.optStr();
-    // Added to, not spread: a listing has thousands of entries.
-    const entry: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {
-      name,
-      path: childOf(path, name),
-      type,
-      isDir: type === "dir",
-      isFile: type === "file",
-    };
-    if (size !== null) {
-      entry.size = size;
-      entry.mtime = mtime;
-    }
-    if (target !== null) entry.target = target;
-    entries[i] = Object.freeze(entry);
+    entries[i] = entryOf(reader, path);
   }
   return { entries: Object.freeze(entries), total, more };
+}
+
+/** A page of the tree below the directory `path`. */
+export function treePageOf(packed: Packed, path: string): TreePage {
+  const reader = unpack(packed);
+  const total = reader.num();
+  const entries = Array.from({ length: reader.num() }, () => entryOf(reader, path));
+  return Object.freeze({ entries: Object.freeze(entries), total });
+}
+
+/** An entry whose name is relative to the directory `path`. */
+function entryOf(reader: Unpacker, path: string): FsEntry {
+  const type = TYPES[reader.num()] as EntryType;
+  const size = reader.opt();
+  const mtime = reader.num();
+  const below = reader.str();
+  const target = reader.optStr();
+  // Added to, not spread: a listing has thousands of entries.
+  const entry: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {
+    name: below.slice(below.lastIndexOf("/") + 1),
+    path: childOf(path, below),
+    type,
+    isDir: type === "dir",
+    isFile: type === "file",
+  };
+  if (size !== null) {
+    entry.size = size;
+    entry.mtime = mtime;
+  }
+  if (target !== null) entry.target = target;
+  return Object.freeze(entry);
 }

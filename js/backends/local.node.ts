@@ -53,11 +53,12 @@ import type {
   LocalWriteOptions,
   Signalled,
 } from "./local-options.ts";
-import { listingOf, statOf } from "./local-unpack.ts";
+import { listingOf, statOf, treePageOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
 import { checkPath, childOf, normalise } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
+import type { TreePage, TreeRequest } from "./tree-page.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
 
@@ -279,6 +280,16 @@ export class LocalBackend implements FsBackend {
     const { facts = true } = options;
     const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
     return listingOf(packed, normalise(path).path).entries;
+  }
+  /** A page of the entries of a tree; where ignore files count, from the names that an index keeps. */
+  async listTree(root: string, request: TreeRequest): Promise<TreePage> {
+    checkPath(root);
+    const { signal, ...wanted } = request;
+    const options = JSON.stringify({ index: this.#options.index, ...wanted });
+    const packed = await this.#cancellable(root, signal, (cancel) =>
+      this.#roots.listTree(root, options, cancel),
+    );
+    return treePageOf(packed, normalise(root).path);
   }
   async listPage(
     path: string,

@@ -93,6 +93,8 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
   listDirSync(path: string, facts: boolean): Packed;
+  /** `total`, the number of entries, then each entry. */
+  listTree(path: string, options: string, cancel: CancelToken | undefined): Promise<Packed>;
   mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>;
   mkdirSync(path: string, parents: boolean, existOk: boolean): boolean;
   delete(path: string): Promise<void>;

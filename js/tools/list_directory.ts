@@ -2,6 +2,7 @@
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia, readLinkVia } from "../backends/fallback.ts";
 import { compareCodePoints, relativeTo } from "../backends/paths.ts";
+import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -133,18 +134,17 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const at = call.locations[0]!;
   const shownPath = call.display(at.path);
   const from = offsetOf(args, shownPath);
-  const all = await collect(args, at.path, call);
-  const page = all.slice(from, from + args.limit);
+  const { entries: page, total } = await pageOf(args, at.path, from, call);
   const entries: ListedEntry[] = [];
   // Only an entry that something is still to be asked of is waited for.
   for (const entry of page)
     entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
-  const truncated = from + page.length < all.length;
+  const truncated = from + page.length < total;
   return {
     data: {
       path: shownPath,
       entries,
-      total: all.length,
+      total,
       truncated,
       ...(truncated ? { next_cursor: cursorAfter(shownPath, from + page.length) } : {}),
     },
@@ -165,6 +165,28 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
     "Invalid argument 'cursor': it is another directory's; leave it out to begin anew.",
     { complete: true, details: { argument: "cursor" } },
   );
+}
+
+/** A page of the entries wanted. An order by size or time needs the facts of all of them. */
+async function pageOf(args: Args, root: string, from: number, call: Call): Promise<TreePage> {
+  const { depth, hidden, ignore, respect_ignore, sort, order: direction, limit } = args;
+  if (call.fs.listTree === undefined || sort === "size" || sort === "mtime") {
+    const all = await collect(args, root, call);
+    return { entries: all.slice(from, from + limit), total: all.length };
+  }
+  return call.fs.listTree(root, {
+    depth,
+    hidden,
+    exclude: ignore,
+    respectIgnore: respect_ignore,
+    ignoreFiles: call.ignoreFiles,
+    sort,
+    order: direction,
+    from,
+    limit,
+    facts: !call.brief,
+    signal: call.signal,
+  });
 }
 
 /** Every entry wanted, each directory followed by its content. */

@@ -15,6 +15,7 @@ mod flag;
 pub mod grep;
 pub mod index;
 pub mod list;
+pub mod list_tree;
 pub mod lock;
 pub mod mutate;
 pub mod page;

@@ -1,7 +1,7 @@
 //! The entries of one directory.
 
 use std::collections::BinaryHeap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use filewright_core::Result;
 use rustix::fs::{Dir, FileType};
@@ -115,11 +115,16 @@ impl Roots {
 }
 
 /// `None` where the entry has gone meanwhile.
-fn describe(dir: &OwnedFd, name: Vec<u8>, kind: Kind, facts: bool) -> Result<Option<Entry>> {
+pub(crate) fn describe(
+    dir: impl AsFd,
+    name: Vec<u8>,
+    kind: Kind,
+    facts: bool,
+) -> Result<Option<Entry>> {
     if !facts {
         return Ok(Some(Entry { name, kind, stat: None, target: None }));
     }
-    let Some(stat) = Stat::find(dir, &name)? else { return Ok(None) };
+    let Some(stat) = Stat::find(&dir, &name)? else { return Ok(None) };
     let target = match stat.kind {
         Kind::Symlink => {
             let target = rustix::fs::readlinkat(dir, name.as_slice(), Vec::new());

@@ -13,6 +13,7 @@ use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::confine::{Confinement, Enforced};
 use filewright_fs::facts::Facts;
 use filewright_fs::list::{ListOptions, Position};
+use filewright_fs::list_tree::{TreeOptions, list_tree};
 use filewright_fs::read::{Content, ReadOptions};
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::stat::Version;
@@ -21,7 +22,7 @@ use napi_derive::napi;
 
 use crate::cancel::Cancel;
 use crate::convert::{Numbers, PackedResult, guard};
-use crate::root_pack::{pack_listing, pack_stat};
+use crate::root_pack::{pack_listing, pack_stat, pack_tree_page};
 use crate::task::{Job, OnPool, on_pool_with};
 
 /// A set of roots. Other areas add their methods in their own files.
@@ -222,6 +223,17 @@ impl NativeRoots {
         let options = ListOptions { facts, ..ListOptions::default() };
         guard(|| self.roots.list(&bytes_of(&path), &options, &Token::new()))
             .map(|listing| pack_listing(&listing).into())
+    }
+
+    /// A page of the entries of a tree; the options as JSON.
+    #[napi]
+    pub fn list_tree(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
+        let (roots, path, cancel) = (Arc::clone(&self.roots), bytes_of(&path), token(cancel));
+        let work = move || {
+            let options = TreeOptions::from_json(&options)?;
+            list_tree(&roots, &path, &options, &cancel).map(|page| pack_tree_page(&page))
+        };
+        on_pool_with(&self.confinement.pool, work, PackedResult::from)
     }
 
     #[napi]

@@ -4,6 +4,7 @@
 use filewright_core::pack::Packed;
 use filewright_core::path::encode_name;
 use filewright_fs::list::Listing;
+use filewright_fs::list_tree::TreePage;
 use filewright_fs::stat::Stat;
 use filewright_fs::tree::Counts;
 use filewright_fs::write::Written;
@@ -57,6 +58,21 @@ pub(crate) fn pack_listing(listing: &Listing) -> Packed {
         packed.opt(entry.stat.map(|stat| stat.size));
         packed.float(entry.stat.map_or(0.0, |stat| millis(stat.mtime)));
         packed.str(&encode_name(&entry.name));
+        packed.opt_str(entry.target.as_deref().map(encode_name).as_deref());
+    }
+    packed
+}
+
+/// `total count`, then for each entry `kind size(or -1) mtime path target?`.
+pub(crate) fn pack_tree_page(page: &TreePage) -> Packed {
+    let mut packed = Packed::new();
+    packed.num(page.total);
+    packed.num(page.entries.len() as u64);
+    for entry in &page.entries {
+        packed.num(entry.kind.number());
+        packed.opt(entry.stat.map(|stat| stat.size));
+        packed.float(entry.stat.map_or(0.0, |stat| millis(stat.mtime)));
+        packed.str(std::str::from_utf8(&entry.path).unwrap_or_default());
         packed.opt_str(entry.target.as_deref().map(encode_name).as_deref());
     }
     packed

@@ -23,6 +23,7 @@ pub(super) struct Contents {
     has_rules: bool,
     border: bool,
     exclude: u64,
+    special: bool,
     names: Vec<u8>,
     /// In the order of the bytes of their names.
     entries: Vec<Listed>,
@@ -68,13 +69,18 @@ impl Contents {
         let (mut names, mut entries) = (Vec::new(), Vec::with_capacity(places.len()));
         let mut path = [&ground.real[..], &dir.raw].concat();
         let base = path.len();
+        let mut special = false;
         let policy = ground.roots.rules();
         let denies = policy.denies();
         for place in places {
             let (name, kind) = (listing.name(place), listing.kind(place));
             path.truncate(base);
             path.extend_from_slice(name);
-            if name == b".git" || kind == Kind::Other || denies && policy.denied_entry(&path) {
+            if denies && policy.denied_entry(&path) {
+                continue;
+            }
+            special |= kind == Kind::Other;
+            if name == b".git" || kind == Kind::Other {
                 continue;
             }
             let is_dir = kind == Kind::Dir;
@@ -93,16 +99,17 @@ impl Contents {
         }
         names.shrink_to_fit();
         let exclude = if border { rules::exclude_content(fd) } else { 0 };
-        Self { stack, rules, has_rules, border, exclude, names, entries }
+        Self { stack, rules, has_rules, border, exclude, special, names, entries }
     }
 }
 
 /// Makes the entries of a directory those of its listing.
 pub(super) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option<BorrowedFd<'_>>) {
-    let Contents { stack, rules, has_rules, border, exclude, names, entries: listed } = contents;
+    let Contents { stack, rules, has_rules, border, exclude, special, names, entries: listed } =
+        contents;
     let dir = &mut state.tree.dirs[id as usize];
     let new_rules = dir.rules != Some(rules) || dir.inherits_anew;
-    dir.has_rules = has_rules;
+    (dir.has_rules, dir.special) = (has_rules, special);
     let old_names = std::mem::take(&mut dir.names);
     let old_entries = std::mem::take(&mut dir.entries);
     state.mark_border(id, border, exclude);

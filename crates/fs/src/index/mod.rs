@@ -36,6 +36,7 @@ mod look;
 mod make;
 mod names;
 mod order;
+mod outline;
 mod shelf;
 mod sign;
 mod state;
@@ -67,6 +68,7 @@ pub use fuzzy::{FuzzyOptions, find_files};
 pub(crate) use make::make;
 pub use make::{dispose, keep_in, status, warm};
 pub(crate) use names::{Listed, files, names};
+pub(crate) use outline::outline;
 pub(crate) use shelf::Shelf;
 
 use crate::root::Roots;

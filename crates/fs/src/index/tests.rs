@@ -16,6 +16,7 @@ use super::*;
 use crate::cancel::{Cancel, Deadline};
 use crate::find::{FindOptions, find, find_indexed};
 use crate::grep::{Fresh, GrepOptions, grep, grep_indexed};
+use crate::list_tree::{TreeOptions, list_tree};
 use crate::root::Policy;
 
 thread_local! {
@@ -47,6 +48,8 @@ struct Ground {
     random: u64,
     by_index: u32,
     asked: u32,
+    /// How many listings came from the tree of names.
+    listed: u32,
 }
 
 const QUERIES: &[&str] = &[
@@ -65,6 +68,15 @@ const QUERIES: &[&str] = &[
     r#"{"pattern":"(?i)straße"}"#,
 ];
 
+/// Kinds of listings, each to be ended by a brace.
+const LISTINGS: &[&str] = &[
+    r#"{"depth":9"#,
+    r#"{"depth":2,"sort":"name""#,
+    r#"{"depth":9,"from":7,"limit":5"#,
+    r#"{"depth":9,"hidden":false,"order":"desc""#,
+    r#"{"depth":3,"exclude":["d1","*.c"],"sort":"name","order":"desc""#,
+];
+
 impl Ground {
     fn new(seed: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -72,7 +84,7 @@ impl Ground {
         fs::create_dir_all(top.join(".git/info")).unwrap();
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let roots = roots_of(&top, json!({}));
-        let mut ground = Self { dir, top, roots, random, by_index: 0, asked: 0 };
+        let mut ground = Self { dir, top, roots, random, by_index: 0, asked: 0, listed: 0 };
         for number in 0..200 {
             let path = ground.some_path();
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -209,8 +221,9 @@ impl Ground {
                     format!("mv '{}' '{}'", from.display(), to.display()),
                     format!("mkdir -p '{0}/p/q' && echo needle > '{0}/p/q/z.rs'", dir.display()),
                     format!("rm -rf '{}' && mkdir -p '{}'", other.display(), other.display()),
+                    format!("mkfifo '{0}/pipe' || rm '{0}/pipe'", dir.display()),
                 ];
-                let script = &script[self.below(4)];
+                let script = &script[self.below(5)];
                 Command::new("sh").args(["-c", script]).output().map(drop)
             }
         };
@@ -247,12 +260,38 @@ impl Ground {
         }
     }
 
+    /// A listing from the tree of names beside one from the disk.
+    fn compare_listings(&mut self, note: &str) {
+        let (cancel, mut options) =
+            (Cancel::new(), LISTINGS[self.below(LISTINGS.len())].to_owned());
+        let path = match self.below(3) {
+            0 => self.some_dir().to_str().unwrap().as_bytes().to_vec(),
+            _ => self.path(),
+        };
+        let list = |index: &str| {
+            let options = format!("{options},\"index\":\"{index}\",\"facts\":false}}");
+            let options = TreeOptions::from_json(&options).unwrap();
+            list_tree(&self.roots, &path, &options, &cancel).map(|page| (page.total, page.entries))
+        };
+        let (known, listed) = (list("auto"), list("off"));
+        assert_eq!(known.is_ok(), listed.is_ok(), "{options} after {note}");
+        let (Ok(known), Ok(listed)) = (known, listed) else { return };
+        assert_eq!(known, listed, "{options} after {note}");
+        options.push('}');
+        let options = TreeOptions::from_json(&options).unwrap();
+        let names = options.walk.ignore.as_deref();
+        let ground = crate::walk::Ground::open(&self.roots, &path, names).unwrap();
+        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+        self.listed += u32::from(outline(&self.roots, &ground, &options, &stop).is_some());
+    }
+
     fn storm(&mut self, rounds: usize) {
         self.settle();
         for round in 0..rounds {
             let note = format!("{round}: {}", self.change(round));
             let query = QUERIES[self.below(QUERIES.len())];
             self.compare(query, &note);
+            self.compare_listings(&note);
             if round % SETTLE_EVERY == SETTLE_EVERY - 1 {
                 self.settle();
             }
@@ -262,6 +301,7 @@ impl Ground {
             }
         }
         assert!(self.by_index * 10 >= self.asked * 8, "{} of {}", self.by_index, self.asked);
+        assert!(self.listed > 0, "no listing came from the tree");
     }
 
     /// More events than the queue holds, the change that counts among them.

@@ -57,6 +57,8 @@ pub(super) struct Dir {
     pub too_deep: u64,
     /// Entries that ignore rules hide.
     pub ignored: usize,
+    /// There are special files in it, which are no entries.
+    pub special: bool,
     pub names: Vec<u8>,
     /// In the order of the bytes of their names.
     pub entries: Vec<Entry>,
@@ -193,6 +195,7 @@ impl Dir {
             unreadable: false,
             too_deep: 0,
             ignored: 0,
+            special: false,
             names: Vec::new(),
             entries: Vec::new(),
         }
