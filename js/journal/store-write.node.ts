@@ -14,20 +14,29 @@ const OFF_LOOP_BYTES = 256 * 1024;
 export function writeAll(fd: number, buffers: readonly Uint8Array[], durable: boolean): void | Promise<void> {
   const size = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
   if (size > OFF_LOOP_BYTES) return writeLater(fd, buffers, durable);
-  const whole = Buffer.concat(buffers, size);
-  for (let at = 0; at < size; ) at += fs.writeSync(fd, whole, at);
+  // Not joined: a record holds what a file was, and copies of that pile up between collections.
+  for (let left = buffers; left.length > 0; ) left = after(left, fs.writevSync(fd, left));
   if (durable) fs.fsyncSync(fd);
 }
 
+/** What is left of buffers of which `count` bytes are written. */
+function after(buffers: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+  let written = 0;
+  let rest = count;
+  for (; written < buffers.length && buffers[written]!.length <= rest; written += 1) {
+    rest -= buffers[written]!.length;
+  }
+  const left = buffers.slice(written);
+  if (rest > 0) left[0] = left[0]!.subarray(rest);
+  return left;
+}
+
 async function writeLater(fd: number, buffers: readonly Uint8Array[], durable: boolean): Promise<void> {
-  for (const buffer of buffers) {
-    for (let at = 0; at < buffer.length; ) {
-      at += await new Promise<number>((resolve, reject) => {
-        fs.write(fd, buffer, at, buffer.length - at, null, (error, count) =>
-          error === null ? resolve(count) : reject(error),
-        );
-      });
-    }
+  for (let left = buffers; left.length > 0; ) {
+    const count = await new Promise<number>((resolve, reject) => {
+      fs.writev(fd, left, (error, written) => (error === null ? resolve(written) : reject(error)));
+    });
+    left = after(left, count);
   }
   if (!durable) return;
   await new Promise<void>((resolve, reject) => {

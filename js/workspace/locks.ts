@@ -56,9 +56,38 @@ function overlap(a: readonly LockKey[], b: readonly LockKey[]): boolean {
 /** Makes an empty queue. */
 export function makeLocker(): Locker {
   const requests = new Set<Request>();
+  // Most requests are for files: they meet only those for the same file, and for trees.
+  const byPath = new Map<string, Set<Request>>();
+  const trees = new Set<Request>();
+
+  const enter = (request: Request): void => {
+    requests.add(request);
+    for (const { path, tree } of request.keys) {
+      const same = byPath.get(path);
+      if (same === undefined) byPath.set(path, new Set([request]));
+      else same.add(request);
+      if (tree) trees.add(request);
+    }
+  };
+  const leave = (request: Request): void => {
+    requests.delete(request);
+    trees.delete(request);
+    for (const { path } of request.keys) {
+      const same = byPath.get(path);
+      same?.delete(request);
+      if (same?.size === 0) byPath.delete(path);
+    }
+  };
+  const earlierThan = (keys: readonly LockKey[]): ReadonlySet<Request> => {
+    if (keys.some(({ tree }) => tree)) return requests;
+    const [first] = keys;
+    if (keys.length === 1 && trees.size === 0) return byPath.get(first!.path) ?? trees;
+    return new Set([...keys.flatMap(({ path }) => [...(byPath.get(path) ?? [])]), ...trees]);
+  };
 
   const release = (request: Request): void => {
-    if (!requests.delete(request)) return;
+    if (!requests.has(request)) return;
+    leave(request);
     for (const follower of request.followers) {
       follower.blockers -= 1;
       follower.wake?.(follower.blockers === 0);
@@ -72,12 +101,12 @@ export function makeLocker(): Locker {
     },
     async acquire(keys: readonly LockKey[], wait: LockWait): Promise<() => void> {
       const request: Request = { keys, blockers: 0, followers: new Set(), wake: undefined };
-      for (const earlier of requests) {
+      for (const earlier of earlierThan(keys)) {
         if (!overlap(earlier.keys, keys)) continue;
         earlier.followers.add(request);
         request.blockers += 1;
       }
-      requests.add(request);
+      enter(request);
       if (request.blockers > 0) await granted(request, requests, release, wait);
       return () => release(request);
     },
@@ -95,22 +124,28 @@ async function granted(
   let onAbort: (() => void) | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      // A long queue that moves is no reason to give up, so progress restarts the clock.
-      const restart = (): void => {
-        clearTimeout(timer);
+      // A long queue that moves is no reason to give up, so progress restarts the clock. The
+      // timer stays: everybody in the queue hears of everybody who goes.
+      let progress = performance.now();
+      const arm = (milliseconds: number): void => {
         timer = setTimeout(() => {
+          const left = progress + timeoutMs - performance.now();
+          if (left > 0) return arm(left);
           reject(
             new FilewrightError(
               "LOCK_TIMEOUT",
               `another writer holds the lock for more than ${timeoutMs} ms`,
             ),
           );
-        }, timeoutMs);
+        }, milliseconds);
       };
-      request.wake = (free) => (free ? resolve() : restart());
+      request.wake = (free) => {
+        if (free) resolve();
+        else progress = performance.now();
+      };
       onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for the lock"));
       signal?.addEventListener("abort", onAbort, { once: true });
-      restart();
+      arm(timeoutMs);
       if (signal?.aborted === true) onAbort();
     });
   } catch (error) {

@@ -177,6 +177,7 @@ describe.skipIf(!strace)("73 told, the old content whole, nothing left", () => {
   test.skipIf(!mountable).each([
     ["pwrite64", "error=EIO:when=2"],
     ["ftruncate", "error=EIO:when=1"],
+    ["close", "error=EIO"],
   ])("in place: %s, %s", async (call, fault) => {
     fs.writeFileSync(join(base, "mounted"), OLD);
     execFileSync("mount", ["--bind", join(base, "mounted"), join(root, "f")]);

@@ -36,6 +36,8 @@ interface Tally {
   readonly failed: Map<string, number>;
   /** Lines that were said to be appended. */
   readonly appended: Set<string>;
+  /** Calls each agent has begun: no line is ever appended twice. */
+  readonly turns: number[];
   /** How often each agent's own line was said to be edited. */
   readonly edited: number[];
   /** How often each counter was said to be raised. */
@@ -117,7 +119,10 @@ async function agent(ws: Workspace, id: number, until: () => boolean, tally: Tal
     () => call("mkdir", { path: `${own}/d${pick(3)}` }),
     () => call("read_many_files", { paths: [`counter${pick(SHARED)}`, `lines${pick(SHARED)}`] }),
   ];
-  for (; !until(); turn += 1) await does[pick(does.length)]!();
+  while (!until()) {
+    turn = tally.turns[id]!++;
+    await does[pick(does.length)]!();
+  }
 }
 
 /** Rejects once no call has come back for too long. */
@@ -173,6 +178,7 @@ test(`${AGENTS} agents at once for ${SECONDS} s`, {
     calls: 0,
     failed: new Map(),
     appended: new Set(),
+    turns: new Array<number>(AGENTS).fill(0),
     edited: new Array<number>(AGENTS).fill(0),
     raised: new Array<number>(SHARED).fill(0),
   };

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type LockKey, makeLocker } from "../../js/workspace/locks.ts";
 
@@ -78,4 +79,53 @@ test("an abort ends the waiting", async () => {
   });
   release();
   expect(locker.size).toBe(0);
+});
+
+test("whoever overlaps nobody earlier has the lock, and nobody else", async () => {
+  const within = (path: string, { path: other, tree: whole }: LockKey): boolean =>
+    path === other || (whole && path.startsWith(other === "/" ? "/" : `${other}/`));
+  const meet = (a: LockKey, b: LockKey): boolean => within(a.path, b) || within(b.path, a);
+  const key = fc.record({
+    path: fc.constantFrom("/", "/a", "/a/b", "/ab"),
+    tree: fc.boolean(),
+  });
+  // What arrives, or the number of one of those present that goes.
+  const step = fc.oneof(fc.uniqueArray(key, { minLength: 1, maxLength: 3 }), fc.nat({ max: 6 }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
+      const locker = makeLocker();
+      interface Held {
+        readonly keys: readonly LockKey[];
+        readonly stop: AbortController;
+        free?: () => void;
+      }
+      const present: Held[] = [];
+      for (const next of [...steps, ...steps.map(() => 0)]) {
+        if (typeof next === "number") {
+          const [gone] = present.splice(next % Math.max(1, present.length), 1);
+          // Those who have it give it back, those who wait for it give up.
+          if (gone?.free === undefined) gone?.stop.abort();
+          else gone.free();
+        } else {
+          const held: Held = { keys: next, stop: new AbortController() };
+          present.push(held);
+          locker.acquire(next, { ...WAIT, signal: held.stop.signal }).then(
+            (free) => {
+              held.free = free;
+            },
+            () => undefined,
+          );
+        }
+        // Nothing here waits for more than what was promised already.
+        for (let n = 0; n < 10; n += 1) await null;
+        const may = present.map(({ keys }, n) =>
+          present.slice(0, n).every((earlier) => !earlier.keys.some((a) => keys.some((b) => meet(a, b)))),
+        );
+        expect(present.map(({ free }) => free !== undefined)).toEqual(may);
+      }
+      for (const { free } of present) free?.();
+      expect(locker.size).toBe(0);
+    }),
+    { numRuns: 100 },
+  );
 });
