@@ -95,10 +95,18 @@ export interface PlanRefusal {
 /** The result of {@link EditEngine.planEdits}. */
 export type TextPlan = (PlanFacts & { readonly text: string }) | PlanRefusal;
 /** The result of {@link EditEngine.planEditsBytes}. */
-export type BytesPlan = (PlanFacts & { readonly bytes: Uint8Array }) | PlanRefusal;
+export type BytesPlan =
+  | (PlanFacts & {
+      readonly bytes: Uint8Array;
+      /** The `sha256:` of the bytes, under way, where it was asked for and there are threads. */
+      readonly hash?: Promise<string>;
+    })
+  | PlanRefusal;
 
 interface PackedPlan extends Packed {
   readonly bytes: Uint8Array;
+  /** What `sha256From` goes on with. */
+  readonly hashing?: object | null;
 }
 
 /** What both bindings export for this area. */
@@ -106,6 +114,9 @@ export interface EditBinding {
   planEdits(text: Uint8Array, call: string): PackedPlan;
   /** Off the event loop; only where there are threads. */
   planEditsAsync?(text: Uint8Array, call: string, signal?: AbortSignal): Promise<PackedPlan>;
+  /** The same, while the hash of what will be is begun: of what the texts have in common. */
+  planEditsHashed?(text: Uint8Array, call: string): Promise<PackedPlan>;
+  sha256From?(bytes: Uint8Array, hashing: object): Promise<string>;
 }
 
 /** The functions of this area. */
@@ -114,11 +125,14 @@ export interface EditEngine {
   planEdits(text: string, edits: readonly EditInput[], options?: EditOptions): TextPlan;
   /** Applies edits to the bytes of a text; only the bytes that the edits name change. */
   planEditsBytes(bytes: Uint8Array, edits: readonly EditInput[], options?: EditOptions): BytesPlan;
-  /** The same off the event loop where there are threads: for large files. */
+  /**
+   * The same off the event loop where there are threads: for large files. With `hash` the new
+   * bytes are hashed too, begun while they are planned.
+   */
   planEditsBytesAsync(
     bytes: Uint8Array,
     edits: readonly EditInput[],
-    options?: EditOptions & Signalled,
+    options?: EditOptions & Signalled & { readonly hash?: boolean | undefined },
   ): Promise<BytesPlan>;
 }
 
@@ -149,6 +163,12 @@ export function editEngine(binding: EditBinding): EditEngine {
       checkAborted(options.signal);
       if (binding.planEditsAsync === undefined) return planEditsBytes(bytes, edits, options);
       try {
+        if (options.hash === true && binding.planEditsHashed !== undefined) {
+          const packed = await binding.planEditsHashed(bytes, toCall(edits, options));
+          const { hashing } = packed;
+          const hash = hashing && binding.sha256From?.(packed.bytes, hashing);
+          return { ...toPlan(packed), ...(hash ? { hash } : {}) };
+        }
         return toPlan(await binding.planEditsAsync(bytes, toCall(edits, options), options.signal));
       } catch (error) {
         // An aborted call is no refusal of its edits.

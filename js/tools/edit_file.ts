@@ -201,7 +201,8 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
     bytes_written: bytes.length,
     ...(diff.truncated ? { truncated: true } : {}),
   };
-  const hash = bytes.length > HASHED_BESIDE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
+  const hashing = planned.hash ?? hashed(bytes);
+  const hash = bytes.length > HASHED_BESIDE_BYTES ? hashing : await hashing;
   const todo = { before, bytes, version, data, hash };
   const base = [{ path: at.path, version }];
   return args.dry_run ? { settled: { data: { ...data, hash: await hash } }, todo, base } : { todo, base };
@@ -222,8 +223,12 @@ function dated(error: FilewrightError, changed: boolean | undefined): Filewright
   return new FilewrightError(code, message, { hint, complete, path, details });
 }
 
+function hashed(bytes: Uint8Array): string | Promise<string> {
+  return bytes.length > LARGE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
+}
+
 const UTF_8 = "utf-8";
-/** Finding out the encoding of more takes milliseconds. */
+/** Finding out the encoding of more takes milliseconds, and so does the hash. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 /** More is hashed while it is written; less is hashed before, for the record of the change that keeps it. */
 const HASHED_BESIDE_BYTES = 64 * 1024 * 1024;
@@ -258,8 +263,9 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
     limits: { bytes: call.limits.outputBytes },
   };
   const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
+  const hash = before.length > LARGE_BYTES;
   const planIn = (encoding: string): Promise<BytesPlan> =>
-    engine().planEditsBytesAsync(before, edits, { ...options, encoding, signal: call.signal });
+    engine().planEditsBytesAsync(before, edits, { ...options, encoding, hash, signal: call.signal });
   // A large file is planned as what it mostly is, UTF-8, while it is found out whether it is.
   const early = before.length > LARGE_BYTES && !byValue ? planIn(UTF_8) : undefined;
   early?.catch(() => {}); // Not wanted after all, and cancelled: told by what is wanted.

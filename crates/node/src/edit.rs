@@ -2,10 +2,11 @@
 
 use filewright_core::edit::{Planned, plan_packed};
 use filewright_core::pack::Packed;
-use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array};
+use napi::bindgen_prelude::{AsyncTask, Buffer, External, Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::convert::{Numbers, guard, to_napi};
+use crate::hash::{Begun, beside};
 
 /// A plan: `Packed` facts beside the new bytes.
 #[napi(object, object_from_js = false)]
@@ -14,12 +15,15 @@ pub struct PlanResult {
     #[napi(ts_type = "Float64Array")]
     pub nums: Numbers,
     pub text: String,
+    /// The hash of `bytes`, as far as it is known, for `sha256_from`.
+    #[napi(ts_type = "object")]
+    pub hashing: Option<External<Begun>>,
 }
 
 impl From<Planned> for PlanResult {
     fn from(planned: Planned) -> Self {
         let Packed { nums, text } = planned.facts;
-        Self { bytes: planned.bytes.into(), nums: nums.into(), text }
+        Self { bytes: planned.bytes.into(), nums: nums.into(), text, hashing: None }
     }
 }
 
@@ -31,22 +35,40 @@ pub fn plan_edits(text: &[u8], call: String) -> napi::Result<PlanResult> {
 pub struct PlanTask {
     text: Uint8Array,
     call: String,
+    hash: bool,
 }
 
 impl Task for PlanTask {
-    type Output = Planned;
+    type Output = (Planned, Option<Begun>);
     type JsValue = PlanResult;
 
-    fn compute(&mut self) -> napi::Result<Planned> {
-        plan_packed(&self.text, &self.call).map_err(to_napi)
+    fn compute(&mut self) -> napi::Result<Self::Output> {
+        let plan = || plan_packed(&self.text, &self.call).map_err(to_napi);
+        if !self.hash {
+            return Ok((plan()?, None));
+        }
+        let (planned, trail) = beside(&self.text, plan);
+        let planned = planned?;
+        let hashing = trail.map(|trail| trail.common(planned.head));
+        Ok((planned, hashing))
     }
 
-    fn resolve(&mut self, _env: napi::Env, planned: Planned) -> napi::Result<PlanResult> {
-        Ok(planned.into())
+    fn resolve(
+        &mut self,
+        _env: napi::Env,
+        (planned, hashing): Self::Output,
+    ) -> napi::Result<PlanResult> {
+        Ok(PlanResult { hashing: hashing.map(External::new), ..planned.into() })
     }
 }
 
 #[napi]
 pub fn plan_edits_async(text: Uint8Array, call: String) -> AsyncTask<PlanTask> {
-    AsyncTask::new(PlanTask { text, call })
+    AsyncTask::new(PlanTask { text, call, hash: false })
+}
+
+/// The same, while the hash of what will be is begun.
+#[napi]
+pub fn plan_edits_hashed(text: Uint8Array, call: String) -> AsyncTask<PlanTask> {
+    AsyncTask::new(PlanTask { text, call, hash: true })
 }

@@ -1,6 +1,10 @@
 //! Content hashes.
 
-use napi::bindgen_prelude::{AsyncTask, Task, Uint8Array};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, ScopedJoinHandle, scope};
+
+use filewright_core::hash::{Hasher, Trail};
+use napi::bindgen_prelude::{AsyncTask, External, Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::convert::guard;
@@ -10,8 +14,32 @@ pub fn sha256(bytes: &[u8]) -> napi::Result<String> {
     guard(|| Ok(filewright_core::hash::sha256(bytes)))
 }
 
+/// A hash that was begun, and how many bytes of the content are in it.
+pub type Begun = (Hasher, usize);
+
+/// Does work that looks at a text, and hashes the text on another thread until it is done.
+/// No trail where there is no thread.
+pub fn beside<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<Trail>) {
+    let done = AtomicBool::new(false);
+    scope(|scope| {
+        let hashing = || {
+            let mut trail = Trail::new();
+            let mut more = true;
+            while more && !done.load(Ordering::Relaxed) {
+                more = trail.step(text);
+            }
+            trail
+        };
+        let thread = Builder::new().spawn_scoped(scope, hashing).ok();
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        (result, thread.map(ScopedJoinHandle::join).and_then(Result::ok))
+    })
+}
+
 pub struct HashTask {
     bytes: Uint8Array,
+    begun: Begun,
 }
 
 impl Task for HashTask {
@@ -19,7 +47,11 @@ impl Task for HashTask {
     type JsValue = String;
 
     fn compute(&mut self) -> napi::Result<String> {
-        Ok(filewright_core::hash::sha256(&self.bytes))
+        guard(|| {
+            let (mut hasher, hashed) = std::mem::take(&mut self.begun);
+            hasher.update(self.bytes.get(hashed..).unwrap_or_default());
+            Ok(hasher.finish())
+        })
     }
 
     fn resolve(&mut self, _env: napi::Env, hash: String) -> napi::Result<String> {
@@ -30,5 +62,14 @@ impl Task for HashTask {
 /// For large contents: a hash of them takes a second for a gigabyte.
 #[napi]
 pub fn sha256_async(bytes: Uint8Array) -> AsyncTask<HashTask> {
-    AsyncTask::new(HashTask { bytes })
+    AsyncTask::new(HashTask { bytes, begun: Begun::default() })
+}
+
+/// The same where a plan has begun it.
+#[napi]
+pub fn sha256_from(
+    bytes: Uint8Array,
+    #[napi(ts_arg_type = "object")] begun: &External<Begun>,
+) -> AsyncTask<HashTask> {
+    AsyncTask::new(HashTask { bytes, begun: (**begun).clone() })
 }

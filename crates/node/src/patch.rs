@@ -82,5 +82,10 @@ pub fn merge3(
 ) -> napi::Result<PlanResult> {
     let (bytes, packed) =
         guard(|| Ok(merge3_packed(base, ours, theirs, &MergeCall { flags, labels })))?;
-    Ok(PlanResult { bytes: bytes.into(), nums: packed.nums.into(), text: packed.text })
+    Ok(PlanResult {
+        bytes: bytes.into(),
+        nums: packed.nums.into(),
+        text: packed.text,
+        hashing: None,
+    })
 }

@@ -54,6 +54,12 @@ impl<'a> Content<'a> {
         self.text.clone()
     }
 
+    /// Of how many bytes of the file it is known that they are as they were, where that
+    /// many of the text are.
+    pub(super) fn shared(&self, text: usize) -> usize {
+        if self.foreign.is_none() { text } else { 0 }
+    }
+
     /// The bytes of the file.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.foreign.map_or(self.text, |foreign| foreign.bytes).into_owned()

@@ -124,10 +124,12 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
     let mut replacements = 0;
     let mut shifts = Shifts::of(edits);
     let mut same = Same::default();
+    let mut head = usize::MAX;
     for (index, edit) in edits.iter().enumerate() {
         match apply(&mut content, &mut shifts, edit, options, (index, edits.len()), work) {
             Ok(Made { facts, replaced, around }) => {
                 replacements += replaced;
+                head = head.min(around.head);
                 applied.push(facts);
                 // What one edit left alone, another may have touched.
                 same = if edits.len() == 1 { around } else { Same::default() };
@@ -154,7 +156,8 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
         let refusal = Refusal::Unchanged;
         return Err(refusal.into_error(&original, &edits[last], options, last, edits.len()));
     }
-    Ok(Plan { bytes: content.into_bytes(), replacements, edits: applied, diff })
+    let head = content.shared(head);
+    Ok(Plan { bytes: content.into_bytes(), head, replacements, edits: applied, diff })
 }
 
 /// An edit that was made.

@@ -16,6 +16,8 @@ use crate::pack::Packed;
 pub struct Planned {
     /// The whole new text.
     pub bytes: Vec<u8>,
+    /// How many bytes of its beginning are as they were, at least.
+    pub head: usize,
     /// What [`plan_packed`] tells.
     pub facts: Packed,
 }
@@ -44,7 +46,7 @@ pub fn plan_packed(text: &[u8], call: &str) -> Result<Planned> {
         packed.str(&edit.repairs.join(", "));
     }
     append(&mut packed, &plan.diff);
-    Ok(Planned { bytes: plan.bytes, facts: packed })
+    Ok(Planned { bytes: plan.bytes, head: plan.head, facts: packed })
 }
 
 fn parse(call: &str) -> Result<(Vec<Edit>, Options)> {

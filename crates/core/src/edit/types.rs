@@ -126,6 +126,8 @@ pub struct Applied {
 pub struct Plan {
     /// The whole new text.
     pub bytes: Vec<u8>,
+    /// How many bytes of its beginning are as they were, at least.
+    pub head: usize,
     /// Replaced places of all edits together.
     pub replacements: u64,
     /// What became of each edit, in order.

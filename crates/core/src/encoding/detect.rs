@@ -47,11 +47,11 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
         return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
     }
     let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
-    if is_iso_2022_jp(bytes) {
+    let Glance { odd, escape, ascii } = glance(bytes);
+    if escape && ascii == bytes.len() && is_iso_2022_jp(bytes) {
         return plain(Encoding(Kind::Legacy(Table::ISO_2022_JP)));
     }
-    let odd = has_odd_controls(bytes);
-    let valid = is_utf8(bytes, complete);
+    let valid = is_utf8(&bytes[ascii..], complete);
     if valid && !odd {
         return plain(Encoding::UTF_8);
     }
@@ -67,6 +67,40 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
         return Detection { lossy: true, ..plain(Encoding::UTF_8) };
     }
     legacy(bytes, complete)
+}
+
+/// What one look at every byte tells: a large text comes from memory once.
+struct Glance {
+    /// Whether there is a control character that text does not hold.
+    odd: bool,
+    /// Whether there is an escape character.
+    escape: bool,
+    /// How many bytes of the start are ASCII, at least; all of them where all are.
+    ascii: usize,
+}
+
+fn glance(bytes: &[u8]) -> Glance {
+    const ODD: u8 = 1;
+    const ESCAPE: u8 = 2;
+    const HIGH: u8 = 0x80;
+    const CHUNK: usize = 512;
+    // Without branches, as the test for odd ones. Most chunks are plain, which takes less to tell.
+    let plain = |byte: u8| (byte as i8 >= 0x20) | matches!(byte, b'\t'..=b'\r');
+    let mark = |byte: u8| {
+        let escape = if byte == 0x1b { ESCAPE } else { 0 };
+        let odd = if is_odd_control(byte) { ODD } else { 0 };
+        (byte & HIGH) | escape | odd
+    };
+    let (mut marks, mut ascii) = (0, 0);
+    for chunk in bytes.chunks(CHUNK) {
+        if !chunk.iter().fold(true, |all, &byte| all & plain(byte)) {
+            marks |= chunk.iter().fold(0, |all, &byte| all | mark(byte));
+        }
+        if marks & HIGH == 0 {
+            ascii += chunk.len();
+        }
+    }
+    Glance { odd: marks & ODD != 0, escape: marks & ESCAPE != 0, ascii }
 }
 
 /// Whether bytes are UTF-8, but for a character cut off at the end of a sample.
@@ -105,13 +139,12 @@ pub(crate) const fn is_odd_control(byte: u8) -> bool {
     (byte < 0x20) & !((byte >= 0x07) & (byte <= 0x0d)) & (byte != 0x1b)
 }
 
+/// Of bytes that are ASCII.
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     let escape = |at: usize| {
         matches!(bytes[at..], [0x1b, b'$', b'B' | b'@', ..] | [0x1b, b'(', b'J' | b'I', ..])
     };
-    memchr::memchr_iter(0x1b, bytes).any(escape)
-        && bytes.is_ascii()
-        && Table::ISO_2022_JP.fits(bytes, true)
+    memchr::memchr_iter(0x1b, bytes).any(escape) && Table::ISO_2022_JP.fits(bytes, true)
 }
 
 /// Bytes of the start that [`utf16_without_bom`] looks at.

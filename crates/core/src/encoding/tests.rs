@@ -6,6 +6,26 @@ fn label(name: &str) -> Encoding {
 }
 
 #[test]
+fn where_the_first_character_beyond_ascii_stands_does_not_matter() {
+    let text = "a line\n".repeat(800);
+    for ascii in [0, 1, 509, 510, 511, 512, 513, 1024, 5000] {
+        let start = &text.as_bytes()[..ascii];
+        for (rest, name) in [
+            (&b""[..], "utf-8"),
+            (" \u{6f22}\u{5b57}\u{1f600}\n".as_bytes(), "utf-8"),
+            (b" \x1b[1m\n", "utf-8"),
+            (b" \x1b$B4A;z\x1b(B\n", "iso-2022-jp"),
+            (b" caf\xe9\n", "windows-1252"),
+        ] {
+            let bytes = [start, rest].concat();
+            assert_eq!(detect(&bytes, true).encoding.name(), name, "{ascii} {rest:?}");
+        }
+        let cut = [start, &" \u{6f22}".as_bytes()[..2]].concat();
+        assert_eq!(detect(&cut, false).encoding.name(), "utf-8", "{ascii}");
+    }
+}
+
+#[test]
 fn labels() {
     for (given, name) in [
         ("UTF-8", "utf-8"),
