@@ -23,7 +23,7 @@ import { type Packed, unpack } from "./unpack.ts";
 
 /** The part of a native root set that searches. */
 export interface NativeSearch {
-  grep(path: string, options: string, cancel?: CancelToken): Promise<Packed[]>;
+  grep(path: string, options: string, cancel?: CancelToken): Promise<PackedBatch[]>;
   find(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
   warm(path: string, respectIgnore: boolean, cancel?: CancelToken): Promise<Packed>;
   /** Has indexes kept in a directory of state, for processes that follow. */
@@ -31,6 +31,11 @@ export interface NativeSearch {
   disposeIndexes(): void;
   indexStatus(path: string): Promise<Packed>;
   findFiles(path: string, options: string, cancel?: CancelToken): Promise<Packed>;
+}
+
+/** A {@link Packed} result whose text, where it is long, is still UTF-8. */
+export interface PackedBatch extends Omit<Packed, "text"> {
+  readonly text: string | Uint8Array;
 }
 
 /** The native engine's cancel token. */
@@ -118,21 +123,22 @@ function readStatus(packed: Packed): IndexStatus {
 async function cancellable<T>(
   signal: AbortSignal | undefined,
   Cancel: new () => CancelToken,
-  call: (token: CancelToken) => Promise<T>,
+  call: (token: CancelToken | undefined) => Promise<T>,
 ): Promise<T> {
   if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
+  if (signal === undefined) return call(undefined).catch(translated);
   const token = new Cancel();
   const onAbort = () => token.cancel();
-  signal?.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
     const result = await call(token);
     // Done before it heard of it: whoever called has gone all the same.
-    if (signal?.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
+    if (signal.aborted) throw new FilewrightError("CANCELLED", "the call was cancelled");
     return result;
   } catch (error) {
     throw fromEngine(error);
   } finally {
-    signal?.removeEventListener("abort", onAbort);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 
@@ -153,7 +159,7 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
 const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
 /** Reads what `grep` of `crates/fs/src/grep` wrote. */
-function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult {
+function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
   const head = unpack(packed[0] as Packed);
   const totalMatches = head.num();
   const filesWithMatches = head.num();
@@ -171,7 +177,7 @@ function readSearch(packed: readonly Packed[], query: SearchQuery): SearchResult
   const content = (query.output ?? "content") === "content";
   // A million hits take longer to become objects than to be found: they do when
   // somebody looks.
-  let batches: readonly Packed[] | undefined = packed.slice(1);
+  let batches: readonly PackedBatch[] | undefined = packed.slice(1);
   let found: Hits | undefined;
   const hits = (): Hits => {
     found ??= readHits(batches ?? [], { content, context, attributed: isAttributed(query) });
@@ -211,11 +217,13 @@ interface Shape {
   readonly attributed: boolean;
 }
 
-function readHits(batches: readonly Packed[], shape: Shape): Hits {
+function readHits(batches: readonly PackedBatch[], shape: Shape): Hits {
   const { content, context, attributed } = shape;
   const matches: SearchMatch[] = [];
   const counts: FileCount[] = [];
-  for (const batch of batches) {
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (const { nums, text } of batches) {
+    const batch = { nums, text: typeof text === "string" ? text : utf8.decode(text) };
     if (content && !context && !attributed) {
       readPlain(batch, matches, counts);
       continue;

@@ -1,7 +1,9 @@
 //! Conversions shared by every binding function.
 
 use filewright_core::pack::Packed;
-use napi::bindgen_prelude::{Float64Array, Float64ArraySlice, JsValue, ToNapiValue, TypeName};
+use napi::bindgen_prelude::{
+    Either, Float64Array, Float64ArraySlice, JsValue, ToNapiValue, TypeName, Uint8Array,
+};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
@@ -93,6 +95,30 @@ pub struct PackedResult {
 impl From<Packed> for PackedResult {
     fn from(packed: Packed) -> Self {
         Self { nums: packed.nums.into(), text: packed.text.into() }
+    }
+}
+
+/// [`PackedResult`] whose text crosses as bytes where it is long: nobody has it copied
+/// who does not look at it.
+#[napi(object, object_from_js = false)]
+pub struct PackedBatch {
+    #[napi(ts_type = "Float64Array | number[]")]
+    pub nums: Numbers,
+    #[napi(ts_type = "string | Uint8Array")]
+    pub text: Either<Text, Uint8Array>,
+}
+
+/// From this length on text crosses as bytes, which stay where they are: a buffer that
+/// stays in Rust costs more than the copy of a shorter text.
+const STAYS: usize = 64 << 10;
+
+impl From<Packed> for PackedBatch {
+    fn from(packed: Packed) -> Self {
+        let text = match packed.text {
+            text if text.len() < STAYS => Either::A(text.into()),
+            text => Either::B(text.into_bytes().into()),
+        };
+        Self { nums: packed.nums.into(), text }
     }
 }
 

@@ -18,7 +18,7 @@ use napi::bindgen_prelude::{Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
-use crate::convert::{PackedResult, guard, to_napi};
+use crate::convert::{PackedBatch, PackedResult, guard, to_napi};
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
 use crate::task::{OnPool, on_pool, on_pool_with};
 
@@ -164,7 +164,7 @@ pub struct GrepTask(Call);
 
 impl Task for GrepTask {
     type Output = Vec<Packed>;
-    type JsValue = Vec<PackedResult>;
+    type JsValue = Vec<PackedBatch>;
 
     fn compute(&mut self) -> napi::Result<Vec<Packed>> {
         let Call { roots, path, options, cancel } = &self.0;
@@ -174,7 +174,7 @@ impl Task for GrepTask {
     }
 
     fn resolve(&mut self, _env: napi::Env, results: Vec<Packed>) -> napi::Result<Self::JsValue> {
-        Ok(results.into_iter().map(PackedResult::from).collect())
+        Ok(results.into_iter().map(PackedBatch::from).collect())
     }
 }
 

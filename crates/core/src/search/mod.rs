@@ -7,6 +7,7 @@
 //! Lines and columns are counted from 1, columns in code points.
 
 mod blocks;
+mod engine;
 mod grams;
 mod held;
 mod pack;

@@ -38,7 +38,7 @@ pub enum Plan {
 impl Plan {
     /// The plan of a query that compiles.
     pub(super) fn of(options: &QueryOptions<'_>) -> Self {
-        if !options.regex && options.case == Case::Sensitive {
+        if options.is_text() {
             // Known without parsing, which takes longer than a query that finds nothing.
             let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
             return needle(&folded).unless_too_long();

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use grep_matcher::Matcher;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::RegexMatcherBuilder;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
+use super::engine::Engine;
 use super::plan::Plan;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
@@ -65,6 +66,12 @@ impl<'a> QueryOptions<'a> {
         Self::of(options, pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?)
     }
 
+    /// Whether a match is the pattern itself, byte for byte.
+    pub(super) fn is_text(&self) -> bool {
+        self.case == Case::Sensitive
+            && !(self.regex && self.pattern.contains(regex_syntax::is_meta_character))
+    }
+
     fn of(options: &'a Options, pattern: &'a str) -> Result<Self> {
         Ok(Self {
             pattern,
@@ -83,11 +90,11 @@ impl<'a> QueryOptions<'a> {
 /// A compiled query. Cloning gives each thread its own working memory.
 #[derive(Clone)]
 pub struct Query {
-    pub(super) matcher: RegexMatcher,
+    pub(super) matcher: Engine,
     pub(super) way: Way,
     plan: Arc<Plan>,
     /// The patterns one by one, where there are several: a hit is told which matched.
-    pub(super) parts: Vec<RegexMatcher>,
+    pub(super) parts: Vec<Engine>,
 }
 
 /// How a text is gone through.
@@ -123,12 +130,20 @@ impl Query {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(too_large());
         }
-        let traits = if options.regex { Traits::of(pattern)? } else { Traits::default() };
+        let traits = if options.regex && !options.is_text() {
+            Traits::of(pattern)?
+        } else {
+            Traits::default()
+        };
         if !options.multiline && !options.regex && pattern.contains('\n') {
             return Err(invalid("pattern", "pattern contains a line break, a line never does")
                 .hint("set multiline:true"));
         }
         let plan = Arc::new(Plan::of(options));
+        if options.is_text() && !options.word && !pattern.contains('\n') {
+            let matcher = Engine::of_text(pattern);
+            return Ok(Self { matcher, way: Way::Buffer, plan, parts: Vec::new() });
+        }
         let mut builder = RegexMatcherBuilder::new();
         builder
             .multi_line(true)
@@ -145,6 +160,7 @@ impl Query {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
+                let matcher = Engine::Regex(matcher);
                 return Ok(Self { matcher, way: Way::AcrossLines, plan, parts: Vec::new() });
             }
             builder.crlf(traits.line_end);
@@ -157,7 +173,7 @@ impl Query {
             // It names the carriage return itself, as in `\r$`.
             matcher = builder.crlf(false).line_terminator(Some(b'\n')).build(pattern);
         }
-        let matcher = matcher.map_err(unbuildable)?;
+        let matcher = Engine::Regex(matcher.map_err(unbuildable)?);
         let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
         Ok(Self { matcher, way, plan, parts: Vec::new() })
     }

@@ -2,8 +2,9 @@
 
 use std::ops::{ControlFlow, Range};
 
-use grep_matcher::{LineMatchKind, Matcher};
+use grep_matcher::LineMatchKind;
 
+use super::engine::first_line;
 use super::query::Way;
 use super::show::{code_points, show};
 use super::{BINARY_WINDOW, Hit, Limits, Line, Outcome, Query, Want};
@@ -99,8 +100,7 @@ impl<'a> Scan<'a> {
                     Found::Match(place) => self.hit(line, from + place.start..from + place.end)?,
                     Found::Line => self.line_hit(line)?,
                     Found::Candidate => {
-                        let is_match = self.query.matcher.is_match(&text[line.clone()]);
-                        if is_match.unwrap_or(false) {
+                        if self.query.matcher.is_match(&text[line.clone()]) {
                             self.line_hit(line)?;
                         }
                     }
@@ -113,12 +113,12 @@ impl<'a> Scan<'a> {
 
     /// An offset in the first line that matches, or may.
     fn next_line(&mut self, text: &[u8]) -> Option<(usize, Found)> {
-        // The matcher has no errors: its error type is uninhabited.
-        if self.direct {
-            let found = self.query.matcher.find(text).ok()??;
-            return Some((found.start(), Found::Match(found.start()..found.end())));
-        }
-        match self.query.matcher.find_candidate_line(text).ok()?? {
+        let matcher = &self.query.matcher;
+        let Some(lines) = matcher.candidate_line().filter(|_| !self.direct) else {
+            let found = matcher.find(text)?;
+            return Some((found.start, Found::Match(found)));
+        };
+        match first_line(lines, text)? {
             LineMatchKind::Candidate(offset) => Some((offset, Found::Candidate)),
             LineMatchKind::Confirmed(offset) => {
                 // There is no cheaper test than the match itself. Where its
@@ -137,7 +137,7 @@ impl<'a> Scan<'a> {
             while at < block {
                 let line = self.line_at(at, at);
                 at = line.end + 1;
-                if matcher.is_match(trim_cr(&text[line.clone()])).unwrap_or(false) {
+                if matcher.is_match(trim_cr(&text[line.clone()])) {
                     self.line_hit(line)?;
                 }
             }
@@ -155,15 +155,15 @@ impl<'a> Scan<'a> {
                 self.outcome.stopped = true;
                 return ControlFlow::Break(());
             }
-            let Ok(Some(found)) = matcher.find_at(text, at) else { break };
-            let line = self.line_at(0, found.start());
+            let Some(found) = matcher.find_at(text, at) else { break };
+            let line = self.line_at(0, found.start);
             if line.start >= text.len() {
                 break;
             }
-            at = if found.is_empty() { found.end() + 1 } else { found.end() };
+            at = if found.is_empty() { found.end + 1 } else { found.end };
             if last_line != Some(line.start) {
                 last_line = Some(line.start);
-                self.hit(line, found.start()..found.end())?;
+                self.hit(line, found)?;
             }
         }
         ControlFlow::Continue(())
@@ -202,8 +202,8 @@ impl<'a> Scan<'a> {
                     text = trim_cr(text);
                 }
                 match self.query.matcher.find(text) {
-                    Ok(Some(found)) => start + found.start()..start + found.end(),
-                    _ => start..start,
+                    Some(found) => start + found.start..start + found.end,
+                    None => start..start,
                 }
             }
         };
@@ -266,7 +266,7 @@ impl<'a> Scan<'a> {
         };
         self.patterns.clear();
         for (index, part) in self.query.parts.iter().enumerate() {
-            if part.is_match(text).unwrap_or(false) {
+            if part.is_match(text) {
                 self.patterns.push(index as u32);
             }
         }

@@ -11,6 +11,9 @@ const END: u16 = b'\n' as u16;
 const WORDS: usize = 1 << (HASH_BITS - 6);
 /// Grams taken from a word at once: few words have more.
 const STEP: usize = 4;
+/// Sets that take turns: a word that was written just now is slow to be read again, and
+/// what repeats itself, as spaces do, always asks for the same word.
+const SETS: usize = 4;
 /// Bytes whose grams are computed at once.
 const MANY: usize = 512;
 /// Of so many bytes it is asked at once whether one is a digit.
@@ -22,7 +25,7 @@ const SOME: usize = 8;
 /// can foretell, but for digits: hashes are computed for many bytes side by side
 /// and go into a set, those that are no gram as one and the same.
 pub struct Signer {
-    seen: Box<[u64; WORDS]>,
+    seen: Box<[[u64; WORDS]; SETS]>,
     lanes: Box<Lanes>,
     /// As many as there are grams, and some more to be written over.
     grams: Vec<u32>,
@@ -52,7 +55,7 @@ impl Default for Signer {
             differ: [0; MANY],
         };
         Self {
-            seen: Box::new([0; WORDS]),
+            seen: Box::new([[0; WORDS]; SETS]),
             lanes: Box::new(lanes),
             grams: vec![0; WORDS * 64 + STEP],
             distinct: 0,
@@ -100,6 +103,17 @@ fn gram(lanes: &[u16; MANY + 2], at: usize) -> u16 {
     if a == END || b == END || c == END { NONE } else { hash(a, b, c) }
 }
 
+/// Puts grams into the sets, neighbours into different ones.
+#[inline(always)]
+fn add(sets: &mut [[u64; WORDS]; SETS], grams: &[u16]) {
+    let (some, rest) = grams.as_chunks::<SETS>();
+    let put = |set: &mut [u64; WORDS], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
+    for grams in some {
+        sets.iter_mut().zip(grams).for_each(|(set, &gram)| put(set, gram));
+    }
+    sets.iter_mut().zip(rest).for_each(|(set, &gram)| put(set, gram));
+}
+
 impl Signer {
     /// The distinct grams of a block of whole lines.
     pub fn grams(&mut self, block: &[u8]) -> &[u32] {
@@ -136,23 +150,22 @@ impl Signer {
     #[inline(always)]
     fn sign_by_any(&mut self, block: &[u8]) {
         let (seen, lanes) = (&mut *self.seen, &mut *self.lanes);
-        let mut add = |gram: u16| seen[usize::from(gram >> 6)] |= 1 << (gram & 63);
         if !block.is_ascii() {
-            add(BEYOND_ASCII as u16);
+            add(seen, &[BEYOND_ASCII as u16]);
             let letters = || block.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
             if letters().any(|letter| !letter.is_ascii() && letter.is_numeric()) {
-                add(NUMBER_BEYOND_ASCII as u16);
+                add(seen, &[NUMBER_BEYOND_ASCII as u16]);
             }
         }
         lanes.begin();
         for bytes in block.chunks(MANY) {
             lanes.take(bytes);
-            lanes.grams[..bytes.len()].iter().for_each(|&gram| add(gram));
+            add(seen, &lanes.grams[..bytes.len()]);
             // Where one differs, its neighbours are added too: they are there already.
             let classes = lanes.class_grams[..bytes.len()].chunks(SOME);
             for (grams, differ) in classes.zip(lanes.differ.as_chunks::<SOME>().0) {
                 if u64::from_le_bytes(*differ) != 0 {
-                    grams.iter().for_each(|&gram| add(gram));
+                    add(seen, grams);
                 }
             }
         }
@@ -163,8 +176,12 @@ impl Signer {
     #[inline(always)]
     fn take(&mut self) {
         let (grams, mut distinct) = (&mut self.grams[..], 0);
-        for (index, word) in self.seen.iter_mut().enumerate() {
+        let [first, others @ ..] = &mut *self.seen;
+        for (index, word) in first.iter_mut().enumerate() {
             let mut left = std::mem::take(word);
+            for other in others.iter_mut() {
+                left |= std::mem::take(&mut other[index]);
+            }
             loop {
                 for _ in 0..STEP {
                     grams[distinct] = index as u32 * 64 + (left.trailing_zeros() & 63);

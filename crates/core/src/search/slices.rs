@@ -23,8 +23,10 @@ const SHARD_BITS: usize = 1 << 25;
 const FIRST_COLUMNS: usize = 64;
 /// Words of a row that tell how frequent a gram is.
 const SAMPLE_WORDS: usize = 8;
-/// The rows of a shard that are asked for ahead.
-const FETCHED: usize = 3;
+/// The grams whose rows are read from end to end; most words have no column left then.
+const WHOLE_ROWS: usize = 3;
+/// Words that come into the cache together.
+const LINE: usize = 8;
 /// Of how many words one at most must be left for the others to be passed over.
 const FEW_OF: usize = 4;
 
@@ -62,6 +64,14 @@ pub(super) struct Shard {
     pub(super) blocks: Vec<Block>,
 }
 
+/// Columns that are left of a word.
+struct Left<'s> {
+    shard: &'s Shard,
+    /// Which word.
+    at: usize,
+    columns: u64,
+}
+
 impl std::fmt::Debug for Shard {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} blocks x {} rows", self.blocks.len(), self.last.len())
@@ -75,7 +85,10 @@ impl Slices {
         let shard = self.open.entry(rows).or_insert_with(|| Shard::new(rows));
         shard.push(grams, block);
         if shard.blocks.len() >= shard.most_columns() {
-            let full = self.open.remove(&rows).map(Arc::new);
+            let full = self.open.remove(&rows).map(|mut shard| {
+                shard.blocks.shrink_to_fit();
+                Arc::new(shard)
+            });
             self.full.extend(full);
         }
         self.blocks += 1;
@@ -110,7 +123,11 @@ impl Slices {
     /// The blocks that a plan lets through.
     pub fn blocks(&self, plan: &Plan, found: &mut dyn FnMut(&Block)) {
         let plan = &self.rarest_first(plan);
-        self.fetch(plan);
+        if let Plan::Grams(grams) = plan
+            && !grams.is_empty()
+        {
+            return self.with_all(grams, found);
+        }
         for shard in self.shards() {
             let Some(columns) = shard.fitting(plan) else {
                 shard.blocks.iter().for_each(&mut *found);
@@ -158,14 +175,38 @@ impl Slices {
         }
     }
 
-    /// Has the rows that are read first come into the cache, of all shards at once:
-    /// one after the other each shard would wait for its own.
-    fn fetch(&self, plan: &Plan) {
-        if let Plan::Grams(grams) = plan {
-            let heads = self.shards().flat_map(|shard| {
-                grams.iter().take(FETCHED).map(|&gram| shard.row(gram).0.first().copied())
-            });
-            std::hint::black_box(heads.fold(0, |sum, word| sum ^ word.unwrap_or(0)));
+    /// The blocks with all of some grams.
+    ///
+    /// What it takes is waiting for memory, so what can be waited for at once is: first the
+    /// whole rows of a few grams, of all shards; then of each further gram the words where
+    /// a column is left, wherever they are.
+    fn with_all(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
+        let (first, rest) = grams.split_at(grams.len().min(WHOLE_ROWS));
+        let mut sum = 0;
+        for (shard, &gram) in
+            self.shards().flat_map(|shard| first.iter().map(move |gram| (shard, gram)))
+        {
+            let (row, last) = shard.row(gram);
+            sum = row.iter().step_by(LINE).fold(sum ^ last, |sum, word| sum ^ word);
+        }
+        std::hint::black_box(sum);
+        let mut left: Vec<Left<'_>> = Vec::new();
+        for shard in self.shards() {
+            shard.words_with_all(first, &mut left);
+        }
+        for &gram in rest {
+            // Apart, so that no word is waited for to decide about the next.
+            for left in &mut left {
+                left.columns &= left.shard.word(gram, left.at);
+            }
+            left.retain(|left| left.columns != 0);
+        }
+        for Left { shard, at, mut columns } in left {
+            while columns != 0 {
+                let column = at * 64 + columns.trailing_zeros() as usize;
+                columns &= columns - 1;
+                shard.blocks.get(column).into_iter().for_each(&mut *found);
+            }
         }
     }
 
@@ -338,6 +379,28 @@ impl Shard {
             });
         }
         Some(columns)
+    }
+
+    /// The words where a column has all of a few grams.
+    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Left<'s>>) {
+        let rows =
+            [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
+        let [Some((a, last_a)), Some((b, last_b)), Some((c, last_c))] = rows else { return };
+        let mut put = |at, columns| {
+            if columns != 0 {
+                left.push(Left { shard: self, at, columns });
+            }
+        };
+        for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
+            put(at, a & b & c);
+        }
+        put(a.len(), last_a & last_b & last_c);
+    }
+
+    /// A word of a gram's row: one that is full, or the last.
+    fn word(&self, gram: u32, at: usize) -> u64 {
+        let (row, last) = self.row(gram);
+        row.get(at).copied().unwrap_or(last)
     }
 
     /// How often a gram is in the first columns.

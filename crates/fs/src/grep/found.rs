@@ -8,15 +8,32 @@ use super::{Fresh, Output, Reason};
 /// How much text crosses to JavaScript in one piece (bytes).
 const BATCH: usize = 1 << 20;
 
+/// From this size on hits are moved, not copied (bytes).
+const MOVED: usize = 64 << 10;
+/// Numbers before the hits: the length of the path, and how many hits there are.
+const HEAD: usize = 2;
+
 /// The hits of one file.
 pub(super) struct Found {
     pub path: Box<[u8]>,
     pub hits: u64,
+    /// The path, the number of hits and the hits.
     pub packed: Packed,
     /// Where each hit ends in `packed`, if it may have to be cut.
     pub ends: Vec<(usize, usize)>,
     /// There are more hits than were wanted of a file.
     pub more: bool,
+}
+
+/// Begins the hits of a file. How many there will be is not known yet.
+pub(super) fn head(packed: &mut Packed, path: &[u8]) {
+    packed.str(text(path));
+    packed.num(0);
+}
+
+/// Takes what was gathered. A copy takes just the room it needs, and what is large is not copied.
+pub(super) fn taken(packed: &mut Packed) -> Packed {
+    if packed.text.len() < MOVED { packed.clone() } else { std::mem::take(packed) }
 }
 
 impl Search<'_> {
@@ -88,7 +105,7 @@ impl Search<'_> {
         head.flag(options.limits.has_context());
         head.num(fresh as u64);
         let mut results = vec![head];
-        pack(&found, options.output, &mut results);
+        pack(found, &mut results);
         results
     }
 }
@@ -98,7 +115,7 @@ impl Found {
     fn line_of(&self, hit: usize) -> u64 {
         let begin = match hit {
             0 => return 0,
-            1 => 0,
+            1 => HEAD,
             hit => self.ends[hit - 2].0,
         };
         self.packed.nums.get(begin).map_or(0, |line| *line as u64)
@@ -115,31 +132,49 @@ impl Found {
 }
 
 /// Packs files into pieces of moderate size.
-fn pack(found: &[Found], output: Output, results: &mut Vec<Packed>) {
-    let mut rest = found;
-    while !rest.is_empty() {
-        let mut size = 0;
-        let fit = rest.iter().take_while(|file| {
-            let before = size;
-            size += file.packed.text.len() + file.path.len();
-            before == 0 || size <= BATCH
-        });
-        let (batch, after) = rest.split_at(fit.count());
-        rest = after;
-        let mut packed = Packed::new();
-        packed.nums.reserve(batch.iter().map(|file| file.packed.nums.len() + 2).sum::<usize>() + 1);
-        packed.text.reserve(size);
-        packed.num(batch.len() as u64);
-        for file in batch {
-            packed.str(text(&file.path));
-            packed.num(file.hits);
-            if output == Output::Content {
-                packed.nums.extend_from_slice(&file.packed.nums);
-                packed.text.push_str(&file.packed.text);
-            }
+fn pack(found: Vec<Found>, results: &mut Vec<Packed>) {
+    let mut batch = Vec::new();
+    let mut size = 0;
+    for mut file in found {
+        if let Some(hits) = file.packed.nums.get_mut(HEAD - 1) {
+            *hits = file.hits as f64;
         }
-        results.push(packed);
+        let more = file.packed.text.len();
+        // What is large goes alone, where it is, and not copied.
+        if (size + more > BATCH || more >= MOVED) && !batch.is_empty() {
+            results.push(join(std::mem::take(&mut batch)));
+            size = 0;
+        }
+        size += more;
+        batch.push(file.packed);
+        if more >= MOVED {
+            results.push(join(std::mem::take(&mut batch)));
+            size = 0;
+        }
     }
+    if !batch.is_empty() {
+        results.push(join(batch));
+    }
+}
+
+/// Several files as one piece. What is alone stays where it is.
+fn join(mut files: Vec<Packed>) -> Packed {
+    let count = files.len() as f64;
+    if let [_] = files[..]
+        && let Some(mut file) = files.pop()
+    {
+        file.nums.insert(0, count);
+        return file;
+    }
+    let mut packed = Packed::new();
+    packed.nums.reserve(files.iter().map(|file| file.nums.len()).sum::<usize>() + 1);
+    packed.text.reserve(files.iter().map(|file| file.text.len()).sum());
+    packed.nums.push(count);
+    for file in files {
+        packed.nums.extend_from_slice(&file.nums);
+        packed.text.push_str(&file.text);
+    }
+    packed
 }
 
 /// A shown path is UTF-8 by construction.

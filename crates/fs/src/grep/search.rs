@@ -11,7 +11,7 @@ use filewright_core::search::{Hit, Limits, Outcome, Query, pack_hit};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
-use super::found::Found;
+use super::found::{Found, head, taken};
 use super::{GrepOptions, Output};
 use crate::errno::os;
 use crate::root::Roots;
@@ -38,7 +38,7 @@ type Receive<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
 
 /// Some lines of a file.
 pub(crate) struct Part {
-    /// Where they are in the buffer.
+    /// Where they are in what was read.
     pub range: Range<usize>,
     /// The number of the first.
     pub line: u64,
@@ -145,14 +145,24 @@ impl<'a> Search<'a> {
 
     /// Searches the file that is in the buffer.
     pub fn content(&self, local: &mut Local, path: &[u8], stop: &Stop<'_>) -> Next {
-        self.gather(local, path, stop, |query, content, limits, interrupted, receive| {
-            query.search(content, limits, interrupted, receive)
-        })
+        let content = std::mem::take(&mut local.buffer);
+        let next = self.gather(local, path, stop, |query, limits, interrupted, receive| {
+            query.search(&content, limits, interrupted, receive)
+        });
+        local.buffer = content;
+        next
     }
 
-    /// Searches parts of a text file that are in the buffer, in their order.
-    pub fn parts(&self, local: &mut Local, path: &[u8], parts: &[Part], stop: &Stop<'_>) -> Next {
-        self.gather(local, path, stop, |query, content, limits, interrupted, receive| {
+    /// Searches parts of a text file, in their order.
+    pub fn parts(
+        &self,
+        local: &mut Local,
+        path: &[u8],
+        content: &[u8],
+        parts: &[Part],
+        stop: &Stop<'_>,
+    ) -> Next {
+        self.gather(local, path, stop, |query, limits, interrupted, receive| {
             let mut all = Outcome::default();
             for part in parts {
                 let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
@@ -173,7 +183,7 @@ impl<'a> Search<'a> {
         local: &mut Local,
         path: &[u8],
         stop: &Stop<'_>,
-        search: impl FnOnce(&Query, &[u8], &Limits, &dyn Fn() -> bool, Receive<'_>) -> Outcome,
+        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> Outcome,
     ) -> Next {
         let options = self.options;
         let mut limits = options.limits;
@@ -182,11 +192,12 @@ impl<'a> Search<'a> {
         }
         let context = limits.has_context();
         let limited = options.max_results < u64::MAX - 1 || stop.deadline.is_set();
-        let Local { query, buffer, packed } = local;
+        let Local { query, packed, .. } = local;
         packed.nums.clear();
         packed.text.clear();
+        head(packed, path);
         let mut ends = Vec::new();
-        let outcome = search(query, buffer, &limits, &|| stop.now(), &mut |hit| {
+        let outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
             pack_hit(packed, hit, context);
             if limited {
                 ends.push((packed.nums.len(), packed.text.len()));
@@ -195,9 +206,11 @@ impl<'a> Search<'a> {
         });
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
-        let next =
-            // A copy takes just the room it needs.
-            if outcome.hits > 0 { self.add(path, outcome, packed.clone(), ends) } else { Next::Continue };
+        let next = if outcome.hits > 0 {
+            self.add(path, outcome, taken(packed), ends)
+        } else {
+            Next::Continue
+        };
         if outcome.stopped { Next::Interrupted } else { next }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn sign(index: &Index, ground: &Ground<'_>, stop: &Stop<'_>) {
             break;
         }
     }
-    index.lock().tree.slices.shrink();
+    index.lock().tree.shrink();
     if !stop.now() {
         index.keep(ground);
     }

@@ -343,6 +343,13 @@ impl Tree {
             || self.owners.len() > 3 * self.live_files + 10_000
     }
 
+    /// Gives back the memory for files and blocks to come.
+    pub fn shrink(&mut self) {
+        self.slices.shrink();
+        self.files.shrink_to_fit();
+        self.owners.shrink_to_fit();
+    }
+
     /// The memory in use, in bytes, about.
     pub fn bytes(&self) -> usize {
         let dirs = self.dirs.iter().filter(|dir| dir.alive);

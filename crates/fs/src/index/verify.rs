@@ -26,6 +26,9 @@ const PIECES: usize = 4;
 /// Fewer candidates than this are done before another thread has started.
 const ALONE: usize = 24;
 
+/// More than this is read into no more room than it needs (bytes).
+const LARGE: usize = 1 << 20;
+
 /// Reads and searches; gives the smallest path that was not done in time, and
 /// whether more was found than was wanted.
 pub(super) fn verify(
@@ -103,12 +106,15 @@ struct Verifier<'a> {
     opener: Opener<'a>,
     local: Local,
     parts: Vec<Part>,
+    /// Where parts are read into: it only grows, so that it is filled with zeros once.
+    read: Vec<u8>,
 }
 
 impl<'a> Verifier<'a> {
     fn new(shared: &'a Shared<'a>, ground: &'a Ground<'a>) -> Self {
         let opener = Opener::new(ground, shared.stop);
-        Self { shared, opener, local: shared.search.local(), parts: Vec::new() }
+        let (parts, read) = (Vec::new(), Vec::new());
+        Self { shared, opener, local: shared.search.local(), parts, read }
     }
 
     fn run(&mut self) {
@@ -186,7 +192,7 @@ impl<'a> Verifier<'a> {
         };
         let blocks = &work.blocks[candidate.blocks.clone()];
         if !blocks.is_empty() && self.read_parts(&fd, blocks, candidate.stamp) {
-            return search.parts(&mut self.local, &candidate.path, &self.parts, stop);
+            return search.parts(&mut self.local, &candidate.path, &self.read, &self.parts, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
             Kind::File => read_open(
@@ -203,22 +209,24 @@ impl<'a> Verifier<'a> {
     /// Reads blocks; false where the file is not what was signed any more.
     fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
         self.parts.clear();
-        let buffer = &mut self.local.buffer;
-        buffer.clear();
+        let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
+        if self.read.len() < bytes {
+            self.read = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
+        }
+        let mut begin = 0;
         for block in blocks {
-            let begin = buffer.len();
-            buffer.resize(begin + block.len as usize, 0);
-            let mut done = 0;
-            while done < block.len as usize {
+            let (mut done, end) = (0, begin + block.len as usize);
+            while begin + done < end {
                 let offset = u64::from(block.offset) + done as u64;
-                match rustix::io::pread(fd, &mut buffer[begin + done..], offset) {
+                match rustix::io::pread(fd, &mut self.read[begin + done..end], offset) {
                     Ok(0) => return false,
                     Ok(read) => done += read,
                     Err(Errno::INTR) => {}
                     Err(_) => return false,
                 }
             }
-            self.parts.push(Part { range: begin..buffer.len(), line: block.line.into() });
+            self.parts.push(Part { range: begin..end, line: block.line.into() });
+            begin = end;
         }
         // Asked last: had it changed before or while it was read, this would show it.
         Stat::of(fd).is_ok_and(|stat| {

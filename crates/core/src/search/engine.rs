@@ -1,0 +1,110 @@
+//! What finds a match in a text: an automaton or, where the pattern is plain text, the
+//! search for its bytes, which is made in no time.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use grep_matcher::{LineMatchKind, Matcher};
+use grep_regex::RegexMatcher;
+use memchr::memmem::Finder;
+
+/// Finds matches. Cloning gives each thread its own working memory.
+#[derive(Clone, Debug)]
+pub(super) enum Engine {
+    Regex(RegexMatcher),
+    Text(Arc<Finder<'static>>),
+}
+
+impl Engine {
+    /// Of a text that is looked for as it is.
+    pub fn of_text(text: &str) -> Self {
+        Self::Text(Arc::new(Finder::new(text).into_owned()))
+    }
+
+    /// The first match.
+    pub fn find(&self, text: &[u8]) -> Option<Range<usize>> {
+        self.find_at(text, 0)
+    }
+
+    /// The first match that begins at an offset or after it.
+    pub fn find_at(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
+        match self {
+            // The matcher has no errors: its error type is uninhabited.
+            Self::Regex(matcher) => {
+                let found = matcher.find_at(text, at).ok()??;
+                Some(found.start()..found.end())
+            }
+            Self::Text(finder) => {
+                let start = at + finder.find(text.get(at..)?)?;
+                Some(start..start + finder.needle().len())
+            }
+        }
+    }
+
+    /// Whether there is a match.
+    pub fn is_match(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Regex(matcher) => matcher.is_match(text).unwrap_or(false),
+            Self::Text(finder) => finder.find(text).is_some(),
+        }
+    }
+
+    /// What finds lines that may match, where that is faster than to find matches.
+    pub fn candidate_line(&self) -> Option<&RegexMatcher> {
+        match self {
+            Self::Regex(matcher) => Some(matcher),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// The first line of a text that matches, or may.
+pub(super) fn first_line(matcher: &RegexMatcher, text: &[u8]) -> Option<LineMatchKind> {
+    matcher.find_candidate_line(text).ok()?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use crate::search::{Case, Limits, Query, QueryOptions};
+
+    /// The hits of a pattern as lines and columns.
+    fn hits(options: &QueryOptions<'_>, text: &str) -> Vec<(u64, u64, String)> {
+        let mut found = Vec::new();
+        Query::new(options).unwrap().search(
+            text.as_bytes(),
+            &Limits::default(),
+            &|| false,
+            &mut |hit| {
+                found.push((hit.line, hit.column, hit.text.text.to_string()));
+                ControlFlow::Continue(())
+            },
+        );
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// What is looked for as it is has the hits of the automaton for the same text.
+        #[test]
+        fn a_text_has_the_hits_of_its_expression(
+            pattern in "[ab\u{e9} .*]{1,3}\r?",
+            text in "[ab\u{e9} .*\r\n]{0,60}",
+            multiline: bool,
+        ) {
+            let plain = QueryOptions {
+                pattern: &pattern, regex: false, case: Case::Sensitive, word: false, multiline,
+            };
+            prop_assert!(plain.is_text());
+            // A group keeps it from being taken for a text.
+            let grouped = format!("({})", regex_syntax::escape(&pattern));
+            let expression = QueryOptions { pattern: &grouped, regex: true, ..plain.clone() };
+            prop_assert!(!expression.is_text());
+            prop_assert_eq!(hits(&plain, &text), hits(&expression, &text));
+        }
+    }
+}
