@@ -1,19 +1,19 @@
 //! Which paths somebody means who remembers some of their letters.
 //!
 //! A path is worth scoring if it has the letters of the query at all, which one
-//! word of 64 bits tells; what is left is scored by alignment (Smith-Waterman,
+//! word of 64 bits tells, and has them about in their order, which the letters of
+//! its quarters tell; what is left is scored by alignment (Smith-Waterman,
 //! by `neo_frizbee`). Longer queries may have a letter wrong. Better scores come
 //! first, then shorter paths, then the order in which they were given.
 
+mod paths;
+mod quarters;
 mod score;
 
+pub use paths::{Paths, Ranked};
 pub use score::Best;
-use score::Order;
-
-use std::ops::Range;
 
 use crate::Result;
-use crate::glob::Ends;
 use crate::options::{Options, invalid};
 use crate::pack::Packed;
 
@@ -77,133 +77,13 @@ pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
     Ok(packed)
 }
 
-/// Paths, laid out to be gone through often.
-#[derive(Clone, Debug, Default)]
-pub struct Paths {
-    text: String,
-    /// Where each path ends in `text`.
-    ends: Vec<u32>,
-    /// Which letters each path has.
-    letters: Vec<u64>,
-    /// The last bytes of each path, the last one on top; zeros before a short one.
-    lasts: Vec<u64>,
-}
-
-/// A path and how well it fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranked {
-    /// The place of the path.
-    pub index: u32,
-    /// Higher is better; only to be compared within one query.
-    pub score: u32,
-}
-
-impl Paths {
-    /// Adds a path. What does not fit into 4 GiB is left out.
-    pub fn push(&mut self, path: &str) {
-        if let Ok(end) = u32::try_from(self.text.len() + path.len()) {
-            self.text.push_str(path);
-            self.ends.push(end);
-            self.letters.push(letters_of(path));
-            let last = path.bytes().rev().take(8).enumerate();
-            self.lasts
-                .push(last.fold(0, |sum, (place, byte)| sum | u64::from(byte) << (56 - 8 * place)));
-        }
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The path at a place.
-    pub fn get(&self, index: usize) -> Option<&str> {
-        let end = *self.ends.get(index)? as usize;
-        let begin = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        self.text.get(begin..end)
-    }
-
-    /// Whether the path at a place can match globs whose matches end so.
-    #[inline]
-    pub fn fits(&self, index: usize, ends: &Ends) -> bool {
-        match (self.lasts.get(index), self.letters.get(index)) {
-            (Some(last), Some(letters)) => ends.fit(*last, *letters),
-            _ => false,
-        }
-    }
-
-    /// The memory in use, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 16
-    }
-
-    /// The paths of a range that fit, the best `limit` of them in order, and how
-    /// many fit. `typos` is how many letters of the query may be wrong; `None`
-    /// goes by its length.
-    pub fn rank(
-        &self,
-        query: &str,
-        range: Range<usize>,
-        typos: Option<u16>,
-        limit: usize,
-    ) -> (Vec<Ranked>, usize) {
-        self.rank_shared(query, range, typos, limit, |places, score| vec![score(places)])
-    }
-
-    /// [`Paths::rank`] by several threads: `share` is given places of paths and
-    /// what scores some of them, and gives what that made of all of them, in
-    /// whatever shares.
-    pub fn rank_shared(
-        &self,
-        query: &str,
-        range: Range<usize>,
-        typos: Option<u16>,
-        limit: usize,
-        share: impl Fn(&[u32], &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best>,
-    ) -> (Vec<Ranked>, usize) {
-        let query: String = query.chars().filter(|letter| !letter.is_whitespace()).collect();
-        if query.is_empty() || query.len() > MAX_QUERY_BYTES {
-            return (Vec::new(), 0);
-        }
-        let long = query.chars().count() >= LONG_QUERY;
-        let typos = typos.unwrap_or(u16::from(long)).min(8);
-        let scored = |typos| {
-            let places = self.with_letters(&query, range.clone(), typos);
-            let mut best = Best::new(limit);
-            let score = |places: &[u32]| score::score(self, places, &query, typos, limit);
-            share(&places, &score).into_iter().for_each(|share| best.join(share));
-            best.finish()
-        };
-        // What fits without a typo is what was meant.
-        let (mut ranked, mut fitting) = scored(0);
-        if fitting == 0 && typos > 0 {
-            (ranked, fitting) = scored(typos);
-        }
-        let give = |(score, _, index): Order| Ranked { index, score: u32::MAX - score };
-        (ranked.into_iter().map(give).collect(), fitting)
-    }
-
-    /// The places of the paths of a range that have the letters of a query but for so many.
-    fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
-        // Capital and small letters beyond ASCII have different bytes.
-        let wanted = if query.is_ascii() { letters_of(query) } else { 0 };
-        let range = range.start.min(self.len())..range.end.min(self.len());
-        let all = range.clone().zip(&self.letters[range]);
-        let missing = |letters: u64| (wanted & !letters).count_ones();
-        all.filter(|&(_, &letters)| missing(letters) <= u32::from(typos))
-            .map(|(place, _)| place as u32)
-            .collect()
-    }
-}
-
 /// One bit for each letter, digit and common sign, shared ones for the others.
 pub(crate) fn letters_of(text: &str) -> u64 {
-    text.bytes().fold(0, |letters, byte| {
+    letters_of_bytes(text.as_bytes())
+}
+
+fn letters_of_bytes(text: &[u8]) -> u64 {
+    text.iter().fold(0, |letters, byte| {
         let bit = match byte.to_ascii_lowercase() {
             letter @ b'a'..=b'z' => letter - b'a',
             digit @ b'0'..=b'9' => 26 + digit - b'0',

@@ -9,7 +9,8 @@ use std::collections::BinaryHeap;
 use memchr::memmem::Finder;
 use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 
-use super::Paths;
+use super::paths::Paths;
+use super::quarters::Sequence;
 
 /// What a letter in its place is worth at least, by the scorer's own measure.
 const LETTER: u32 = 12;
@@ -74,10 +75,21 @@ pub(super) fn score(paths: &Paths, places: &[u32], query: &str, typos: u16, limi
     let mut matcher = Matcher::new(query, &config);
     let mut naming = Naming::of(query);
     let mut best = Best::new(limit);
-    let mut batch = Vec::with_capacity(BATCH.min(places.len()));
-    for places in places.chunks(BATCH) {
+    let sequence = Sequence::of(query, typos);
+    let may_fit = |place: &u32| match (&sequence, paths.quarters.get(*place as usize)) {
+        (Some(sequence), Some(quarters)) => sequence.may_fit(quarters),
+        _ => true,
+    };
+    let mut places = places.iter().copied().filter(may_fit);
+    let (mut batch, mut from) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+    loop {
+        from.clear();
+        from.extend(places.by_ref().take(BATCH));
+        if from.is_empty() {
+            return best;
+        }
         batch.clear();
-        batch.extend(places.iter().map(|&place| paths.get(place as usize).unwrap_or_default()));
+        batch.extend(from.iter().map(|&place| paths.get(place as usize).unwrap_or_default()));
         let found = matcher.match_list(&batch);
         best.fitting += found.len();
         for found in found {
@@ -86,10 +98,9 @@ pub(super) fn score(paths: &Paths, places: &[u32], query: &str, typos: u16, limi
                 continue;
             }
             let score = score + naming.adds(path, score);
-            best.keep((u32::MAX - score, path.len() as u32, places[found.index as usize]));
+            best.keep((u32::MAX - score, path.len() as u32, from[found.index as usize]));
         }
     }
-    best
 }
 
 pub(super) fn plain() -> Config {
