@@ -1,5 +1,6 @@
 //! A search under way: what is done with each file, and what was found so far.
 
+use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +39,7 @@ type Receive<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
 
 /// Some lines of a file.
 pub(crate) struct Part {
-    /// Where they are in what was read.
+    /// Where they are in [`Local::parts`].
     pub range: Range<usize>,
     /// The number of the first.
     pub line: u64,
@@ -48,8 +49,30 @@ pub(crate) struct Part {
 pub(crate) struct Local {
     query: Query,
     pub buffer: Vec<u8>,
+    /// Where parts of a file are read into: it only grows, so that it is filled with zeros once.
+    pub parts: Vec<u8>,
     /// Where the hits of a file are gathered before their number is known.
     packed: Packed,
+}
+
+thread_local! {
+    /// What the last search of this thread read into. New memory comes page by page, which
+    /// takes longer than to read what is in the kernel's cache.
+    static READ_INTO: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
+/// Of each of [`READ_INTO`] so much is kept between searches, at most (bytes).
+const KEPT: usize = 256 << 10;
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let keep = |buffer: &mut Vec<u8>| {
+            if buffer.capacity() <= KEPT { std::mem::take(buffer) } else { Vec::new() }
+        };
+        let kept = (keep(&mut self.buffer), keep(&mut self.parts));
+        // A thread that ends has nowhere to keep it.
+        let _ = READ_INTO.try_with(|place| place.set(kept));
+    }
 }
 
 impl Visitor for Search<'_> {
@@ -58,7 +81,8 @@ impl Visitor for Search<'_> {
     const OPENS_FILES: bool = true;
 
     fn local(&self) -> Local {
-        Local { query: self.options.query.clone(), buffer: Vec::new(), packed: Packed::new() }
+        let (buffer, parts) = READ_INTO.take();
+        Local { query: self.options.query.clone(), buffer, parts, packed: Packed::new() }
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
@@ -153,16 +177,10 @@ impl<'a> Search<'a> {
         next
     }
 
-    /// Searches parts of a text file, in their order.
-    pub fn parts(
-        &self,
-        local: &mut Local,
-        path: &[u8],
-        content: &[u8],
-        parts: &[Part],
-        stop: &Stop<'_>,
-    ) -> Next {
-        self.gather(local, path, stop, |query, limits, interrupted, receive| {
+    /// Searches the parts of a text file that were read, in their order.
+    pub fn parts(&self, local: &mut Local, path: &[u8], parts: &[Part], stop: &Stop<'_>) -> Next {
+        let content = std::mem::take(&mut local.parts);
+        let next = self.gather(local, path, stop, |query, limits, interrupted, receive| {
             let mut all = Outcome::default();
             for part in parts {
                 let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
@@ -175,7 +193,9 @@ impl<'a> Search<'a> {
                 }
             }
             all
-        })
+        });
+        local.parts = content;
+        next
     }
 
     fn gather(

@@ -106,15 +106,12 @@ struct Verifier<'a> {
     opener: Opener<'a>,
     local: Local,
     parts: Vec<Part>,
-    /// Where parts are read into: it only grows, so that it is filled with zeros once.
-    read: Vec<u8>,
 }
 
 impl<'a> Verifier<'a> {
     fn new(shared: &'a Shared<'a>, ground: &'a Ground<'a>) -> Self {
         let opener = Opener::new(ground, shared.stop);
-        let (parts, read) = (Vec::new(), Vec::new());
-        Self { shared, opener, local: shared.search.local(), parts, read }
+        Self { shared, opener, local: shared.search.local(), parts: Vec::new() }
     }
 
     fn run(&mut self) {
@@ -192,7 +189,7 @@ impl<'a> Verifier<'a> {
         };
         let blocks = &work.blocks[candidate.blocks.clone()];
         if !blocks.is_empty() && self.read_parts(&fd, blocks, candidate.stamp) {
-            return search.parts(&mut self.local, &candidate.path, &self.read, &self.parts, stop);
+            return search.parts(&mut self.local, &candidate.path, &self.parts, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
             Kind::File => read_open(
@@ -210,15 +207,16 @@ impl<'a> Verifier<'a> {
     fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
         self.parts.clear();
         let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
-        if self.read.len() < bytes {
-            self.read = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
+        let read = &mut self.local.parts;
+        if read.len() < bytes {
+            *read = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
         }
         let mut begin = 0;
         for block in blocks {
             let (mut done, end) = (0, begin + block.len as usize);
             while begin + done < end {
                 let offset = u64::from(block.offset) + done as u64;
-                match rustix::io::pread(fd, &mut self.read[begin + done..end], offset) {
+                match rustix::io::pread(fd, &mut read[begin + done..end], offset) {
                     Ok(0) => return false,
                     Ok(read) => done += read,
                     Err(Errno::INTR) => {}
