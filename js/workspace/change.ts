@@ -46,6 +46,9 @@ export async function change<Args extends object, Data, Todo>(
   call: Call,
   ruled: Decision | undefined,
 ): Promise<Changed<Data>> {
+  // Both at once: most plans begin with a read.
+  const keys = lockKeys(uses, call);
+  keys.catch(() => {}); // Told where it is wanted: a plan that fails says more.
   let plan = await tool.plan(args, call);
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
   if (session.guard) await wantSeen(tool.name, args, uses, call);
@@ -61,7 +64,8 @@ export async function change<Args extends object, Data, Todo>(
   const { approval, revisions = [] } = reviewed ?? {};
   const modifiedByUser = revisions.length > 0;
 
-  const unlock = await lockAll(session, uses, call);
+  // While somebody decided, links may have come to lead elsewhere.
+  const unlock = await lock(session, asked ? await lockKeys(uses, call) : await keys, call);
   try {
     if (reviewed !== undefined) await compare([...plan.base, ...reviewed.base], call.fs);
     for (let attempt = 1; ; attempt++) {
@@ -213,7 +217,18 @@ export async function lockAll(
   uses: readonly PathUse[],
   call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<() => void> {
-  const byPath = new Map<string, LockKey & { readonly write: boolean }>();
+  return lock(session, await lockKeys(uses, call), call);
+}
+
+/** What is locked of one path. */
+type Key = LockKey & { readonly write: boolean };
+
+/** The real paths of a call in the order in which they are locked. */
+async function lockKeys(
+  uses: readonly PathUse[],
+  call: Pick<Call, "fs" | "locations">,
+): Promise<readonly Key[]> {
+  const byPath = new Map<string, Key>();
   for (const [index, use] of uses.entries()) {
     const { path } = call.locations[index] as Location;
     const real = await (use.entry === true ? entryPathVia : realpathVia)(call.fs, path);
@@ -224,7 +239,14 @@ export async function lockAll(
       write: use.intent === "write" || other?.write === true,
     });
   }
-  const keys = [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function lock(
+  session: Session,
+  keys: readonly Key[],
+  call: Pick<Call, "fs" | "signal">,
+): Promise<() => void> {
   const wait = { timeoutMs: session.limits.lockTimeoutMs, signal: call.signal };
   const held: (() => void)[] = [await session.locker.acquire(keys, wait)];
   const release = (): void => {
