@@ -46,6 +46,15 @@ impl Paths {
         }
     }
 
+    /// Gives back the room that no path fills.
+    pub fn shrink(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.letters.shrink_to_fit();
+        self.quarters.shrink_to_fit();
+        self.lasts.shrink_to_fit();
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.ends.len()

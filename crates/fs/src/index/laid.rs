@@ -73,6 +73,8 @@ impl Laid {
                 self.others.push(Other { path: path[..].into(), what });
             }
         }
+        self.paths.shrink();
+        self.others.shrink_to_fit();
         self.shape = Some(tree.shape);
         true
     }

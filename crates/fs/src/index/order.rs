@@ -36,6 +36,11 @@ impl Order {
         self.place.get(dir as usize).map_or(self.dirs.len(), |place| *place as usize)
     }
 
+    pub fn shrink(&mut self) {
+        self.files.shrink_to_fit();
+        self.dirs.shrink_to_fit();
+    }
+
     pub fn bytes(&self) -> usize {
         4 * (self.files.capacity() + self.rank.capacity() + self.place.capacity())
             + self.dirs.capacity() * size_of::<Span>()

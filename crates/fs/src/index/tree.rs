@@ -346,6 +346,8 @@ impl Tree {
     /// Gives back the memory for files and blocks to come.
     pub fn shrink(&mut self) {
         self.slices.shrink();
+        self.dirs.shrink_to_fit();
+        self.order.shrink();
         self.files.shrink_to_fit();
         self.owners.shrink_to_fit();
     }
