@@ -325,16 +325,17 @@ impl<'a> Page<'a> {
     }
 
     fn pack(self, total: usize, summary: &Summary) -> Packed {
-        let mut packed = Packed::new();
-        packed.num(total as u64);
-        packed.num(summary.ignored);
-        packed.num(summary.unreadable);
-        packed.flag(summary.stopped_at.is_none());
-        packed.flag(self.left_over);
-        packed.float(self.last_time);
-        packed.num(self.taken as u64);
-        packed.nums.extend_from_slice(&self.paths.nums);
-        packed.text = self.paths.text;
+        let mut head = Packed::new();
+        head.num(total as u64);
+        head.num(summary.ignored);
+        head.num(summary.unreadable);
+        head.flag(summary.stopped_at.is_none());
+        head.flag(self.left_over);
+        head.float(self.last_time);
+        head.num(self.taken as u64);
+        let mut packed = self.paths;
+        // Moved along, not copied: there may be a hundred thousand, in memory that is new to the process.
+        packed.nums.splice(..0, head.nums);
         packed
     }
 
