@@ -227,6 +227,22 @@ describe.each(["disk", "memory"] as const)("searches on %s", (kind) => {
     expect([...long!.text].length).toBe(500);
   });
 
+  it("gives lines of any length whole, as they are", async () => {
+    // Of the length, the letters and the mark nothing must be lost on the way; short ones lie between.
+    const lines: Record<string, string> = {
+      "a.txt": `${"é😀".repeat(40_000)} hit`,
+      "b.txt": "short hit",
+      "c.txt": `x hit ${"y".repeat(200_000)}`,
+      "d.txt": `hit \ufeff${"z".repeat(70_000)}`,
+      "e.txt": "hit",
+    };
+    const result = await grep(both(lines), { pattern: "hit", maxLineChars: 0 });
+    expect(Object.fromEntries(result.matches.map(({ path, text }) => [path, text]))).toEqual(lines);
+    expect(result.counts.map(({ path, count }) => `${path} ${count}`)).toEqual(
+      Object.keys(lines).map((path) => `${path} 1`),
+    );
+  });
+
   it("continues where it was cut, to the end and without gap", async () => {
     const backends = both(REPO);
     for (const output of ["content", "files"] as const) {
