@@ -11,6 +11,8 @@ export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
   sha256(bytes: Uint8Array): string;
   /** Off the event loop; only where there are threads. */
   sha256Async?(bytes: Uint8Array): Promise<string>;
+  /** In memory of the binding's own; without it JavaScript joins them. */
+  joined?(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
 /** Which engine runs, and why it is not the native one if it is not. */
@@ -27,6 +29,11 @@ export interface TextEngine extends DiffEngine, EditEngine, PatchEngine {
   sha256(bytes: Uint8Array): string;
   /** The same off the event loop where there are threads: for large contents. */
   sha256Async(bytes: Uint8Array): Promise<string>;
+  /**
+   * The bytes of `a` and then of `b`. In Node in memory that goes back to the system with the
+   * buffer: the heap that Node takes it from keeps the most that was ever in use at once.
+   */
+  joined(a: Uint8Array, b: Uint8Array): Uint8Array;
 }
 
 /** Builds it over a binding. */
@@ -35,8 +42,16 @@ export function makeTextEngine(binding: TextBinding, info: EngineInfo): TextEngi
     info: Object.freeze(info),
     sha256: (bytes: Uint8Array) => binding.sha256(bytes),
     sha256Async: async (bytes: Uint8Array) => binding.sha256Async?.(bytes) ?? binding.sha256(bytes),
+    joined: (a: Uint8Array, b: Uint8Array) => binding.joined?.(a, b) ?? joined(a, b),
     ...diffEngine(binding),
     ...editEngine(binding),
     ...patchEngine(binding),
   });
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
 }

@@ -193,7 +193,7 @@ function planned(args: Args, call: Call, found: Found, content?: Uint8Array): Pl
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
   const given = content ?? encode(args, call, before);
-  const bytes = args.append && before !== null ? joined(before, given) : given;
+  const bytes = args.append && before !== null ? engine().joined(before, given) : given;
   const data: WriteFileData = {
     path: call.display(at.path),
     operation: !exists ? "create" : args.append ? "append" : "update",
@@ -277,13 +277,6 @@ function lineCount(bytes: Uint8Array): number {
   let lines = bytes.length > 0 && bytes[bytes.length - 1] !== 10 ? 1 : 0;
   for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines += 1;
   return lines;
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
 
 function fromBase64(given: string): Uint8Array {

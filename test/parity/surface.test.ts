@@ -23,6 +23,8 @@ const cases: Record<string, (engine: Engine) => unknown> = {
   "a hash": (e) => e.sha256(utf8("näh")),
   "a diff": (e) => e.diff(before, after, { oldName: "a b", newName: null, lineEnds: "raw" }),
   "a hash, later": (e) => e.sha256Async(Uint8Array.of(0xff, 10)),
+  "two contents as one": (e) => e.joined(Uint8Array.of(0xff), Uint8Array.of(0, 10)),
+  "nothing and nothing as one": (e) => e.joined(new Uint8Array(0), new Uint8Array(0)),
   "a diff of bytes": (e) => e.diffAsync(Uint8Array.of(0xff, 10), Uint8Array.of(0xfe, 10)),
   "a diff that is asked for in no way there is": (e) => e.diff("a", "b", { context: 0.5 }),
   words: (e) => e.diffParts("one two 日本", "one 2 日本 näh"),

@@ -15,6 +15,7 @@ mod convert;
 mod diff;
 mod edit;
 mod hash;
+mod join;
 mod lock;
 mod patch;
 mod read;
