@@ -80,8 +80,6 @@ export function makeLocker(): Locker {
   };
   const earlierThan = (keys: readonly LockKey[]): ReadonlySet<Request> => {
     if (keys.some(({ tree }) => tree)) return requests;
-    const [first] = keys;
-    if (keys.length === 1 && trees.size === 0) return byPath.get(first!.path) ?? trees;
     return new Set([...keys.flatMap(({ path }) => [...(byPath.get(path) ?? [])]), ...trees]);
   };
 

@@ -3,9 +3,9 @@
 
 use filewright_core::pack::Packed;
 use filewright_core::path::encode_name;
-use filewright_fs::list::Listing;
-use filewright_fs::list_tree::TreePage;
-use filewright_fs::stat::Stat;
+use filewright_fs::list::{Entry, Listing};
+use filewright_fs::list_tree::{TreeEntry, TreePage};
+use filewright_fs::stat::{Kind, Stat};
 use filewright_fs::tree::Counts;
 use filewright_fs::write::Written;
 
@@ -47,6 +47,21 @@ pub(crate) fn pack_counts(counts: Counts) -> Packed {
     packed
 }
 
+/// `kind size(or -1) mtime shown target?`.
+fn pack_entry(
+    packed: &mut Packed,
+    kind: Kind,
+    stat: Option<Stat>,
+    shown: &str,
+    target: Option<&[u8]>,
+) {
+    packed.num(kind.number());
+    packed.opt(stat.map(|stat| stat.size));
+    packed.float(stat.map_or(0.0, |stat| millis(stat.mtime)));
+    packed.str(shown);
+    packed.opt_str(target.map(encode_name).as_deref());
+}
+
 /// `total more count`, then for each entry `kind size(or -1) mtime name target?`.
 pub(crate) fn pack_listing(listing: &Listing) -> Packed {
     let mut packed = Packed::new();
@@ -54,11 +69,8 @@ pub(crate) fn pack_listing(listing: &Listing) -> Packed {
     packed.flag(listing.more);
     packed.num(listing.entries.len() as u64);
     for entry in &listing.entries {
-        packed.num(entry.kind.number());
-        packed.opt(entry.stat.map(|stat| stat.size));
-        packed.float(entry.stat.map_or(0.0, |stat| millis(stat.mtime)));
-        packed.str(&encode_name(&entry.name));
-        packed.opt_str(entry.target.as_deref().map(encode_name).as_deref());
+        let Entry { name, kind, stat, target } = entry;
+        pack_entry(&mut packed, *kind, *stat, &encode_name(name), target.as_deref());
     }
     packed
 }
@@ -69,11 +81,9 @@ pub(crate) fn pack_tree_page(page: &TreePage) -> Packed {
     packed.num(page.total);
     packed.num(page.entries.len() as u64);
     for entry in &page.entries {
-        packed.num(entry.kind.number());
-        packed.opt(entry.stat.map(|stat| stat.size));
-        packed.float(entry.stat.map_or(0.0, |stat| millis(stat.mtime)));
-        packed.str(std::str::from_utf8(&entry.path).unwrap_or_default());
-        packed.opt_str(entry.target.as_deref().map(encode_name).as_deref());
+        let TreeEntry { path, kind, stat, target } = entry;
+        let path = std::str::from_utf8(path).unwrap_or_default();
+        pack_entry(&mut packed, *kind, *stat, path, target.as_deref());
     }
     packed
 }
