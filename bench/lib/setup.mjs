@@ -38,5 +38,7 @@ async function buildRelease() {
 /** Installs what a folder's package.json names; no install script is run. */
 export function npmInstall(folder) {
   const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error"];
+  // What packages want of each other is nothing to a benchmark.
+  quiet.push("--legacy-peer-deps");
   run("npm", ["install", "--prefix", folder, ...quiet]);
 }

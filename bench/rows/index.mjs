@@ -5,37 +5,51 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { linuxTree, modulesTree, smallTree } from "../lib/corpora.mjs";
-import { runs, same } from "../lib/measure.mjs";
+import { calls, runs, same } from "../lib/measure.mjs";
 import { ripgrep } from "../lib/ripgrep.mjs";
 
 export const title = "a warm index: complete results, lines made on demand, against a ripgrep 15 process";
 
-const queries = (full) => [
-  ["a rare literal", full ? "pm_runtime_get_if_in_use" : "tryGetModuleNameFromFile", { regex: false }, 1000],
-  [
-    "a literal of a few lines",
-    full ? "ext4_quota_write" : "moduleSpecifierResolutionLimit",
-    { regex: false },
-    1000,
-  ],
-  ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000],
-  ["an identifier as a word", full ? "ext4_inode_info" : "createProgram", { word: true, regex: false }, 20],
-  ["letters of either case", full ? "PM_Resume" : "TYPESCRIPT", { case: "insensitive", regex: false }, 20],
-  [
-    "alternatives",
-    full ? "EXPORT_SYMBOL_NS|kmem_cache_zalloc|usb_put_intf" : "isAsyncIterable|emitHelper|subMonths",
-    {},
-    20,
-  ],
-  [
-    "a regex with a literal",
-    full ? "static\\s+int\\s+\\w+_probe\\(struct usb_" : "function\\s+is\\w+Declaration\\(",
-    {},
-    20,
-  ],
+const absent = ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000];
+const classes = [
   ["digits, which have grams", "[0-9]{4}-[0-9]{2}-[0-9]{2}", {}, 3],
   ["letters, which have none", "[A-Z][a-z]+[A-Z]{3}[a-z]+", {}, 1.1],
   ["a common word", "return", { regex: false }, 2.5],
+];
+
+const smallQueries = [
+  ["a rare literal", "tryGetModuleNameFromFile", { regex: false }, 1000],
+  ["a literal of a few lines", "moduleSpecifierResolutionLimit", { regex: false }, 1000],
+  absent,
+  ["an identifier as a word", "createProgram", { word: true, regex: false }, 20],
+  ["letters of either case", "TYPESCRIPT", { case: "insensitive", regex: false }, 20],
+  ["alternatives", "isAsyncIterable|emitHelper|subMonths", {}, 20],
+  ["a regex with a literal", "function\\s+is\\w+Declaration\\(", {}, 20],
+  ...classes,
+];
+
+const linuxQueries = [
+  ["a rare literal", "pm_runtime_get_if_in_use", { regex: false }, 1000],
+  ["a literal of a few lines", "ext4_quota_write", { regex: false }, 1000],
+  absent,
+  ["an identifier as a word", "ext4_inode_info", { word: true, regex: false }, 20],
+  ["letters of either case", "PM_Resume", { case: "insensitive", regex: false }, 20],
+  ["alternatives", "EXPORT_SYMBOL_NS|kmem_cache_zalloc|usb_put_intf", {}, 20],
+  ["a regex with a literal", "static\\s+int\\s+\\w+_probe\\(struct usb_", {}, 20],
+  ...classes,
+];
+
+// Of 150 identifiers from files taken at random those with about as many lines as the
+// queries of the Linux tree have.
+const modulesQueries = [
+  ["a rare literal", "stringSlice", { regex: false }, 1000],
+  ["a literal of a few lines", "includeReplacer", { regex: false }, 1000],
+  absent,
+  ["an identifier as a word", "defaultMeta", { word: true, regex: false }, 20],
+  ["letters of either case", "ColorTextDisabled", { case: "insensitive", regex: false }, 20],
+  ["alternatives", "suffixIcon|dateTimeFormats|isDirectory", {}, 20],
+  ["a regex with a literal", "function\\s+is\\w+Declaration\\(", {}, 20],
+  ...classes,
 ];
 
 /** A query as ripgrep's arguments. */
@@ -56,11 +70,10 @@ export async function* rows({ load, full, root }) {
   yield* identical(new LocalBackend(), join(root, ".cache/bench/storm"));
 
   const open = (tree) => new LocalBackend({ policy: SandboxPolicy.readOnly(tree) });
-  if (!full) return yield* warm(open, smallTree(), queries(false), packageNames);
-  yield* warm(open, linuxTree(), queries(true), sourceNames);
-  // Of what is copied several times nothing is rare, and one line may be a file.
-  const some = queries(false).map(([name, pattern, options]) => [`modules: ${name}`, pattern, options]);
-  yield* warm(open, modulesTree(), some, packageNames);
+  if (!full) return yield* warm(open, smallTree(), smallQueries, packageNames);
+  yield* warm(open, linuxTree(), linuxQueries, sourceNames);
+  const named = modulesQueries.map(([name, ...query]) => [`modules: ${name}`, ...query]);
+  yield* warm(open, modulesTree(), named, packageNames);
 }
 
 const sourceNames = { glob: "**/*.h", letters: ["ext4ino", "usb/core/hub", "kmallloc.h"] };
@@ -86,7 +99,13 @@ async function* warm(open, tree, queries, names) {
     same(`lines of "${name}"`, found.totalMatches, theirs);
     const rounds = found.totalMatches > 100_000 ? 3 : 5;
     const complete = await runs(() => backend.grep(tree, query), peer, { rounds });
-    yield { name: `${name} (${theirs.toLocaleString("en")})`, ...(times && { goal: times }), ...complete };
+    yield { name: `${name} (${theirs.toLocaleString("en")})`, goal: times, ...complete };
+    if (times === 1000) {
+      // A search of less than a millisecond that follows one of ripgrep's waits for memory
+      // more than for anything else; in a server many follow each other.
+      const again = await calls(() => backend.grep(tree, query), peer, { rounds: 3 });
+      yield { name: `${name}, again and again`, goal: times, ...again };
+    }
     if (theirs <= 100) continue;
     const limited = () => backend.grep(tree, { ...query, maxResults: 100 });
     yield {
