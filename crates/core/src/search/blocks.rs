@@ -1,11 +1,18 @@
 //! What of a content an index remembers: its blocks, whole lines each.
 
-use super::{BINARY_WINDOW, Block};
+use super::{BINARY_WINDOW, Block, Stretch};
 use crate::encoding::{Encoding, bom};
 
 /// A block is cut at the first line end after this many bytes. Smaller blocks have fewer
 /// grams beside each other by chance, and cost more memory: about 0.058 bytes a byte of C.
 const BLOCK_BYTES: usize = 10 * 1024;
+/// A longer block has a line that is signed in stretches.
+const LONG_BLOCK: usize = 32 * 1024;
+/// Where the next stretch begins.
+const STRETCH_BYTES: usize = 16 * 1024;
+/// The longest string whose grams are asked for together (bytes): by as much stretches
+/// overlap, so that one of them has it whole.
+pub(super) const MOST_TOGETHER: usize = 256;
 
 /// How a content can be searched by its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +44,35 @@ pub fn signable(content: &[u8]) -> (Signable, &[u8]) {
     }
 }
 
-/// Cuts a text into blocks, which have no owner yet. Positions are exact up to 4 GiB.
-pub fn blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
+/// What is signed by itself: a block or, of one with a long line, a stretch of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut<'t> {
+    /// The block, which has no owner yet.
+    pub block: Block,
+    /// What of it is signed; `None` is all.
+    pub stretch: Option<Stretch>,
+    /// What is signed.
+    pub bytes: &'t [u8],
+}
+
+/// Cuts a text into blocks, and those with long lines into stretches. Positions are
+/// exact up to 4 GiB.
+pub fn cuts(text: &[u8]) -> impl Iterator<Item = Cut<'_>> {
+    blocks(text).flat_map(|(block, content)| {
+        let long = content.len() > LONG_BLOCK;
+        let step = if long { STRETCH_BYTES } else { content.len() };
+        // What the overlap has to the end needs no stretch of its own.
+        let begins = (0..content.len().saturating_sub(MOST_TOGETHER).max(1)).step_by(step);
+        begins.map(move |begin| {
+            let bytes = &content[begin..content.len().min(begin + step + MOST_TOGETHER)];
+            let stretch = Stretch { offset: block.offset + begin as u32, len: bytes.len() as u32 };
+            Cut { block, stretch: long.then_some(stretch), bytes }
+        })
+    })
+}
+
+/// The blocks of a text: whole lines.
+fn blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
     let (mut offset, mut line) = (0, 1);
     std::iter::from_fn(move || {
         if offset >= text.len() {
@@ -84,6 +118,32 @@ mod tests {
                 "{:?}",
                 &content[..content.len().min(8)]
             );
+        }
+    }
+
+    #[test]
+    fn of_a_long_line_every_string_is_in_one_stretch() {
+        let lines = "short\n".repeat(3 * BLOCK_BYTES / 6);
+        let lengths = [LONG_BLOCK / 2, LONG_BLOCK + 1, 3 * STRETCH_BYTES + 7, 9 * STRETCH_BYTES];
+        for length in lengths {
+            let long: Vec<u8> = (0..length).map(|at| b'a' + (at % 23) as u8).collect();
+            let text = [lines.as_bytes(), &long, b"\n", lines.as_bytes()].concat();
+            let (mut places, mut stretches) = (Vec::new(), 0);
+            for Cut { block, stretch, bytes } in cuts(&text) {
+                let part = stretch.unwrap_or(Stretch { offset: block.offset, len: block.len });
+                let (begin, end) = (part.offset as usize, (part.offset + part.len) as usize);
+                assert_eq!(bytes, &text[begin..end]);
+                assert!(block.offset <= part.offset && end <= (block.offset + block.len) as usize);
+                places.push(begin..end);
+                stretches += usize::from(stretch.is_some());
+            }
+            for at in lines.len()..=lines.len() + length - MOST_TOGETHER {
+                let has_it = |place: &std::ops::Range<usize>| {
+                    place.start <= at && at + MOST_TOGETHER <= place.end
+                };
+                assert!(places.iter().any(has_it), "{at} of {length}");
+            }
+            assert_eq!(stretches > 1, length > LONG_BLOCK, "{stretches} of {length}");
         }
     }
 

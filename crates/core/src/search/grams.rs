@@ -1,7 +1,9 @@
 //! The grams of a text: what an index remembers of a block.
 //!
 //! A gram is three bytes of one line, ASCII letters folded, as a hash of
-//! [`HASH_BITS`] bits. Where a digit is among the three there is a second gram
+//! [`HASH_BITS`] bits. Names are made of syllables that stand in every text (`the`, `per`,
+//! `ing`), so four letters of those that most names are made of are a gram too. Where a
+//! digit is among three bytes there is a second gram
 //! in which every digit is the same, so that `[0-9]{4}-[0-9]{2}` has grams too;
 //! and there are grams for blocks with a byte, or a number, beyond ASCII. Hashes collide, so
 //! a gram that is there may be another: what is found by grams is a candidate.
@@ -41,11 +43,31 @@ pub(super) const fn hash(a: u16, b: u16, c: u16) -> u16 {
     sum.wrapping_add(c.wrapping_mul(COUNTS[2]))
 }
 
+/// What the first of four bytes counts for.
+const COUNTS_FOURTH: u16 = COUNTS[0].wrapping_mul(33);
+
+/// The hash of four bytes, of which the last three have the hash `three`.
+#[inline(always)]
+pub(super) const fn hash_four(first: u16, three: u16) -> u16 {
+    three.wrapping_add(first.wrapping_mul(COUNTS_FOURTH))
+}
+
+/// Whether a folded byte is one of those that four in a row are a gram of: the letters that
+/// names have most, as few ranges, and what joins words.
+#[inline(always)]
+pub(super) const fn is_frequent(byte: u8) -> bool {
+    (byte == b'a')
+        | (byte.wrapping_sub(b'c') <= b'i' - b'c')
+        | (byte.wrapping_sub(b'l') <= b'p' - b'l')
+        | (byte.wrapping_sub(b'r') <= b'u' - b'r')
+        | (byte == b'_')
+}
+
 /// One number for how grams are made, so that grams kept by another version are
 /// known for what they are.
 pub(super) fn fingerprint() -> u64 {
     let mut signer = super::Signer::default();
-    let grams = signer.grams("Ab9 z\n\t_x(1);\u{e9} \u{663}".as_bytes());
+    let grams = signer.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
     grams.iter().fold(u64::from(HASH_BITS), |sum, gram| {
         sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)
     })
@@ -68,12 +90,16 @@ pub(super) const fn class(byte: u8) -> u16 {
 /// Bytes around a line end are no gram.
 pub(super) fn of_needle(needle: &[u8]) -> Vec<u32> {
     let windows = needle.windows(3).filter(|window| !window.contains(&b'\n'));
+    let three = |window: &[u8]| hash(window[0].into(), window[1].into(), window[2].into());
+    let fours = needle.windows(4).filter(|window| window.iter().all(|byte| is_frequent(*byte)));
+    let fours = fours.map(|window| u32::from(hash_four(window[0].into(), three(&window[1..]))));
     let mut grams: Vec<u32> = windows
         .map(|window| {
             let any = window.contains(&DIGIT);
             let lane = |byte: u8| if any { class(byte) } else { u16::from(byte) };
             u32::from(hash(lane(window[0]), lane(window[1]), lane(window[2])))
         })
+        .chain(fours)
         .collect();
     grams.sort_unstable();
     grams.dedup();

@@ -5,7 +5,7 @@
 //! content that it names, so an answer can be wrong only by leaving one out, which
 //! the plan of a query never does.
 
-use super::{Block, Plan, Query, QueryOptions, Signable, Signer, Slices, blocks, signable};
+use super::{Block, Cut, Plan, Query, QueryOptions, Signable, Signer, Slices, cuts, signable};
 use crate::options::Options;
 
 /// Which held contents can match, by the grams of their blocks.
@@ -32,8 +32,8 @@ impl Held {
         }
         let owner = self.owners;
         self.owners += 1;
-        for (block, content) in blocks(text) {
-            self.slices.push(self.signer.grams(content), Block { owner, ..block });
+        for Cut { block, stretch, bytes } in cuts(text) {
+            self.slices.push(self.signer.grams(bytes), Block { owner, ..block }, stretch);
         }
         Sign::Text(owner)
     }

@@ -15,11 +15,12 @@ mod plan;
 mod query;
 mod saved;
 mod scan;
+mod shards;
 mod show;
 mod signer;
 mod slices;
 
-pub use blocks::{Signable, blocks, signable};
+pub use blocks::{Cut, Signable, cuts, signable};
 pub use held::{Held, Sign};
 pub use pack::{pack_hit, search_packed};
 pub use plan::Plan;
@@ -27,7 +28,7 @@ pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
 pub use saved::{Source, gram_format};
 pub use show::Line;
 pub use signer::Signer;
-pub use slices::{Block, Slices};
+pub use slices::{Block, Slices, Stretch};
 
 use std::ops::ControlFlow;
 

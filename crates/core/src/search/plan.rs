@@ -9,6 +9,7 @@
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
+use super::blocks::MOST_TOGETHER;
 use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, of_needle};
 use super::query::{Case, MAX_NESTING, QueryOptions};
 
@@ -38,19 +39,22 @@ pub enum Plan {
 impl Plan {
     /// The plan of a query that compiles.
     pub(super) fn of(options: &QueryOptions<'_>) -> Self {
-        if options.is_text() {
+        Self::and_reach(options).0
+    }
+
+    /// The plan, and the most bytes that a match can have; `None` is any number.
+    pub(super) fn and_reach(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
+        let (plan, reach) = if options.is_text() {
             // Known without parsing, which takes longer than a query that finds nothing.
             let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
-            return needle(&folded).unless_too_long();
-        }
-        Self::of_parsed(options).unless_too_long()
+            (needle(&folded), Some(options.pattern.len()))
+        } else {
+            Self::of_parsed(options)
+        };
+        (if plan.grams() > MOST_GRAMS { Plan::Any } else { plan }, reach)
     }
 
-    fn unless_too_long(self) -> Self {
-        if self.grams() > MOST_GRAMS { Plan::Any } else { self }
-    }
-
-    fn of_parsed(options: &QueryOptions<'_>) -> Self {
+    fn of_parsed(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
         let escaped;
         let pattern = if options.regex {
             options.pattern
@@ -66,11 +70,11 @@ impl Plan {
             .case_insensitive(options.case != Case::Sensitive)
             .build()
             .parse(pattern);
-        let Ok(hir) = parsed else { return Plan::Any };
+        let Ok(hir) = parsed else { return (Plan::Any, None) };
         let mut planner = Planner { line_ends: options.multiline, left_out: Vec::new() };
         let plan = planner.required(&hir);
         let left_out = planner.left_out.into_iter().map(|gram| Plan::Grams(vec![gram]));
-        one(std::iter::once(plan).chain(left_out).collect())
+        (one(std::iter::once(plan).chain(left_out).collect()), hir.properties().maximum_len())
     }
 
     /// The plan of what matches one of several queries.
@@ -310,14 +314,22 @@ impl Run {
 }
 
 /// The grams of a string, each line of it by itself: lines lie in blocks of their own.
+/// Of a long one the pieces too may lie apart.
 fn needle(string: &[u8]) -> Plan {
     all(string
         .split(|&byte| byte == b'\n')
-        .map(|line| match of_needle(line) {
+        .flat_map(pieces)
+        .map(|piece| match of_needle(piece) {
             grams if grams.is_empty() => Plan::Any,
             grams => Plan::Grams(grams),
         })
         .collect())
+}
+
+/// Pieces that have all grams of a line between them.
+fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let begins = (0..line.len().max(1)).step_by(MOST_TOGETHER - 2);
+    begins.map(|begin| &line[begin..line.len().min(begin + MOST_TOGETHER)])
 }
 
 fn cross(first: &Strings, second: &Strings) -> Option<Strings> {
@@ -352,7 +364,7 @@ mod tests {
         let mut signer = Signer::default();
         let grams = signer.grams(block.as_bytes());
         // At the least density, so that a candidate is hardly ever one by chance.
-        slices.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 });
+        slices.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 }, None);
         let mut found = false;
         slices.blocks(&Plan::of(options), &mut |block| found |= block.owner == 7);
         found
@@ -418,7 +430,7 @@ mod tests {
         #[test]
         fn a_text_is_its_own_plan(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
             let options = QueryOptions { regex: false, multiline, ..options(&text) };
-            prop_assert_eq!(Plan::of(&options), Plan::of_parsed(&options));
+            prop_assert_eq!(Plan::and_reach(&options), Plan::of_parsed(&options));
         }
 
         /// The one thing that must never happen: a block with a match is no candidate.

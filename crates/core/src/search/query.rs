@@ -11,7 +11,8 @@ use grep_regex::RegexMatcherBuilder;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
-use super::engine::Engine;
+use super::blocks::MOST_TOGETHER;
+use super::engine::{Engine, first_line};
 use super::plan::Plan;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
@@ -26,6 +27,8 @@ const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
 /// What one thread may spend on remembered states, in bytes. They are made
 /// while searching, so ordinary patterns stay far below.
 const MAX_STATES_BYTES: usize = 64 << 20;
+/// What `\b` and `$` look at before or after a match: a character, or a line end.
+const MOST_LOOKED_AT: usize = 4;
 /// How deep groups may nest.
 pub(super) const MAX_NESTING: u32 = 250;
 
@@ -93,6 +96,8 @@ pub struct Query {
     pub(super) matcher: Engine,
     pub(super) way: Way,
     plan: Arc<Plan>,
+    /// The most bytes that a match can have; `None` is any number.
+    reach: Option<usize>,
     /// The patterns one by one, where there are several: a hit is told which matched.
     pub(super) parts: Vec<Engine>,
 }
@@ -139,10 +144,11 @@ impl Query {
             return Err(invalid("pattern", "pattern contains a line break, a line never does")
                 .hint("set multiline:true"));
         }
-        let plan = Arc::new(Plan::of(options));
+        let (plan, reach) = Plan::and_reach(options);
+        let plan = Arc::new(plan);
         if options.is_text() && !options.word && !pattern.contains('\n') {
             let matcher = Engine::of_text(pattern);
-            return Ok(Self { matcher, way: Way::Buffer, plan, parts: Vec::new() });
+            return Ok(Self { matcher, way: Way::Buffer, plan, reach, parts: Vec::new() });
         }
         let mut builder = RegexMatcherBuilder::new();
         builder
@@ -161,7 +167,7 @@ impl Query {
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
                 let matcher = Engine::Regex(matcher);
-                return Ok(Self { matcher, way: Way::AcrossLines, plan, parts: Vec::new() });
+                return Ok(Self { matcher, way: Way::AcrossLines, plan, reach, parts: Vec::new() });
             }
             builder.crlf(traits.line_end);
         }
@@ -175,12 +181,26 @@ impl Query {
         }
         let matcher = Engine::Regex(matcher.map_err(unbuildable)?);
         let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
-        Ok(Self { matcher, way, plan, parts: Vec::new() })
+        Ok(Self { matcher, way, plan, reach, parts: Vec::new() })
     }
 
     /// The grams that every match contains.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Whether each match lies in one [`Stretch`](super::Stretch), with all that decides about it.
+    pub fn fits_stretch(&self) -> bool {
+        let fits = |reach| reach + 2 * MOST_LOOKED_AT <= MOST_TOGETHER;
+        self.way == Way::Buffer && self.reach.is_some_and(fits)
+    }
+
+    /// Whether a stretch can have a match; false only where it has none.
+    pub fn may_match(&self, stretch: &[u8]) -> bool {
+        match self.matcher.candidate_line() {
+            Some(lines) => first_line(lines, stretch).is_some(),
+            None => self.matcher.is_match(stretch),
+        }
     }
 
     /// Whether a match may lie on several lines.

@@ -5,7 +5,8 @@
 //! for whoever kept it to know.
 
 use super::grams::fingerprint;
-use super::slices::{Block, Shard, Slices};
+use super::shards::{Shard, Shards};
+use super::slices::{Block, Slices};
 
 /// Words that are turned into bytes at once.
 const STEP: usize = 1024;
@@ -23,20 +24,29 @@ pub fn gram_format() -> u64 {
 impl Slices {
     /// Gives everything as bytes, in pieces.
     pub fn save(&self, sink: &mut dyn FnMut(&[u8])) {
+        self.whole.save(sink);
+        sink(&(self.long.len() as u32).to_le_bytes());
+        save_blocks(&self.long, sink);
+        self.stretches.save(sink);
+    }
+
+    /// Reads what [`Slices::save`] gave; `None` where it is nothing of the kind.
+    pub fn load(source: Source<'_>) -> Option<Self> {
+        let whole = Shards::load(source)?;
+        let long = number(source)?;
+        let long = load_blocks(long as usize, source)?;
+        Some(Self { whole, long, stretches: Shards::load(source)? })
+    }
+}
+
+impl Shards {
+    fn save(&self, sink: &mut dyn FnMut(&[u8])) {
         sink(&(self.shards().count() as u32).to_le_bytes());
         let mut bytes = Vec::with_capacity(8 * STEP);
         for shard in self.shards() {
             let (rows, blocks) = (shard.height() as u32, shard.blocks.len() as u32);
             sink(&[rows.to_le_bytes(), blocks.to_le_bytes()].concat());
-            for blocks in shard.blocks.chunks(STEP / 2) {
-                bytes.clear();
-                for block in blocks {
-                    for number in [block.owner, block.offset, block.len, block.line] {
-                        bytes.extend_from_slice(&number.to_le_bytes());
-                    }
-                }
-                sink(&bytes);
-            }
+            save_blocks(&shard.blocks, sink);
             let mut give = |words: &[u64]| {
                 for words in words.chunks(STEP) {
                     bytes.clear();
@@ -49,9 +59,8 @@ impl Slices {
         }
     }
 
-    /// Reads what [`Slices::save`] gave; `None` where it is nothing of the kind.
-    pub fn load(source: Source<'_>) -> Option<Self> {
-        let mut slices = Self::default();
+    fn load(source: Source<'_>) -> Option<Self> {
+        let mut read = Self::default();
         let shards = number(source)?;
         if shards > MOST_SHARDS {
             return None;
@@ -66,18 +75,38 @@ impl Slices {
                 return None;
             }
             shard.words = blocks / 64;
-            shard.blocks = Vec::with_capacity(blocks);
-            for _ in 0..blocks {
-                let (owner, offset) = (number(source)?, number(source)?);
-                let (len, line) = (number(source)?, number(source)?);
-                shard.blocks.push(Block { owner, offset, len, line });
-            }
+            shard.blocks = load_blocks(blocks, source)?;
             shard.rows = words(shard.words * rows, source)?;
             shard.last = words(rows, source)?;
-            slices.keep(shard);
+            read.keep(shard);
         }
-        Some(slices)
+        Some(read)
     }
+}
+
+fn save_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
+    let mut bytes = Vec::new();
+    for blocks in blocks.chunks(STEP / 2) {
+        bytes.clear();
+        for block in blocks {
+            for number in [block.owner, block.offset, block.len, block.line] {
+                bytes.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        sink(&bytes);
+    }
+}
+
+fn load_blocks(count: usize, source: Source<'_>) -> Option<Vec<Block>> {
+    // No memory for what is not there.
+    let mut blocks = Vec::with_capacity(count.min(STEP));
+    for _ in 0..count {
+        let (owner, offset) = (number(source)?, number(source)?);
+        let (len, line) = (number(source)?, number(source)?);
+        blocks.push(Block { owner, offset, len, line });
+    }
+    blocks.shrink_to_fit();
+    Some(blocks)
 }
 
 fn number(source: Source<'_>) -> Option<u32> {
@@ -102,6 +131,7 @@ fn words(count: usize, source: Source<'_>) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::super::plan::Plan;
+    use super::super::slices::Stretch;
     use super::*;
 
     fn slices() -> Slices {
@@ -109,7 +139,8 @@ mod tests {
         for owner in 0..300_u32 {
             let grams: Vec<u32> =
                 (0..=(owner % 5) * 200).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect();
-            slices.push(&grams, Block { owner, offset: owner, len: 1, line: 1 });
+            let stretch = (owner % 7 == 0).then_some(Stretch { offset: owner, len: 1 });
+            slices.push(&grams, Block { owner, offset: owner, len: 1, line: 1 }, stretch);
         }
         slices
     }
@@ -146,7 +177,11 @@ mod tests {
             assert_eq!((after.len(), found(&after)), (before.len(), found(&before)), "{shrunk}");
             for slices in [&mut before, &mut after] {
                 for owner in 300..700 {
-                    slices.push(&[31, 62, owner], Block { owner, offset: 0, len: 1, line: 1 });
+                    slices.push(
+                        &[31, 62, owner],
+                        Block { owner, offset: 0, len: 1, line: 1 },
+                        None,
+                    );
                 }
             }
             assert_eq!(found(&after), found(&before), "{shrunk}");

@@ -1,34 +1,18 @@
-//! The grams of many blocks, bit-sliced.
+//! Which blocks of many texts a query can match in.
 //!
-//! Blocks with about as many grams share a shard: a matrix with a column per
-//! block and a row per (scaled) hash. A query reads the rows of its grams and
-//! combines them word by word, 64 blocks at a time, however many there are.
+//! A block is whole lines. Of one whose last line is long, as minified programs are,
+//! nearly every gram is somewhere in it, and to read it takes long: it is signed in
+//! stretches that overlap. What must stand together (the grams of one string) does so
+//! in one stretch; what a match has besides may be in another.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use super::grams::HASH_BITS;
 use super::plan::Plan;
+use super::shards::Shards;
 
-/// Rows for ten distinct grams of a block, before rounding up. Fewer let through more
-/// blocks that do not match, more cost memory.
-const ROWS_PER_TEN_GRAMS: usize = 25;
-const LEAST_ROWS: usize = 64;
-const MOST_ROWS: usize = 1 << HASH_BITS;
-/// Into how many steps the way to twice as many rows is cut: what is rounded up is waste.
-const STEPS_BITS: u32 = 2;
-/// The bits of a full shard: 4 MiB, so that rows are long enough to be read in one go.
-const SHARD_BITS: usize = 1 << 25;
-/// Columns that a shard begins with.
-const FIRST_COLUMNS: usize = 64;
-/// Words of a row that tell how frequent a gram is.
-const SAMPLE_WORDS: usize = 8;
-/// The grams whose rows are read from end to end; most words have no column left then.
-const WHOLE_ROWS: usize = 3;
-/// Words that come into the cache together.
-const LINE: usize = 8;
-/// Of how many words one at most must be left for the others to be passed over.
-const FEW_OF: usize = 4;
+/// Rows for a hundred distinct grams of a block. Fewer let through more blocks that do not match,
+/// more cost memory.
+const ROWS_OF_BLOCKS: usize = 175;
+/// The same of a stretch, which is looked at faster than a file is opened.
+const ROWS_OF_STRETCHES: usize = 120;
 
 /// A piece of a text: whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,382 +27,132 @@ pub struct Block {
     pub line: u32,
 }
 
+/// A part of a block that is signed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Where it begins in the text, in bytes.
+    pub offset: u32,
+    /// Its length in bytes.
+    pub len: u32,
+}
+
 /// What is remembered of many blocks. A copy shares what will not change.
 #[derive(Clone, Debug, Default)]
 pub struct Slices {
-    full: Vec<Arc<Shard>>,
-    /// Those that grow, by their rows.
-    open: BTreeMap<usize, Shard>,
-    blocks: usize,
-}
-
-#[derive(Clone)]
-pub(super) struct Shard {
-    /// Words of a row.
-    pub(super) words: usize,
-    /// Row after row, as far as columns came together to words.
-    pub(super) rows: Vec<u64>,
-    /// The last columns, fewer than a word, by row: written here they stay in the
-    /// cache, where each bit of a matrix of megabytes would be a miss.
-    pub(super) last: Vec<u64>,
-    pub(super) blocks: Vec<Block>,
-}
-
-/// Columns that are left of a word.
-struct Left<'s> {
-    shard: &'s Shard,
-    /// Which word.
-    at: usize,
-    columns: u64,
-}
-
-impl std::fmt::Debug for Shard {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} blocks x {} rows", self.blocks.len(), self.last.len())
-    }
+    pub(super) whole: Shards,
+    /// Blocks in stretches.
+    pub(super) long: Vec<Block>,
+    /// Their stretches, each owned by the place of its block in `long`.
+    pub(super) stretches: Shards,
 }
 
 impl Slices {
-    /// Remembers a block by its distinct grams.
-    pub fn push(&mut self, grams: &[u32], block: Block) {
-        let rows = height_for(grams.len() * ROWS_PER_TEN_GRAMS / 10);
-        let shard = self.open.entry(rows).or_insert_with(|| Shard::new(rows));
-        shard.push(grams, block);
-        if shard.blocks.len() >= shard.most_columns() {
-            let full = self.open.remove(&rows).map(|mut shard| {
-                shard.blocks.shrink_to_fit();
-                Arc::new(shard)
-            });
-            self.full.extend(full);
-        }
-        self.blocks += 1;
+    /// Remembers a block by its distinct grams or, of one in stretches, those of one of them.
+    pub fn push(&mut self, grams: &[u32], block: Block, stretch: Option<Stretch>) {
+        let Some(Stretch { offset, len }) = stretch else {
+            return self.whole.push(grams, block, ROWS_OF_BLOCKS);
+        };
+        // Stretches of other blocks may have come between, but few.
+        let place = self.long.iter().rposition(|known| *known == block);
+        let place = place.unwrap_or_else(|| {
+            self.long.push(block);
+            self.long.len() - 1
+        });
+        let stretch = Block { owner: place as u32, offset, len, line: block.line };
+        self.stretches.push(grams, stretch, ROWS_OF_STRETCHES);
     }
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        self.blocks
+        self.whole.len() + self.long.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.blocks == 0
+        self.len() == 0
     }
 
     /// The memory in use, in bytes.
     pub fn bytes(&self) -> usize {
-        let of = |shard: &Shard| {
-            (shard.rows.len() + shard.last.len()) * 8 + shard.blocks.capacity() * size_of::<Block>()
-        };
-        self.shards().map(of).sum()
+        self.whole.bytes() + self.stretches.bytes() + self.long.capacity() * size_of::<Block>()
     }
 
     /// Gives back the memory for blocks to come.
     pub fn shrink(&mut self) {
-        for shard in self.open.values_mut() {
-            shard.resize(shard.blocks.len() / 64);
-            shard.blocks.shrink_to_fit();
-        }
+        self.whole.shrink();
+        self.stretches.shrink();
+        self.long.shrink_to_fit();
     }
 
     /// The blocks that a plan lets through.
     pub fn blocks(&self, plan: &Plan, found: &mut dyn FnMut(&Block)) {
-        let plan = &self.rarest_first(plan);
-        if let Plan::Grams(grams) = plan
-            && !grams.is_empty()
-        {
-            return self.with_all(grams, found);
+        self.whole.blocks(plan, found);
+        if self.long.is_empty() {
+            return;
         }
-        for shard in self.shards() {
-            let Some(columns) = shard.fitting(plan) else {
-                shard.blocks.iter().for_each(&mut *found);
-                continue;
-            };
-            for (index, mut word) in columns.into_iter().enumerate() {
-                while word != 0 {
-                    let column = index * 64 + word.trailing_zeros() as usize;
-                    word &= word - 1;
-                    if let Some(block) = shard.blocks.get(column) {
-                        found(block);
-                    }
-                }
+        match owners(plan, self.long.len(), &|grams, found| self.stretches.blocks(grams, found)) {
+            None => self.long.iter().for_each(found),
+            Some(set) => {
+                let is_in = |place: usize| set[place / 64] >> (place & 63) & 1 == 1;
+                let of_set = self.long.iter().enumerate().filter(|(place, _)| is_in(*place));
+                of_set.for_each(|(_, block)| found(block));
             }
         }
+    }
+
+    /// The same where each match lies in one stretch: blocks of which each of some stretches
+    /// may have a match, and no other.
+    pub fn narrowly(&self, plan: &Plan, found: &mut dyn FnMut(&Block, Option<Stretch>)) {
+        self.whole.blocks(plan, &mut |block| found(block, None));
+        self.stretches.blocks(plan, &mut |&Block { owner, offset, len, .. }| {
+            if let Some(block) = self.long.get(owner as usize) {
+                found(block, Some(Stretch { offset, len }));
+            }
+        });
     }
 
     /// The owners below `owners` that a plan lets through when the parts of a
     /// match may lie in different blocks, as one bit each. `None` is all.
-    pub fn owners(&self, plan: &Plan, owners: usize) -> Option<Vec<u64>> {
-        match plan {
-            Plan::Any => None,
-            Plan::Grams(_) => {
-                let mut set = vec![0; owners.div_ceil(64)];
-                self.blocks(plan, &mut |block| {
-                    if let Some(word) = set.get_mut(block.owner as usize / 64) {
-                        *word |= 1 << (block.owner & 63);
-                    }
-                });
-                Some(set)
-            }
-            Plan::All(plans) => plans.iter().filter_map(|plan| self.owners(plan, owners)).reduce(
-                |mut set, other| {
-                    and(&mut set, &other);
-                    set
-                },
-            ),
-            Plan::One(plans) => {
-                let mut set = vec![0; owners.div_ceil(64)];
-                for plan in plans {
-                    or(&mut set, &self.owners(plan, owners)?);
-                }
-                Some(set)
-            }
-        }
-    }
-
-    /// The blocks with all of some grams.
-    ///
-    /// What it takes is waiting for memory, so what can be waited for at once is: first the
-    /// whole rows of a few grams, of all shards; then of each further gram the words where
-    /// a column is left, wherever they are.
-    fn with_all(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
-        let (first, rest) = grams.split_at(grams.len().min(WHOLE_ROWS));
-        let mut sum = 0;
-        for (shard, &gram) in
-            self.shards().flat_map(|shard| first.iter().map(move |gram| (shard, gram)))
-        {
-            let (row, last) = shard.row(gram);
-            sum = row.iter().step_by(LINE).fold(sum ^ last, |sum, word| sum ^ word);
-        }
-        std::hint::black_box(sum);
-        let mut left: Vec<Left<'_>> = Vec::new();
-        for shard in self.shards() {
-            shard.words_with_all(first, &mut left);
-        }
-        for &gram in rest {
-            // Apart, so that no word is waited for to decide about the next.
-            for left in &mut left {
-                left.columns &= left.shard.word(gram, left.at);
-            }
-            left.retain(|left| left.columns != 0);
-        }
-        for Left { shard, at, mut columns } in left {
-            while columns != 0 {
-                let column = at * 64 + columns.trailing_zeros() as usize;
-                columns &= columns - 1;
-                shard.blocks.get(column).into_iter().for_each(&mut *found);
-            }
-        }
-    }
-
-    /// The plan with the grams first that are in the fewest blocks: most columns are
-    /// out after two or three of them.
-    fn rarest_first(&self, plan: &Plan) -> Plan {
-        let sorted = |plans: &[Plan]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
-        match (plan, self.shards().max_by_key(|shard| shard.blocks.len())) {
-            (Plan::Grams(grams), Some(shard)) if grams.len() > 2 => {
-                let mut grams = grams.clone();
-                grams.sort_by_cached_key(|&gram| shard.often(gram));
-                Plan::Grams(grams)
-            }
-            (Plan::All(plans), _) => Plan::All(sorted(plans)),
-            (Plan::One(plans), _) => Plan::One(sorted(plans)),
-            (plan, _) => plan.clone(),
-        }
-    }
-
-    /// Takes a shard as it is.
-    pub(super) fn keep(&mut self, shard: Shard) {
-        self.blocks += shard.blocks.len();
-        let grows = shard.blocks.len() < shard.most_columns();
-        if grows && !self.open.contains_key(&shard.height()) {
-            self.open.insert(shard.height(), shard);
-        } else {
-            self.full.push(Arc::new(shard));
-        }
-    }
-
-    pub(super) fn shards(&self) -> impl Iterator<Item = &Shard> {
-        self.full.iter().map(Arc::as_ref).chain(self.open.values())
+    pub fn owners(&self, plan: &Plan, count: usize) -> Option<Vec<u64>> {
+        owners(plan, count, &|grams, found| self.blocks(grams, found))
     }
 }
 
-impl Shard {
-    pub(super) fn new(rows: usize) -> Self {
-        let words = FIRST_COLUMNS / 64;
-        let (rows, last) = (vec![0; rows * words], vec![0; rows]);
-        Self { words, rows, last, blocks: Vec::new() }
-    }
+/// Gives the blocks with all grams of a plan that is nothing else.
+type WithGrams<'a> = &'a dyn Fn(&Plan, &mut dyn FnMut(&Block));
 
-    /// How many rows there are.
-    pub(super) fn height(&self) -> usize {
-        self.last.len()
-    }
-
-    /// Whether a shard can have so many rows.
-    pub(super) fn can_have(rows: usize) -> bool {
-        (LEAST_ROWS..=MOST_ROWS).contains(&rows) && height_for(rows) == rows
-    }
-
-    /// Gives the words of each row that are full.
-    pub(super) fn full_rows(&self, give: &mut dyn FnMut(&[u64])) {
-        let full = self.blocks.len() / 64;
-        if full > 0 {
-            self.rows.chunks_exact(self.words).for_each(|row| give(&row[..full]));
-        }
-    }
-
-    pub(super) fn most_columns(&self) -> usize {
-        (SHARD_BITS / self.height() / 64 * 64).max(FIRST_COLUMNS)
-    }
-
-    fn push(&mut self, grams: &[u32], block: Block) {
-        let bit = 1 << (self.blocks.len() & 63);
-        for &gram in grams {
-            let row = self.row_of(gram);
-            self.last[row] |= bit;
-        }
-        self.blocks.push(block);
-        if self.blocks.len().is_multiple_of(64) {
-            let word = self.blocks.len() / 64 - 1;
-            if word == self.words {
-                self.resize((self.words * 2).clamp(1, self.most_columns() / 64));
-            }
-            for (row, last) in self.rows.chunks_exact_mut(self.words).zip(&mut self.last) {
-                row[word] = std::mem::take(last);
-            }
-        }
-    }
-
-    fn resize(&mut self, words: usize) {
-        if words == self.words {
-            return;
-        }
-        let keep = words.min(self.words);
-        let mut rows = vec![0; self.last.len() * words];
-        if keep > 0 {
-            let old = self.rows.chunks_exact(self.words);
-            for (new, old) in rows.chunks_exact_mut(words).zip(old) {
-                new[..keep].copy_from_slice(&old[..keep]);
-            }
-        }
-        (self.rows, self.words) = (rows, words);
-    }
-
-    /// The row of a gram: its number, scaled.
-    fn row_of(&self, gram: u32) -> usize {
-        (gram as usize * self.height()) >> HASH_BITS
-    }
-
-    /// The columns of a gram: the words that are full, and the last.
-    fn row(&self, gram: u32) -> (&[u64], u64) {
-        let row = self.row_of(gram);
-        (&self.rows[row * self.words..][..self.blocks.len() / 64], self.last[row])
-    }
-
-    /// The columns that fit; `None` is all.
-    fn fitting(&self, plan: &Plan) -> Option<Vec<u64>> {
-        match plan {
-            Plan::Any => None,
-            Plan::Grams(grams) => self.with_all(grams),
-            Plan::All(plans) => {
-                let mut columns: Option<Vec<u64>> = None;
-                for plan in plans {
-                    let Some(fitting) = self.fitting(plan) else { continue };
-                    let any = match &mut columns {
-                        None => fitting.iter().any(|word| *word != 0),
-                        Some(columns) => and(columns, &fitting),
-                    };
-                    columns.get_or_insert(fitting);
-                    if !any {
-                        break;
-                    }
+/// The owners of blocks when the parts of a match may lie in different ones.
+fn owners(plan: &Plan, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u64>> {
+    match plan {
+        Plan::Any => None,
+        Plan::Grams(_) => {
+            let mut set = vec![0; count.div_ceil(64)];
+            blocks(plan, &mut |block| {
+                if let Some(word) = set.get_mut(block.owner as usize / 64) {
+                    *word |= 1 << (block.owner & 63);
                 }
-                columns
-            }
-            Plan::One(plans) => {
-                let mut columns = vec![0; self.blocks.len() / 64 + 1];
-                for plan in plans {
-                    or(&mut columns, &self.fitting(plan)?);
-                }
-                Some(columns)
-            }
-        }
-    }
-}
-
-impl Shard {
-    /// The columns with all of some grams; `None`, all, where there are none.
-    fn with_all(&self, grams: &[u32]) -> Option<Vec<u64>> {
-        let (first, rest) = grams.split_first()?;
-        let (row, last) = self.row(*first);
-        let mut columns = Vec::with_capacity(row.len() + 1);
-        columns.extend_from_slice(row);
-        columns.push(last);
-        let mut rest = rest.iter();
-        // Whole rows, until few words have a column left; then of each row those words alone.
-        for &gram in rest.by_ref() {
-            let (row, last) = self.row(gram);
-            let mut left = 0;
-            for (word, other) in columns.iter_mut().zip(row.iter().chain(Some(&last))) {
-                *word &= other;
-                left += usize::from(*word != 0);
-            }
-            if left * FEW_OF < columns.len() {
-                break;
-            }
-        }
-        let mut left: Vec<usize> = (0..columns.len()).filter(|&at| columns[at] != 0).collect();
-        for &gram in rest {
-            if left.is_empty() {
-                break;
-            }
-            let (row, last) = self.row(gram);
-            left.retain(|&at| {
-                columns[at] &= row.get(at).copied().unwrap_or(last);
-                columns[at] != 0
             });
+            Some(set)
         }
-        Some(columns)
-    }
-
-    /// The words where a column has all of a few grams.
-    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Left<'s>>) {
-        let rows =
-            [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
-        let [Some((a, last_a)), Some((b, last_b)), Some((c, last_c))] = rows else { return };
-        let mut put = |at, columns| {
-            if columns != 0 {
-                left.push(Left { shard: self, at, columns });
+        Plan::All(plans) => {
+            let known = plans.iter().filter_map(|plan| owners(plan, count, blocks));
+            known.reduce(|mut set, other| {
+                and(&mut set, &other);
+                set
+            })
+        }
+        Plan::One(plans) => {
+            let mut set = vec![0; count.div_ceil(64)];
+            for plan in plans {
+                or(&mut set, &owners(plan, count, blocks)?);
             }
-        };
-        for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
-            put(at, a & b & c);
+            Some(set)
         }
-        put(a.len(), last_a & last_b & last_c);
     }
-
-    /// A word of a gram's row: one that is full, or the last.
-    fn word(&self, gram: u32, at: usize) -> u64 {
-        let (row, last) = self.row(gram);
-        row.get(at).copied().unwrap_or(last)
-    }
-
-    /// How often a gram is in the first columns.
-    fn often(&self, gram: u32) -> u32 {
-        let (row, last) = self.row(gram);
-        row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
-    }
-}
-
-/// How many rows a shard has for blocks that should have so many.
-fn height_for(rows: usize) -> usize {
-    let rows = rows.clamp(LEAST_ROWS, MOST_ROWS);
-    let step = 1 << (rows.ilog2() - STEPS_BITS);
-    rows.next_multiple_of(step)
 }
 
 /// Keeps what is in both; false where nothing is.
-fn and(set: &mut [u64], other: &[u64]) -> bool {
+pub(super) fn and(set: &mut [u64], other: &[u64]) -> bool {
     let mut any = 0;
     for (word, other) in set.iter_mut().zip(other) {
         *word &= other;
@@ -427,7 +161,7 @@ fn and(set: &mut [u64], other: &[u64]) -> bool {
     any != 0
 }
 
-fn or(set: &mut [u64], other: &[u64]) {
+pub(super) fn or(set: &mut [u64], other: &[u64]) {
     for (word, other) in set.iter_mut().zip(other) {
         *word |= other;
     }
@@ -435,17 +169,27 @@ fn or(set: &mut [u64], other: &[u64]) {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use super::super::grams::HASH_BITS;
+    use super::super::{Case, Cut, Hit, Limits, Query, QueryOptions, Signer, cuts};
     use super::*;
+
+    fn block(owner: u32) -> Block {
+        Block { owner, offset: 0, len: 1, line: 1 }
+    }
 
     #[test]
     fn every_block_is_found_again_by_its_grams() {
         let mut slices = Slices::default();
         let grams_of = |owner: u32| -> Vec<u32> {
-            // Of very different sizes, so that there are several shards.
+            // Of very different sizes, so that there are several slices.
             (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
-            slices.push(&grams_of(owner), Block { owner, offset: 0, len: 1, line: 1 });
+            slices.push(&grams_of(owner), block(owner), None);
         }
         slices.shrink();
         assert_eq!(slices.len(), 500);
@@ -471,7 +215,7 @@ mod tests {
             grams.iter().map(|gram| gram << (HASH_BITS - 4)).collect()
         };
         for (owner, grams) in [(0, &[1, 2][..]), (1, &[2, 3]), (2, &[4])] {
-            slices.push(&apart(grams), Block { owner, offset: 0, len: 1, line: 1 });
+            slices.push(&apart(grams), block(owner), None);
         }
         slices.shrink();
         assert!(!slices.is_empty() && slices.bytes() > 0);
@@ -488,5 +232,101 @@ mod tests {
         }
         let one_of_any = Plan::One(vec![of(&[1]), Plan::Any]);
         assert!(slices.owners(&one_of_any, 3).is_none(), "any of them may be meant");
+    }
+
+    /// Remembers a text, whole or in stretches.
+    fn remember(slices: &mut Slices, owner: u32, text: &str) {
+        let mut signer = Signer::default();
+        for Cut { block, stretch, bytes } in cuts(text.as_bytes()) {
+            slices.push(signer.grams(bytes), Block { owner, ..block }, stretch);
+        }
+    }
+
+    fn options(pattern: &str) -> QueryOptions<'_> {
+        QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
+    }
+
+    #[test]
+    fn what_stands_apart_on_a_long_line_is_found_together() {
+        let mut slices = Slices::default();
+        let filler = "0 ".repeat(50_000);
+        remember(&mut slices, 0, &format!("first{filler}second{filler}third\nanother line\n"));
+        remember(&mut slices, 1, "second and third\n");
+        // pattern, whose block may match, whether one stretch may
+        for (pattern, owners, in_a_stretch) in [
+            ("first", 0b01, true),
+            ("second", 0b11, true),
+            ("third.*absent|first.*third", 0b01, false),
+            ("first.*third", 0b01, false),
+            ("first.*absent", 0b00, false),
+            ("another line", 0b01, false),
+        ] {
+            let plan = Plan::of(&options(pattern));
+            let (mut found, mut stretches) = (0, 0);
+            slices.blocks(&plan, &mut |block| found |= 1 << block.owner);
+            assert_eq!(found, owners, "{pattern}");
+            let set = slices.owners(&plan, 2).unwrap();
+            assert_eq!(set[0] & 0b11, owners, "{pattern}");
+            slices.narrowly(&plan, &mut |block, stretch| {
+                assert!(stretch.is_none() || block.owner == 0, "{pattern}");
+                stretches += u32::from(stretch.is_some());
+            });
+            assert_eq!(stretches > 0, in_a_stretch, "{pattern}");
+        }
+        let mut all = 0;
+        slices.blocks(&Plan::Any, &mut |_| all += 1);
+        assert_eq!((all, slices.len()), (3, 3), "the long line, the one after it, the other text");
+    }
+
+    #[test]
+    fn a_string_longer_than_an_overlap_is_found_across_stretches() {
+        let needle: String = (0..400).map(|at| format!("{at:03}x")).collect();
+        let filler = "- ".repeat(20_000);
+        for at in (15_000..17_000).step_by(200) {
+            let mut slices = Slices::default();
+            remember(&mut slices, 0, &format!("{}{needle}{filler}", &filler[..at]));
+            let mut found = false;
+            slices.blocks(&Plan::of(&options(&needle)), &mut |_| found = true);
+            assert!(found, "{at}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// As for short lines: nothing that matches is left out, and where a match fits into
+        /// a stretch, one of those that are named has it.
+        #[test]
+        fn nothing_on_a_long_line_is_left_out(
+            pattern in prop::sample::select(vec![
+                "needle", "needle|pin", r"\bneedle\b", r"needle\w*", "(?i)NEEDLE", "^needle",
+                "needle$", "ne{1,3}dle[0-9]{2}", "needle.*pin", r"[0-9]{4}-[0-9]{2}",
+                "stra\u{df}e", r"\Bedle",
+            ]),
+            words in prop::collection::vec((0..90_000_usize, prop::sample::select(vec![
+                "needle", " needle ", "needle42", "pin", "2024-05", "STRA\u{df}E stra\u{df}e",
+                "Needle", "\n",
+            ])), 1..6),
+            word: bool,
+        ) {
+            let mut text = "x ".repeat(50_000);
+            for (at, word) in words {
+                let at = (at..).find(|at| text.is_char_boundary(*at)).unwrap();
+                text.insert_str(at, word);
+            }
+            let query = Query::new(&QueryOptions { word, ..options(pattern) }).unwrap();
+            let mut slices = Slices::default();
+            remember(&mut slices, 0, &text);
+            let (mut found, mut narrowly) = (false, false);
+            slices.blocks(query.plan(), &mut |_| found = true);
+            slices.narrowly(query.plan(), &mut |_, stretch| {
+                let (at, len) = stretch.map_or((0, text.len()), |s| (s.offset as usize, s.len as usize));
+                narrowly |= query.may_match(&text.as_bytes()[at..at + len]);
+            });
+            let mut ignore = |_: &Hit<'_>| ControlFlow::Continue(());
+            let outcome = query.search(text.as_bytes(), &Limits::default(), &|| false, &mut ignore);
+            prop_assert!(found || outcome.hits == 0, "{}", pattern);
+            prop_assert!(narrowly || outcome.hits == 0 || !query.fits_stretch(), "{}", pattern);
+        }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Part {
 
 /// What each thread has for itself.
 pub(crate) struct Local {
-    query: Query,
+    pub query: Query,
     pub buffer: Vec<u8>,
     /// Where parts of a file are read into: it only grows, so that it is filled with zeros once.
     pub parts: Vec<u8>,

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::tree::{NONE, State, Tree, stamp_format};
 
-const MAGIC: [u8; 8] = *b"fwindex\x01";
+const MAGIC: [u8; 8] = *b"fwindex\x02";
 /// How much is read, written and summed up at once.
 const PIECE: usize = 64 * 1024;
 /// The largest file that is read, in bytes.

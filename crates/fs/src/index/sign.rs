@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use filewright_core::search::{Block, Signable, Signer, blocks, signable};
+use filewright_core::search::{Block, Cut, Signable, Signer, Stretch, cuts, signable};
 
 use super::Index;
 use super::tree::{NONE, State as FileState, stamp_of};
@@ -92,8 +92,15 @@ struct Signing<'a> {
     signer: Signer,
     buffer: Vec<u8>,
     grams: Vec<u32>,
-    /// Blocks to be handed over, each with the end of its grams.
-    blocks: Vec<(Block, usize)>,
+    /// What is to be handed over: blocks, or stretches of them.
+    signed: Vec<Signed>,
+}
+
+/// What was signed by itself, and where its grams end.
+struct Signed {
+    block: Block,
+    stretch: Option<Stretch>,
+    end: usize,
 }
 
 /// A file to be signed.
@@ -106,8 +113,8 @@ struct Todo {
 
 impl<'a> Signing<'a> {
     fn new(index: &'a Index, ground: &'a Ground<'a>, stop: &'a Stop<'a>) -> Self {
-        let (buffer, grams, blocks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { index, ground, stop, signer: Signer::default(), buffer, grams, blocks }
+        let (buffer, grams, signed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { index, ground, stop, signer: Signer::default(), buffer, grams, signed }
     }
 
     fn run(&mut self, dirty: &[u32], next: &AtomicUsize) {
@@ -159,7 +166,7 @@ impl<'a> Signing<'a> {
             return;
         }
         self.grams.clear();
-        self.blocks.clear();
+        self.signed.clear();
         let mut owner = NONE;
         let read = read_open(fd.as_fd(), stat.size, MAX_FILE_BYTES, &mut self.buffer);
         let state = match read {
@@ -185,7 +192,7 @@ impl<'a> Signing<'a> {
         if file.dir == NONE || file.touched != todo.touched || file.state != FileState::Dirty {
             return;
         }
-        hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.blocks);
+        hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.signed);
         index.tree.settle(todo.file, state, &stat, owner);
         self.index.unkept.fetch_add(1, Ordering::Relaxed);
         self.index.count_bytes(stat.size);
@@ -195,16 +202,16 @@ impl<'a> Signing<'a> {
     fn content(&mut self, todo: &Todo, owner: &mut u32) -> FileState {
         let content = std::mem::take(&mut self.buffer);
         let (how, text) = signable(&content);
-        for (block, lines) in blocks(text) {
-            self.grams.extend_from_slice(self.signer.grams(lines));
+        for Cut { block, stretch, bytes } in cuts(text) {
+            self.grams.extend_from_slice(self.signer.grams(bytes));
             // The owner is known when blocks are handed over.
-            self.blocks.push((block, self.grams.len()));
-            if self.blocks.len() == HANDED_OVER {
+            self.signed.push(Signed { block, stretch, end: self.grams.len() });
+            if self.signed.len() == HANDED_OVER {
                 let tree = &mut self.index.lock().tree;
                 if self.is_over() {
                     break;
                 }
-                hand_over(tree, todo.file, owner, &self.grams, &mut self.blocks);
+                hand_over(tree, todo.file, owner, &self.grams, &mut self.signed);
                 self.grams.clear();
             }
         }
@@ -224,15 +231,15 @@ fn hand_over(
     file: u32,
     owner: &mut u32,
     grams: &[u32],
-    blocks: &mut Vec<(Block, usize)>,
+    signed: &mut Vec<Signed>,
 ) {
     if *owner == NONE {
         *owner = tree.owners.len() as u32;
         tree.owners.push(file);
     }
     let mut begin = 0;
-    for (block, end) in blocks.drain(..) {
-        tree.slices.push(&grams[begin..end], Block { owner: *owner, ..block });
+    for Signed { block, stretch, end } in signed.drain(..) {
+        tree.slices.push(&grams[begin..end], Block { owner: *owner, ..block }, stretch);
         begin = end;
     }
 }

@@ -129,6 +129,14 @@ impl Ground {
                 text.extend_from_slice(format!("{word}\nneedle {number}\n").as_bytes());
             }
         }
+        if self.below(8) == 0 {
+            // As minified programs are: signed in stretches.
+            for _ in 0..self.below(5) {
+                text.resize(text.len() + self.below(40_000), b'~');
+                let words = [&b"needle"[..], b" needle ", b"neeeedle 7", b"\n"];
+                text.extend_from_slice(words[self.below(4)]);
+            }
+        }
         if self.below(10) == 0 {
             text.extend_from_slice(b"needle\0needle");
         }

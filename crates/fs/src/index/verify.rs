@@ -1,6 +1,7 @@
 //! Reading the candidates and searching them: what is found is what is on the
 //! disk now, whatever the index held.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 
 use super::Index;
 use super::tree::{NONE, stamp_of};
-use super::work::Work;
+use super::work::{Doubt, Work};
 use crate::grep::{Local, Part, Search};
 use crate::stat::{Kind, Stat};
 use crate::walk::{Content, Ground, Next, Opener, Stop, Visitor as _, read_open, threads};
@@ -23,8 +24,9 @@ const CHUNK: usize = 32;
 const SMALL_CHUNK: usize = 4;
 /// Of how many pieces each thread has its share, so that all end together.
 const PIECES: usize = 4;
-/// Fewer candidates than this are done before another thread has started.
-const ALONE: usize = 24;
+/// Fewer candidates than this are done sooner without another thread: that it starts, and
+/// that two open and close in one table of descriptors, costs what it saves.
+const ALONE: usize = 96;
 
 /// More than this is read into no more room than it needs (bytes).
 const LARGE: usize = 1 << 20;
@@ -99,6 +101,7 @@ struct Candidate {
     path: Vec<u8>,
     stamp: u64,
     blocks: Range<usize>,
+    doubts: Range<usize>,
 }
 
 struct Verifier<'a> {
@@ -172,6 +175,7 @@ impl<'a> Verifier<'a> {
                     path: path.get(self.shared.cut..)?.into(),
                     stamp: file.stamp,
                     blocks: item.blocks.0 as usize..item.blocks.1 as usize,
+                    doubts: item.doubts.0 as usize..item.doubts.1 as usize,
                 })
             })
             .collect()
@@ -188,7 +192,11 @@ impl<'a> Verifier<'a> {
             }
         };
         let blocks = &work.blocks[candidate.blocks.clone()];
-        if !blocks.is_empty() && self.read_parts(&fd, blocks, candidate.stamp) {
+        let doubts = &work.doubts[candidate.doubts.clone()];
+        if !(blocks.is_empty() && doubts.is_empty())
+            && let Some(doubted) = self.doubted(&fd, doubts)
+            && self.read_parts(&fd, &in_order(blocks, doubted), candidate.stamp)
+        {
             return search.parts(&mut self.local, &candidate.path, &self.parts, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
@@ -203,25 +211,35 @@ impl<'a> Verifier<'a> {
         search.whole(&mut self.local, &candidate.path, read, stop)
     }
 
+    /// The blocks of which a stretch may match; `None` where the file ends before.
+    fn doubted(&mut self, fd: &OwnedFd, doubts: &[Doubt]) -> Option<Vec<Block>> {
+        let mut blocks: Vec<Block> = Vec::new();
+        for Doubt { block, stretch } in doubts {
+            if blocks.last() == Some(block) {
+                continue;
+            }
+            let len = stretch.len as usize;
+            let bytes = room(&mut self.local.parts, len);
+            if !read_at(fd, bytes, stretch.offset.into()) {
+                return None;
+            }
+            if self.local.query.may_match(bytes) {
+                blocks.push(*block);
+            }
+        }
+        Some(blocks)
+    }
+
     /// Reads blocks; false where the file is not what was signed any more.
     fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
         self.parts.clear();
         let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
-        let read = &mut self.local.parts;
-        if read.len() < bytes {
-            *read = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
-        }
+        let read = room(&mut self.local.parts, bytes);
         let mut begin = 0;
         for block in blocks {
-            let (mut done, end) = (0, begin + block.len as usize);
-            while begin + done < end {
-                let offset = u64::from(block.offset) + done as u64;
-                match rustix::io::pread(fd, &mut read[begin + done..end], offset) {
-                    Ok(0) => return false,
-                    Ok(read) => done += read,
-                    Err(Errno::INTR) => {}
-                    Err(_) => return false,
-                }
+            let end = begin + block.len as usize;
+            if !read_at(fd, &mut read[begin..end], block.offset.into()) {
+                return false;
             }
             self.parts.push(Part { range: begin..end, line: block.line.into() });
             begin = end;
@@ -231,4 +249,36 @@ impl<'a> Verifier<'a> {
             stamp_of(&stat) == stamp && stat.size <= self.shared.search.options.max_file_bytes
         })
     }
+}
+
+/// Blocks that are known to be wanted, and others, in the order of the file.
+fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
+    if others.is_empty() {
+        return Cow::Borrowed(blocks);
+    }
+    let mut all = [blocks, &others].concat();
+    all.sort_unstable_by_key(|block| block.offset);
+    Cow::Owned(all)
+}
+
+/// So many bytes of a buffer, which grows.
+fn room(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+    if buffer.len() < bytes {
+        *buffer = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
+    }
+    &mut buffer[..bytes]
+}
+
+/// Fills a buffer from a place in a file; false where it ends before, or cannot be read.
+fn read_at(fd: &OwnedFd, out: &mut [u8], offset: u64) -> bool {
+    let mut done = 0;
+    while done < out.len() {
+        match rustix::io::pread(fd, &mut out[done..], offset + done as u64) {
+            Ok(0) => return false,
+            Ok(read) => done += read,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
 }

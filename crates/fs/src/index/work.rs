@@ -1,6 +1,6 @@
 //! From a query to the files that must be read, in path order.
 
-use filewright_core::search::{Block, Plan};
+use filewright_core::search::{Block, Plan, Stretch};
 
 use super::tree::{NONE, State, Tree};
 use super::view::{Counts, View};
@@ -11,6 +11,8 @@ use crate::grep::GrepOptions;
 pub(super) struct Work {
     pub items: Vec<Item>,
     pub blocks: Vec<Block>,
+    /// Stretches of blocks that need not be read where none of them matches.
+    pub doubts: Vec<Doubt>,
     /// Files that need not be read.
     pub passed: Counts,
 }
@@ -20,6 +22,14 @@ pub(super) struct Work {
 pub(super) struct Item {
     pub file: u32,
     pub blocks: (u32, u32),
+    pub doubts: (u32, u32),
+}
+
+/// A stretch that may have a match, and the block it is of.
+#[derive(Clone, Copy)]
+pub(super) struct Doubt {
+    pub block: Block,
+    pub stretch: Stretch,
 }
 
 impl Work {
@@ -37,6 +47,7 @@ impl Work {
             }
         };
         let mut blocks: Vec<(u32, Block)> = Vec::new();
+        let mut doubts: Vec<(u32, Doubt)> = Vec::new();
         match query.plan() {
             Plan::Any => {
                 let files = view.files.0.max(from)..view.files.1;
@@ -59,37 +70,54 @@ impl Work {
                 let whole = options.limits.has_context();
                 // Where most blocks must be read, whole files are read faster.
                 let most = tree.slices.len() / 4 + 64;
-                tree.slices.blocks(plan, &mut |block| {
-                    if let Some(file) = tree.owner_of(block) {
-                        add(file);
-                        if !whole && blocks.len() <= most {
-                            blocks.push((order.rank[file as usize], *block));
-                        }
+                let mut take = |block: &Block, stretch: Option<Stretch>| {
+                    let Some(file) = tree.owner_of(block) else { return };
+                    add(file);
+                    if whole || blocks.len().max(doubts.len()) > most {
+                        return;
                     }
-                });
-                if blocks.len() > most {
+                    let rank = order.rank[file as usize];
+                    match stretch {
+                        None => blocks.push((rank, *block)),
+                        Some(stretch) => doubts.push((rank, Doubt { block: *block, stretch })),
+                    }
+                };
+                if query.fits_stretch() {
+                    tree.slices.narrowly(plan, &mut take);
+                } else {
+                    tree.slices.blocks(plan, &mut |block| take(block, None));
+                }
+                if blocks.len().max(doubts.len()) > most {
                     blocks.clear();
+                    doubts.clear();
                 }
             }
         }
         tree.dirty.iter().chain(&tree.always).copied().for_each(&mut add);
         blocks.sort_unstable_by_key(|(rank, block)| (*rank, block.offset));
+        doubts.sort_unstable_by_key(|(rank, doubt)| (*rank, doubt.stretch.offset));
 
         let mut work = Work { passed, ..Work::default() };
-        let mut left = &blocks[..];
+        let (mut blocks, mut doubts) = (&blocks[..], &doubts[..]);
         for rank in bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize)) {
             let file = order.files[rank as usize];
             passed.add(tree, file, max_bytes, u64::MAX);
-            left = &left[left.partition_point(|(of, _)| *of < rank)..];
-            let mine = left.partition_point(|(of, _)| *of == rank);
-            let begin = work.blocks.len() as u32;
+            let (blocks, doubts) = (of_rank(&mut blocks, rank), of_rank(&mut doubts, rank));
+            let begins = (work.blocks.len() as u32, work.doubts.len() as u32);
             let known = &tree.files[file as usize];
-            let bytes: u64 = left[..mine].iter().map(|(_, block)| u64::from(block.len)).sum();
+            let read = blocks.iter().map(|(_, block)| u64::from(block.len));
+            let looked_at = doubts.iter().map(|(_, doubt)| u64::from(doubt.stretch.len));
+            let bytes: u64 = read.chain(looked_at).sum();
             let some = bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == State::Text;
             if some {
-                work.blocks.extend(left[..mine].iter().map(|(_, block)| *block));
+                work.blocks.extend(blocks.iter().map(|(_, block)| *block));
+                work.doubts.extend(doubts.iter().map(|(_, doubt)| *doubt));
             }
-            work.items.push(Item { file, blocks: (begin, work.blocks.len() as u32) });
+            work.items.push(Item {
+                file,
+                blocks: (begins.0, work.blocks.len() as u32),
+                doubts: (begins.1, work.doubts.len() as u32),
+            });
         }
         work.passed = passed;
         work
@@ -111,6 +139,14 @@ impl Tree {
         });
         (begin + before) as u32
     }
+}
+
+/// What of a list belongs to a file; what comes before is passed over.
+fn of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
+    let rest = &left[left.partition_point(|(of, _)| *of < rank)..];
+    let (mine, rest) = rest.split_at(rest.partition_point(|(of, _)| *of == rank));
+    *left = rest;
+    mine
 }
 
 /// The numbers of the bits that are set.

@@ -1,0 +1,369 @@
+//! The grams of many blocks, bit-sliced.
+//!
+//! Blocks with about as many grams share a shard: a matrix with a column per
+//! block and a row per (scaled) hash. A query reads the rows of its grams and
+//! combines them word by word, 64 blocks at a time, however many there are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::grams::HASH_BITS;
+use super::plan::Plan;
+use super::slices::{Block, and, or};
+
+const LEAST_ROWS: usize = 64;
+const MOST_ROWS: usize = 1 << HASH_BITS;
+/// Into how many steps the way to twice as many rows is cut: what is rounded up is waste.
+const STEPS_BITS: u32 = 2;
+/// The bits of a full shard: 4 MiB, so that rows are long enough to be read in one go.
+const SHARD_BITS: usize = 1 << 25;
+/// Columns that a shard begins with.
+const FIRST_COLUMNS: usize = 64;
+/// Words of a row that tell how frequent a gram is.
+const SAMPLE_WORDS: usize = 8;
+/// The grams whose rows are read from end to end; most words have no column left then.
+const WHOLE_ROWS: usize = 3;
+/// Words that come into the cache together.
+const LINE: usize = 8;
+/// Of how many words one at most must be left for the others to be passed over.
+const FEW_OF: usize = 4;
+
+/// What is remembered of many blocks. A copy shares what will not change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shards {
+    full: Vec<Arc<Shard>>,
+    /// Those that grow, by their rows.
+    open: BTreeMap<usize, Shard>,
+    blocks: usize,
+}
+
+#[derive(Clone)]
+pub(super) struct Shard {
+    /// Words of a row.
+    pub(super) words: usize,
+    /// Row after row, as far as columns came together to words.
+    pub(super) rows: Vec<u64>,
+    /// The last columns, fewer than a word, by row: written here they stay in the
+    /// cache, where each bit of a matrix of megabytes would be a miss.
+    pub(super) last: Vec<u64>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// Columns that are left of a word.
+struct Left<'s> {
+    shard: &'s Shard,
+    /// Which word.
+    at: usize,
+    columns: u64,
+}
+
+impl std::fmt::Debug for Shard {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} blocks x {} rows", self.blocks.len(), self.last.len())
+    }
+}
+
+impl Shards {
+    /// Remembers a block by its distinct grams, with so many rows for a hundred of them,
+    /// before rounding up.
+    pub fn push(&mut self, grams: &[u32], block: Block, rows_per_hundred: usize) {
+        let rows = height_for(grams.len() * rows_per_hundred / 100);
+        let shard = self.open.entry(rows).or_insert_with(|| Shard::new(rows));
+        shard.push(grams, block);
+        if shard.blocks.len() >= shard.most_columns() {
+            let full = self.open.remove(&rows).map(|mut shard| {
+                shard.blocks.shrink_to_fit();
+                Arc::new(shard)
+            });
+            self.full.extend(full);
+        }
+        self.blocks += 1;
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.blocks
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        let of = |shard: &Shard| {
+            (shard.rows.len() + shard.last.len()) * 8 + shard.blocks.capacity() * size_of::<Block>()
+        };
+        self.shards().map(of).sum()
+    }
+
+    /// Gives back the memory for blocks to come.
+    pub fn shrink(&mut self) {
+        for shard in self.open.values_mut() {
+            shard.resize(shard.blocks.len() / 64);
+            shard.blocks.shrink_to_fit();
+        }
+    }
+
+    /// The blocks that a plan lets through.
+    pub fn blocks(&self, plan: &Plan, found: &mut dyn FnMut(&Block)) {
+        let plan = &self.rarest_first(plan);
+        if let Plan::Grams(grams) = plan
+            && !grams.is_empty()
+        {
+            return self.with_all(grams, found);
+        }
+        for shard in self.shards() {
+            let Some(columns) = shard.fitting(plan) else {
+                shard.blocks.iter().for_each(&mut *found);
+                continue;
+            };
+            for (index, mut word) in columns.into_iter().enumerate() {
+                while word != 0 {
+                    let column = index * 64 + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    if let Some(block) = shard.blocks.get(column) {
+                        found(block);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The blocks with all of some grams.
+    ///
+    /// What it takes is waiting for memory, so what can be waited for at once is: first the
+    /// whole rows of a few grams, of all shards; then of each further gram the words where
+    /// a column is left, wherever they are.
+    fn with_all(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
+        let (first, rest) = grams.split_at(grams.len().min(WHOLE_ROWS));
+        let mut sum = 0;
+        for (shard, &gram) in
+            self.shards().flat_map(|shard| first.iter().map(move |gram| (shard, gram)))
+        {
+            let (row, last) = shard.row(gram);
+            sum = row.iter().step_by(LINE).fold(sum ^ last, |sum, word| sum ^ word);
+        }
+        std::hint::black_box(sum);
+        let mut left: Vec<Left<'_>> = Vec::new();
+        for shard in self.shards() {
+            shard.words_with_all(first, &mut left);
+        }
+        for &gram in rest {
+            // Apart, so that no word is waited for to decide about the next.
+            for left in &mut left {
+                left.columns &= left.shard.word(gram, left.at);
+            }
+            left.retain(|left| left.columns != 0);
+        }
+        for Left { shard, at, mut columns } in left {
+            while columns != 0 {
+                let column = at * 64 + columns.trailing_zeros() as usize;
+                columns &= columns - 1;
+                shard.blocks.get(column).into_iter().for_each(&mut *found);
+            }
+        }
+    }
+
+    /// The plan with the grams first that are in the fewest blocks: most columns are
+    /// out after two or three of them.
+    fn rarest_first(&self, plan: &Plan) -> Plan {
+        let sorted = |plans: &[Plan]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
+        match (plan, self.shards().max_by_key(|shard| shard.blocks.len())) {
+            (Plan::Grams(grams), Some(shard)) if grams.len() > 2 => {
+                let mut grams = grams.clone();
+                grams.sort_by_cached_key(|&gram| shard.often(gram));
+                Plan::Grams(grams)
+            }
+            (Plan::All(plans), _) => Plan::All(sorted(plans)),
+            (Plan::One(plans), _) => Plan::One(sorted(plans)),
+            (plan, _) => plan.clone(),
+        }
+    }
+
+    /// Takes a shard as it is.
+    pub(super) fn keep(&mut self, shard: Shard) {
+        self.blocks += shard.blocks.len();
+        let grows = shard.blocks.len() < shard.most_columns();
+        if grows && !self.open.contains_key(&shard.height()) {
+            self.open.insert(shard.height(), shard);
+        } else {
+            self.full.push(Arc::new(shard));
+        }
+    }
+
+    pub(super) fn shards(&self) -> impl Iterator<Item = &Shard> {
+        self.full.iter().map(Arc::as_ref).chain(self.open.values())
+    }
+}
+
+impl Shard {
+    pub(super) fn new(rows: usize) -> Self {
+        let words = FIRST_COLUMNS / 64;
+        let (rows, last) = (vec![0; rows * words], vec![0; rows]);
+        Self { words, rows, last, blocks: Vec::new() }
+    }
+
+    /// How many rows there are.
+    pub(super) fn height(&self) -> usize {
+        self.last.len()
+    }
+
+    /// Whether a shard can have so many rows.
+    pub(super) fn can_have(rows: usize) -> bool {
+        (LEAST_ROWS..=MOST_ROWS).contains(&rows) && height_for(rows) == rows
+    }
+
+    /// Gives the words of each row that are full.
+    pub(super) fn full_rows(&self, give: &mut dyn FnMut(&[u64])) {
+        let full = self.blocks.len() / 64;
+        if full > 0 {
+            self.rows.chunks_exact(self.words).for_each(|row| give(&row[..full]));
+        }
+    }
+
+    pub(super) fn most_columns(&self) -> usize {
+        (SHARD_BITS / self.height() / 64 * 64).max(FIRST_COLUMNS)
+    }
+
+    fn push(&mut self, grams: &[u32], block: Block) {
+        let bit = 1 << (self.blocks.len() & 63);
+        for &gram in grams {
+            let row = self.row_of(gram);
+            self.last[row] |= bit;
+        }
+        self.blocks.push(block);
+        if self.blocks.len().is_multiple_of(64) {
+            let word = self.blocks.len() / 64 - 1;
+            if word == self.words {
+                self.resize((self.words * 2).clamp(1, self.most_columns() / 64));
+            }
+            for (row, last) in self.rows.chunks_exact_mut(self.words).zip(&mut self.last) {
+                row[word] = std::mem::take(last);
+            }
+        }
+    }
+
+    fn resize(&mut self, words: usize) {
+        if words == self.words {
+            return;
+        }
+        let keep = words.min(self.words);
+        let mut rows = vec![0; self.last.len() * words];
+        if keep > 0 {
+            let old = self.rows.chunks_exact(self.words);
+            for (new, old) in rows.chunks_exact_mut(words).zip(old) {
+                new[..keep].copy_from_slice(&old[..keep]);
+            }
+        }
+        (self.rows, self.words) = (rows, words);
+    }
+
+    /// The row of a gram: its number, scaled.
+    fn row_of(&self, gram: u32) -> usize {
+        (gram as usize * self.height()) >> HASH_BITS
+    }
+
+    /// The columns of a gram: the words that are full, and the last.
+    fn row(&self, gram: u32) -> (&[u64], u64) {
+        let row = self.row_of(gram);
+        (&self.rows[row * self.words..][..self.blocks.len() / 64], self.last[row])
+    }
+
+    /// The columns that fit; `None` is all.
+    fn fitting(&self, plan: &Plan) -> Option<Vec<u64>> {
+        match plan {
+            Plan::Any => None,
+            Plan::Grams(grams) => self.with_all(grams),
+            Plan::All(plans) => {
+                let mut columns: Option<Vec<u64>> = None;
+                for plan in plans {
+                    let Some(fitting) = self.fitting(plan) else { continue };
+                    let any = match &mut columns {
+                        None => fitting.iter().any(|word| *word != 0),
+                        Some(columns) => and(columns, &fitting),
+                    };
+                    columns.get_or_insert(fitting);
+                    if !any {
+                        break;
+                    }
+                }
+                columns
+            }
+            Plan::One(plans) => {
+                let mut columns = vec![0; self.blocks.len() / 64 + 1];
+                for plan in plans {
+                    or(&mut columns, &self.fitting(plan)?);
+                }
+                Some(columns)
+            }
+        }
+    }
+}
+
+impl Shard {
+    /// The columns with all of some grams; `None`, all, where there are none.
+    fn with_all(&self, grams: &[u32]) -> Option<Vec<u64>> {
+        let (first, rest) = grams.split_first()?;
+        let (row, last) = self.row(*first);
+        let mut columns = Vec::with_capacity(row.len() + 1);
+        columns.extend_from_slice(row);
+        columns.push(last);
+        let mut rest = rest.iter();
+        // Whole rows, until few words have a column left; then of each row those words alone.
+        for &gram in rest.by_ref() {
+            let (row, last) = self.row(gram);
+            let mut left = 0;
+            for (word, other) in columns.iter_mut().zip(row.iter().chain(Some(&last))) {
+                *word &= other;
+                left += usize::from(*word != 0);
+            }
+            if left * FEW_OF < columns.len() {
+                break;
+            }
+        }
+        let mut left: Vec<usize> = (0..columns.len()).filter(|&at| columns[at] != 0).collect();
+        for &gram in rest {
+            if left.is_empty() {
+                break;
+            }
+            let (row, last) = self.row(gram);
+            left.retain(|&at| {
+                columns[at] &= row.get(at).copied().unwrap_or(last);
+                columns[at] != 0
+            });
+        }
+        Some(columns)
+    }
+
+    /// The words where a column has all of a few grams.
+    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Left<'s>>) {
+        let rows =
+            [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
+        let [Some((a, last_a)), Some((b, last_b)), Some((c, last_c))] = rows else { return };
+        let mut put = |at, columns| {
+            if columns != 0 {
+                left.push(Left { shard: self, at, columns });
+            }
+        };
+        for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
+            put(at, a & b & c);
+        }
+        put(a.len(), last_a & last_b & last_c);
+    }
+
+    /// A word of a gram's row: one that is full, or the last.
+    fn word(&self, gram: u32, at: usize) -> u64 {
+        let (row, last) = self.row(gram);
+        row.get(at).copied().unwrap_or(last)
+    }
+
+    /// How often a gram is in the first columns.
+    fn often(&self, gram: u32) -> u32 {
+        let (row, last) = self.row(gram);
+        row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
+    }
+}
+
+/// How many rows a shard has for blocks that should have so many.
+fn height_for(rows: usize) -> usize {
+    let rows = rows.clamp(LEAST_ROWS, MOST_ROWS);
+    let step = 1 << (rows.ilog2() - STEPS_BITS);
+    rows.next_multiple_of(step)
+}
