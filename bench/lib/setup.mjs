@@ -39,6 +39,6 @@ async function buildRelease() {
 export function npmInstall(folder) {
   const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error"];
   // What packages want of each other is nothing to a benchmark.
-  quiet.push("--legacy-peer-deps");
-  run("npm", ["install", "--prefix", folder, ...quiet]);
+  const peers = "--legacy-peer-deps";
+  run("npm", ["install", "--prefix", folder, peers, ...quiet]);
 }

@@ -10,47 +10,48 @@ import { ripgrep } from "../lib/ripgrep.mjs";
 
 export const title = "a warm index: complete results, lines made on demand, against a ripgrep 15 process";
 
-const absent = ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000];
-const classes = [
+/** The same kinds of query for each tree, and the ratios that they should have. */
+const queries = ({ rare, few, word, either, alternatives, regex }) => [
+  ["a rare literal", rare, { regex: false }, 1000],
+  ["a literal of a few lines", few, { regex: false }, 1000],
+  ["a literal that is nowhere", "zqxj_absent_everywhere", { regex: false }, 1000],
+  ["an identifier as a word", word, { word: true, regex: false }, 20],
+  ["letters of either case", either, { case: "insensitive", regex: false }, 20],
+  ["alternatives", alternatives, {}, 20],
+  ["a regex with a literal", regex, {}, 20],
   ["digits, which have grams", "[0-9]{4}-[0-9]{2}-[0-9]{2}", {}, 3],
   ["letters, which have none", "[A-Z][a-z]+[A-Z]{3}[a-z]+", {}, 1.1],
   ["a common word", "return", { regex: false }, 2.5],
 ];
 
-const smallQueries = [
-  ["a rare literal", "tryGetModuleNameFromFile", { regex: false }, 1000],
-  ["a literal of a few lines", "moduleSpecifierResolutionLimit", { regex: false }, 1000],
-  absent,
-  ["an identifier as a word", "createProgram", { word: true, regex: false }, 20],
-  ["letters of either case", "TYPESCRIPT", { case: "insensitive", regex: false }, 20],
-  ["alternatives", "isAsyncIterable|emitHelper|subMonths", {}, 20],
-  ["a regex with a literal", "function\\s+is\\w+Declaration\\(", {}, 20],
-  ...classes,
-];
+const smallQueries = queries({
+  rare: "tryGetModuleNameFromFile",
+  few: "moduleSpecifierResolutionLimit",
+  word: "createProgram",
+  either: "TYPESCRIPT",
+  alternatives: "isAsyncIterable|emitHelper|subMonths",
+  regex: "function\\s+is\\w+Declaration\\(",
+});
 
-const linuxQueries = [
-  ["a rare literal", "pm_runtime_get_if_in_use", { regex: false }, 1000],
-  ["a literal of a few lines", "ext4_quota_write", { regex: false }, 1000],
-  absent,
-  ["an identifier as a word", "ext4_inode_info", { word: true, regex: false }, 20],
-  ["letters of either case", "PM_Resume", { case: "insensitive", regex: false }, 20],
-  ["alternatives", "EXPORT_SYMBOL_NS|kmem_cache_zalloc|usb_put_intf", {}, 20],
-  ["a regex with a literal", "static\\s+int\\s+\\w+_probe\\(struct usb_", {}, 20],
-  ...classes,
-];
+const linuxQueries = queries({
+  rare: "pm_runtime_get_if_in_use",
+  few: "ext4_quota_write",
+  word: "ext4_inode_info",
+  either: "PM_Resume",
+  alternatives: "EXPORT_SYMBOL_NS|kmem_cache_zalloc|usb_put_intf",
+  regex: "static\\s+int\\s+\\w+_probe\\(struct usb_",
+});
 
 // Of 150 identifiers from files taken at random those with about as many lines as the
-// queries of the Linux tree have.
-const modulesQueries = [
-  ["a rare literal", "stringSlice", { regex: false }, 1000],
-  ["a literal of a few lines", "includeReplacer", { regex: false }, 1000],
-  absent,
-  ["an identifier as a word", "defaultMeta", { word: true, regex: false }, 20],
-  ["letters of either case", "ColorTextDisabled", { case: "insensitive", regex: false }, 20],
-  ["alternatives", "suffixIcon|dateTimeFormats|isDirectory", {}, 20],
-  ["a regex with a literal", "function\\s+is\\w+Declaration\\(", {}, 20],
-  ...classes,
-];
+// queries of the Linux tree have; the expression is that of the small tree.
+const modulesQueries = queries({
+  rare: "stringSlice",
+  few: "includeReplacer",
+  word: "defaultMeta",
+  either: "ColorTextDisabled",
+  alternatives: "suffixIcon|dateTimeFormats|isDirectory",
+  regex: "function\\s+is\\w+Declaration\\(",
+});
 
 /** A query as ripgrep's arguments. */
 function flags(pattern, { regex, word, case: letters, glob }) {
