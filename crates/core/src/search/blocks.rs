@@ -4,7 +4,7 @@ use super::{BINARY_WINDOW, Block, Stretch};
 use crate::encoding::{Encoding, bom};
 
 /// A block is cut at the first line end after this many bytes. Smaller blocks have fewer
-/// grams beside each other by chance, and cost more memory: about 0.058 bytes a byte of C.
+/// grams beside each other by chance, and cost more memory.
 const BLOCK_BYTES: usize = 10 * 1024;
 /// A longer block has a line that is signed in stretches.
 const LONG_BLOCK: usize = 32 * 1024;

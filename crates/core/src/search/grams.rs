@@ -3,10 +3,12 @@
 //! A gram is three bytes of one line, ASCII letters folded, as a hash of
 //! [`HASH_BITS`] bits. Names are made of syllables that stand in every text (`the`, `per`,
 //! `ing`), so four letters of those that most names are made of are a gram too. Where a
-//! digit is among three bytes there is a second gram
-//! in which every digit is the same, so that `[0-9]{4}-[0-9]{2}` has grams too;
-//! and there are grams for blocks with a byte, or a number, beyond ASCII. Hashes collide, so
-//! a gram that is there may be another: what is found by grams is a candidate.
+//! digit is among three bytes there is a second gram in which every digit is the same, so
+//! that `[0-9]{4}-[0-9]{2}` has grams too; and there are grams for blocks with a byte, or a
+//! number, beyond ASCII. Hashes collide, so a gram that is there may be another: what is
+//! found by grams is a candidate.
+
+use super::blocks::MOST_TOGETHER;
 
 /// How many bits the hash of a gram has.
 pub const HASH_BITS: u32 = 16;
@@ -63,12 +65,13 @@ pub(super) const fn is_frequent(byte: u8) -> bool {
         | (byte == b'_')
 }
 
-/// One number for how grams are made, so that grams kept by another version are
-/// known for what they are.
+/// One number for how grams are made, and how many bytes have theirs together, so that
+/// grams kept by another version are known for what they are.
 pub(super) fn fingerprint() -> u64 {
     let mut signer = super::Signer::default();
     let grams = signer.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
-    grams.iter().fold(u64::from(HASH_BITS), |sum, gram| {
+    let sizes = u64::from(HASH_BITS) | (MOST_TOGETHER as u64) << 32;
+    grams.iter().fold(sizes, |sum, gram| {
         sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)
     })
 }

@@ -52,12 +52,14 @@ impl Slices {
         let Some(Stretch { offset, len }) = stretch else {
             return self.whole.push(grams, block, ROWS_OF_BLOCKS);
         };
-        // Stretches of other blocks may have come between, but few.
-        let place = self.long.iter().rposition(|known| *known == block);
-        let place = place.unwrap_or_else(|| {
+        // The first stretch of a block is where that begins. Of others the block is among the
+        // last: few come between.
+        let later = offset != block.offset;
+        let known = || self.long.iter().rposition(|known| *known == block);
+        let place = later.then(known).flatten().unwrap_or(self.long.len());
+        if place == self.long.len() {
             self.long.push(block);
-            self.long.len() - 1
-        });
+        }
         let stretch = Block { owner: place as u32, offset, len, line: block.line };
         self.stretches.push(grams, stretch, ROWS_OF_STRETCHES);
     }
@@ -185,7 +187,7 @@ mod tests {
     fn every_block_is_found_again_by_its_grams() {
         let mut slices = Slices::default();
         let grams_of = |owner: u32| -> Vec<u32> {
-            // Of very different sizes, so that there are several slices.
+            // Of very different sizes, so that there are several shards.
             (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
