@@ -75,6 +75,12 @@ impl<'a> QueryOptions<'a> {
             && !(self.regex && self.pattern.contains(regex_syntax::is_meta_character))
     }
 
+    /// One text for all of it, another for any other options.
+    fn key(&self) -> Arc<str> {
+        let Self { pattern, regex, case, word, multiline } = self;
+        format!("{regex} {case:?} {word} {multiline} {pattern}").into()
+    }
+
     fn of(options: &'a Options, pattern: &'a str) -> Result<Self> {
         Ok(Self {
             pattern,
@@ -96,6 +102,7 @@ pub struct Query {
     pub(super) matcher: Engine,
     pub(super) way: Way,
     plan: Arc<Plan>,
+    key: Arc<str>,
     /// The most bytes that a match can have; `None` is any number.
     reach: Option<usize>,
     /// The patterns one by one, where there are several: a hit is told which matched.
@@ -145,10 +152,10 @@ impl Query {
                 .hint("set multiline:true"));
         }
         let (plan, reach) = Plan::and_reach(options);
-        let plan = Arc::new(plan);
+        let (plan, key) = (Arc::new(plan), options.key());
+        let whole = |matcher, way| Self { matcher, way, plan, key, reach, parts: Vec::new() };
         if options.is_text() && !options.word && !pattern.contains('\n') {
-            let matcher = Engine::of_text(pattern);
-            return Ok(Self { matcher, way: Way::Buffer, plan, reach, parts: Vec::new() });
+            return Ok(whole(Engine::of_text(pattern), Way::Buffer));
         }
         let mut builder = RegexMatcherBuilder::new();
         builder
@@ -166,8 +173,7 @@ impl Query {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
-                let matcher = Engine::Regex(matcher);
-                return Ok(Self { matcher, way: Way::AcrossLines, plan, reach, parts: Vec::new() });
+                return Ok(whole(Engine::Regex(matcher), Way::AcrossLines));
             }
             builder.crlf(traits.line_end);
         }
@@ -181,7 +187,12 @@ impl Query {
         }
         let matcher = Engine::Regex(matcher.map_err(unbuildable)?);
         let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
-        Ok(Self { matcher, way, plan, reach, parts: Vec::new() })
+        Ok(whole(matcher, way))
+    }
+
+    /// One text for what decides what matches: queries with the same find the same.
+    pub fn key(&self) -> &Arc<str> {
+        &self.key
     }
 
     /// The grams that every match contains.

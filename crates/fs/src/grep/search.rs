@@ -51,6 +51,8 @@ pub(crate) struct Local {
     pub buffer: Vec<u8>,
     /// Where parts of a file are read into: it only grows, so that it is filled with zeros once.
     pub parts: Vec<u8>,
+    /// Set where all that was searched has no match, whatever the limits.
+    pub found_nothing: bool,
     /// Where the hits of a file are gathered before their number is known.
     packed: Packed,
 }
@@ -82,7 +84,8 @@ impl Visitor for Search<'_> {
 
     fn local(&self) -> Local {
         let (buffer, parts) = READ_INTO.take();
-        Local { query: self.options.query.clone(), buffer, parts, packed: Packed::new() }
+        let query = self.options.query.clone();
+        Local { query, buffer, parts, found_nothing: false, packed: Packed::new() }
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
@@ -226,6 +229,7 @@ impl<'a> Search<'a> {
         });
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
+        local.found_nothing = outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
         let next = if outcome.hits > 0 {
             self.add(path, outcome, taken(packed), ends)
         } else {

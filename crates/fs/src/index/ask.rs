@@ -34,6 +34,8 @@ pub(crate) fn search(
     // Candidates are looked up one after another: until the last of them nothing may be emptied.
     let _lease = Lease::of(&index)?;
     let base = opened.as_ref().unwrap_or(ground);
+    let query = options.query.key();
+    let ruled_out = index.ruled_out().of(query);
     let below = &ground.real[base.real.len()..];
     let (work, cut, seen) = {
         let (mut state, fresh) = refreshed(roots, &index, base, names, options.strict, stop)?;
@@ -41,7 +43,7 @@ pub(crate) fn search(
         state.tree.arrange();
         let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
         let view = views.get(&state.tree, start, search);
-        let work = Work::of(&state.tree, view, options);
+        let work = Work::of(&state.tree, view, options, &ruled_out);
         let (unreadable, ignored) = (view.unreadable, view.ignored);
         let cut = state.tree.dirs[start as usize].shown.len();
         if state.tree.dirty.len() >= sign::FEW {
@@ -49,8 +51,10 @@ pub(crate) fn search(
         }
         (work, cut, Seen { unreadable, ignored, stopped_at: None, fresh })
     };
-    let (stopped_at, bounded) = verify::verify(&index, base, cut, &work, search, stop);
-    if !bounded && stopped_at.is_none() {
+    let verified = verify::verify(&index, base, cut, &work, search, stop);
+    index.ruled_out().add(query, verified.ruled_out);
+    let stopped_at = verified.stopped_at;
+    if !verified.bounded && stopped_at.is_none() {
         search.passed(work.passed.texts, work.passed.binaries, work.passed.large);
     }
     Some(Seen { stopped_at, ..seen })

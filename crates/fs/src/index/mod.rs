@@ -37,6 +37,7 @@ mod make;
 mod names;
 mod order;
 mod outline;
+mod ruled_out;
 mod shelf;
 mod sign;
 mod state;
@@ -73,6 +74,7 @@ pub(crate) use shelf::Shelf;
 
 use crate::root::Roots;
 use crate::walk::{Ground, Stop};
+use ruled_out::RuledOut;
 use state::{Sight, State};
 use view::Views;
 
@@ -145,6 +147,7 @@ pub(crate) struct Index {
     users: lease::Users,
     state: Mutex<State>,
     views: Mutex<Views>,
+    ruled_out: Mutex<RuledOut>,
     /// The paths of the files, laid out for scoring.
     paths: Mutex<laid::Laid>,
     /// Somebody waited for it.
@@ -188,6 +191,7 @@ impl Index {
             users: lease::Users::default(),
             state: Mutex::new(State::default()),
             views: Mutex::default(),
+            ruled_out: Mutex::default(),
             paths: Mutex::default(),
             awaited: off(),
             asked: off(),
@@ -198,6 +202,10 @@ impl Index {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ruled_out(&self) -> MutexGuard<'_, RuledOut> {
+        self.ruled_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_closed(&self) -> bool {
@@ -271,16 +279,18 @@ impl Index {
     fn empty(&self) {
         *self.lock() = State::default();
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = laid::Laid::default();
+        *self.ruled_out() = RuledOut::default();
     }
 
     fn status(&self) -> Status {
         let laid = self.paths.lock().map_or(0, |laid| laid.bytes());
+        let ruled_out = self.ruled_out().bytes();
         let state = self.lock();
         Status {
             files: state.tree.live_files as u64,
             unsigned: state.tree.dirty.len() as u64,
             corpus_bytes: self.corpus.load(Ordering::Relaxed),
-            memory_bytes: (state.tree.bytes() + laid) as u64,
+            memory_bytes: (state.tree.bytes() + laid + ruled_out) as u64,
             watches: state.watched() as u64,
             ready: self.listed.load(Ordering::Acquire) && !self.signing.load(Ordering::Acquire),
         }

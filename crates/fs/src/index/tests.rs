@@ -52,6 +52,9 @@ struct Ground {
     listed: u32,
 }
 
+/// The grams of `needle` without the word: the index lets it through, and it has no match.
+const DECOY: &str = "needl eedle";
+
 const QUERIES: &[&str] = &[
     r#"{"pattern":"needle","regex":false}"#,
     r#"{"pattern":"needle|absent"}"#,
@@ -118,6 +121,9 @@ impl Ground {
     fn text(&mut self, number: usize) -> Vec<u8> {
         let lines = [1, 3, 40, 900][self.below(4)];
         let mut text = Vec::new();
+        if self.below(3) == 0 {
+            return format!("{DECOY}\n").repeat(lines).into_bytes();
+        }
         if self.below(12) == 0 {
             text.extend_from_slice([&b"\xef\xbb\xbf"[..], b"\0bin", b"\xff\xfen\0"][self.below(3)]);
         }
@@ -133,8 +139,8 @@ impl Ground {
             // As minified programs are: signed in stretches.
             for _ in 0..self.below(5) {
                 text.resize(text.len() + self.below(40_000), b'~');
-                let words = [&b"needle"[..], b" needle ", b"neeeedle 7", b"\n"];
-                text.extend_from_slice(words[self.below(4)]);
+                let words = ["needle", " needle ", "neeeedle 7", DECOY, "\n"];
+                text.extend_from_slice(words[self.below(5)].as_bytes());
             }
         }
         if self.below(10) == 0 {
@@ -357,6 +363,64 @@ fn nothing_is_missed_by_sweeping() {
     NO_WATCH.set(true);
     let mut ground = Ground::new(11);
     ground.storm(rounds());
+}
+
+#[test]
+fn what_had_no_match_is_not_read_again_until_it_changes() {
+    let ground = Ground::new(13);
+    let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
+    for (name, text) in [
+        ("decoy.rs", decoy.to_owned()),
+        // Read in stretches, and one of them has a match.
+        ("long.rs", format!("{0}{decoy}{0}{decoy}{0}cuddle{0}", "~".repeat(100_000))),
+        ("other.rs", "cuddle\n".to_owned()),
+    ] {
+        ground.write(name, &text);
+    }
+    ground.settle();
+    let index = ground.index().unwrap();
+    let cancel = Cancel::new();
+    let ask = |query: &str| {
+        let options = GrepOptions::from_json(query).unwrap();
+        let found = split(grep_indexed(&ground.roots, &ground.path(), &options, &cancel).unwrap());
+        assert_eq!(found.0, Fresh::Watch);
+        let scanned = split(grep(&ground.roots, &ground.path(), &options, &cancel).unwrap()).1;
+        // The heads tell what a scan that begins later never came by.
+        assert_eq!(found.1[1..], scanned[1..], "{query}");
+        let known = index.ruled_out().of(options.query.key());
+        let (state, mut views) = (index.lock(), index.views.lock().unwrap());
+        let view = views.get(&state.tree, 0, &crate::grep::Search::new(&options));
+        let owner = |name: &[u8]| {
+            let entry = state.tree.dirs[0].find(name).unwrap();
+            state.tree.files[entry.below as usize].signed
+        };
+        let (decoy, long) = (owner(b"decoy.rs"), owner(b"long.rs"));
+        let of = |owner: u32| known.iter().filter(|piece| (**piece >> 32) as u32 == owner).count();
+        let all = work::Work::of(&state.tree, view, &options, &[]);
+        let left = work::Work::of(&state.tree, view, &options, &known);
+        // Files before and now, and what is known of two.
+        (all.items.len(), left.items.len(), of(decoy), of(long))
+    };
+    let (all, left, short, long) = ask(query);
+    assert!(left < all && short == 1 && long >= 2, "{left} {all} {short} {long}");
+    // Whatever of it is wanted, it is the same query.
+    let counted = ask(r#"{"pattern":"cuddle","regex":false,"output":"count","glob":"*.rs"}"#);
+    assert_eq!((counted.2, counted.3), (short, long));
+    // What comes after a place says nothing about what is before it.
+    let (.., short, _) = ask(r#"{"pattern":"uddl ","fromPath":"decoy.rs","fromLine":1}"#);
+    assert_eq!(short, 0);
+    ask(r#"{"pattern":"uddl "}"#);
+    // By files: a match may have its parts in several blocks.
+    let (.., short, _) = ask(r#"{"pattern":"cuddl\nuddle","multiline":true}"#);
+    assert_eq!(short, 1);
+
+    let changed = ["cuddle at last", decoy, "cuddle again"];
+    for text in changed {
+        ground.write("decoy.rs", text);
+        ask(query);
+        ground.settle();
+        ask(query);
+    }
 }
 
 /// What a result of names or files has for paths: the end of its text.

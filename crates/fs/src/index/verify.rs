@@ -12,6 +12,7 @@ use filewright_core::search::Block;
 use rustix::io::Errno;
 
 use super::Index;
+use super::ruled_out::{Piece, piece};
 use super::tree::{NONE, stamp_of};
 use super::work::{Doubt, Work};
 use crate::grep::{Local, Part, Search};
@@ -31,8 +32,17 @@ const ALONE: usize = 96;
 /// More than this is read into no more room than it needs (bytes).
 const LARGE: usize = 1 << 20;
 
-/// Reads and searches; gives the smallest path that was not done in time, and
-/// whether more was found than was wanted.
+/// What came of reading the candidates.
+pub(super) struct Verified {
+    /// The smallest path that was not done in time.
+    pub stopped_at: Option<Box<[u8]>>,
+    /// More was found than was wanted.
+    pub bounded: bool,
+    /// What has no match.
+    pub ruled_out: Vec<Piece>,
+}
+
+/// Reads and searches.
 pub(super) fn verify(
     index: &Index,
     ground: &Ground<'_>,
@@ -40,7 +50,7 @@ pub(super) fn verify(
     work: &Work,
     search: &Search<'_>,
     stop: &Stop<'_>,
-) -> (Option<Box<[u8]>>, bool) {
+) -> Verified {
     let shared = Shared {
         index,
         work,
@@ -55,6 +65,7 @@ pub(super) fn verify(
         bounded: AtomicBool::new(false),
         bound: Mutex::default(),
         undone: Mutex::default(),
+        ruled_out: Mutex::default(),
     };
     let run = || Verifier::new(&shared, ground).run();
     if work.items.len() <= ALONE {
@@ -68,8 +79,11 @@ pub(super) fn verify(
             run();
         });
     }
-    let bounded = shared.bounded.into_inner();
-    (shared.undone.into_inner().unwrap_or_else(PoisonError::into_inner), bounded)
+    Verified {
+        stopped_at: shared.undone.into_inner().unwrap_or_else(PoisonError::into_inner),
+        bounded: shared.bounded.into_inner(),
+        ruled_out: shared.ruled_out.into_inner().unwrap_or_else(PoisonError::into_inner),
+    }
 }
 
 struct Shared<'a> {
@@ -85,6 +99,7 @@ struct Shared<'a> {
     /// What sorts behind this path is not wanted.
     bound: Mutex<Option<Box<[u8]>>>,
     undone: Mutex<Option<Box<[u8]>>>,
+    ruled_out: Mutex<Vec<Piece>>,
 }
 
 fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
@@ -102,6 +117,7 @@ struct Candidate {
     stamp: u64,
     blocks: Range<usize>,
     doubts: Range<usize>,
+    pieces: Range<usize>,
 }
 
 struct Verifier<'a> {
@@ -109,15 +125,25 @@ struct Verifier<'a> {
     opener: Opener<'a>,
     local: Local,
     parts: Vec<Part>,
+    /// What has no match, of all files, and of stretches of the one that is searched.
+    ruled_out: Vec<Piece>,
+    cleared: Vec<Piece>,
 }
 
 impl<'a> Verifier<'a> {
     fn new(shared: &'a Shared<'a>, ground: &'a Ground<'a>) -> Self {
         let opener = Opener::new(ground, shared.stop);
-        Self { shared, opener, local: shared.search.local(), parts: Vec::new() }
+        let (parts, ruled_out, cleared) = (Vec::new(), Vec::new(), Vec::new());
+        Self { shared, opener, local: shared.search.local(), parts, ruled_out, cleared }
     }
 
-    fn run(&mut self) {
+    fn run(mut self) {
+        self.search_all();
+        let place = &self.shared.ruled_out;
+        place.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.ruled_out);
+    }
+
+    fn search_all(&mut self) {
         let shared = self.shared;
         loop {
             let begin = shared.next.fetch_add(shared.chunk, Ordering::Relaxed);
@@ -135,7 +161,12 @@ impl<'a> Verifier<'a> {
                 }
                 let next = candidates.get(number + 1);
                 let left = next.is_none_or(|next| next.dir != candidate.dir);
-                match self.search(candidate, left) {
+                self.local.found_nothing = false;
+                let next = self.search(candidate, left);
+                if self.local.found_nothing {
+                    self.ruled_out.extend(&shared.work.pieces[candidate.pieces.clone()]);
+                }
+                match next {
                     Next::Continue => {}
                     Next::Bound(path) => {
                         keep_smaller(&shared.bound, &path);
@@ -176,6 +207,7 @@ impl<'a> Verifier<'a> {
                     stamp: file.stamp,
                     blocks: item.blocks.0 as usize..item.blocks.1 as usize,
                     doubts: item.doubts.0 as usize..item.doubts.1 as usize,
+                    pieces: item.pieces.0 as usize..item.pieces.1 as usize,
                 })
             })
             .collect()
@@ -197,6 +229,7 @@ impl<'a> Verifier<'a> {
             && let Some(doubted) = self.doubted(&fd, doubts)
             && self.read_parts(&fd, &in_order(blocks, doubted), candidate.stamp)
         {
+            self.ruled_out.append(&mut self.cleared);
             return search.parts(&mut self.local, &candidate.path, &self.parts, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
@@ -214,6 +247,7 @@ impl<'a> Verifier<'a> {
     /// The blocks of which a stretch may match; `None` where the file ends before.
     fn doubted(&mut self, fd: &OwnedFd, doubts: &[Doubt]) -> Option<Vec<Block>> {
         let mut blocks: Vec<Block> = Vec::new();
+        self.cleared.clear();
         for Doubt { block, stretch } in doubts {
             if blocks.last() == Some(block) {
                 continue;
@@ -225,6 +259,8 @@ impl<'a> Verifier<'a> {
             }
             if self.local.query.may_match(bytes) {
                 blocks.push(*block);
+            } else {
+                self.cleared.push(piece(block.owner, stretch.offset));
             }
         }
         Some(blocks)

@@ -2,6 +2,7 @@
 
 use filewright_core::search::{Block, Plan, Stretch};
 
+use super::ruled_out::{MOST_OF_ONE, Piece, piece};
 use super::tree::{NONE, State, Tree};
 use super::view::{Counts, View};
 use crate::grep::GrepOptions;
@@ -13,6 +14,8 @@ pub(super) struct Work {
     pub blocks: Vec<Block>,
     /// Stretches of blocks that need not be read where none of them matches.
     pub doubts: Vec<Doubt>,
+    /// What the index let through, for it to be known where it has no match.
+    pub pieces: Vec<Piece>,
     /// Files that need not be read.
     pub passed: Counts,
 }
@@ -23,6 +26,7 @@ pub(super) struct Item {
     pub file: u32,
     pub blocks: (u32, u32),
     pub doubts: (u32, u32),
+    pub pieces: (u32, u32),
 }
 
 /// A stretch that may have a match, and the block it is of.
@@ -33,8 +37,8 @@ pub(super) struct Doubt {
 }
 
 impl Work {
-    /// The work of a query. The tree is in order.
-    pub fn of(tree: &Tree, view: &View, options: &GrepOptions) -> Self {
+    /// The work of a query, but for what is known to have no match. The tree is in order.
+    pub fn of(tree: &Tree, view: &View, options: &GrepOptions, ruled_out: &[Piece]) -> Self {
         let (query, max_bytes) = (&options.query, options.max_file_bytes);
         let from = tree.first_at(&options.walk.from, view);
         let order = &tree.order;
@@ -48,6 +52,15 @@ impl Work {
         };
         let mut blocks: Vec<(u32, Block)> = Vec::new();
         let mut doubts: Vec<(u32, Doubt)> = Vec::new();
+        let mut pieces: Vec<(u32, Piece)> = Vec::new();
+        // Whether it must be looked at; if so and there is room, it is noted down.
+        let mut passes = |file: u32, piece: Piece| {
+            let passes = ruled_out.binary_search(&piece).is_err();
+            if passes && pieces.len() < MOST_OF_ONE {
+                pieces.push((order.rank[file as usize], piece));
+            }
+            passes
+        };
         match query.plan() {
             Plan::Any => {
                 let files = view.files.0.max(from)..view.files.1;
@@ -61,7 +74,8 @@ impl Work {
             plan if query.crosses_lines() => match tree.slices.owners(plan, tree.owners.len()) {
                 Some(owners) => {
                     for owner in bits(&owners) {
-                        tree.owner(owner).into_iter().for_each(&mut add);
+                        let file = tree.owner(owner);
+                        file.filter(|file| passes(*file, piece(owner, 0))).map(&mut add);
                     }
                 }
                 None => tree.owners.iter().copied().for_each(&mut add),
@@ -72,6 +86,10 @@ impl Work {
                 let most = tree.slices.len() / 4 + 64;
                 let mut take = |block: &Block, stretch: Option<Stretch>| {
                     let Some(file) = tree.owner_of(block) else { return };
+                    let offset = stretch.map_or(block.offset, |stretch| stretch.offset);
+                    if !passes(file, piece(block.owner, offset)) {
+                        return;
+                    }
                     add(file);
                     if whole || blocks.len().max(doubts.len()) > most {
                         return;
@@ -96,14 +114,16 @@ impl Work {
         tree.dirty.iter().chain(&tree.always).copied().for_each(&mut add);
         blocks.sort_unstable_by_key(|(rank, block)| (*rank, block.offset));
         doubts.sort_unstable_by_key(|(rank, doubt)| (*rank, doubt.stretch.offset));
+        pieces.sort_unstable();
 
         let mut work = Work { passed, ..Work::default() };
-        let (mut blocks, mut doubts) = (&blocks[..], &doubts[..]);
+        let (mut blocks, mut doubts, mut pieces) = (&blocks[..], &doubts[..], &pieces[..]);
         for rank in bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize)) {
             let file = order.files[rank as usize];
             passed.add(tree, file, max_bytes, u64::MAX);
             let (blocks, doubts) = (of_rank(&mut blocks, rank), of_rank(&mut doubts, rank));
-            let begins = (work.blocks.len() as u32, work.doubts.len() as u32);
+            let pieces = of_rank(&mut pieces, rank);
+            let begins = work.sizes();
             let known = &tree.files[file as usize];
             let read = blocks.iter().map(|(_, block)| u64::from(block.len));
             let looked_at = doubts.iter().map(|(_, doubt)| u64::from(doubt.stretch.len));
@@ -113,14 +133,22 @@ impl Work {
                 work.blocks.extend(blocks.iter().map(|(_, block)| *block));
                 work.doubts.extend(doubts.iter().map(|(_, doubt)| *doubt));
             }
+            work.pieces.extend(pieces.iter().map(|(_, piece)| *piece));
+            let ends = work.sizes();
             work.items.push(Item {
                 file,
-                blocks: (begins.0, work.blocks.len() as u32),
-                doubts: (begins.1, work.doubts.len() as u32),
+                blocks: (begins.0, ends.0),
+                doubts: (begins.1, ends.1),
+                pieces: (begins.2, ends.2),
             });
         }
         work.passed = passed;
         work
+    }
+
+    /// How many blocks, doubts and pieces there are.
+    fn sizes(&self) -> (u32, u32, u32) {
+        (self.blocks.len() as u32, self.doubts.len() as u32, self.pieces.len() as u32)
     }
 }
 
