@@ -2,7 +2,7 @@
 //!
 //! A gram is three bytes of one line, ASCII letters folded, as a hash of
 //! [`HASH_BITS`] bits. Names are made of syllables that stand in every text (`the`, `per`,
-//! `ing`), so four letters of those that most names are made of are a gram too. Where a
+//! `ing`), so five letters in a row are a gram too, as are four letters or digits. Where a
 //! digit is among three bytes there is a second gram in which every digit is the same, so
 //! that `[0-9]{4}-[0-9]{2}` has grams too; and there are grams for blocks with a byte, or a
 //! number, beyond ASCII. Hashes collide, so a gram that is there may be another: what is
@@ -54,15 +54,27 @@ pub(super) const fn hash_four(first: u16, three: u16) -> u16 {
     three.wrapping_add(first.wrapping_mul(COUNTS_FOURTH))
 }
 
-/// Whether a folded byte is one of those that four in a row are a gram of: the letters that
-/// names have most, as few ranges, and what joins words.
+/// What the first of five bytes counts for.
+const COUNTS_FIFTH: u16 = COUNTS_FOURTH.wrapping_mul(33);
+
+/// The hash of five bytes, of which the last four have the hash `four`.
 #[inline(always)]
-pub(super) const fn is_frequent(byte: u8) -> bool {
-    (byte == b'a')
-        | (byte.wrapping_sub(b'c') <= b'i' - b'c')
-        | (byte.wrapping_sub(b'l') <= b'p' - b'l')
-        | (byte.wrapping_sub(b'r') <= b'u' - b'r')
-        | (byte == b'_')
+pub(super) const fn hash_five(first: u16, four: u16) -> u16 {
+    four.wrapping_add(first.wrapping_mul(COUNTS_FIFTH))
+}
+
+/// In [`sort_of`]: four such bytes in a row are a gram.
+pub(super) const OF_FOUR: u8 = 1;
+/// In [`sort_of`]: five such bytes in a row are a gram.
+pub(super) const OF_FIVE: u8 = 2;
+
+/// Which grams of more than three bytes a folded byte can be in: letters and what joins
+/// words are in all, digits in those of four.
+#[inline(always)]
+pub(super) const fn sort_of(byte: u8) -> u8 {
+    let letter = (byte.wrapping_sub(b'a') <= b'z' - b'a') | (byte == b'_');
+    let digit = byte.wrapping_sub(b'0') <= b'9' - b'0';
+    (letter as u8) * (OF_FOUR | OF_FIVE) + (digit as u8) * OF_FOUR
 }
 
 /// One number for how grams are made, and how many bytes have theirs together, so that
@@ -92,18 +104,18 @@ pub(super) const fn class(byte: u8) -> u16 {
 /// The grams of what a match must contain: folded, with [`DIGIT`] for any digit.
 /// Bytes around a line end are no gram.
 pub(super) fn of_needle(needle: &[u8]) -> Vec<u32> {
-    let windows = needle.windows(3).filter(|window| !window.contains(&b'\n'));
-    let three = |window: &[u8]| hash(window[0].into(), window[1].into(), window[2].into());
-    let fours = needle.windows(4).filter(|window| window.iter().all(|byte| is_frequent(*byte)));
-    let fours = fours.map(|window| u32::from(hash_four(window[0].into(), three(&window[1..]))));
-    let mut grams: Vec<u32> = windows
-        .map(|window| {
-            let any = window.contains(&DIGIT);
-            let lane = |byte: u8| if any { class(byte) } else { u16::from(byte) };
-            u32::from(hash(lane(window[0]), lane(window[1]), lane(window[2])))
-        })
-        .chain(fours)
-        .collect();
+    let three = |window: &[u8]| {
+        let any = window.contains(&DIGIT);
+        let lane = |byte: u8| if any { class(byte) } else { u16::from(byte) };
+        hash(lane(window[0]), lane(window[1]), lane(window[2]))
+    };
+    let four = |window: &[u8]| hash_four(window[0].into(), three(&window[1..]));
+    let five = |window: &[u8]| hash_five(window[0].into(), four(&window[1..]));
+    let all = |window: &[u8], sort: u8| window.iter().all(|byte| sort_of(*byte) & sort != 0);
+    let threes = needle.windows(3).filter(|window| !window.contains(&b'\n')).map(three);
+    let fours = needle.windows(4).filter(|window| all(window, OF_FOUR)).map(four);
+    let fives = needle.windows(5).filter(|window| all(window, OF_FIVE)).map(five);
+    let mut grams: Vec<u32> = threes.chain(fours).chain(fives).map(u32::from).collect();
     grams.sort_unstable();
     grams.dedup();
     grams

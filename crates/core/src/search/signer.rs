@@ -3,7 +3,8 @@
 //! `unsafe`: the call of instructions that were asked for before.
 
 use super::grams::{
-    BEYOND_ASCII, HASH_BITS, NONE, NUMBER_BEYOND_ASCII, class, fold, hash, hash_four, is_frequent,
+    BEYOND_ASCII, HASH_BITS, NONE, NUMBER_BEYOND_ASCII, OF_FIVE, OF_FOUR, class, fold, hash,
+    hash_five, hash_four, sort_of,
 };
 
 /// Between lines.
@@ -14,12 +15,13 @@ const WORDS: usize = 1 << (HASH_BITS - 6);
 /// Grams taken from a word at once: few words have more.
 const STEP: usize = 4;
 /// Sets that take turns: a word that was written just now is slow to be read again, and
-/// what repeats itself, as spaces do, always asks for the same word.
-const SETS: usize = 4;
+/// what repeats itself, as spaces do, always asks for the same word. More of them leave
+/// the fastest memory to nothing else.
+const SETS: usize = 2;
 /// Bytes whose grams are computed at once.
 const MANY: usize = 512;
 /// Bytes before them that grams reach back to.
-const BEFORE: usize = 3;
+const BEFORE: usize = 4;
 /// Of so many bytes it is asked at once whether one is a digit.
 const SOME: usize = 8;
 
@@ -42,11 +44,12 @@ struct Lanes {
     bytes: [u16; MANY + BEFORE],
     /// As `bytes`, with all digits the same.
     classes: [u16; MANY + BEFORE],
-    /// 1 for a byte of which four in a row are a gram.
-    frequent: [u8; MANY + BEFORE],
+    /// Which grams of more than three bytes it can be in.
+    sorts: [u8; MANY + BEFORE],
     grams: [u16; MANY],
-    /// The grams of four bytes.
+    /// The grams of four bytes, and of five.
     fours: [u16; MANY],
+    fives: [u16; MANY],
     /// The grams of `classes`: the same where there is no digit.
     class_grams: [u16; MANY],
     /// What is not 0 where they differ.
@@ -58,9 +61,10 @@ impl Default for Signer {
         let lanes = Lanes {
             bytes: [0; MANY + BEFORE],
             classes: [0; MANY + BEFORE],
-            frequent: [0; MANY + BEFORE],
+            sorts: [0; MANY + BEFORE],
             grams: [0; MANY],
             fours: [0; MANY],
+            fives: [0; MANY],
             class_grams: [0; MANY],
             differ: [0; MANY],
         };
@@ -85,22 +89,22 @@ impl Lanes {
     fn begin(&mut self) {
         self.bytes[MANY..].fill(END);
         self.classes[MANY..].fill(END);
-        self.frequent[MANY..].fill(0);
+        self.sorts[MANY..].fill(0);
     }
 
     /// Takes the bytes that follow, at most [`MANY`], and computes their grams.
     #[inline(always)]
     fn take(&mut self, bytes: &[u8]) {
-        let Self { bytes: lanes, classes, frequent, grams, fours, class_grams, differ } = self;
+        let Self { bytes: lanes, classes, sorts, grams, fours, fives, class_grams, differ } = self;
         lanes.copy_within(MANY.., 0);
         classes.copy_within(MANY.., 0);
-        frequent.copy_within(MANY.., 0);
+        sorts.copy_within(MANY.., 0);
         let places = lanes[BEFORE..].iter_mut().zip(&mut classes[BEFORE..]);
         for ((lane, any_digit), &byte) in places.zip(bytes) {
             (*lane, *any_digit) = (u16::from(fold(byte)), class(byte));
         }
-        for (frequent, &byte) in frequent[BEFORE..].iter_mut().zip(bytes) {
-            *frequent = u8::from(is_frequent(fold(byte)));
+        for (sort, &byte) in sorts[BEFORE..].iter_mut().zip(bytes) {
+            *sort = sort_of(fold(byte));
         }
         // What is done does not depend on the data, so it is done for many bytes at once.
         for at in 0..MANY {
@@ -109,10 +113,13 @@ impl Lanes {
             differ[at] = u8::from(grams[at] != class_grams[at]);
         }
         for at in 0..MANY {
-            let all = frequent[at] & frequent[at + 1] & frequent[at + 2] & frequent[at + 3];
-            // What is no gram of four is the gram of three, which is there already.
-            let mask = u16::from(all).wrapping_neg();
-            fours[at] = (hash_four(lanes[at], grams[at]) & mask) | (grams[at] & !mask);
+            let of_four = sorts[at + 1] & sorts[at + 2] & sorts[at + 3] & sorts[at + 4];
+            let of_five = sorts[at] & of_four;
+            let four = hash_four(lanes[at + 1], grams[at]);
+            let five = hash_five(lanes[at], four);
+            // What is no gram of four or five is that of three, which is there already.
+            fours[at] = if of_four & OF_FOUR != 0 { four } else { grams[at] };
+            fives[at] = if of_five & OF_FIVE != 0 { five } else { grams[at] };
         }
     }
 }
@@ -120,7 +127,7 @@ impl Lanes {
 /// The gram of three lanes after the first.
 #[inline(always)]
 fn gram(lanes: &[u16; MANY + BEFORE], at: usize) -> u16 {
-    let [a, b, c] = [lanes[at + 1], lanes[at + 2], lanes[at + 3]];
+    let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
     if a == END || b == END || c == END { NONE } else { hash(a, b, c) }
 }
 
@@ -128,13 +135,11 @@ fn gram(lanes: &[u16; MANY + BEFORE], at: usize) -> u16 {
 #[inline(always)]
 fn add(sets: &mut [[u64; WORDS]; SETS], grams: &[u16]) {
     let put = |set: &mut [u64; WORDS], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
-    let [first, second, third, fourth] = sets;
+    let [first, second] = sets;
     let (some, rest) = grams.as_chunks::<SETS>();
-    for &[a, b, c, d] in some {
+    for &[a, b] in some {
         put(first, a);
         put(second, b);
-        put(third, c);
-        put(fourth, d);
     }
     for &gram in rest {
         put(first, gram);
@@ -189,6 +194,7 @@ impl Signer {
             lanes.take(bytes);
             add(seen, &lanes.grams[..bytes.len()]);
             add(seen, &lanes.fours[..bytes.len()]);
+            add(seen, &lanes.fives[..bytes.len()]);
             // Where one differs, its neighbours are added too: they are there already.
             let classes = lanes.class_grams[..bytes.len()].chunks(SOME);
             for (grams, differ) in classes.zip(lanes.differ.as_chunks::<SOME>().0) {
@@ -250,6 +256,10 @@ mod tests {
             ("in_The map", b"nthe", false),
             ("the hen then", b"then", true),
             ("the hen", b"then", false),
+            ("cuddl uddle", b"cuddle", true),
+            ("cudd uddl ddle", b"cuddle", false),
+            ("x8664 8664_x", b"x8664_x", true),
+            ("x866 664_x", b"x8664", false),
             ("", b"abc", false),
         ];
         for (block, needle, expected) in cases {

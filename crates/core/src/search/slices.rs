@@ -10,9 +10,9 @@ use super::shards::Shards;
 
 /// Rows for a hundred distinct grams of a block. Fewer let through more blocks that do not match,
 /// more cost memory.
-const ROWS_OF_BLOCKS: usize = 175;
+const ROWS_OF_BLOCKS: usize = 118;
 /// The same of a stretch, which is looked at faster than a file is opened.
-const ROWS_OF_STRETCHES: usize = 120;
+const ROWS_OF_STRETCHES: usize = 90;
 
 /// A piece of a text: whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
