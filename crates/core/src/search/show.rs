@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::pack::scalars;
+
 /// A line of a text, or the part of it that is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line<'a> {
@@ -76,8 +78,7 @@ pub(super) fn code_points(bytes: &[u8]) -> usize {
         return bytes.len();
     }
     match std::str::from_utf8(bytes) {
-        // In UTF-8 every byte but a continuation begins a code point.
-        Ok(text) => text.bytes().filter(|&byte| byte as i8 >= -0x40).count(),
+        Ok(text) => scalars(text),
         Err(_) => String::from_utf8_lossy(bytes).chars().count(),
     }
 }

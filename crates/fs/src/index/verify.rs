@@ -24,10 +24,12 @@ const CHUNK: usize = 32;
 /// The fewest, also where the search may end early.
 const SMALL_CHUNK: usize = 4;
 /// Of how many pieces each thread has its share, so that all end together.
-const PIECES: usize = 4;
+const PIECES: usize = 8;
 /// Fewer candidates than this are done sooner without another thread: that it starts, and
 /// that two open and close in one table of descriptors, costs what it saves.
 const ALONE: usize = 96;
+/// To read and search so many bytes takes as long as to open a file.
+const BYTES_AS_LONG: u64 = 40 << 10;
 
 /// More than this is read into no more room than it needs (bytes).
 const LARGE: usize = 1 << 20;
@@ -68,7 +70,7 @@ pub(super) fn verify(
         ruled_out: Mutex::default(),
     };
     let run = || Verifier::new(&shared, ground).run();
-    if work.items.len() <= ALONE {
+    if work.items.len() as u64 + work.bytes / BYTES_AS_LONG <= ALONE as u64 {
         run();
     } else {
         std::thread::scope(|scope| {

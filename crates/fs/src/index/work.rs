@@ -16,6 +16,8 @@ pub(super) struct Work {
     pub doubts: Vec<Doubt>,
     /// What the index let through, for it to be known where it has no match.
     pub pieces: Vec<Piece>,
+    /// How much is read, at least (bytes).
+    pub bytes: u64,
     /// Files that need not be read.
     pub passed: Counts,
 }
@@ -129,6 +131,7 @@ impl Work {
             let looked_at = doubts.iter().map(|(_, doubt)| u64::from(doubt.stretch.len));
             let bytes: u64 = read.chain(looked_at).sum();
             let some = bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == State::Text;
+            work.bytes += if some { bytes } else { known.size.into() };
             if some {
                 work.blocks.extend(blocks.iter().map(|(_, block)| *block));
                 work.doubts.extend(doubts.iter().map(|(_, doubt)| *doubt));
