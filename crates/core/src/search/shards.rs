@@ -21,6 +21,8 @@ const SHARD_BITS: usize = 1 << 25;
 const FIRST_COLUMNS: usize = 64;
 /// Words of a row that tell how frequent a gram is.
 const SAMPLE_WORDS: usize = 8;
+/// Shards that are taken as a sample of all.
+const SAMPLE_SHARDS: usize = 4;
 /// The grams whose rows are read from end to end; most words have no column left then.
 const WHOLE_ROWS: usize = 3;
 /// Words that come into the cache together.
@@ -159,6 +161,19 @@ impl Shards {
                 shard.blocks.get(column).into_iter().for_each(&mut *found);
             }
         }
+    }
+
+    /// Of how many blocks, of a few shards, a plan lets how many through.
+    pub fn sample(&self, plan: &Plan) -> (usize, usize) {
+        let plan = &self.rarest_first(plan);
+        let step = self.shards().count().div_ceil(SAMPLE_SHARDS).max(1);
+        self.shards().step_by(step).fold((0, 0), |(fitting, all), shard| {
+            let ones = |columns: Vec<u64>| -> usize {
+                columns.iter().map(|word| word.count_ones() as usize).sum()
+            };
+            let blocks = shard.blocks.len();
+            (fitting + shard.fitting(plan).map_or(blocks, ones), all + blocks)
+        })
     }
 
     /// The plan with the grams first that are in the fewest blocks: most columns are

@@ -113,6 +113,13 @@ impl Slices {
         });
     }
 
+    /// Whether a plan lets so many blocks through that, where the first matches will do, the
+    /// texts are better read one after another: an eighth or more of a sample.
+    pub fn passes_many(&self, plan: &Plan) -> bool {
+        let (fitting, blocks) = self.whole.sample(plan);
+        blocks > 0 && fitting * 8 >= blocks
+    }
+
     /// The owners below `owners` that a plan lets through when the parts of a
     /// match may lie in different blocks, as one bit each. `None` is all.
     pub fn owners(&self, plan: &Plan, count: usize) -> Option<Vec<u64>> {
@@ -206,6 +213,8 @@ mod tests {
         let mut all = 0;
         slices.blocks(&Plan::Any, &mut |_| all += 1);
         assert_eq!((all, slices.owners(&Plan::Any, 500)), (500, None));
+        assert!(slices.passes_many(&Plan::Any) && !Slices::default().passes_many(&Plan::Any));
+        assert!(!slices.passes_many(&Plan::Grams(grams_of(6))), "which few have");
     }
 
     #[test]

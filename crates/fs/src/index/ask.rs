@@ -37,27 +37,41 @@ pub(crate) fn search(
     let query = options.query.key();
     let ruled_out = index.ruled_out().of(query);
     let below = &ground.real[base.real.len()..];
-    let (work, cut, seen) = {
-        let (mut state, fresh) = refreshed(roots, &index, base, names, options.strict, stop)?;
-        let start = state.tree.find_dir(below)?;
-        state.tree.arrange();
-        let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let view = views.get(&state.tree, start, search);
-        let work = Work::of(&state.tree, view, options, &ruled_out);
-        let (unreadable, ignored) = (view.unreadable, view.ignored);
-        let cut = state.tree.dirs[start as usize].shown.len();
-        if state.tree.dirty.len() >= sign::FEW {
-            sign_again(roots, &index);
+    let (mut from, mut begins) = (options.walk.from.clone(), search.has_limit());
+    loop {
+        let (work, next, cut, seen) = {
+            let (mut state, fresh) = refreshed(roots, &index, base, names, options.strict, stop)?;
+            let start = state.tree.find_dir(below)?;
+            state.tree.arrange();
+            let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
+            let view = views.get(&state.tree, start, search);
+            // Where some matches will do and most files have one, it takes longer to find out
+            // which have than to read the first.
+            begins &= state.tree.slices.passes_many(options.query.plan());
+            let (work, next) = if begins {
+                Work::first(&state.tree, view, options, &from)
+            } else {
+                (Work::of(&state.tree, view, options, &from, &ruled_out), None)
+            };
+            let (unreadable, ignored) = (view.unreadable, view.ignored);
+            let cut = state.tree.dirs[start as usize].shown.len();
+            if state.tree.dirty.len() >= sign::FEW {
+                sign_again(roots, &index);
+            }
+            (work, next, cut, Seen { unreadable, ignored, stopped_at: None, fresh })
+        };
+        let verified = verify::verify(&index, base, cut, &work, search, stop);
+        index.ruled_out().add(query, verified.ruled_out);
+        let stopped_at = verified.stopped_at;
+        let all = !verified.bounded && stopped_at.is_none();
+        if all {
+            search.passed(work.passed.texts, work.passed.binaries, work.passed.large);
         }
-        (work, cut, Seen { unreadable, ignored, stopped_at: None, fresh })
-    };
-    let verified = verify::verify(&index, base, cut, &work, search, stop);
-    index.ruled_out().add(query, verified.ruled_out);
-    let stopped_at = verified.stopped_at;
-    if !verified.bounded && stopped_at.is_none() {
-        search.passed(work.passed.texts, work.passed.binaries, work.passed.large);
+        match next.filter(|_| all) {
+            Some(next) => (from, begins) = (next, false),
+            None => return Some(Seen { stopped_at, ..seen }),
+        }
     }
-    Some(Seen { stopped_at, ..seen })
 }
 
 /// The state of an index as the disk is now; `None` where it cannot be had.

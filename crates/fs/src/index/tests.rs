@@ -69,6 +69,8 @@ const QUERIES: &[&str] = &[
     r#"{"pattern":"nowhere to be found"}"#,
     r#"{"pattern":"\\w+dle [a-f]","maxLineChars":10}"#,
     r#"{"pattern":"(?i)straße"}"#,
+    // What most files have, and fewer lines than may be found.
+    r#"{"pattern":"filler","regex":false,"maxResults":1000000}"#,
 ];
 
 /// Kinds of listings, each to be ended by a brace.
@@ -396,8 +398,8 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
         };
         let (decoy, long) = (owner(b"decoy.rs"), owner(b"long.rs"));
         let of = |owner: u32| known.iter().filter(|piece| (**piece >> 32) as u32 == owner).count();
-        let all = work::Work::of(&state.tree, view, &options, &[]);
-        let left = work::Work::of(&state.tree, view, &options, &known);
+        let all = work::Work::of(&state.tree, view, &options, b"", &[]);
+        let left = work::Work::of(&state.tree, view, &options, b"", &known);
         // Files before and now, and what is known of two.
         (all.items.len(), left.items.len(), of(decoy), of(long))
     };
@@ -420,6 +422,27 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
         ask(query);
         ground.settle();
         ask(query);
+    }
+}
+
+#[test]
+fn the_first_of_many_are_those_that_a_scan_finds() {
+    let ground = Ground::new(17);
+    ground.settle();
+    let cancel = Cancel::new();
+    for max in [1, 2, 10, 60, 300, 2_000, 100_000] {
+        for more in ["", r#","output":"files""#, r#","glob":"*.rs""#, r#","hidden":false"#] {
+            let query = format!(r#"{{"pattern":"filler","maxResults":{max}{more}}}"#);
+            let options = GrepOptions::from_json(&query).unwrap();
+            let scanned = split(grep(&ground.roots, &ground.path(), &options, &cancel).unwrap());
+            let found =
+                split(grep_indexed(&ground.roots, &ground.path(), &options, &cancel).unwrap());
+            assert_eq!(found.0, Fresh::Watch);
+            assert_eq!(found.1[1..], scanned.1[1..], "{query}");
+            // All that comes after the counts of what was read: why, and where it goes on.
+            assert_eq!(found.1[0].nums[7..], scanned.1[0].nums[7..], "{query}");
+            assert_eq!(found.1[0].text, scanned.1[0].text, "{query}");
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Work {
 }
 
 /// A file to be read: some of its blocks, or where there are none all of it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Item {
     pub file: u32,
     pub blocks: (u32, u32),
@@ -38,11 +38,53 @@ pub(super) struct Doubt {
     pub stretch: Stretch,
 }
 
+/// Files that are read, at most, before it is asked which of them may match; fewer in
+/// tests, whose trees are small.
+const FIRST: usize = if cfg!(test) { 16 } else { 1024 };
+
 impl Work {
-    /// The work of a query, but for what is known to have no match. The tree is in order.
-    pub fn of(tree: &Tree, view: &View, options: &GrepOptions, ruled_out: &[Piece]) -> Self {
+    /// The first files from a path on, whatever may be in them, and where the next begins.
+    /// The tree is in order.
+    pub fn first(
+        tree: &Tree,
+        view: &View,
+        options: &GrepOptions,
+        from: &[u8],
+    ) -> (Self, Option<Vec<u8>>) {
+        let mut work = Self::default();
+        let mut ranks = (tree.first_at(from, view)..view.files.1)
+            .filter(|rank| view.sees(*rank as usize))
+            .map(|rank| tree.order.files[rank as usize]);
+        for file in ranks.by_ref().take(FIRST) {
+            match tree.files[file as usize].state {
+                State::Binary | State::Kept => {
+                    work.passed.add(tree, file, options.max_file_bytes, 1);
+                }
+                _ => {
+                    work.bytes += u64::from(tree.files[file as usize].size);
+                    work.items.push(Item { file, ..Item::default() });
+                }
+            }
+        }
+        let next = ranks.next().map(|file| {
+            let mut path = Vec::new();
+            tree.path_of(file, &mut path);
+            path.split_off(tree.dirs[view.start() as usize].shown.len())
+        });
+        (work, next)
+    }
+
+    /// The work of a query from a path on, but for what is known to have no match. The tree
+    /// is in order.
+    pub fn of(
+        tree: &Tree,
+        view: &View,
+        options: &GrepOptions,
+        from: &[u8],
+        ruled_out: &[Piece],
+    ) -> Self {
         let (query, max_bytes) = (&options.query, options.max_file_bytes);
-        let from = tree.first_at(&options.walk.from, view);
+        let from = tree.first_at(from, view);
         let order = &tree.order;
         let mut passed = view.counts(tree, from, max_bytes);
         let mut set = vec![0_u64; order.files.len().div_ceil(64)];
