@@ -53,6 +53,18 @@ const modulesQueries = queries({
   regex: "function\\s+is\\w+Declaration\\(",
 });
 
+/** The same query thrice in other words: what the index remembers of it is of no use to them. */
+function inOtherWords({ pattern, ...options }) {
+  if (options.regex === false && !options.word && options.case === undefined) {
+    const more = [{ multiline: true }, { regex: true }, { regex: true, multiline: true }];
+    return more.map((other) => ({ ...options, pattern, ...other }));
+  }
+  // The plain texts above mean themselves as expressions.
+  return [1, 2, 3].map((groups) => {
+    return { ...options, pattern: "(?:".repeat(groups) + pattern + ")".repeat(groups), regex: true };
+  });
+}
+
 /** A query as ripgrep's arguments. */
 function flags(pattern, { regex, word, case: letters, glob }) {
   return [
@@ -101,6 +113,12 @@ async function* warm(open, tree, queries, names) {
     const rounds = found.totalMatches > 100_000 ? 3 : 5;
     const complete = await runs(() => backend.grep(tree, query), peer, { rounds });
     yield { name: `${name} (${theirs.toLocaleString("en")})`, goal: times, ...complete };
+    if (times >= 20) {
+      const others = inOtherWords(query);
+      const first = () => backend.grep(tree, others.pop());
+      const once = await runs(first, peer, { rounds: others.length, warm: false });
+      yield { name: `${name}, never asked before`, goal: times, ...once };
+    }
     if (times === 1000) {
       // A search of less than a millisecond that follows one of ripgrep's waits for memory
       // more than for anything else; in a server many follow each other.
