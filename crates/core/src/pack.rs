@@ -8,6 +8,8 @@
 //! A string is stored as its length in UTF-16 units in `nums` and its
 //! characters appended to `text`, so JavaScript slices without scanning.
 
+use crate::text::{count_bytes, count_chars};
+
 /// One result: numbers and one concatenated string.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packed {
@@ -68,20 +70,7 @@ pub fn utf16_len(text: &str) -> usize {
         return text.len();
     }
     // Every scalar is one unit, and those that take four bytes are two.
-    scalars(text) + count(text.as_bytes(), |byte| byte >= 0xf0)
-}
-
-/// The number of scalars in `text`: of its bytes, those that continue none.
-pub(crate) fn scalars(text: &str) -> usize {
-    count(text.as_bytes(), |byte| byte as i8 >= -0x40)
-}
-
-/// How many bytes are of a kind. Some at a time, so that their number fits into a byte: a
-/// processor adds many of those at once.
-fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    const SOME: usize = 192;
-    let of_some = |some: &[u8]| some.iter().map(|&byte| u8::from(is(byte))).sum::<u8>();
-    bytes.chunks(SOME).map(|some| usize::from(of_some(some))).sum()
+    count_chars(text) + count_bytes(text.as_bytes(), |byte| byte >= 0xf0)
 }
 
 #[cfg(test)]
@@ -93,7 +82,7 @@ mod tests {
         for text in ["", "abc", "é", "漢", "😀", "a😀é漢z"] {
             for text in [text.to_owned(), text.repeat(400)] {
                 assert_eq!(utf16_len(&text), text.encode_utf16().count(), "{text}");
-                assert_eq!(scalars(&text), text.chars().count(), "{text}");
+                assert_eq!(count_chars(&text), text.chars().count(), "{text}");
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::pack::scalars;
+use crate::text::count_chars;
 
 /// A line of a text, or the part of it that is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +78,7 @@ pub(super) fn code_points(bytes: &[u8]) -> usize {
         return bytes.len();
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => scalars(text),
+        Ok(text) => count_chars(text),
         Err(_) => String::from_utf8_lossy(bytes).chars().count(),
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn search(
             let view = views.get(&state.tree, start, search);
             // Where some matches will do and most files have one, it takes longer to find out
             // which have than to read the first.
-            begins &= state.tree.slices.passes_many(options.query.plan());
+            begins = begins && state.tree.slices.passes_many(options.query.plan());
             let (work, next) = if begins {
                 Work::first(&state.tree, view, options, &from)
             } else {

@@ -107,9 +107,7 @@ impl Work {
         };
         match query.plan() {
             Plan::Any => {
-                let files = view.files.0.max(from)..view.files.1;
-                for &file in &order.files[files.start as usize..files.end.max(files.start) as usize]
-                {
+                for &file in &order.files[from as usize..view.files.1.max(from) as usize] {
                     if matches!(tree.files[file as usize].state, State::Text | State::Whole) {
                         add(file);
                     }
@@ -198,10 +196,10 @@ impl Work {
 }
 
 impl Tree {
-    /// The place of the first file whose path, as the view shows it, does not sort before.
+    /// The place of the first file of a view whose path, as that shows it, does not sort before.
     fn first_at(&self, from: &[u8], view: &View) -> u32 {
         if from.is_empty() {
-            return 0;
+            return view.files.0;
         }
         let (begin, end) = (view.files.0 as usize, view.files.1 as usize);
         let cut = self.dirs[view.start() as usize].shown.len();
