@@ -1,21 +1,21 @@
-// A command that can change files in the workspace and nowhere else, and reaches no
-// network: Landlock and seccomp on Linux. Elsewhere it is refused, not run unconfined.
+// A command that can change files in the workspace and nowhere else, sees no secret and
+// reaches no network: bubblewrap on Linux. Without it the workspace is refused, not run unconfined.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { linuxSandbox, openWorkspace } from "filewright";
+import { openWorkspace } from "filewright";
 
 const dir = mkdtempSync(join(tmpdir(), "filewright-example-"));
 writeFileSync(join(dir, "numbers.txt"), "3\n1\n2\n");
+writeFileSync(join(dir, ".env"), "TOKEN=secret\n");
 
-let commands;
+let ws;
 try {
-  commands = linuxSandbox({ writableRoots: [dir] });
+  ws = await openWorkspace({ root: dir, commands: true });
 } catch (error) {
   console.log(`no commands here: ${error.message}`);
   process.exit(0);
 }
-const ws = await openWorkspace({ root: dir, commands });
 const run = async (command) => {
   const result = await ws.call("run_command", { command, shell: true });
   return result.ok ? result.data : { stderr: result.text, exit_code: null, stdout: "", tier: "" };
@@ -26,6 +26,9 @@ console.log(`inside (${sorted.tier}): ${sorted.stdout.trim().split("\n").join(" 
 
 const outside = await run("echo gotcha > ../escaped.txt");
 console.log(outside.exit_code === 0 ? "something is wrong" : "outside: refused by the kernel");
+
+const secret = await run("cat .env");
+console.log(`secret: ${secret.stdout === "" ? "empty for commands" : "something is wrong"}`);
 
 const reach = "fetch('http://127.0.0.1:8080').catch((error) => console.log(error.cause.message))";
 const network = await run(`"${process.execPath}" -e "${reach}"`);

@@ -10,8 +10,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 /** TypeScript rooms from the lowest up; rooms on one line may know each other. */
 const levels = [
   ["engine"],
-  ["diff", "readers", "backends", "wasm"],
-  ["access", "hooks", "journal", "presets", "testing", "tools"],
+  ["diff", "http", "readers", "backends", "journal", "schema", "wasm"],
+  ["access", "hooks", "presets", "testing", "tools"],
   ["workspace"],
   ["adapters"],
   ["cli", "mcp", "web"],

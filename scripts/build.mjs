@@ -12,7 +12,7 @@ import { platform } from "./lib/platform.mjs";
 import { bin, main, root, run } from "./lib/run.mjs";
 import { whenStale } from "./lib/stale.mjs";
 
-const rust = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/node"];
+const rust = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/sandbox", "crates/node"];
 
 /** The native addon, into dist/native. */
 export function buildNative({ release = false, force = false } = {}) {

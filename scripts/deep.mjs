@@ -1,39 +1,121 @@
-// Checks that take tools of their own: licences and sources of the crates, and the
-// core under Miri. A tool that is not there is said to be missing, and the check
-// skipped; with --require that is a failure.
-import { spawnSync } from "node:child_process";
-import { has, main, run } from "./lib/run.mjs";
-import { FILTERS } from "./miri.mjs";
+// Runs a deep check: many generated cases of one kind, reproducible by a seed.
+//
+//   npm run deep -- KIND [--seed N] [--count N] [--seconds N]
+//   npm run deep -- --list             lists the kinds with their usual counts
+//   npm run deep -- --share            runs a share of every kind with a new seed (CI does this)
+//
+// Every kind is one file in test/deep. A run prints its seed, so that a failure can be repeated.
+// The last line is `N passed, N failed`; `passed` counts kinds, not cases.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { newSeed, SHARE_SECONDS } from "./lib/deep-kind.mjs";
+import { BuildError, main, root } from "./lib/run.mjs";
 
-const nightly = () => spawnSync("cargo", ["+nightly", "miri", "--version"], { stdio: "ignore" }).status === 0;
+const folder = join(root, "test/deep");
 
-const jobs = [
-  [
-    "licences, bans and sources",
-    "cargo-deny",
-    () => has("cargo-deny"),
-    ["deny", "check", "licenses", "bans", "sources"],
-  ],
-  // What reads no file and takes no clock; of properties a few cases, the many are for the native run.
-  [
-    "the core under Miri",
-    "miri on the nightly toolchain",
-    nightly,
-    ["+nightly", "miri", "test", "-p", "filewright-core", "--lib", "--", ...FILTERS],
-    // Isolated from the clock and the disk, property tests could not begin.
-    { MIRIFLAGS: "-Zmiri-disable-isolation", PROPTEST_CASES: "4", CARGO_TARGET_DIR: "target/miri" },
-  ],
-];
+/** @returns {string[]} the names of all kinds */
+const kinds = () =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith(".mjs"))
+    .map((file) => file.slice(0, -".mjs".length))
+    .sort();
 
-await main(() => {
-  for (const [name, tool, there, args, env] of jobs) {
-    if (!there()) {
-      console.log(`skip ${name}: ${tool} is not installed`);
-      if (process.argv.includes("--require")) process.exitCode = 1;
-    } else {
-      const ok = run("cargo", args, { check: false, env }).status === 0;
-      console.log(`${ok ? "ok  " : "FAIL"} ${name}`);
-      if (!ok) process.exitCode = 1;
-    }
+/** @returns {Promise<import("./lib/deep-kind.mjs").DeepKind>} */
+async function load(kind) {
+  const file = join(folder, `${kind}.mjs`);
+  if (!existsSync(file)) throw new BuildError(`there is no kind '${kind}'; known: ${kinds().join(", ")}`);
+  return (await import(file)).default;
+}
+
+/** Runs one kind and prints its figures. @returns whether every case passed */
+async function runKind(kind, { seed, count, seconds }) {
+  const { run } = await load(kind);
+  const started = performance.now();
+  const deadline = started + seconds * 1000;
+  console.log(
+    `${kind}: seed ${seed}, at most ${count} cases${seconds === Infinity ? "" : ` and ${seconds} s`}`,
+  );
+  const { cases, failures } = await run({
+    seed,
+    count,
+    isOver: () => performance.now() >= deadline,
+    secondsLeft: () => (deadline - performance.now()) / 1000,
+  });
+  for (const failure of failures.slice(0, 20)) console.error(`FAIL ${kind}, seed ${seed}: ${failure}`);
+  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+  console.log(`${kind}: ${cases} cases, ${failures.length} failures, ${minutes} min, seed ${seed}\n`);
+  // A run without a case shows nothing, so it fails.
+  return failures.length === 0 && cases > 0;
+}
+
+/**
+ * Runs a share of every kind that CI can run.
+ *
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, why: string[] }>}
+ */
+export async function deepShares() {
+  const why = [];
+  let passed = 0;
+  for (const kind of kinds()) {
+    const { share } = await load(kind);
+    if (share === 0) continue;
+    const seed = newSeed();
+    const ok = await runKind(kind, { seed, count: share, seconds: SHARE_SECONDS });
+    if (ok) passed += 1;
+    else why.push(`npm run deep -- ${kind} --seed ${seed} --count ${share}`);
   }
-});
+  return { passed, failed: why.length, skipped: 0, why };
+}
+
+function wholeNumber(name, text) {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new BuildError(`--${name} must be a positive integer`);
+  return value;
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        seed: { type: "string" },
+        count: { type: "string" },
+        seconds: { type: "string" },
+        list: { type: "boolean" },
+        share: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new BuildError(error.message);
+  }
+}
+
+if (process.argv[1] === join(root, "scripts/deep.mjs")) {
+  await main(async () => {
+    const { values, positionals } = parse();
+    if (values.list) {
+      for (const kind of kinds()) {
+        const { description, count } = await load(kind);
+        console.log(`${kind.padEnd(12)} ${String(count).padStart(8)}  ${description}`);
+      }
+      return;
+    }
+    if (values.share) {
+      const { passed, failed } = await deepShares();
+      if (failed > 0) process.exitCode = 1;
+      console.log(`${passed} passed, ${failed} failed`);
+      return;
+    }
+    if (positionals.length !== 1) throw new BuildError(`name one kind: ${kinds().join(", ")}`);
+    const [kind] = positionals;
+    const { count } = await load(kind);
+    const ok = await runKind(kind, {
+      seed: values.seed === undefined ? newSeed() : wholeNumber("seed", values.seed),
+      count: values.count === undefined ? count : wholeNumber("count", values.count),
+      seconds: values.seconds === undefined ? Infinity : wholeNumber("seconds", values.seconds),
+    });
+    if (!ok) process.exitCode = 1;
+    console.log(`${ok ? 1 : 0} passed, ${ok ? 0 : 1} failed`);
+  });
+}

@@ -15,9 +15,10 @@ import { buildNative, buildTypeScript } from "./build.mjs";
 import { buildWasm } from "./build-wasm.mjs";
 import { check } from "./check.mjs";
 import { countingCore, testsOf } from "./coverage-core.mjs";
+import { deepShares } from "./deep.mjs";
 import { fuzz } from "./fuzz.mjs";
 import { leastLines } from "./lib/coverage.mjs";
-import { bin, BuildError, main, root, run } from "./lib/run.mjs";
+import { bin, BuildError, has, main, root, run } from "./lib/run.mjs";
 import { cargoResults, lastResults, secondChance, sum, together, vitestResults } from "./lib/results.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
@@ -48,6 +49,16 @@ async function wasm() {
     process.env.FILEWRIGHT_PARITY = "skip";
   }
   return sum([]);
+}
+
+/** Programs that tests use where they exist. In CI a test must not be skipped for want of one. */
+const PROGRAMS = ["bwrap", "git", "python3", "rg", "strace"];
+
+/** In CI, a failure for each program that is missing. */
+function programs() {
+  const missing = process.env.CI === "true" ? PROGRAMS.filter((name) => !has(name)) : [];
+  const why = missing.map((name) => `${name} is missing; .ci/run has to install it`);
+  return { passed: 0, failed: missing.length, skipped: 0, why };
 }
 
 function cargo() {
@@ -124,6 +135,7 @@ function acceptance() {
 }
 
 const fast = [
+  ["programs for the tests", programs],
   ...(flag("--check") ? [["checks", check]] : []),
   ["native addon", () => built(buildNative())],
   ["TypeScript", () => built(buildTypeScript())],
@@ -142,6 +154,7 @@ const slow = [
   ...(flag("--fuzz") ? [["fuzz targets", () => fuzz(5)]] : []),
   ["acceptance", acceptance],
   ["slow tests", () => vitest("slow", "--maxWorkers=1")],
+  ["shares of the deep checks, with new seeds", deepShares],
 ];
 
 const built = async (building) => {

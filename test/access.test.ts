@@ -91,7 +91,7 @@ describe("locations", () => {
     ["~", "read", "/w/~", "/w"],
     [".", "read", "/w", "/w"],
     [".git/config", "read", "/w/.git/config", "/w"],
-    [".git/HEAD", "write", "/w/.git/HEAD", "/w"],
+    [".git/COMMIT_EDITMSG", "write", "/w/.git/COMMIT_EDITMSG", "/w"],
   ] as const)("%s for %s is %s", async (typed, intent, path, root) => {
     const resolver = await createResolver(policy);
     const location = resolver.resolve(typed, intent);

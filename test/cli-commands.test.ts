@@ -161,7 +161,7 @@ COMP_WORDS=(filewright grep --smart); COMP_CWORD=2; _filewright; echo "\${COMPRE
 
 test("approve lists what waits at a server, and answers", async () => {
   const token = "a-token-of-this-test-alone";
-  const env = { FILEWRIGHT_TOKEN: token };
+  const env = { FILEWRIGHT_TOKEN: token, FILEWRIGHT_APPROVE_TOKEN: `${token}-of-the-approver` };
   const server = spawn(process.execPath, [main, "serve", root, "--approve", "--port", "0"], {
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "pipe"],
@@ -184,6 +184,8 @@ test("approve lists what waits at a server, and answers", async () => {
           authorization: `Bearer ${token}`,
           "content-type": "application/json",
           accept: "application/json, text/event-stream",
+          // This process stands still while a command runs; the server may close a connection meanwhile.
+          connection: "close",
         },
         body: JSON.stringify({
           jsonrpc: "2.0",

@@ -189,7 +189,7 @@ describe("an overlay", () => {
     expect(all(memory)).toEqual(before);
   });
 
-  it("goes on with a commit that failed half way", async () => {
+  it("commits nothing when a commit fails half way, and all of it later", async () => {
     const memory = new MemoryBackend({ "/ws": { type: "dir" } });
     let full = true;
     const failing = new Proxy(memory as FsBackend, {
@@ -206,7 +206,8 @@ describe("an overlay", () => {
     const overlay = new OverlayBackend(failing);
     for (const name of ["a", "b", "c"]) await overlay.writeText(`/ws/${name}`, name);
     await expect(overlay.commit()).rejects.toThrow("no space");
-    expect((await overlay.changes()).map(({ path }) => path)).toEqual(["/ws/b", "/ws/c"]);
+    expect(all(memory)).toEqual({});
+    expect((await overlay.changes()).map(({ path }) => path)).toEqual(["/ws/a", "/ws/b", "/ws/c"]);
     full = false;
     await overlay.commit();
     expect(all(memory)).toEqual({ "/ws/a": "a", "/ws/b": "b", "/ws/c": "c" });

@@ -3,8 +3,10 @@ import { type FsBackend, MemoryBackend } from "../js/index.node.ts";
 
 export function minimalBackend(seed: ConstructorParameters<typeof MemoryBackend>[0] = {}): FsBackend {
   const inner = new MemoryBackend(seed);
-  const plain = async <T extends { version?: string }>(facts: Promise<T>): Promise<Omit<T, "version">> => {
-    const { version: _, ...rest } = await facts;
+  const plain = async <T extends { version?: string; fileId?: string }>(
+    facts: Promise<T>,
+  ): Promise<Omit<T, "version" | "fileId">> => {
+    const { version: _, fileId: __, ...rest } = await facts;
     return Object.freeze(rest);
   };
   return {

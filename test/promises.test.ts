@@ -32,7 +32,7 @@ function process(body: string): { readonly stdout: string; readonly status: numb
 
 test("the process waits for what is pending, and ends by itself afterwards", () => {
   const ran = process(`
-    const fs = new LocalBackend({ roots: [{ path: root }] });
+    const fs = new LocalBackend();
     void fs.readBytes(root + "/a.txt").then(() => console.log("read"));
   `);
   expect(ran).toEqual({ stdout: "read\n", status: 0 });
@@ -40,7 +40,7 @@ test("the process waits for what is pending, and ends by itself afterwards", () 
 
 test("many at once are all settled, each with its own result", () => {
   const ran = process(`
-    const fs = new LocalBackend({ roots: [{ path: root }] });
+    const fs = new LocalBackend();
     const all = await Promise.allSettled(
       Array.from({ length: 2_000 }, (_, n) => (n % 3 === 0 ? fs.readBytes(root + "/none" + n) : fs.stat(root + "/a.txt"))),
     );
@@ -57,7 +57,7 @@ test("many at once are all settled, each with its own result", () => {
 test("workers that end while they wait break nothing, and others get their answers", () => {
   const ran = process(`
     import { isMainThread, parentPort, Worker } from "node:worker_threads";
-    const fs = new LocalBackend({ roots: [{ path: root }] });
+    const fs = new LocalBackend();
     if (isMainThread) {
       for (let round = 0; round < 8; round++) {
         const worker = new Worker(new URL(import.meta.url));

@@ -311,7 +311,8 @@ describe("rules", () => {
   it("what is protected may be read, its neighbours written, what holds it neither moved nor deleted", async () => {
     const { inner, backend } = make(protecting, { ...SEED, "/ws/p/q/.git/config": "c" });
     expect(await backend.readText("/ws/.git/config")).toBe("[core]");
-    expect(await codeOf(() => backend.writeText("/ws/.git/HEAD", "x"))).toBe("OK");
+    expect(await codeOf(() => backend.writeText("/ws/.git/HEAD", "x"))).toBe("PROTECTED_PATH");
+    expect(await codeOf(() => backend.writeText("/ws/.git/COMMIT_EDITMSG", "x"))).toBe("OK");
     expect(await codeOf(() => backend.writeText("/ws/.github/hooks/x", "1", { createDirs: true }))).toBe(
       "OK",
     );

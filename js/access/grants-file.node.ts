@@ -22,9 +22,10 @@ import { LocalBackend } from "../backends/local.node.ts";
 import { defaultStateDir } from "../backends/lock.node.ts";
 import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { gateOf, integer, type Options, options as described, text } from "../schema/option.ts";
 import {
-  checkGrant,
   formatGrants,
+  givenGrant,
   type Grant,
   type GrantsText,
   type GrantStore,
@@ -39,6 +40,15 @@ export interface GrantsFileOptions {
   /** The longest wait for another process, in milliseconds. Default 5000. */
   readonly lockTimeoutMs?: number | undefined;
 }
+
+/** The options of {@link openGrantsFile}. */
+export const GRANTS_FILE_OPTIONS: Options<GrantsFileOptions> = described("GrantsFileOptions", {
+  stateDir: text(),
+  lockTimeoutMs: integer(0),
+});
+
+const gate = gateOf("openGrantsFile", GRANTS_FILE_OPTIONS);
+const gatePath = gateOf("openGrantsFile", text());
 
 /** Grants in a file. */
 export interface GrantsFile extends GrantStore {
@@ -68,11 +78,12 @@ export function defaultGrantsFile(): string {
  * await grants.remove("/home/me/project");
  *
  * @throws FilewrightError INVALID_ARGUMENT for a file that cannot be understood, is a
- * link, belongs to somebody else or may be written by others
+ * link, belongs to somebody else or may be written by others, and for options that make no sense
  */
 export async function openGrantsFile(path: string, options: GrantsFileOptions = {}): Promise<GrantsFile> {
-  const disk = new LocalBackend({ stateDir: options.stateDir, durability: "durable" });
-  const named = resolve(path);
+  const { stateDir, lockTimeoutMs = 5000 } = gate(options);
+  const disk = new LocalBackend({ stateDir, durability: "durable" });
+  const named = resolve(gatePath(path));
   const file = join(await disk.realpath(dirname(named)), basename(named));
   let seen: { readonly stamp: string; readonly text: GrantsText } | undefined;
 
@@ -85,7 +96,7 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
 
   const change = async (next: (grants: readonly Grant[]) => readonly Grant[]): Promise<boolean> => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const lock = await disk.lock(file, { timeoutMs: options.lockTimeoutMs ?? 5000, resolved: true });
+    const lock = await disk.lock(file, { timeoutMs: lockTimeoutMs, resolved: true });
     try {
       for (let tries = 1; ; tries++) {
         // The version first: what is read after it can only be newer, which the write then refuses.
@@ -115,7 +126,8 @@ export async function openGrantsFile(path: string, options: GrantsFileOptions = 
     file,
     list: () => read().grants,
     async add(grant: Grant): Promise<void> {
-      await change((grants) => withGrant(grants, checkGrant(grant), Date.now()));
+      const given = givenGrant(grant);
+      await change((grants) => withGrant(grants, given, Date.now()));
     },
     remove: (dir: string) => change((grants) => grants.filter((grant) => grant.dir !== dir)),
   });

@@ -9,6 +9,17 @@
 import type { MaybePromise } from "../backends/backend.ts";
 import { checkPath, isWithin, normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import {
+  anyText,
+  choice,
+  gateOf,
+  list,
+  type Options,
+  options,
+  required,
+  type Rows,
+  text,
+} from "../schema/option.ts";
 
 /** What a grant allows; `write` includes reading. */
 export type GrantAccess = "read" | "write";
@@ -26,6 +37,30 @@ export interface Grant {
   readonly by?: string;
 }
 
+const NEW_GRANT_ROWS: Rows<Omit<Grant, "granted_at">> = {
+  dir: required(text()),
+  access: required(choice("read", "write")),
+  expires: text(),
+  by: anyText(),
+};
+
+/** A grant that is given now. */
+export const NEW_GRANT_OPTIONS: Options<Omit<Grant, "granted_at">> = options("Grant", NEW_GRANT_ROWS);
+
+/** A grant as a program gives it. Entries of a file may have more keys, which are kept. */
+const GRANT_OPTIONS: Options<Grant> = options<Grant>("Grant", {
+  ...NEW_GRANT_ROWS,
+  granted_at: required(text()),
+});
+
+const gateGrant = gateOf("grant", GRANT_OPTIONS);
+const gateInitial = gateOf("memoryGrants", list(GRANT_OPTIONS));
+
+/** A grant that a program gives, in its normal form. @throws FilewrightError INVALID_ARGUMENT */
+export function givenGrant(grant: Grant): Grant {
+  return checkGrant(gateGrant(grant));
+}
+
 /** Keeps grants. Several processes may share what is kept. */
 export interface GrantStore {
   /** Every grant, those that have ended included. Asked on each call, so it must be quick. */
@@ -36,13 +71,13 @@ export interface GrantStore {
   remove(dir: string): MaybePromise<boolean>;
 }
 
-/** Grants that last as long as the object. */
+/** Grants that last as long as the object. @throws FilewrightError INVALID_ARGUMENT for what is no grant */
 export function memoryGrants(initial: readonly Grant[] = []): GrantStore {
-  let grants = initial.map(checkGrant);
+  let grants: readonly Grant[] = gateInitial(initial).map(checkGrant);
   return Object.freeze({
     list: () => grants,
     add(grant: Grant) {
-      grants = [...withGrant(grants, checkGrant(grant), Date.now())];
+      grants = [...withGrant(grants, givenGrant(grant), Date.now())];
     },
     remove(dir: string) {
       const kept = grants.filter((grant) => grant.dir !== dir);

@@ -6,7 +6,26 @@ export * from "./policy.ts";
 export * from "./grants.ts";
 export type { Location } from "./location.ts";
 export * from "./permissions.ts";
-export { compileRules, type Decision, type Place, placeOf, type Rule, type Rules } from "./rules.ts";
-export { createResolver, rootOf, type Realpath, type Resolver } from "./resolve.ts";
+export {
+  type CallRules,
+  compileRules,
+  type Decision,
+  type Place,
+  placeOf,
+  type Rule,
+  type Rules,
+} from "./rules.ts";
+export {
+  type CallFacts,
+  decide,
+  type DecisionSource,
+  type DecisionSourceName,
+  type Effect,
+  policySource,
+  rulesSource,
+  type Verdict,
+} from "./decide.ts";
+export { createResolver, type PlaceVerdict, rootOf, type Realpath, type Resolver } from "./resolve.ts";
+export { type PlaceDecision, type PlaceRow, type PlacesOptions, placeRows } from "../backends/places.ts";
 export { outside, protectedPath, readOnly, shownPath } from "../backends/outside.ts";
 export { escapeControls } from "../backends/paths.ts";

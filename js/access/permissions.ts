@@ -12,7 +12,30 @@ import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback.ts"
 import { escapeControls, isWithin, parentOf } from "../backends/paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { covers, type Grant, type GrantAccess, type GrantStore, isInForce, memoryGrants } from "./grants.ts";
+import {
+  anyText,
+  callback,
+  choice,
+  dateOption,
+  either,
+  flag,
+  gateOf,
+  instance,
+  type Options,
+  options,
+  reader,
+  required,
+  text,
+} from "../schema/option.ts";
+import {
+  covers,
+  type Grant,
+  type GrantAccess,
+  type GrantStore,
+  isInForce,
+  memoryGrants,
+  NEW_GRANT_OPTIONS,
+} from "./grants.ts";
 import type { Location } from "./location.ts";
 
 /** What a question is about, for those who show more than its text. */
@@ -42,6 +65,17 @@ export interface GrantReply {
   /** Who answered. */
   readonly by?: string | undefined;
 }
+
+/** An answer about a directory. One that does not fit denies. */
+export const GRANT_REPLY: Options<GrantReply> = options("GrantReply", {
+  answer: required(anyText()),
+  access: choice("read", "write"),
+  expires: dateOption,
+  remember: flag(),
+  by: anyText(),
+});
+
+const readReply = reader(either(anyText(), GRANT_REPLY));
 
 /** Puts a question to somebody. */
 export type AskGrant = (
@@ -76,6 +110,26 @@ export interface PermissionSetup {
   readonly onEvent?: ((event: GrantEvent) => void) | undefined;
 }
 
+/** A store of grants: anything with the methods. */
+export const GRANT_STORE: Options<GrantStore> = instance<GrantStore>("GrantStore", "a store of grants", {
+  list: required(callback()),
+  add: required(callback()),
+  remove: required(callback()),
+});
+
+/** The options of {@link makePermissions}. */
+export const PERMISSION_SETUP: Options<PermissionSetup> = options("PermissionSetup", {
+  mode: required(choice("off", "prompt")),
+  store: required(GRANT_STORE),
+  file: text(),
+  ask: callback(),
+  now: callback(),
+  onEvent: callback(),
+});
+
+const gate = gateOf("makePermissions", PERMISSION_SETUP);
+const gateGrant = gateOf("grants.add", NEW_GRANT_OPTIONS);
+
 /** One path of a call. */
 export interface Wanted {
   readonly at: Location;
@@ -88,6 +142,8 @@ export interface Wanted {
   readonly began: number;
   /** Whether the content at a real path is a secret: it is asked for by itself. */
   readonly secret?: ((real: string) => boolean) | undefined;
+  /** Lets these secrets be read, and no others any more; undefined: in the storage that is asked about. */
+  readonly grantSecrets?: ((paths: readonly string[]) => void) | undefined;
 }
 
 /** Who may use which directories. */
@@ -117,9 +173,9 @@ interface Pending {
   abandon(): void;
 }
 
-/** Makes permissions over a store. */
+/** Makes permissions over a store. @throws FilewrightError INVALID_ARGUMENT naming the option */
 export function makePermissions(setup: PermissionSetup): Permissions {
-  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = setup;
+  const { mode, store, file, ask, now = Date.now, onEvent = () => undefined } = gate(setup);
   const session = memoryGrants();
   const pending = new Set<Pending>();
   /** When a directory was last refused, on a clock that ticks with calls and refusals. */
@@ -142,8 +198,9 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     const about = { dir, access, tool, ...who, path: wanted.at.typed, signal };
     const given = await ask(`${what} ${escapeControls(dir)}?`, ["yes", "no"], about);
     if (signal.aborted) return false; // An answer to a question that was taken back.
-    const reply: GrantReply = typeof given === "object" && given !== null ? given : { answer: given };
-    if (typeof reply.answer !== "string" || reply.answer.trim().toLowerCase() !== "yes") return false;
+    const understood = readReply(given);
+    const reply = typeof understood === "string" ? { answer: understood } : understood;
+    if (reply === undefined || reply.answer.trim().toLowerCase() !== "yes") return false;
     const grant: Grant = {
       dir,
       access: reply.access ?? "write",
@@ -220,7 +277,8 @@ export function makePermissions(setup: PermissionSetup): Permissions {
       if (!(await answerTo(question(wanted, real, "Allow the secret to be read:"), signal)))
         throw refused(wanted);
     }
-    fs.grantSecrets(await granted());
+    const grant = wanted.grantSecrets ?? ((paths: readonly string[]) => fs.grantSecrets?.(paths));
+    grant(await granted());
   };
 
   return Object.freeze({
@@ -245,7 +303,7 @@ export function makePermissions(setup: PermissionSetup): Permissions {
     },
     list: async () => (await all()).filter((grant) => isInForce(grant, now())),
     add: async (grant: Omit<Grant, "granted_at">) => {
-      await store.add({ ...grant, granted_at: new Date(now()).toISOString() });
+      await store.add({ ...gateGrant(grant), granted_at: new Date(now()).toISOString() });
       onEvent({ type: "grant_given", dir: grant.dir, access: grant.access });
     },
     revoke: async (dir: string) => {

@@ -3,8 +3,21 @@
  * intersection. Nothing here touches storage; what enforces a policy is a
  * confined backend.
  */
+import {
+  choice,
+  flag,
+  gateOf,
+  integer,
+  list,
+  nullable,
+  type Options,
+  options,
+  type Rows,
+  text,
+} from "../schema/option.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
+import { PLACES_OPTIONS, type PlacesOptions, placesOf } from "../backends/places.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
 
 export type { FollowSymlinks, Intent } from "../backends/policy.ts";
@@ -18,10 +31,12 @@ export interface PolicyOptions {
   readonly cwd?: string | undefined;
   /** Globs relative to `cwd`; what they match is out of bounds. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse writes to what other programs obey: git's hooks, configuration of agents, editors, shells. Default false. */
+  /** Refuse writes to protected places: what other programs run or obey, as git's hooks. Default false. */
   readonly protect?: boolean | undefined;
   /** `grant`: keep the content of secrets (`.env`, keys, tokens) from being read. Default `allow`. */
   readonly secrets?: "grant" | "allow" | undefined;
+  /** Changes to the table of protected and secret places. */
+  readonly places?: PlacesOptions | undefined;
   /** Refuse every write. Default false. */
   readonly readOnly?: boolean | undefined;
   /** Default `inside`. */
@@ -38,26 +53,41 @@ export interface AllowLists extends PolicyOptions {
   readonly write?: readonly string[] | undefined;
 }
 
+const POLICY_ROWS: Rows<PolicyOptions> = {
+  cwd: text(),
+  deny: list(text()),
+  protect: flag(),
+  secrets: choice("grant", "allow"),
+  places: PLACES_OPTIONS,
+  readOnly: flag(),
+  followSymlinks: choice("inside", "never", "any"),
+  maxOutputBytes: integer(1),
+};
+
+/** The options of a policy's factories. */
+export const POLICY_OPTIONS: Options<PolicyOptions> = options("PolicyOptions", POLICY_ROWS);
+
+/** The options of {@link SandboxPolicy.allowList}. */
+export const ALLOW_LISTS: Options<AllowLists> = options("AllowLists", {
+  ...POLICY_ROWS,
+  read: nullable(list(text())),
+  write: list(text()),
+});
+
+const gate = gateOf("SandboxPolicy", POLICY_OPTIONS);
+const gateLists = gateOf("SandboxPolicy.allowList", ALLOW_LISTS);
+
 function make(read: readonly string[] | null, write: readonly string[], options: PolicyOptions): Policy {
   const cwd = absolute(options.cwd ?? write[0] ?? read?.[0] ?? "/");
   const places = (list: readonly string[]): readonly string[] =>
     Object.freeze([...new Set(list.map((entry) => absolute(entry, cwd)))]);
-  const deny = options.deny ?? [];
-  if (deny.some((glob) => typeof glob !== "string" || glob === "")) {
-    throw new FilewrightError("INVALID_ARGUMENT", "deny must be a list of globs that are not empty");
-  }
-  const { secrets = "allow" } = options;
-  if (secrets !== "grant" && secrets !== "allow") {
-    throw new FilewrightError("INVALID_ARGUMENT", 'secrets must be "grant" or "allow"');
-  }
-  const limit = options.maxOutputBytes;
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new FilewrightError("INVALID_ARGUMENT", "maxOutputBytes must be a positive integer");
-  }
+  const { deny = [], secrets = "allow", maxOutputBytes: limit } = options;
+  const changed = placesOf(options.places);
   return Object.freeze({
     cwd,
     read: read === null ? null : places(read),
     write: places(write),
+    ...(changed.length > 0 ? { places: changed } : {}),
     deny: Object.freeze([...new Set(deny)]),
     protect: options.protect ?? false,
     ...(secrets === "grant" ? { secrets } : {}),
@@ -96,19 +126,21 @@ export interface PolicyFactories {
 
 /** Makes and combines policies. */
 export const SandboxPolicy: PolicyFactories = Object.freeze({
-  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], options),
-  readOnly: (root: string, options: PolicyOptions = {}) => make([root], [], { ...options, readOnly: true }),
-  allowList: (lists: AllowLists) => {
+  workspaceOnly: (root: string, options: PolicyOptions = {}) => make([root], [root], gate(options)),
+  readOnly: (root: string, options: PolicyOptions = {}) =>
+    make([root], [], { ...gate(options), readOnly: true }),
+  allowList: (given: AllowLists) => {
+    const lists = gateLists(given);
     const write = lists.write ?? [];
     return make(lists.read === undefined ? write : lists.read, write, lists);
   },
-  amplifier: (cwd: string, options: PolicyOptions = {}) => make(null, ["."], { ...options, cwd }),
-  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], options),
+  amplifier: (cwd: string, options: PolicyOptions = {}) => make(null, ["."], { ...gate(options), cwd }),
+  openRead: (root: string, options: PolicyOptions = {}) => make(null, [root], gate(options)),
   intersect: (a: Policy, b: Policy) => {
     const limits = [a.maxOutputBytes, b.maxOutputBytes].filter((limit) => limit !== undefined);
     const strictness: readonly FollowSymlinks[] = ["never", "inside", "any"];
     const read = a.read === null ? b.read : b.read === null ? a.read : common(a.read, b.read);
-    return make(read, common(a.write, b.write), {
+    const both = make(read, common(a.write, b.write), {
       cwd: a.cwd,
       deny: [...a.deny, ...carryOver(b, a.cwd)],
       protect: a.protect || b.protect,
@@ -117,8 +149,19 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
       followSymlinks: strictness.find((one) => one === a.followSymlinks || one === b.followSymlinks),
       maxOutputBytes: limits.length > 0 ? Math.min(...limits) : undefined,
     });
+    const places = commonPlaces(a, b);
+    return places.length === 0 ? both : Object.freeze({ ...both, places });
   },
 });
+
+/** What both policies say of places: every restriction, and the exceptions that neither of them refuses. */
+function commonPlaces(a: Policy, b: Policy): readonly string[] {
+  const holds = ({ places = [], protect, secrets }: Policy, place: string): boolean =>
+    places.includes(place) || (place.startsWith("readable ") ? secrets !== "grant" : !protect);
+  const isLoosening = (place: string): boolean => /^(?:allow|ask|readable) /.test(place);
+  const all = [...new Set([...(a.places ?? []), ...(b.places ?? [])])];
+  return Object.freeze(all.filter((place) => !isLoosening(place) || (holds(a, place) && holds(b, place))));
+}
 
 /** The places that lie in both lists. */
 function common(a: readonly string[], b: readonly string[]): readonly string[] {

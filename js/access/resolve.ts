@@ -5,12 +5,26 @@
  * when the resolver was made. A link below a root is judged by the confined
  * backend, on the real path, when the location is used.
  */
-import { outside, protectedPath, readOnly } from "../backends/outside.ts";
+import { outside, protectedPlace, readOnly } from "../backends/outside.ts";
+import { throughAlias } from "../backends/aliases.ts";
 import { checkPath, escapeControls, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import { type PlaceRow, placeRow } from "../backends/places.ts";
 import type { Intent } from "../backends/policy.ts";
+import { POLICY } from "../backends/option-schema.ts";
 import { compileRules } from "../backends/rules.ts";
+import { gateOf } from "../schema/option.ts";
 import { type Location, makeLocation } from "./location.ts";
 import type { SandboxPolicy } from "./policy.ts";
+
+/** The rows of the table of places that hold for a path. */
+export interface PlaceVerdict {
+  /** The row whose `decision` is `refuse` or `ask`; undefined where the path is written like others. */
+  readonly write: PlaceRow | undefined;
+  /** The row that makes it a secret; undefined where its content is read like others'. */
+  readonly read: PlaceRow | undefined;
+}
+
+const gate = gateOf("createResolver", POLICY);
 
 /** Judges typed paths and shows paths, for one policy. */
 export interface Resolver {
@@ -20,8 +34,12 @@ export interface Resolver {
    * @throws INVALID_ARGUMENT, NAME_TOO_LONG, READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH
    */
   resolve(typed: string, intent: Intent): Location;
+  /** Whether an absolute path, as written, may be told: it lies where reading is allowed, and is not denied. */
+  mayRead(path: string): boolean;
   /** Whether the content at a real path is a secret that is kept. */
   secret(real: string): boolean;
+  /** Which rows of the table of places hold for a real path. */
+  place(real: string): PlaceVerdict;
   /** Relative to the working directory when inside it, else absolute; can be passed back as it is. */
   display(path: string): string;
   /** {@link Resolver.display} with control and bidirectional characters escaped, for text. */
@@ -36,9 +54,10 @@ export type Realpath = (path: string) => string | Promise<string>;
  * never again: retargeting a link that named one of them changes nothing.
  */
 export async function createResolver(
-  policy: SandboxPolicy,
+  given: SandboxPolicy,
   realpath: Realpath = (path) => path,
 ): Promise<Resolver> {
+  const policy = gate(given);
   const real = new Map<string, string>();
   for (const path of [policy.cwd, ...(policy.read ?? []), ...policy.write]) {
     if (!real.has(path)) real.set(path, await realpath(path));
@@ -60,42 +79,44 @@ export async function createResolver(
 function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
   const rules = compileRules(policy);
   const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };
+  const allRoots = [...(policy.read ?? ["/"]), ...policy.write];
 
   const resolve = (typed: string, intent: Intent): Location => {
     checkPath(typed);
     const { path: named, directory } = normalise(joinPath(policy.cwd, typed));
     if (intent === "write" && policy.readOnly) throw readOnly(typed);
-    const path = throughAlias(named, roots[intent], aliases);
+    const path = throughAlias(named, allRoots, aliases);
     const root = rootOf(path, roots[intent]);
     if (root === null) throw outside(typed, intent);
     const verdict = rules.judge(path);
     if (verdict.denied) throw outside(typed, intent);
-    if (intent === "write" && verdict.protected) throw protectedPath(typed);
+    if (intent === "write" && verdict.protected) throw protectedPlace(typed, rowOf(verdict.row));
     return makeLocation({ typed, path, intent, root, directory });
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;
+  const mayRead = (named: string): boolean => {
+    const path = throughAlias(named, allRoots, aliases);
+    const reachable = policy.followSymlinks === "any" || rootOf(path, policy.read) !== null;
+    return reachable && !rules.judge(path).denied;
+  };
   const secret = (real: string): boolean => rules.judge(real).secret;
+  const rowOf = (row: number | undefined): PlaceRow => placeRow(row ?? -1, policy.places ?? []);
+  const place = (real: string): PlaceVerdict => {
+    const { protected: refused, asks, row, secretRow } = rules.judge(real);
+    return {
+      write: refused || asks ? rowOf(row) : undefined,
+      read: secretRow === undefined ? undefined : rowOf(secretRow),
+    };
+  };
   return Object.freeze({
     policy,
     resolve,
+    mayRead,
     secret,
+    place,
     display,
     show: (path: string) => escapeControls(display(path)),
   });
-}
-
-/** A path below a root's old name means the place that root was when it was pinned. */
-function throughAlias(
-  path: string,
-  roots: readonly string[] | null,
-  aliases: readonly (readonly [string, string])[],
-): string {
-  if (aliases.length === 0 || (roots !== null && rootOf(path, roots) !== null)) return path;
-  for (const [from, to] of aliases) {
-    const rest = relativeTo(path, from);
-    if (rest !== null) return rest === "." ? to : to === "/" ? `/${rest}` : `${to}/${rest}`;
-  }
-  return path;
 }
 
 /** The deepest root that holds a path; null when none does. */

@@ -1,25 +1,48 @@
 /**
- * Rules: who is asked before a call happens. An ordered list; the first rule
- * that matches decides.
+ * Call rules: an ordered list; the first rule that matches decides.
  *
- * A path glob is held against the path as the call names it and against the
+ * A rule's path is held against the path as the call names it and against the
  * place it really leads to: a restriction is met by either, a permission must
- * cover both, so that no link goes around a rule.
+ * cover both, so that no link goes around a rule. It covers the directory that
+ * it names and everything below. Each path that a call reaches is decided by
+ * itself, and the strictest decision counts.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
-import { compileGlobs } from "../backends/globs.ts";
+import { isWithin } from "../backends/paths.ts";
+import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import {
+  anything,
+  assertToolNames,
+  callback,
+  choice,
+  either,
+  gateOf,
+  instance,
+  list,
+  mapOf,
+  nullable,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
 import type { Location } from "./location.ts";
+import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
 
 /** What a rule decides. */
 export type Decision = "allow" | "deny" | "ask";
 
 /** One rule. Every condition given must hold. */
 export interface Rule {
-  /** A canonical tool name, or `*`. */
+  /** A canonical tool name, or `*`. A rule on `delete` or `move` holds for whatever deletes or moves. */
   readonly tool?: string;
-  /** A glob relative to the cwd. */
+  /**
+   * A glob relative to the cwd, or absolute: what it matches is covered with everything
+   * below it. Without a slash, or beginning with `**`, it holds at any depth below every root.
+   */
   readonly path?: string;
   /**
    * Arguments that must have exactly these values, or a test of them. A test that
@@ -29,61 +52,186 @@ export interface Rule {
   readonly decision: Decision;
 }
 
-/** One path of a call, in the forms a glob is held against. */
+/** The options of a rule. */
+export const RULE_OPTIONS: Options<Rule> = options("Rule", {
+  tool: text(),
+  path: text(),
+  args: either(mapOf(anything()), callback()),
+  decision: required(choice("allow", "deny", "ask")),
+});
+
+const gate = gateOf("compileRules", list(RULE_OPTIONS));
+// A policy has these members too, and is taken.
+const checkBases = gateOf(
+  "compileRules",
+  instance<GlobBases>("GlobBases", "the working directory and the roots", {
+    cwd: required(text()),
+    read: required(nullable(list(text()))),
+    write: required(list(text())),
+  }),
+);
+
+/** One path that a call reaches, in the absolute forms that a rule is held against. */
 export type Place = readonly string[];
 
 /** Compiled rules. */
 export interface Rules {
+  /** The rules that hold for one call. Without `args` every restriction holds, and no permission that tests them. */
+  forCall(tool: string, args?: object): CallRules;
+  /** These rules and others; the stricter decision of the two counts, and a permission of the others adds nothing. */
+  with(others: Rules): Rules;
+}
+
+/** The rules that hold for one call. */
+export interface CallRules {
   /** Whether a rule looks at paths; without one places need not be found out. */
   readonly byPath: boolean;
-  /** Decides for a call; undefined where no rule matches. */
-  decide(tool: string, places: readonly Place[], args: object): Decision | undefined;
+  /** Whether anything can be denied or asked about. */
+  readonly restricts: boolean;
+  /** Decides on one path, or without a path; undefined where no rule matches. */
+  decide(place: Place): Decision | undefined;
+  /** Whether a rule with one of these decisions could match the path or anything below it. */
+  mayReach(path: string, decisions: readonly Decision[]): boolean;
+  /**
+   * What the rules with these decisions cover, as absolute deny globs: none where there is no
+   * such rule, undefined where an earlier rule takes something out of it, which globs cannot say.
+   */
+  globs(decisions: readonly Decision[]): readonly string[] | undefined;
 }
 
-const DECISIONS: ReadonlySet<unknown> = new Set<Decision>(["allow", "deny", "ask"]);
+interface Compiled {
+  readonly rule: Rule;
+  readonly path?: {
+    readonly globs: readonly string[];
+    readonly prefixes: readonly string[];
+    covers(path: string): boolean;
+  };
+}
 
-/** Compiles the rules once. @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT */
-export function compileRules(rules: readonly Rule[]): Rules {
-  const compiled = rules.map((rule, index) => {
-    if (!DECISIONS.has(rule.decision)) {
-      throw new FilewrightError("INVALID_ARGUMENT", `rules[${index}].decision must be allow, deny or ask`);
-    }
-    return { rule, globs: rule.path === undefined ? undefined : compileGlobs([rule.path]) };
-  });
-  return Object.freeze({
-    byPath: compiled.some(({ globs }) => globs !== undefined),
-    decide(tool: string, places: readonly Place[], args: object): Decision | undefined {
-      for (const { rule, globs } of compiled) {
-        const permits = rule.decision === "allow";
-        if (rule.tool !== undefined && rule.tool !== "*" && rule.tool !== tool) continue;
-        if (rule.args !== undefined && !holds(rule.args, args, !permits)) continue;
-        if (globs !== undefined) {
-          const hit = (path: string): boolean => globs.matches(path);
-          const met = permits
-            ? places.length > 0 && places.every((place) => place.every(hit))
-            : places.some((place) => place.some(hit));
-          if (!met) continue;
-        }
-        return rule.decision;
-      }
-      return undefined;
+/** Where rules have no workspace to be relative to. */
+const NO_BASES: GlobBases = { cwd: "/", read: [], write: [] };
+
+/**
+ * Compiles the rules once. `bases`: the cwd and the roots, resolved, that paths are relative to;
+ * `tools`: the names that a rule may give beside `*`.
+ * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
+ */
+export function compileRules(
+  rules: readonly Rule[],
+  bases: GlobBases = NO_BASES,
+  tools: ReadonlySet<string> = TOOL_NAMES,
+): Rules {
+  checkBases(bases);
+  const checked = gate(rules);
+  assertToolNames("compileRules", "", checked, tools);
+  return ruleLists([checked.map((rule, index) => compileRule(rule, index, bases))]);
+}
+
+function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {
+  if (rule.path === undefined) return { rule };
+  try {
+    const { globs, prefixes, coversSlash } = ruleGlobs(rule.path, bases);
+    const matcher = engine().compileRules({
+      cwd: "/",
+      roots: [],
+      deny: globs,
+      protect: false,
+      secrets: false,
+    });
+    const covers = (path: string): boolean => (path === "/" ? coversSlash : matcher.judge(path).denied);
+    return { rule, path: { globs, prefixes, covers } };
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    const message = error.message.replace(/^deny glob/u, "glob");
+    throw new FilewrightError(error.code, `rules[${index}].path: ${message}`, { cause: error });
+  }
+}
+
+/** Rules of several parties, the workspace's first. */
+function ruleLists(lists: readonly (readonly Compiled[])[]): Rules {
+  const made: LinkedRules = {
+    lists,
+    forCall: (tool, args) => callRules(lists.map((list) => applying(list, tool, args))),
+    with: (others) => ruleLists([...lists, ...(others as LinkedRules).lists]),
+  };
+  return Object.freeze(made);
+}
+
+interface LinkedRules extends Rules {
+  readonly lists: readonly (readonly Compiled[])[];
+}
+
+/** The rules of a list that hold for a call. Behind one that holds for every path nothing is reached. */
+function applying(list: readonly Compiled[], tool: string, args: object | undefined): readonly Compiled[] {
+  const found: Compiled[] = [];
+  for (const one of list) {
+    const { tool: named, args: wanted, decision } = one.rule;
+    if (named !== undefined && named !== "*" && named !== tool) continue;
+    const restricts = decision !== "allow";
+    if (wanted !== undefined && !(args === undefined ? restricts : holds(wanted, args, restricts))) continue;
+    found.push(one);
+    if (one.path === undefined) break;
+  }
+  return found;
+}
+
+function callRules(lists: readonly (readonly Compiled[])[]): CallRules {
+  const all = lists.flat();
+  const within = (decisions: readonly Decision[]): readonly Compiled[] =>
+    all.filter(({ rule, path }) => path !== undefined && decisions.includes(rule.decision));
+  return {
+    byPath: all.some(({ path }) => path !== undefined),
+    restricts: all.some(({ rule }) => rule.decision !== "allow"),
+    decide(place) {
+      const [first, ...others] = lists.map((list) => decideIn(list, place));
+      return strictest([first, ...others.filter((decision) => decision === "deny" || decision === "ask")]);
     },
-  });
+    mayReach: (path, decisions) =>
+      within(decisions).some(({ path: of }) => overlap(of?.prefixes ?? [], [path])),
+    globs(decisions) {
+      for (const list of lists) {
+        for (const [index, { rule, path }] of list.entries()) {
+          if (!decisions.includes(rule.decision)) continue;
+          // A rule about every path that is left.
+          if (path === undefined) return undefined;
+          const before = list.slice(0, index).filter((one) => !decisions.includes(one.rule.decision));
+          if (before.some((one) => overlap(one.path?.prefixes ?? [], path.prefixes))) return undefined;
+        }
+      }
+      return [...new Set(within(decisions).flatMap(({ path }) => path?.globs ?? []))].sort();
+    },
+  };
 }
 
-/** The forms of a path: as it is named, and where it leads, relative to the cwd. */
-export async function placeOf(
-  fs: FsBackend,
-  at: Location,
-  entry: boolean,
-  display: (path: string) => string,
-): Promise<Place> {
-  const named = display(at.path);
+function decideIn(list: readonly Compiled[], place: Place): Decision | undefined {
+  for (const { rule, path } of list) {
+    if (path === undefined) return rule.decision;
+    const met =
+      rule.decision === "allow" ? place.length > 0 && place.every(path.covers) : place.some(path.covers);
+    if (met) return rule.decision;
+  }
+  return undefined;
+}
+
+/** Whether a path can lie below a directory of each list. */
+function overlap(a: readonly string[], b: readonly string[]): boolean {
+  return a.some((one) => b.some((other) => isWithin(one, other) || isWithin(other, one)));
+}
+
+/** The strictest of some decisions: deny, ask, none, allow. */
+export function strictest(decisions: readonly (Decision | undefined)[]): Decision | undefined {
+  if (decisions.includes("deny")) return "deny";
+  if (decisions.includes("ask")) return "ask";
+  return decisions.length === 0 || decisions.includes(undefined) ? undefined : "allow";
+}
+
+/** The forms of a path: as it is named, and where it leads; absolute. */
+export async function placeOf(fs: FsBackend, at: Pick<Location, "path">, entry: boolean): Promise<Place> {
   try {
     const real = await (entry ? entryPathVia : realpathVia)(fs, at.path);
-    return real === at.path ? [named] : [named, display(real)];
+    return real === at.path ? [at.path] : [at.path, real];
   } catch (error) {
-    if (error instanceof FilewrightError) return [named]; // It leads nowhere: the tool will say why.
+    if (error instanceof FilewrightError) return [at.path]; // It leads nowhere: the tool will say why.
     throw error;
   }
 }

@@ -6,9 +6,10 @@
  * holds no images: an image becomes an artifact where there is an artifact
  * service, for the kit's `load_artifacts` tool.
  */
+import { callback, gateOf } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type GeminiSchema, geminiSchema } from "./gemini-schema.ts";
-import { type ApprovingOptions, askingAbout, offered } from "./offer.ts";
+import { type ApprovingOptions, askingAbout, offered, APPROVING_OPTIONS } from "./offer.ts";
 import { imagesOf } from "./outcome.ts";
 
 export type { ApprovalQuestion, Approve } from "./offer.ts";
@@ -36,6 +37,9 @@ export interface AdkToolInit {
 /** The kit's class `FunctionTool`. */
 export type AdkFunctionTool<Tool> = new (init: AdkToolInit) => Tool;
 
+const gate = gateOf("toAdkTools", APPROVING_OPTIONS);
+const checkClass = gateOf("toAdkTools", callback());
+
 /**
  * The tools of a workspace for `new LlmAgent({ tools })`.
  *
@@ -49,8 +53,10 @@ export type AdkFunctionTool<Tool> = new (init: AdkToolInit) => Tool;
 export function toAdkTools<Tool>(
   ws: Workspace,
   functionTool: AdkFunctionTool<Tool>,
-  options: ApprovingOptions = {},
+  given: ApprovingOptions = {},
 ): Tool[] {
+  checkClass(functionTool);
+  const options = gate(given);
   return offered(ws, options).map((tool) => {
     const parameters: GeminiSchema = geminiSchema(tool.inputSchema);
     return new functionTool({

@@ -6,8 +6,16 @@
  * text and the host a `tool-error` part whose error has the code. Images become
  * files in the model's output.
  */
+import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
 import type { Success, Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type Approve, askingAbout, offered } from "./offer.ts";
+import {
+  type AdapterOptions,
+  type Approve,
+  askingAbout,
+  offered,
+  ADAPTER_ROWS,
+  PRESET_CHOICE,
+} from "./offer.ts";
 import { imagesOf, succeed } from "./outcome.ts";
 import { type StandardSchema, standardSchema } from "./standard-schema.ts";
 import { strictOrNot } from "./strictness.ts";
@@ -51,6 +59,15 @@ export interface AiSdkOptions extends AdapterOptions {
   readonly strict?: boolean | undefined;
 }
 
+/** The options of {@link toAiSdk}. */
+export const AI_SDK_OPTIONS: Options<AiSdkOptions> = described("AiSdkOptions", {
+  ...ADAPTER_ROWS,
+  strict: flag(),
+});
+
+const gate = gateOf("toAiSdk", AI_SDK_OPTIONS);
+const gateApproval = gateOf("toAiSdkApproval", PRESET_CHOICE);
+
 /**
  * The tools of a workspace for `generateText`, `streamText` and agents.
  *
@@ -61,7 +78,8 @@ export interface AiSdkOptions extends AdapterOptions {
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
-export function toAiSdk(ws: Workspace, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
+export function toAiSdk(ws: Workspace, given: AiSdkOptions = {}): Record<string, AiSdkTool> {
+  const options = gate(given);
   const tools: Record<string, AiSdkTool> = {};
   for (const tool of offered(ws, options)) {
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
@@ -93,8 +111,9 @@ export type AiSdkApproval = (question: {
 export function toAiSdkApproval(
   ws: Workspace,
   approve: Approve,
-  options: Pick<AdapterOptions, "preset"> = {},
+  given: Pick<AdapterOptions, "preset"> = {},
 ): AiSdkApproval {
+  const options = gateApproval(given);
   const asking = new Map(offered(ws, options).map((tool) => [tool.name, askingAbout(tool, approve)]));
   return async ({ toolCall: { toolName, input } }) => {
     const asks = asking.get(toolName);

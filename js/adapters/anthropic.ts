@@ -5,10 +5,18 @@
  * A failed call throws, so that the runner marks its result with `is_error`. The
  * runner has no approvals: give the workspace `confirm` or hooks.
  */
+import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { StrictSchema } from "../presets/index.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type Offered, offered } from "./offer.ts";
+import {
+  type AdapterOptions,
+  type Offered,
+  offered,
+  ADAPTER_ROWS,
+  CALLER_OPTIONS,
+  type CallerOptions,
+} from "./offer.ts";
 import { bareText, imagesOf, ToolFailure } from "./outcome.ts";
 import { strictOrNot } from "./strictness.ts";
 
@@ -69,6 +77,16 @@ export interface AnthropicOptions extends AdapterOptions {
   readonly strict?: boolean | undefined;
 }
 
+/** The options of {@link toAnthropicRunnable}. */
+export const ANTHROPIC_OPTIONS: Options<AnthropicOptions> = described("AnthropicOptions", {
+  ...ADAPTER_ROWS,
+  strict: flag(),
+});
+
+const gate = gateOf("toAnthropicRunnable", ANTHROPIC_OPTIONS);
+const gateEditor = gateOf("toAnthropicTextEditor", CALLER_OPTIONS);
+const gateMemory = gateOf("toAnthropicMemory", CALLER_OPTIONS);
+
 /**
  * The tools of a workspace for `client.beta.messages.toolRunner`.
  *
@@ -79,7 +97,8 @@ export interface AnthropicOptions extends AdapterOptions {
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
-export function toAnthropicRunnable(ws: Workspace, options: AnthropicOptions = {}): AnthropicTool[] {
+export function toAnthropicRunnable(ws: Workspace, given: AnthropicOptions = {}): AnthropicTool[] {
+  const options = gate(given);
   return offered(ws, options).map((tool): AnthropicTool => {
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? false);
     return {
@@ -99,10 +118,8 @@ export function toAnthropicRunnable(ws: Workspace, options: AnthropicOptions = {
  * @example
  * const tools = [toAnthropicTextEditor(ws)];
  */
-export function toAnthropicTextEditor(
-  ws: Workspace,
-  options: { readonly agent?: string } = {},
-): AnthropicTextEditor {
+export function toAnthropicTextEditor(ws: Workspace, given: CallerOptions = {}): AnthropicTextEditor {
+  const options = gateEditor(given);
   const name = "str_replace_based_edit_tool";
   return { type: "text_editor_20250728", name, ...runnable(defined(ws, name, options.agent)) };
 }
@@ -114,7 +131,8 @@ export function toAnthropicTextEditor(
  * @example
  * const tools = [toAnthropicMemory(await openWorkspace("/var/lib/agent"))];
  */
-export function toAnthropicMemory(ws: Workspace, options: { readonly agent?: string } = {}): AnthropicMemory {
+export function toAnthropicMemory(ws: Workspace, given: CallerOptions = {}): AnthropicMemory {
+  const options = gateMemory(given);
   return { type: "memory_20250818", name: "memory", ...runnable(defined(ws, "memory", options.agent)) };
 }
 

@@ -6,9 +6,10 @@
  * SDK asks about tools through its own `canUseTool`; {@link toAllowedTools} names
  * those that need no question.
  */
+import { gateOf, type Options, options as described, text } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { inProcessServer } from "./in-process-mcp.ts";
-import { type AdapterOptions, type Approve, askingAbout, offered } from "./offer.ts";
+import { type AdapterOptions, type Approve, askingAbout, offered, ADAPTER_ROWS } from "./offer.ts";
 
 export type { Approve } from "./offer.ts";
 
@@ -26,6 +27,15 @@ export interface ClaudeAgentOptions extends AdapterOptions {
   readonly name?: string | undefined;
 }
 
+/** The options of {@link toClaudeAgentServer}. */
+export const CLAUDE_AGENT_OPTIONS: Options<ClaudeAgentOptions> = described("ClaudeAgentOptions", {
+  ...ADAPTER_ROWS,
+  name: text(),
+});
+
+const gate = gateOf("toClaudeAgentServer", CLAUDE_AGENT_OPTIONS);
+const gateAllowed = gateOf("toAllowedTools", CLAUDE_AGENT_OPTIONS);
+
 /**
  * The tools of a workspace for `query`. Leave the SDK's own file tools out, so
  * that there is one way to the files.
@@ -37,7 +47,8 @@ export interface ClaudeAgentOptions extends AdapterOptions {
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
-export function toClaudeAgentServer(ws: Workspace, options: ClaudeAgentOptions = {}): ClaudeAgentServer {
+export function toClaudeAgentServer(ws: Workspace, given: ClaudeAgentOptions = {}): ClaudeAgentServer {
+  const options = gate(given);
   const { name = "filewright" } = options;
   const server = inProcessServer({ name, version: "1" }, offered(ws, options));
   return { type: "sdk", name, instance: server as never };
@@ -47,8 +58,9 @@ export function toClaudeAgentServer(ws: Workspace, options: ClaudeAgentOptions =
 export function toAllowedTools(
   ws: Workspace,
   approve: Exclude<Approve, (...args: never) => unknown>,
-  options: ClaudeAgentOptions = {},
+  given: ClaudeAgentOptions = {},
 ): string[] {
+  const options = gateAllowed(given);
   const { name = "filewright" } = options;
   return offered(ws, options)
     .filter((tool) => askingAbout(tool, approve) === undefined)

@@ -248,7 +248,7 @@ export function toDeepAgentsBackend(ws: Workspace, options: HostOptions = {}): D
  * framework's `execute` tool, whose commands run in the sandbox of the workspace.
  *
  * @example
- * const ws = await openWorkspace({ root: "/repo", commands: linuxSandbox() });
+ * const ws = await openWorkspace({ root: "/repo", commands: true });
  * const agent = createDeepAgent({ model, backend: toDeepAgentsSandbox(ws) });
  */
 export function toDeepAgentsSandbox(ws: Workspace, options: HostOptions = {}): DeepAgentsSandbox {

@@ -6,8 +6,9 @@
  * parts of the function response. The SDK passes no signal to a tool and has no
  * approvals: hand it one here, and give the workspace `confirm` or hooks.
  */
+import { gateOf, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type Offered, offered } from "./offer.ts";
+import { type AdapterOptions, type Offered, offered, ADAPTER_ROWS } from "./offer.ts";
 import { imagesOf } from "./outcome.ts";
 
 /** A call as the model makes it. */
@@ -41,6 +42,14 @@ export interface GeminiOptions extends AdapterOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The options of {@link toGeminiTool}. */
+export const GEMINI_OPTIONS: Options<GeminiOptions> = described("GeminiOptions", {
+  ...ADAPTER_ROWS,
+  signal: signalOption,
+});
+
+const gate = gateOf("toGeminiTool", GEMINI_OPTIONS);
+
 /**
  * The tools of a workspace for `generateContent`. The presets `gemini-cli` and
  * `gemini` have the names that these models were trained on.
@@ -52,7 +61,8 @@ export interface GeminiOptions extends AdapterOptions {
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
-export function toGeminiTool(ws: Workspace, options: GeminiOptions = {}): GeminiTool {
+export function toGeminiTool(ws: Workspace, given: GeminiOptions = {}): GeminiTool {
+  const options = gate(given);
   const tools = offered(ws, options);
   return {
     tool: async () => ({

@@ -2,6 +2,15 @@
  * The tools as a host calls them that has its own names for everything: each call
  * is one of ours, on paths that begin with `/` at the working directory.
  */
+import {
+  callback,
+  either,
+  gateOf,
+  type Options,
+  options as described,
+  signalOption,
+  text,
+} from "../schema/option.ts";
 import { joinPath } from "../backends/paths.ts";
 import type { ToolArgs, ToolData, ToolName } from "../tools/index.ts";
 import type { RunCommandData } from "../tools/run_command.ts";
@@ -14,6 +23,14 @@ export interface HostOptions {
   /** Cancels the calls that run: a signal, or what gives that of the run at hand. */
   readonly signal?: AbortSignal | (() => AbortSignal | undefined) | undefined;
 }
+
+/** The options of hosts that work on files. */
+export const HOST_OPTIONS: Options<HostOptions> = described("HostOptions", {
+  agent: text(),
+  signal: either(signalOption, callback<() => AbortSignal | undefined>()),
+});
+
+const gate = gateOf("filesystem", HOST_OPTIONS);
 
 /** The calls of one host. */
 export interface HostFiles {
@@ -33,16 +50,17 @@ const READABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** Makes the calls. */
-export function hostFiles(ws: Workspace, { agent, signal }: HostOptions = {}): HostFiles {
+export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
+  const { agent, signal } = gate(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const any = async (name: string, args: object): Promise<ToolResult<never>> => {
     const current = typeof signal === "function" ? signal() : signal;
-    const options = {
+    const context = {
       ...(agent === undefined ? {} : { agent }),
       ...(current === undefined ? {} : { signal: current }),
     };
     const tool = tools.get(name);
-    const result = await (tool === undefined ? missing(ws, name, args) : tool.execute(args, options));
+    const result = await (tool === undefined ? missing(ws, name, args) : tool.execute(args, context));
     return result as ToolResult<never>;
   };
   const call: HostFiles["call"] = any;

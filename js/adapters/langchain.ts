@@ -6,9 +6,17 @@
  * is. The artifact of a message is the whole result. For the framework's
  * human-in-the-loop middleware there is {@link toInterruptOn}.
  */
+import { callback, gateOf, instance, required } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
-import { type AdapterOptions, type Approve, askingAbout, offered } from "./offer.ts";
+import {
+  type AdapterOptions,
+  type Approve,
+  askingAbout,
+  offered,
+  ADAPTER_OPTIONS,
+  PRESET_CHOICE,
+} from "./offer.ts";
 import { imagesOf } from "./outcome.ts";
 
 export type { Approve } from "./offer.ts";
@@ -48,6 +56,16 @@ export interface LangChain<Tool, Message> {
   }) => Message;
 }
 
+const gate = gateOf("toLangChain", ADAPTER_OPTIONS);
+const checkFramework = gateOf(
+  "toLangChain",
+  instance<Pick<LangChain<unknown, unknown>, "tool">>("LangChain", "an object with tool and ToolMessage", {
+    tool: required(callback()),
+  }),
+);
+const checkMessage = gateOf("toLangChain", callback());
+const gateInterrupts = gateOf("toInterruptOn", PRESET_CHOICE);
+
 /**
  * The tools of a workspace for `createAgent({ tools })`.
  *
@@ -60,9 +78,13 @@ export interface LangChain<Tool, Message> {
  */
 export function toLangChain<Tool, Message>(
   ws: Workspace,
-  { tool: make, ToolMessage }: LangChain<Tool, Message>,
-  options: AdapterOptions = {},
+  framework: LangChain<Tool, Message>,
+  given: AdapterOptions = {},
 ): Tool[] {
+  checkFramework(framework);
+  const { tool: make, ToolMessage } = framework;
+  checkMessage(ToolMessage);
+  const options = gate(given);
   return offered(ws, options).map((tool) =>
     make(
       async (input: unknown, { signal, toolCall } = {}) => {
@@ -106,8 +128,9 @@ function contentOf(result: ToolResult): LangChainContent {
 export function toInterruptOn(
   ws: Workspace,
   approve: Exclude<Approve, (...args: never) => unknown>,
-  options: Pick<AdapterOptions, "preset"> = {},
+  given: Pick<AdapterOptions, "preset"> = {},
 ): Record<string, boolean> {
+  const options = gateInterrupts(given);
   return Object.fromEntries(
     offered(ws, options).map((tool) => [tool.name, askingAbout(tool, approve) === true]),
   );

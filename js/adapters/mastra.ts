@@ -7,6 +7,7 @@
  * refused with is the message of the error.
  */
 import { base64 } from "../readers/base64.ts";
+import { callback, gateOf, instance, type OptionalOption, type Options, required } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside } from "./host-files.ts";
 import { bareText, ToolFailure } from "./outcome.ts";
@@ -25,6 +26,22 @@ export interface MastraErrors {
   readonly NotDirectoryError: MastraPathError;
   readonly DirectoryNotEmptyError: MastraPathError;
 }
+
+const ERROR_CLASS = callback() as unknown as OptionalOption<MastraPathError>;
+const MASTRA_ERRORS: Options<MastraErrors> = instance<MastraErrors>(
+  "MastraErrors",
+  "Mastra's error classes",
+  {
+    FileNotFoundError: required(ERROR_CLASS),
+    DirectoryNotFoundError: required(ERROR_CLASS),
+    FileExistsError: required(ERROR_CLASS),
+    IsDirectoryError: required(ERROR_CLASS),
+    NotDirectoryError: required(ERROR_CLASS),
+    DirectoryNotEmptyError: required(ERROR_CLASS),
+  },
+);
+
+const gate = gateOf("toMastraFilesystem", MASTRA_ERRORS);
 
 /** Facts about a path. */
 export interface MastraStat {
@@ -91,6 +108,7 @@ export function toMastraFilesystem(
   errors: MastraErrors,
   options: HostOptions = {},
 ): MastraFilesystem {
+  gate(errors);
   const { call, bytes } = hostFiles(ws, options);
   const fail = (result: ToolResult & { ok: false }, path: string, directory = false): Error => {
     const byCode: Readonly<Record<string, MastraPathError>> = {

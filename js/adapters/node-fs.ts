@@ -10,7 +10,7 @@
 import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../backends/backend.ts";
 import { checkSignal, checkWritable, failure } from "../backends/failure.ts";
 import { sortEntries } from "../backends/fallback.ts";
-import { walkTree } from "../backends/fallback-tree.ts";
+import { walkTree } from "../backends/walk-tree.ts";
 import { compileGlobs } from "../backends/globs.ts";
 import {
   checkPath,
@@ -23,11 +23,19 @@ import {
   sortCodePoints,
 } from "../backends/paths.ts";
 import { decodeText, encodeText } from "../backends/text.ts";
+import { gateOf, instance, required } from "../schema/option.ts";
 import { codeOf, translated } from "./node-fs-errors.ts";
-import { realOf } from "./node-fs-links.ts";
+import { realOf, type RealOptions } from "./node-fs-links.ts";
 import type { NodeFs, NodeFsPromises, NodeStats } from "./node-fs-shape.ts";
 
 export type { NodeFs, NodeFsPromises, NodeStats };
+
+const gate = gateOf(
+  "fromNodeFs",
+  instance<NodeFs>("NodeFs", "an object with promises, like node:fs", {
+    promises: required(instance<NodeFsPromises>("NodeFsPromises", "the promises of node:fs", {})),
+  }),
+);
 
 /**
  * A backend over such an object.
@@ -37,6 +45,7 @@ export type { NodeFs, NodeFsPromises, NodeStats };
  * const ws = await openWorkspace({ backend: fromNodeFs(fs), root: "/project" });
  */
 export function fromNodeFs(fs: NodeFs): FsBackend {
+  gate(fs);
   const { promises: host } = fs;
   const at = (path: string): string => {
     checkPath(path);
@@ -55,12 +64,25 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
     }
     return file;
   };
+  const resolve = async (path: string, options: RealOptions): Promise<string> => {
+    const file = await place(path);
+    if (file === "/" || !normalise(path).directory) return realOf(host, file, options);
+    // A path that ends in a slash names a directory, also where a link stands for it.
+    const real = await realOf(host, file, { ...options, follow: true });
+    const there = (await (host.lstat ?? host.stat).call(host, real).catch(() => undefined)) as
+      | NodeStats
+      | undefined;
+    if (there?.isDirectory() === false) throw failure("NOT_DIRECTORY", path);
+    return real;
+  };
   /** On the entry itself: the links of its parents are followed, its own is not. */
   const run: Run = (path, operation) =>
-    translated(path, async () => operation(await realOf(host, await place(path), false)));
+    translated(path, async () => operation(await resolve(path, { follow: false })));
   /** On what the path leads to. */
   const follow: Run = (path, operation) =>
-    translated(path, async () => operation(await realOf(host, await place(path), true)));
+    translated(path, async () => operation(await resolve(path, { follow: true })));
+  const realpath = (path: string): Promise<string> =>
+    translated(path, () => resolve(path, { follow: true, keepMissingDirectory: true }));
 
   const stat = (path: string): Promise<FsStat> =>
     follow(path, async (file) => factsOf(at(path), (await host.stat(file)) as NodeStats));
@@ -97,12 +119,14 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       if (options.ifAbsent === true && (await standing(path)) !== undefined)
         throw failure("ALREADY_EXISTS", path);
       const old = await standing(to);
-      if (options.createDirs === true && old === undefined)
-        await host.mkdir(parentOf(to), { recursive: true });
       if (old?.isDir) throw failure("IS_DIRECTORY", path);
+      if (normalise(path).directory)
+        throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
       if (old !== undefined && !old.isFile) throw failure("NOT_REGULAR_FILE", path);
       // A host's rename replaces even what may not be written.
       checkWritable(old, path);
+      if (options.createDirs === true && old === undefined)
+        await host.mkdir(parentOf(to), { recursive: true });
       await replace(host, to, content, options.mode ?? old?.mode);
       return {};
     });
@@ -176,7 +200,11 @@ export function fromNodeFs(fs: NodeFs): FsBackend {
       return Object.freeze(sortCodePoints(found));
     },
   };
-  return Object.freeze({ ...backend, ...linksOf(host, run, follow, lstat), ...movesOf(host, run, standing) });
+  return Object.freeze({
+    ...backend,
+    ...linksOf(host, run, follow, lstat, realpath),
+    ...movesOf(host, run, standing),
+  });
 }
 
 type Run = <T>(path: string, operation: (path: string) => Promise<T>) => Promise<T>;
@@ -187,12 +215,13 @@ function linksOf(
   run: Run,
   follow: Run,
   lstat: (path: string) => Promise<FsStat>,
+  realpath: (path: string) => Promise<string>,
 ): Partial<FsBackend> {
   const { readlink, symlink, chmod } = host;
   if (host.lstat === undefined || readlink === undefined) return {};
   return {
     lstat,
-    realpath: (path) => follow(path, async (file) => file),
+    realpath,
     readLink: (path) =>
       run(path, async (file) => {
         if ((await lstat(file)).type !== "symlink")
@@ -219,7 +248,7 @@ function movesOf(
   return {
     rename: (from, to, { overwrite = false } = {}) =>
       run(from, async (source) => {
-        const destination = await realOf(host, normalise(to).path, false);
+        const destination = await realOf(host, normalise(to).path, { follow: false });
         const moved = await standing(source);
         if (moved === undefined) throw failure("NOT_FOUND", from);
         if (relativeTo(destination, source) !== null && destination !== source)

@@ -4,7 +4,20 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
-import { nearest } from "../tools/nearest.ts";
+import { nearest } from "../schema/nearest.ts";
+import {
+  callback,
+  choice,
+  either,
+  gateOf,
+  list,
+  type OptionalOption,
+  type Options,
+  options,
+  type Rows,
+  text,
+} from "../schema/option.ts";
+import { PRESET_OPTION } from "../presets/index.ts";
 import { type ToolDefinition, toolsFor, type ToolResult, type Workspace } from "../workspace/index.ts";
 
 /** Which tools an agent is given. */
@@ -44,6 +57,45 @@ export interface ApprovingOptions extends AdapterOptions {
   /** Default `never`: the rules and hooks of the workspace decide. */
   readonly approve?: Approve | undefined;
 }
+
+/** For what stands for one agent. */
+export interface CallerOptions {
+  /** Who calls: what it has read, and its lines in logs, are its own. */
+  readonly agent?: string | undefined;
+}
+
+/** The rows that the tables of all adapters share. */
+export const ADAPTER_ROWS: Rows<AdapterOptions> = {
+  preset: PRESET_OPTION,
+  include: list(text()),
+  exclude: list(text()),
+  agent: text(),
+};
+
+/** Which calls are asked about. */
+export const APPROVE: OptionalOption<Approve> = either(
+  choice("never", "changes", "destructive", "always"),
+  callback<(question: ApprovalQuestion) => boolean | Promise<boolean>>(),
+);
+
+/** The options that every adapter takes. */
+export const ADAPTER_OPTIONS: Options<AdapterOptions> = options("AdapterOptions", ADAPTER_ROWS);
+
+/** The options for frameworks that can ask somebody. */
+export const APPROVING_OPTIONS: Options<ApprovingOptions> = options("ApprovingOptions", {
+  ...ADAPTER_ROWS,
+  approve: APPROVE,
+});
+
+/** The options for what stands for one agent. */
+export const CALLER_OPTIONS: Options<CallerOptions> = options("CallerOptions", { agent: text() });
+
+/** The options where the framework alone asks. */
+export const PRESET_CHOICE: Options<Pick<AdapterOptions, "preset">> = options("AdapterOptions", {
+  preset: PRESET_OPTION,
+});
+
+const checkApprove = gateOf("approve", APPROVE);
 
 /** What accompanies a call. */
 export interface CallContext {
@@ -96,11 +148,16 @@ export function ownTool(ws: Workspace, name: string, agent: string | undefined):
 /** Whether somebody is to be asked about a call; undefined where nobody ever is. */
 export function askingAbout(
   tool: Pick<Offered, "name" | "annotations">,
-  approve: Approve = "never",
+  given: Approve = "never",
 ): true | ((args: unknown) => boolean | Promise<boolean>) | undefined {
+  const approve = checkApprove(given);
   const { readOnlyHint, destructiveHint } = tool.annotations;
   if (typeof approve === "function") {
-    return (args) => approve({ tool: tool.name, args: (args ?? {}) as Readonly<Record<string, unknown>> });
+    return (args) => {
+      const said = approve({ tool: tool.name, args: (args ?? {}) as Readonly<Record<string, unknown>> });
+      // What is neither yes nor no asks.
+      return said instanceof Promise ? said.then((yes) => yes !== false) : said !== false;
+    };
   }
   const asks =
     approve === "always" ||

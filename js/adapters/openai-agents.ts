@@ -5,8 +5,19 @@
  * The SDK has no flag for a failed call: the model is told by the text. Schemas
  * are strict where a tool has a strict form.
  */
+import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
-import { type ApprovingOptions, askingAbout, type Offered, offered, ownTool } from "./offer.ts";
+import {
+  type ApprovingOptions,
+  askingAbout,
+  type Offered,
+  offered,
+  ownTool,
+  ADAPTER_ROWS,
+  APPROVE,
+  CALLER_OPTIONS,
+  type CallerOptions,
+} from "./offer.ts";
 import { argumentsOf, imagesOf } from "./outcome.ts";
 import { strictOrNot } from "./strictness.ts";
 import { addPatch, updatePatch } from "./v4a.ts";
@@ -50,6 +61,16 @@ export interface OpenAIAgentsOptions extends ApprovingOptions {
   readonly strict?: boolean | undefined;
 }
 
+/** The options of {@link toOpenAIAgents}. */
+export const OPENAI_AGENTS_OPTIONS: Options<OpenAIAgentsOptions> = described("OpenAIAgentsOptions", {
+  ...ADAPTER_ROWS,
+  approve: APPROVE,
+  strict: flag(),
+});
+
+const gate = gateOf("toOpenAIAgents", OPENAI_AGENTS_OPTIONS);
+const gateEditor = gateOf("toOpenAIEditor", CALLER_OPTIONS);
+
 /**
  * The tools of a workspace for `new Agent({ tools })`.
  *
@@ -60,7 +81,8 @@ export interface OpenAIAgentsOptions extends ApprovingOptions {
  *
  * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
  */
-export function toOpenAIAgents(ws: Workspace, options: OpenAIAgentsOptions = {}): OpenAIAgentsTool[] {
+export function toOpenAIAgents(ws: Workspace, given: OpenAIAgentsOptions = {}): OpenAIAgentsTool[] {
+  const options = gate(given);
   return offered(ws, options).map((tool): OpenAIAgentsTool => {
     const asks = askingAbout(tool, options.approve);
     const { schema, strict } = strictOrNot(tool.inputSchema, options.strict ?? true);
@@ -117,7 +139,8 @@ export interface OpenAIEditor {
  * const patching = applyPatchTool({ editor: toOpenAIEditor(ws), needsApproval: true });
  * const agent = new Agent({ name: "coder", tools: [patching] });
  */
-export function toOpenAIEditor(ws: Workspace, options: { readonly agent?: string } = {}): OpenAIEditor {
+export function toOpenAIEditor(ws: Workspace, given: CallerOptions = {}): OpenAIEditor {
+  const options = gateEditor(given);
   const run = async (name: string, args: object): Promise<OpenAIEditorResult> => {
     const { ok, text } = await ownTool(ws, name, options.agent).call(args);
     return { status: ok ? "completed" : "failed", output: text };

@@ -45,6 +45,11 @@ export interface FsStat {
   readonly target?: string;
   /** Opaque; changes whenever the content may have changed. */
   readonly version?: string;
+  /**
+   * Opaque; names the entry itself, such as device and inode. It stays the same when the entry is renamed, and is
+   * another one for an entry that took its place.
+   */
+  readonly fileId?: string;
 }
 
 /** One entry of a directory. Frozen. */
@@ -77,11 +82,45 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
   /** `sha256:` of the content, from whoever has it already: what keeps a history need not compute it again. */
   readonly hash?: string | undefined;
+  /** Rename the file that is replaced to this path instead of destroying it. From {@link FsBackend.asidePath}. */
+  readonly aside?: string | undefined;
 }
 
-/** What a write made. */
+/** What a write, copy or move made. */
 export interface WriteResult {
+  /** The version of the file that was written, copied or moved. */
   readonly version?: string;
+  /** Its {@link FsStat.fileId}. */
+  readonly fileId?: string;
+}
+
+/** Conditions of a deletion. A backend that does not know them ignores them. */
+export interface DeleteOptions {
+  /** Fail with CONFLICT unless the entry is still this version. */
+  readonly ifVersion?: string | undefined;
+  /** Rename the entry to this path instead of destroying it. From {@link FsBackend.asidePath}. */
+  readonly aside?: string | undefined;
+}
+
+/** How one entry is moved or copied. A backend that does not know the conditions ignores them. */
+export interface MoveOptions {
+  /** Replace a file or an empty directory. Default false: ALREADY_EXISTS. */
+  readonly overwrite?: boolean | undefined;
+  /** Fail with CONFLICT unless the entry that is moved or copied is still this version. */
+  readonly ifVersion?: string | undefined;
+  /** Only for `rename`, with `overwrite`: fail with CONFLICT unless the file that is replaced is this version. */
+  readonly ifTargetVersion?: string | undefined;
+  /** Rename what is replaced to this path instead of destroying it. From {@link FsBackend.asidePath}. */
+  readonly aside?: string | undefined;
+}
+
+/** How a tree is copied. */
+export interface CopyTreeOptions {
+  /** Merge directories and replace files. Default false: ALREADY_EXISTS. */
+  readonly overwrite?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told what was made of each file. A backend that does not know leaves it out. */
+  readonly onMade?: ((path: string, made: WriteResult) => void) | undefined;
 }
 
 /** A half-open range of bytes. */
@@ -150,7 +189,7 @@ export interface FsBackend {
   /** Creates or replaces a file, whole or not at all. */
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult>;
   /** Removes a file, a link (never its target) or an empty directory. @throws NOT_EMPTY */
-  delete(path: string): MaybePromise<void>;
+  delete(path: string, options?: DeleteOptions): MaybePromise<void>;
   /** Makes a directory. Both options default to true. */
   mkdir(
     path: string,
@@ -204,9 +243,9 @@ export interface FsBackend {
     options: { readonly cursor?: string; readonly limit: number },
   ): MaybePromise<{ readonly entries: readonly FsEntry[]; readonly next?: string }>;
   /** Moves within the backend, replacing nothing unless `overwrite`. */
-  rename?(from: string, to: string, options?: { readonly overwrite?: boolean }): MaybePromise<void>;
+  rename?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
   /** Copies one regular file with its mode. */
-  copyFile?(from: string, to: string, options?: { readonly overwrite?: boolean }): MaybePromise<void>;
+  copyFile?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
   /** Facts about the path itself: a link is not followed. */
   lstat?(path: string): MaybePromise<FsStat>;
   /** Where a symbolic link points, as written. */
@@ -220,14 +259,15 @@ export interface FsBackend {
   /** Removes a directory and everything below it, or a file or link. Links are not followed. */
   removeTree?(
     path: string,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: { readonly signal?: AbortSignal | undefined; readonly aside?: string | undefined },
   ): MaybePromise<TreeCounts>;
   /** Copies a tree, links as links. With `overwrite` directories merge and files are replaced. */
-  copyTree?(
-    from: string,
-    to: string,
-    options?: { readonly overwrite?: boolean | undefined; readonly signal?: AbortSignal | undefined },
-  ): MaybePromise<TreeCounts>;
+  copyTree?(from: string, to: string, options?: CopyTreeOptions): MaybePromise<TreeCounts>;
+  /**
+   * A new path beside `path` that no listing shows: where a change sets aside what it replaces or deletes, so that it
+   * can be renamed back. UNSUPPORTED_OPERATION with `details.reason` `aside` says that an entry cannot be set aside.
+   */
+  asidePath?(path: string): string;
   /** Removes the temporary files that dead processes left in a directory. A missing directory is fine. */
   sweep?(path: string): MaybePromise<void>;
   /** A twin that enforces the policy itself, without a gap between check and use. */
@@ -238,6 +278,8 @@ export interface FsBackend {
   trusted?(): FsBackend;
   /** Gives back what was kept to be faster: memory, watches. Whoever goes on pays for it anew. */
   dispose?(): void;
+  /** Gives back everything it holds. Calls under way end by themselves; later ones fail with UNSUPPORTED_OPERATION. */
+  close?(): MaybePromise<void>;
   /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
   lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
@@ -281,11 +323,13 @@ const ALL: Record<Capability, true> = {
   chmod: true,
   removeTree: true,
   copyTree: true,
+  asidePath: true,
   sweep: true,
   confine: true,
   grantSecrets: true,
   trusted: true,
   dispose: true,
+  close: true,
   lock: true,
 };
 

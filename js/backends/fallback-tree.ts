@@ -1,61 +1,50 @@
 /**
- * Operations on whole trees for backends that lack them: rename, copy, remove
- * and the walk. Links are never followed and never descended into.
+ * Operations on whole trees for backends that lack them: rename, copy and
+ * remove. Links are never followed and never descended into.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import type { FsBackend, FsEntry, FsStat, TreeCounts } from "./backend.ts";
+import { transact } from "../journal/transaction.ts";
+import type {
+  CopyTreeOptions,
+  DeleteOptions,
+  FsBackend,
+  FsEntry,
+  FsStat,
+  TreeCounts,
+  WriteResult,
+} from "./backend.ts";
 import { checkSignal, checkWritable, failure } from "./failure.ts";
 import { chmodVia, entryPathVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
-import { childOf, isWithin, parentOf, sortCodePoints } from "./paths.ts";
+import { childOf, isWithin, parentOf } from "./paths.ts";
+import { walkTree } from "./walk-tree.ts";
 
 /** How an operation on two paths goes about an existing destination. */
-export interface TransferOptions {
-  readonly overwrite?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
+export interface TransferOptions extends CopyTreeOptions {
+  /** Fail with CONFLICT unless the file or link that is moved or copied is still this version. */
+  readonly ifVersion?: string | undefined;
 }
 
-/** Everything below a directory, by full path in code-point order, parents before their content. */
-export async function* walkTree(
-  backend: Pick<FsBackend, "listDir">,
-  root: string,
-  signal?: AbortSignal,
-): AsyncGenerator<FsEntry> {
-  const levels = [{ entries: pathOrder(await backend.listDir(root)), at: 0 }];
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    checkSignal(signal, root);
-    const entry = level.entries[level.at++];
-    if (entry === undefined) {
-      levels.pop();
-      continue;
-    }
-    yield entry;
-    if (entry.type === "dir") levels.push({ entries: pathOrder(await childrenOf(backend, entry)), at: 0 });
-  }
+/**
+ * Removes a file, a link or an empty directory under the conditions of `options`, whichever backend it is. For a
+ * backend that does not know them they are compared here first, so the caller holds the lock of the path.
+ */
+export async function deleteVia(
+  backend: FsBackend,
+  path: string,
+  options: DeleteOptions = {},
+): Promise<void> {
+  await checkVersion(backend, path, options.ifVersion);
+  await backend.delete(path, options);
 }
 
-/** The regular files below a directory, as {@link walkTree} meets them. */
-export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: string): AsyncGenerator<string> {
-  for await (const entry of walkTree(backend, root)) if (entry.type === "file") yield entry.path;
-}
-
-/** The entries of a directory that was listed a moment ago; none when it has gone meanwhile. */
-async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): Promise<readonly FsEntry[]> {
-  try {
-    return await backend.listDir(entry.path);
-  } catch (error) {
-    if (isGone(error)) return [];
-    throw error;
-  }
-}
-
-/** Entries in the order in which the full paths of everything below them come out sorted. */
-function pathOrder(entries: readonly FsEntry[]): readonly FsEntry[] {
-  const byKey = new Map(entries.map((entry) => [entry.isDir ? `${entry.name}/` : entry.name, entry]));
-  return sortCodePoints([...byKey.keys()]).map((key) => byKey.get(key) as FsEntry);
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
+/** @throws CONFLICT unless a file or link is still the version that was seen */
+async function checkVersion(backend: FsBackend, path: string, wanted: string | undefined): Promise<void> {
+  if (wanted === undefined) return;
+  const stat = await lstatOrNull(backend, path);
+  // A backend without versions is compared by content.
+  const now =
+    stat?.version ?? (stat?.isFile === true ? (await readVersioned(backend, path))?.version : undefined);
+  if (now !== wanted) throw failure("CONFLICT", path);
 }
 
 /** Removes a tree; counts what went. */
@@ -95,29 +84,30 @@ export async function copyFileVia(
   from: string,
   to: string,
   options: TransferOptions = {},
-): Promise<void> {
+): Promise<WriteResult> {
   const overwrite = options.overwrite ?? false;
-  if (backend.copyFile !== undefined) {
-    await backend.copyFile(from, to, { overwrite });
-    return;
-  }
+  await checkVersion(backend, from, options.ifVersion);
+  if (backend.copyFile !== undefined)
+    return (await backend.copyFile(from, to, { overwrite, ifVersion: options.ifVersion })) ?? {};
   if (from === to) throw failure("SAME_FILE", to);
   const source = await readVersioned(backend, from, { signal: options.signal });
-  if (source === null) return;
-  await writeVia(backend, to, source.bytes, {
+  if (source === null) return {};
+  const written = await writeVia(backend, to, source.bytes, {
     ifAbsent: !overwrite,
     mode: source.stat.mode,
     signal: options.signal,
   });
   if (source.stat.mode !== undefined && backend.chmod !== undefined) {
     await chmodVia(backend, to, source.stat.mode);
+    return {}; // Its version may have changed with the mode.
   }
+  return written;
 }
 
 /**
  * Copies a file or a tree; counts what was copied. Links stay links where there
  * are links; one that may not be made again is left out, as are FIFOs, sockets
- * and devices. A new destination that could not be completed is removed again.
+ * and devices. A new destination that could not be completed is removed again. `ifVersion` is for a file.
  */
 export async function copyTreeVia(
   backend: FsBackend,
@@ -125,6 +115,11 @@ export async function copyTreeVia(
   to: string,
   options: TransferOptions = {},
 ): Promise<TreeCounts> {
+  if (options.ifVersion !== undefined) {
+    const { size } = await backend.stat(from);
+    await copyFileVia(backend, from, to, options);
+    return Object.freeze({ files: 1, directories: 0, bytes: size });
+  }
   if (backend.copyTree !== undefined) return backend.copyTree(from, to, options);
   return copyTree(backend, from, to, options);
 }
@@ -146,23 +141,19 @@ export async function copyTree(
   if (top.type === "dir" && isWithin(place, source)) {
     throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   }
-  // Before the first change: half a merge cannot be taken back.
+  // Before the first change: what stands in the way of a merge is told before anything is written.
   if (top.type === "dir" && target !== null) await checkMerge(backend, from, to, target, options.signal);
-  const counts = { files: 0, directories: 0, bytes: 0 };
-  try {
-    await copyEntry(backend, top, to, options, counts, false);
+  // What a failed copy has made is removed again, and nothing that somebody else has made.
+  return transact(backend, async (fs) => {
+    const counts = { files: 0, directories: 0, bytes: 0 };
+    await copyEntry(fs, top, to, options, counts, false);
     if (top.type === "dir") {
       for await (const entry of walkTree(backend, from, options.signal)) {
-        await copyEntry(backend, entry, to + entry.path.slice(from.length), options, counts, target !== null);
+        await copyEntry(fs, entry, to + entry.path.slice(from.length), options, counts, target !== null);
       }
     }
-  } catch (error) {
-    if (target === null && (await lstatOrNull(backend, to)) !== null) {
-      await removeTreeVia(backend, to).catch(() => undefined);
-    }
-    throw error;
-  }
-  return Object.freeze(counts);
+    return Object.freeze(counts);
+  });
 }
 
 /** Refuses to merge a tree into what is there where something stands in the way. */
@@ -214,7 +205,8 @@ async function copyEntry(
   }
   // In a tree a link in the way is replaced; to follow it would write somewhere else.
   if (nested && (await lstatOrNull(backend, to))?.type === "symlink") await backend.delete(to);
-  await copyFileVia(backend, entry.path, to, options);
+  const made = await copyFileVia(backend, entry.path, to, options);
+  options.onMade?.(to, made);
   counts.files++;
   counts.bytes += (await lstatVia(backend, to)).size;
 }
@@ -225,9 +217,12 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
   const there = await lstatOrNull(backend, to);
   if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
   checkWritable(there, to);
-  if (there !== null) await backend.delete(to);
   try {
-    await backend.symlink(target, to);
+    // What stood there comes back where the link is refused.
+    await transact(backend, async (fs) => {
+      if (there !== null) await fs.delete(to);
+      await fs.symlink?.(target, to);
+    });
     return true;
   } catch (error) {
     // A confined backend makes no link that leads out.
@@ -244,9 +239,10 @@ export async function renameVia(
   options: TransferOptions = {},
 ): Promise<void> {
   const overwrite = options.overwrite ?? false;
+  await checkVersion(backend, from, options.ifVersion);
   if (backend.rename !== undefined) {
     try {
-      await backend.rename(from, to, { overwrite });
+      await backend.rename(from, to, { overwrite, ifVersion: options.ifVersion });
       return;
     } catch (error) {
       // What a backend answers for two places it cannot rename between, such as two devices.
@@ -265,8 +261,10 @@ export async function renameVia(
   }
   if (source.type === "dir" && target !== null && !target.isDir) throw failure("NOT_DIRECTORY", to);
   if (source.type !== "dir" && target?.type === "dir") throw failure("IS_DIRECTORY", to);
-  // Only an empty directory is replaced; deleting it says so where it is not.
-  if (target?.type === "dir") await backend.delete(to);
-  await copyTreeVia(backend, from, to, options);
-  await removeTreeVia(backend, from, { signal: options.signal });
+  await transact(backend, async (fs) => {
+    // Only an empty directory is replaced; deleting it says so where it is not.
+    if (target?.type === "dir") await fs.delete(to);
+    await copyTreeVia(fs, from, to, { overwrite, signal: options.signal });
+    await removeTreeVia(fs, from, { signal: options.signal });
+  });
 }

@@ -7,15 +7,17 @@
  * not something exists there.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { throughAlias } from "./aliases.ts";
 import type { FsBackend, FsStat } from "./backend.ts";
 import { failure } from "./failure.ts";
 import { realpathVia } from "./fallback.ts";
-import { outside, protectedPath, readOnly } from "./outside.ts";
+import { MAX_LINKS } from "./links.ts";
+import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
 import { childOf, isWithin, joinPath, normalise, parentOf } from "./paths.ts";
+import { placeRow } from "./places.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
+import { isRepositoryPart } from "./repository.ts";
 import { compileRules, type Rules } from "./rules.ts";
-
-const MAX_LINKS = 40;
 
 /** What becomes of a link that is the last name of a path. */
 export type LastLink = "follow" | "keep";
@@ -46,17 +48,19 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
   };
   const rules = compileRules(pinned);
   const roots: Record<Intent, readonly string[]> = { read: pinned.read ?? ["/"], write: pinned.write };
+  const allRoots = [...(pinned.read ?? ["/"]), ...pinned.write];
   const aliases = [policy.cwd, ...(policy.read ?? []), ...policy.write].map(
     (path, i) => [path, [pinned.cwd, ...(pinned.read ?? []), ...pinned.write][i] as string] as const,
   );
 
   const enter = async (path: string, intent: Intent, last: LastLink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
-    const named = throughAlias(normalise(path).path, aliases);
+    const named = throughAlias(normalise(path).path, allRoots, aliases);
     const check = (at: string): void => {
       const verdict = rules.judge(at);
       if (verdict.denied) throw outside(path, intent);
-      if (intent === "write" && verdict.protected) throw protectedPath(path);
+      if (intent === "write" && verdict.protected)
+        throw protectedPlace(path, placeRow(verdict.row ?? -1, policy.places ?? []));
     };
     // Both as it is written and as it is: a rule on a name holds for the name of a link too.
     check(named);
@@ -67,6 +71,10 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
       refuse: () => outside(path, intent),
     });
     if (resolved !== named) check(resolved);
+    if (intent === "write" && rules.judge(resolved).part) {
+      const within = [...roots.read, ...roots.write];
+      if (await isRepositoryPart(inner, resolved, within)) throw repositoryPath(path);
+    }
     return resolved;
   };
   const enterWhole = async (path: string): Promise<string> => {
@@ -79,20 +87,12 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
     return resolved;
   };
   const leads = (link: string, target: string): void => {
-    const path = throughAlias(normalise(joinPath(parentOf(link), target)).path, aliases);
+    const path = throughAlias(normalise(joinPath(parentOf(link), target)).path, allRoots, aliases);
     const everyRoot = [...roots.read, ...roots.write];
     if (!everyRoot.some((root) => isWithin(path, root)) || rules.judge(path).denied)
       throw outside(target, "read");
   };
   return { rules, enter, enterWhole, leads };
-}
-
-/** A path below a root's old name means the place that root was when it was pinned. */
-function throughAlias(path: string, aliases: readonly (readonly [string, string])[]): string {
-  for (const [from, to] of aliases) {
-    if (from !== to && isWithin(path, from)) return normalise(`${to}/${path.slice(from.length)}`).path;
-  }
-  return path;
 }
 
 interface Following {

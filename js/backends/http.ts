@@ -4,6 +4,17 @@
  * asked for when they are read, parts of them by range, and an entity tag is the
  * version.
  */
+import {
+  callback,
+  either,
+  gateOf,
+  instance,
+  type Options,
+  options as described,
+  required,
+  text,
+  urlOption,
+} from "../schema/option.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry, FsStat, ReadOptions, VersionedBytes, WriteResult } from "./backend.ts";
@@ -22,6 +33,19 @@ export interface HttpOptions {
   /** Asks; default the global `fetch`. Here credentials and time limits are added. */
   readonly fetch?: ((url: URL, init: RequestInit) => Promise<Response>) | undefined;
 }
+
+/** The options of {@link HttpBackend}. */
+export const HTTP_OPTIONS: Options<HttpOptions> = described("HttpOptions", {
+  url: required(either(text(), urlOption)),
+  manifest: either(
+    either(text(), urlOption),
+    // What is in it is checked where it is read, as is one that a server sends.
+    instance<HttpManifest>("HttpManifest", "a manifest", {}),
+  ),
+  fetch: callback(),
+});
+
+const gate = gateOf("HttpBackend", HTTP_OPTIONS);
 
 interface Answer {
   readonly response: Response;
@@ -43,7 +67,8 @@ export class HttpBackend implements FsBackend {
   readonly #fetch: (url: URL, init: RequestInit) => Promise<Response>;
   #index: Promise<ManifestIndex> | undefined;
 
-  constructor(options: HttpOptions) {
+  constructor(given: HttpOptions) {
+    const options = gate(given);
     const base = new URL(options.url);
     if (!base.pathname.endsWith("/")) base.pathname += "/";
     this.#base = base;

@@ -11,12 +11,15 @@ export { MountBackend, type MountOptions } from "./mounts.ts";
 export { OverlayBackend } from "./overlay.ts";
 export type { OverlayChange, OverlayCommit } from "./overlay-commit.ts";
 export type {
+  CommandLimits,
+  CommandPolicy,
   SandboxCommand,
   SandboxOutcome,
   SandboxProbe,
   SandboxProvider,
   SandboxStatus,
 } from "./sandbox.ts";
+export type { CommandOptions } from "./command-options.ts";
 export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search-stream.ts";
 export { SandboxedBackend } from "./sandboxed.ts";
 export type { TreePage, TreeRequest } from "./tree-page.ts";

@@ -7,23 +7,34 @@
  * the generic ones run over this backend instead.
  */
 import { type Code, FilewrightError, makeError } from "../engine/errors.ts";
-import type { FsBackend, FsEntry, FsStat, MaybePromise, WriteOptions } from "./backend.ts";
+import type {
+  FsBackend,
+  FsEntry,
+  FsStat,
+  MaybePromise,
+  ReadOptions,
+  VersionedBytes,
+  WriteOptions,
+} from "./backend.ts";
 import { failure } from "./failure.ts";
 import { chmodVia, lstatOrNull, lstatVia, readLinkVia, symlinkVia } from "./fallback.ts";
 import {
   copyFileVia,
   copyTree,
+  deleteVia,
   removeTreeVia,
   renameVia,
   type TransferOptions,
-  walkTree,
 } from "./fallback-tree.ts";
+import { walkTree } from "./walk-tree.ts";
 import { type Gate, type LastLink, makeGate } from "./gate.ts";
 import { globFiles } from "./globs.ts";
 import { heldBy, offerHeld } from "./held.ts";
-import { outside, protectedPath, secret } from "./outside.ts";
-import { childOf, isWithin, normalise, parentOf, relativeTo } from "./paths.ts";
+import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
+import { childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
+import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./secret-content.ts";
+import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
 
 /** Whether the content at a real path is a secret that nobody has granted. */
 type Kept = (real: string, gate: Gate) => boolean;
@@ -56,10 +67,20 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   let twin: FsBackend | undefined;
   const kept: Kept = (real, gate) =>
     gate.rules.judge(real).secret && !granted.some((one) => isWithin(real, one));
-  const content = <T>(path: string, use: (real: string) => MaybePromise<T>): Promise<T> =>
+  /** `head`: the beginning of the file, of what was read or by another read. */
+  const content = <T>(
+    path: string,
+    use: (real: string) => MaybePromise<T>,
+    head: (result: T, real: string) => MaybePromise<Uint8Array>,
+    isSecret: (head: Uint8Array) => boolean = holdsSecret,
+  ): Promise<T> =>
     at(path, "read", "follow", async (real, gate) => {
       if (kept(real, gate) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
-      return use(real);
+      const result = await use(real);
+      if (policy.secrets !== "grant" || gate.rules.judge(real).opened) return result;
+      if (granted.some((one) => isWithin(real, one))) return result;
+      if (isSecret(await head(result, real))) throw secretContent(path);
+      return result;
     });
   const files = (root: string): AsyncGenerator<string> => filesBelow(inner, root, opened);
 
@@ -89,8 +110,19 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       }
     },
     stat: (path) => at(path, "read", "follow", async (real) => named(await inner.stat(real), path)),
-    readText: (path, options) => content(path, (real) => inner.readText(real, options)),
-    readBytes: (path) => content(path, (real) => inner.readBytes(real)),
+    readText: (path, options) =>
+      content(
+        path,
+        (real) => inner.readText(real, options),
+        // Text of another encoding is no longer the bytes of the file, but as long as it reads the same.
+        (text) => new TextEncoder().encode(text.slice(0, SECRET_HEAD_BYTES)),
+      ),
+    readBytes: (path) =>
+      content(
+        path,
+        (real) => inner.readBytes(real),
+        (bytes) => bytes,
+      ),
     grantSecrets: (paths) => {
       granted = [...paths];
       grants++;
@@ -100,10 +132,10 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       write(path, options, (real) => inner.writeText(real, content, options)),
     writeBytes: (path, content, options) =>
       write(path, options, (real) => inner.writeBytes(real, content, options)),
-    delete: async (path) => {
+    delete: async (path, options) => {
       const gate = await opened;
       const real = await gate.enterWhole(path);
-      await using(path, () => inner.delete(real));
+      await using(path, () => deleteVia(inner, real, { ifVersion: options?.ifVersion }));
     },
     mkdir: (path, options) =>
       at(path, "write", "keep", async (real, gate) => {
@@ -150,6 +182,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       const source = await gate.enter(from, "read", "keep");
       await using(from, () => lstatVia(inner, source));
       const target = await gate.enter(to, "write", "keep");
+      if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, gate);
       // Before the first file: half a copy could hold what may not be removed again.
       await using(to, () => checkCopy(inner, source, target, to, gate, kept));
       // Within a tree a secret may go to where it is one again.
@@ -163,10 +196,14 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   const { read, lock } = inner;
   if (read !== undefined) {
     backend.read = (path, options) =>
-      content(path, async (real) => {
-        const result = await read.call(inner, real, options);
-        return result && Object.freeze({ ...result, stat: named(result.stat, path) });
-      });
+      content(
+        path,
+        async (real) => {
+          const result = await read.call(inner, real, options);
+          return result && Object.freeze({ ...result, stat: named(result.stat, path) });
+        },
+        (result, real) => (result === null ? EMPTY : headOf(inner, real, result, options)),
+      );
   }
   if (lock !== undefined) {
     backend.lock = (path, options) =>
@@ -186,6 +223,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     backend.symlink = (target, path) =>
       at(path, "write", "keep", async (real, gate) => {
         if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
+        checkLinkName(real, path, gate);
         await inner.stat(parentOf(real));
         // A link that leads out is refused when it is made, not when it is met.
         if (policy.followSymlinks !== "any") gate.leads(real, target);
@@ -203,11 +241,30 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         return stamp === undefined ? undefined : `${stamp} ${grants}`;
       },
       watch: held.watch,
-      file: (path) => content(path, held.file),
+      file: (path) => content(path, held.file, ({ bytes }) => bytes, heldHoldsSecret),
       intact: held.intact,
     });
   }
   return Object.freeze(backend);
+}
+
+const EMPTY = new Uint8Array();
+
+/** How a file begins of which a range was read. */
+async function headOf(
+  inner: FsBackend,
+  real: string,
+  { bytes, stat }: VersionedBytes,
+  { range }: ReadOptions = {},
+): Promise<Uint8Array> {
+  const start = range?.start ?? 0;
+  if (
+    start === 0 &&
+    (bytes.length >= SECRET_HEAD_BYTES || bytes.length >= stat.size || !mayHoldSecret(bytes))
+  )
+    return bytes;
+  const head = await inner.read?.(real, { range: { start: 0, end: SECRET_HEAD_BYTES } });
+  return head?.bytes ?? (await inner.readBytes(real));
 }
 
 /** The entries of a directory without the denied ones, by the path as it was asked for. */
@@ -250,8 +307,18 @@ async function renameJudged(
   await using(from, () => lstatVia(inner, source));
   const target = await gate.enterWhole(to);
   if (kept(source, gate) && !gate.rules.judge(target).secret) throw secret(from);
+  if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, gate);
   await using(from, () => checkTree(inner, source, target, from, gate, kept));
   await using(to, () => renameVia(inner, source, target, options));
+}
+
+/** Directories in which refused places lie among much that is ordinary: no link may stand for them. */
+const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
+
+/** Refuses a link in the place of a directory in which protected places are. */
+function checkLinkName(real: string, path: string, gate: Gate): void {
+  const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && gate.rules.protects;
+  if (shared || gate.rules.judge(real).guarded) throw protectedPath(path);
 }
 
 /**
@@ -271,6 +338,13 @@ async function checkTree(
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   for await (const entry of walkTree(inner, real)) {
+    // A tree that goes away takes nothing to where git could find it.
+    if (
+      target !== real &&
+      isRepositoryMark(entry.name) &&
+      isRepository(await marksOf(inner, parentOf(entry.path)))
+    )
+      throw repositoryPath(path);
     const here = rules.judge(entry.path);
     const there = rules.judge(target + entry.path.slice(real.length));
     if (here.denied || there.denied) throw outside(path, "write");
@@ -296,6 +370,12 @@ async function checkCopy(
   if (top?.type !== "dir") return;
   // What is denied here is left behind, so it goes nowhere.
   for await (const entry of walkTree(visibleOnly(inner, gate), real)) {
+    if (isRepositoryMark(entry.name)) {
+      // Together with what is at the destination already, where two trees become one.
+      const here = parentOf(entry.path);
+      const both = [here, target + here.slice(real.length)].map((directory) => marksOf(inner, directory));
+      if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
+    }
     const there = rules.judge(target + entry.path.slice(real.length));
     if (there.denied) throw outside(path, "write");
     if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");

@@ -5,7 +5,7 @@ import { type Packed, unpack } from "../engine/unpack.ts";
 import type { TreeCounts, WriteResult } from "./backend.ts";
 import { failure } from "./failure.ts";
 import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./local-options.ts";
-import { statOf } from "./local-unpack.ts";
+import { fileIdOf, statOf } from "./local-unpack.ts";
 import { checkPath } from "./paths.ts";
 
 /** Whether a text can be a path at all. */
@@ -53,7 +53,12 @@ export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
 /** What a write made. */
 export function written(packed: Packed, path: string): WriteResult {
   const { version } = statOf(unpack(packed), path);
-  return Object.freeze({ version: version as string });
+  return resultOf(version as string);
+}
+
+/** What a write, copy or move made, from the version of the file. */
+export function resultOf(version: string): WriteResult {
+  return Object.freeze({ version, fileId: fileIdOf(version) });
 }
 
 /** The flags of a move or copy. */

@@ -1,5 +1,7 @@
 /** What the calls of a local backend can be told. */
-import type { Durability, WriteOptions } from "./backend.ts";
+import { choice, type Options, options, text } from "../schema/option.ts";
+import { POLICY } from "./option-schema.ts";
+import type { Durability, MoveOptions, WriteOptions } from "./backend.ts";
 import type { IndexUse } from "../engine/search-types.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
@@ -32,6 +34,17 @@ export interface LocalOptions {
   readonly resolver?: "auto" | "walk" | undefined;
 }
 
+/** The options of a local backend. */
+export const LOCAL_OPTIONS: Options<LocalOptions> = options("LocalOptions", {
+  policy: POLICY,
+  stateDir: text(),
+  durability: choice("none", "atomic", "durable"),
+  preserve: choice("possible", "strict"),
+  kernel: choice("prefer", "require", "off"),
+  index: choice("auto", "off", "anywhere", "strict"),
+  resolver: choice("auto", "walk"),
+});
+
 /** What protects the files of a {@link LocalBackend}. */
 export interface LocalCapabilities {
   /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
@@ -57,8 +70,7 @@ export interface Signalled {
 }
 
 /** How something is moved or copied. */
-export interface LocalTransferOptions extends Signalled {
-  readonly overwrite?: boolean | undefined;
+export interface LocalTransferOptions extends Signalled, MoveOptions {
   /** Make missing parent directories of the destination; removed again if the call fails. */
   readonly createDirs?: boolean | undefined;
   readonly durability?: Durability | undefined;

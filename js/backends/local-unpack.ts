@@ -32,7 +32,13 @@ export function statOf(packed: Unpacker, path: string, withTarget = false): FsSt
     nlink,
     ...(target === null ? {} : { target }),
     version,
+    fileId: fileIdOf(version),
   });
+}
+
+/** Device and inode: the first two fields of a version. */
+export function fileIdOf(version: string): string {
+  return version.slice(0, version.indexOf(".", version.indexOf(".") + 1));
 }
 
 /** The entries of a directory, frozen, and what is known of those not given. */

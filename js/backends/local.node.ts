@@ -5,6 +5,8 @@
  * code; nothing is checked here and opened there. Without a policy the one root
  * is `/`. Contents cross without being copied, facts packed.
  */
+import { gateOf } from "../schema/option.ts";
+import { LOCAL_OPTIONS } from "./local-options.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
 import { type Page, type PageRequest, toFilePage } from "../engine/read.ts";
@@ -22,6 +24,7 @@ import { type TreeSearch, treeSearch } from "../engine/tree-search.ts";
 import { unpack } from "../engine/unpack.ts";
 import type {
   ByteRange,
+  DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
@@ -32,7 +35,7 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { checkRange, checkSignal, failure } from "./failure.ts";
-import { filesBelow } from "./fallback-tree.ts";
+import { filesBelow } from "./walk-tree.ts";
 import {
   checkMode,
   countsOf,
@@ -40,6 +43,7 @@ import {
   guard,
   isPath,
   mannerOf,
+  resultOf,
   settle,
   transferred,
   transferFlags,
@@ -55,12 +59,14 @@ import type {
 } from "./local-options.ts";
 import { listingOf, statOf, treePageOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
-import { checkPath, childOf, normalise } from "./paths.ts";
+import { checkPath, childOf, nameOf, normalise, parentOf } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
 import type { TreePage, TreeRequest } from "./tree-page.ts";
 
 export type { KernelEnforcement, LocalCapabilities, LocalOptions, LocalTransferOptions, LocalWriteOptions };
+
+const gate = gateOf("LocalBackend", LOCAL_OPTIONS);
 
 /**
  * The local disk.
@@ -86,7 +92,8 @@ export class LocalBackend implements FsBackend {
    * @param roots what the policy was made into, where that has been done
    * @throws UNSUPPORTED_PLATFORM where the native addon does not load; what the policy is refused with
    */
-  constructor(options: LocalOptions = {}, roots?: RootsBinding) {
+  constructor(given: LocalOptions = {}, roots?: RootsBinding) {
+    const options = gate(given);
     const loaded = loadNative();
     if (!("binding" in loaded)) {
       throw new FilewrightError(
@@ -260,13 +267,13 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     const { ifVersion, flags, mode, durability } = mannerOf(path, options, this.#options);
     const packed = await this.#cancellable(path, options.signal, (cancel) =>
-      this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, cancel),
+      this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideOf(options), cancel),
     );
     return written(packed, path);
   }
-  async delete(path: string): Promise<void> {
+  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     checkPath(path);
-    await settle(path, this.#roots.delete(path));
+    await settle(path, this.#roots.delete(path, options.ifVersion, asideOf(options)));
   }
   async mkdir(
     path: string,
@@ -342,6 +349,14 @@ export class LocalBackend implements FsBackend {
     this.#search.dispose();
     this.#trusted?.dispose();
   }
+  /**
+   * Gives back all that it holds, at once: descriptors, watches, indexes and, where no other backend of the same
+   * policy uses them, threads. Calls under way end by themselves; later ones fail with UNSUPPORTED_OPERATION.
+   */
+  close(): void {
+    this.#roots.close();
+    this.#trusted?.close();
+  }
   /** What is known of the index that a directory is in. */
   async indexStatus(root: string): Promise<IndexStatus | undefined> {
     checkPath(root);
@@ -363,21 +378,39 @@ export class LocalBackend implements FsBackend {
     return settle(root, this.#search.findFiles(root, { ...query, index }));
   }
 
-  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
-    await this.#transfer(from, to, options, (...how) => this.#roots.rename(from, to, ...how));
+  async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+    const { ifVersion, ifTargetVersion } = options;
+    const version = await this.#transfer(from, to, options, (flags, durability, cancel) => {
+      const aside = asideOf(options);
+      return this.#roots.rename(from, to, flags, durability, ifVersion, ifTargetVersion, aside, cancel);
+    });
+    return version === null ? Object.freeze({}) : resultOf(version);
   }
-  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<void> {
-    await this.#transfer(from, to, options, (...how) => this.#roots.copyFile(from, to, ...how));
+  async copyFile(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
+    const packed = await this.#transfer(from, to, options, (flags, durability, cancel) =>
+      this.#roots.copyFile(from, to, flags, durability, options.ifVersion, asideOf(options), cancel),
+    );
+    return written(packed, to);
   }
   async copyTree(from: string, to: string, options: LocalTransferOptions = {}): Promise<TreeCounts> {
     const copied = this.#transfer(from, to, options, (...how) => this.#roots.copyTree(from, to, ...how));
     return countsOf(await copied);
   }
-  async removeTree(path: string, options: Signalled = {}): Promise<TreeCounts> {
+  async removeTree(
+    path: string,
+    options: Signalled & Pick<DeleteOptions, "aside"> = {},
+  ): Promise<TreeCounts> {
     checkPath(path);
-    return countsOf(
-      await this.#cancellable(path, options.signal, (cancel) => this.#roots.removeTree(path, cancel)),
+    const aside = asideOf(options);
+    const removed = this.#cancellable(path, options.signal, (cancel) =>
+      this.#roots.removeTree(path, aside, cancel),
     );
+    return countsOf(await removed);
+  }
+  /** A new path beside `path` under which a change sets aside what it replaces or deletes. */
+  asidePath(path: string): string {
+    checkPath(path);
+    return childOf(parentOf(normalise(path).path), this.#native.asideName());
   }
   async readLink(path: string): Promise<string> {
     checkPath(path);
@@ -440,6 +473,11 @@ export class LocalBackend implements FsBackend {
       signal.removeEventListener("abort", cancel);
     }
   }
+}
+
+/** The name under which a call sets aside what it takes away. It lies in the directory of that, links followed. */
+function asideOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
+  return aside === undefined ? undefined : nameOf(aside);
 }
 
 const EVERYTHING = { cwd: "/", read: null, write: null };

@@ -1,5 +1,5 @@
 /** What callers see of the nodes of a memory backend: facts, entries, counts. */
-import type { FsEntry, FsStat, TreeCounts } from "./backend.ts";
+import type { FsEntry, FsStat, TreeCounts, WriteResult } from "./backend.ts";
 import { checkWritable, failure } from "./failure.ts";
 import { below, cloneDir, cloneNode, type DirNode, type Fresh, type Node } from "./memory-tree.ts";
 import { byteLength, childOf } from "./paths.ts";
@@ -7,6 +7,12 @@ import { byteLength, childOf } from "./paths.ts";
 /** The version of a file as callers see it. */
 export function versionOf(node: Node): string | undefined {
   return node.type === "file" ? `m${node.version}` : undefined;
+}
+
+/** What a write, copy or move made of a node, frozen. */
+export function writtenOf(node: Node): WriteResult {
+  const version = versionOf(node);
+  return Object.freeze({ ...(version === undefined ? {} : { version }), fileId: `m${node.id}` });
 }
 
 /** The facts about a node, frozen. */
@@ -24,6 +30,7 @@ export function factsOf(path: string, node: Node): FsStat {
     nlink: 1,
     ...(node.type === "symlink" ? { target: node.target } : {}),
     ...(node.type === "file" ? { version: versionOf(node) as string } : {}),
+    fileId: `m${node.id}`,
   });
 }
 

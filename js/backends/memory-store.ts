@@ -4,9 +4,17 @@
  * POSIX semantics whatever the host. Promises, text and globs are added in
  * `memory.ts`.
  */
-import type { ByteRange, FsEntry, FsStat, TreeCounts, WriteOptions } from "./backend.ts";
+import type {
+  ByteRange,
+  FsEntry,
+  FsStat,
+  MoveOptions,
+  TreeCounts,
+  WriteOptions,
+  WriteResult,
+} from "./backend.ts";
 import { checkRange, checkWritable, failure } from "./failure.ts";
-import { countTree, entryOf, factsOf, overlay, versionOf } from "./memory-facts.ts";
+import { countTree, entryOf, factsOf, overlay, versionOf, writtenOf } from "./memory-facts.ts";
 import {
   below,
   type DirNode,
@@ -15,6 +23,7 @@ import {
   holder,
   link,
   newDir,
+  newId,
   type Node,
   ordersOf,
   realPath,
@@ -158,6 +167,7 @@ export class MemoryStore {
         mtime: now,
         ctime: now,
         birthtime: now,
+        id: newId(),
       };
       this.#link(dir, lastName(found), made, now);
       return made;
@@ -175,11 +185,13 @@ export class MemoryStore {
     if (options.mode !== undefined) file.mode = options.mode & PERMISSIONS;
     file.mtime = now;
     file.ctime = now;
+    file.id = newId();
     return file;
   }
 
-  delete(path: string): void {
+  delete(path: string, ifVersion?: string): void {
     const found = this.#existing(path, false);
+    this.#checkVersion(found.node, ifVersion, path);
     if (found.name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
     if (found.node.type === "dir" && found.node.children.size > 0) throw failure("NOT_EMPTY", path);
     this.#unlink(holder(found), found.name, this.#now());
@@ -227,6 +239,7 @@ export class MemoryStore {
         mtime: now,
         ctime: now,
         birthtime: now,
+        id: newId(),
       },
       now,
     );
@@ -238,10 +251,12 @@ export class MemoryStore {
     node.ctime = this.#now();
   }
 
-  rename(from: string, to: string, overwrite: boolean): void {
+  rename(from: string, to: string, overwrite: boolean, conditions: MoveOptions = {}): Node {
     const source = this.#existing(from, false);
+    this.#checkVersion(source.node, conditions.ifVersion, from);
     if (source.name === "") throw failure("PROTECTED_PATH", from, "the root cannot be moved");
     const target = this.#find(to, false);
+    this.#checkVersion(target.node, conditions.ifTargetVersion, to);
     const dir = target.node === undefined ? this.#present(target, to) : holder(target);
     if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
     if (target.node === source.node) throw failure("SAME_FILE", to);
@@ -253,14 +268,16 @@ export class MemoryStore {
     this.#unlink(holder(source), source.name, now);
     this.#link(dir, target.name, source.node, now);
     source.node.ctime = now;
+    return source.node;
   }
 
-  copyFile(from: string, to: string, overwrite: boolean): void {
+  copyFile(from: string, to: string, overwrite: boolean, ifVersion?: string): FileNode {
     const source = this.file(from);
+    this.#checkVersion(source, ifVersion, from);
     const target = walk(this.root, normal(to).path, false);
     if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
     if (this.#find(to, true).node === source) throw failure("SAME_FILE", to);
-    this.write(to, source.bytes, { mode: source.mode });
+    return this.write(to, source.bytes, { mode: source.mode });
   }
 
   removeTree(path: string): TreeCounts {
@@ -270,10 +287,16 @@ export class MemoryStore {
     return countTree(node);
   }
 
-  copyTree(from: string, to: string, overwrite: boolean): TreeCounts {
+  copyTree(
+    from: string,
+    to: string,
+    overwrite: boolean,
+    onMade?: (path: string, made: WriteResult) => void,
+  ): TreeCounts {
     const source = this.#existing(from, false).node;
     if (source.type === "file") {
-      this.copyFile(from, to, overwrite);
+      const made = writtenOf(this.copyFile(from, to, overwrite));
+      onMade?.(to, made);
       return countTree(source);
     }
     const target = this.#find(to, false);
@@ -286,7 +309,19 @@ export class MemoryStore {
     const fresh = this.fresh();
     // Put together aside and linked last: a failure half-way leaves nothing.
     this.#link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
+    if (onMade !== undefined && source.type === "dir") {
+      for (const [path] of below(source, to)) {
+        const { node } = this.#find(path, false);
+        if (node?.type === "file") onMade(path, writtenOf(node));
+      }
+    }
     return countTree(source);
+  }
+
+  /** @throws CONFLICT where a version is asked for and the node is not that */
+  #checkVersion(node: Node | undefined, wanted: string | undefined, path: string): void {
+    if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
+      throw failure("CONFLICT", path);
   }
 
   #find(path: string, follow: boolean): Walk {

@@ -6,12 +6,16 @@
  * What a node means to a caller is in `memory.ts`.
  */
 import { failure } from "./failure.ts";
+import { MAX_LINKS } from "./links.ts";
 import { childOf, isLongName, sortCodePoints } from "./paths.ts";
 
 let stamps = 0;
+let ids = 0;
 
-/** Links that one resolution follows; Linux's figure. */
-const MAX_LINKS = 40;
+/** A number that no other node ever had. */
+export function newId(): number {
+  return ++ids;
+}
 
 interface Facts {
   /** Permission bits. */
@@ -20,6 +24,8 @@ interface Facts {
   mtime: number;
   ctime: number;
   readonly birthtime: number;
+  /** Of the entry itself. A file that is written gets a new one, as one that is replaced on a disk. */
+  id: number;
 }
 
 /** A regular file. Its bytes are never changed in place, only exchanged. */
@@ -73,7 +79,7 @@ export interface Walk {
 /** A new, empty directory. */
 export function newDir(now: number, mode: number): DirNode {
   const times = { mtime: now, ctime: now, birthtime: now };
-  return { type: "dir", children: new Map(), orders: null, stamp: ++stamps, mode, ...times };
+  return { type: "dir", children: new Map(), orders: null, stamp: ++stamps, mode, ...times, id: newId() };
 }
 
 /**
@@ -260,7 +266,8 @@ export function cloneDir(dir: DirNode, fresh?: Fresh): DirNode {
 
 /** A copy of one node; of a directory without its content. */
 export function cloneNode(node: Node, fresh?: Fresh): Node {
-  const times = fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now };
+  const times =
+    fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };
   if (node.type === "dir") return { ...node, ...times, children: new Map(), orders: null, stamp: ++stamps };
   if (node.type === "file" && fresh !== undefined) return { ...node, ...times, version: fresh.version() };
   return { ...node, ...times };

@@ -5,10 +5,14 @@
  * a clock that can be set. Instances share nothing. Every plain read and write
  * has a synchronous twin.
  */
+import { callback, gateOf, type Options, options as described } from "../schema/option.ts";
 import type {
+  CopyTreeOptions,
+  DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
+  MoveOptions,
   ReadOptions,
   TreeCounts,
   VersionedBytes,
@@ -18,7 +22,7 @@ import type {
 import { checkSignal, tooLarge, failure } from "./failure.ts";
 import { globFiles } from "./globs.ts";
 import { type Dump, dumpOf, type MemorySeed, plant } from "./memory-seed.ts";
-import { factsOf, versionOf } from "./memory-facts.ts";
+import { factsOf, versionOf, writtenOf } from "./memory-facts.ts";
 import { offerHeld, Signs } from "./held.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { cloneDir, type DirNode } from "./memory-tree.ts";
@@ -30,6 +34,11 @@ export interface MemoryOptions {
   /** The clock, in milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
+
+/** The options of {@link MemoryBackend}. */
+export const MEMORY_OPTIONS: Options<MemoryOptions> = described("MemoryOptions", { now: callback() });
+
+const gate = gateOf("MemoryBackend", MEMORY_OPTIONS);
 
 /** The state of a memory backend at one moment; opaque. */
 export interface MemorySnapshot {
@@ -50,7 +59,7 @@ export class MemoryBackend implements FsBackend {
   readonly #now: () => number;
 
   constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
-    this.#now = options.now ?? Date.now;
+    this.#now = gate(options).now ?? Date.now;
     this.#store = new MemoryStore(this.#now);
     plant(this.#store, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
@@ -82,8 +91,7 @@ export class MemoryBackend implements FsBackend {
   }
   writeBytesSync(path: string, content: Uint8Array, options: WriteOptions = {}): WriteResult {
     checkSignal(options.signal, path);
-    const version = versionOf(this.#store.write(path, content, options));
-    return Object.freeze(version === undefined ? {} : { version });
+    return writtenOf(this.#store.write(path, content, options));
   }
   writeTextSync(
     path: string,
@@ -92,8 +100,8 @@ export class MemoryBackend implements FsBackend {
   ): WriteResult {
     return this.writeBytesSync(path, encodeText(content, options.encoding, path), options);
   }
-  deleteSync(path: string): void {
-    this.#store.delete(path);
+  deleteSync(path: string, options: DeleteOptions = {}): void {
+    this.#store.delete(path, options.ifVersion);
   }
   mkdirSync(path: string, options: { readonly parents?: boolean; readonly existOk?: boolean } = {}): void {
     this.#store.mkdir(path, options.parents ?? true, options.existOk ?? true);
@@ -137,8 +145,8 @@ export class MemoryBackend implements FsBackend {
   async writeBytes(path: string, content: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
     return this.writeBytesSync(path, content, options);
   }
-  async delete(path: string): Promise<void> {
-    this.deleteSync(path);
+  async delete(path: string, options?: DeleteOptions): Promise<void> {
+    this.deleteSync(path, options);
   }
   async mkdir(
     path: string,
@@ -166,11 +174,11 @@ export class MemoryBackend implements FsBackend {
   async realpath(path: string): Promise<string> {
     return this.#store.realpath(path);
   }
-  async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
-    this.#store.rename(from, to, options.overwrite ?? false);
+  async rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    return writtenOf(this.#store.rename(from, to, options.overwrite ?? false, options));
   }
-  async copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
-    this.#store.copyFile(from, to, options.overwrite ?? false);
+  async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    return writtenOf(this.#store.copyFile(from, to, options.overwrite ?? false, options.ifVersion));
   }
   async chmod(path: string, mode: number): Promise<void> {
     this.#store.chmod(path, mode);
@@ -178,12 +186,8 @@ export class MemoryBackend implements FsBackend {
   async removeTree(path: string): Promise<TreeCounts> {
     return this.#store.removeTree(path);
   }
-  async copyTree(
-    from: string,
-    to: string,
-    options: { readonly overwrite?: boolean | undefined } = {},
-  ): Promise<TreeCounts> {
-    return this.#store.copyTree(from, to, options.overwrite ?? false);
+  async copyTree(from: string, to: string, options: CopyTreeOptions = {}): Promise<TreeCounts> {
+    return this.#store.copyTree(from, to, options.overwrite ?? false, options.onMade);
   }
 
   /** The whole tree as plain data, which a new backend can be seeded with. */

@@ -6,13 +6,26 @@
  * A backend is confined to its own directory: a link in it leads nowhere else,
  * and an absolute one is shown as the path that it has in the tree.
  */
+import {
+  either,
+  flag,
+  gateOf,
+  mapOf,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../schema/option.ts";
+import { BACKEND } from "./option-schema.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import type {
+  DeleteOptions,
   FsBackend,
   FsEntry,
   FsStat,
   MaybePromise,
+  MoveOptions,
   ReadOptions,
   TreeCounts,
   VersionedBytes,
@@ -30,7 +43,8 @@ import {
   symlinkVia,
   writeVia,
 } from "./fallback.ts";
-import { copyFileVia, removeTreeVia, filesBelow } from "./fallback-tree.ts";
+import { copyFileVia, deleteVia, removeTreeVia } from "./fallback-tree.ts";
+import { filesBelow } from "./walk-tree.ts";
 import { globFiles } from "./globs.ts";
 import { checkPath, childOf, isWithin, nameOf, normalise, parentOf, relativeTo } from "./paths.ts";
 import { SandboxedBackend } from "./sandboxed.ts";
@@ -44,6 +58,15 @@ export interface MountOptions {
   /** Refuse every change. Default false. */
   readonly readOnly?: boolean | undefined;
 }
+
+/** The options of a mount. */
+export const MOUNT_OPTIONS: Options<MountOptions> = described("MountOptions", {
+  backend: required(BACKEND),
+  root: text(),
+  readOnly: flag(),
+});
+
+const gate = gateOf("MountBackend", mapOf(either(BACKEND, MOUNT_OPTIONS)));
 
 interface Mount {
   /** Where it stands in the tree. */
@@ -87,7 +110,7 @@ export class MountBackend implements FsBackend {
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
   constructor(mounts: Readonly<Record<string, FsBackend | MountOptions>>) {
-    this.#mounts = Object.entries(mounts)
+    this.#mounts = Object.entries(gate(mounts))
       .map(([at, given]) => mountOf(at, "backend" in given ? given : { backend: given }))
       .sort((a, b) => b.at.length - a.at.length);
     if (this.#mounts.length === 0) throw failure("INVALID_ARGUMENT", "/", "there is nothing to mount");
@@ -174,9 +197,9 @@ export class MountBackend implements FsBackend {
       return place.backend.read === undefined ? this.#inTurn(`${place.at} ${place.path}`, write) : write();
     });
   }
-  async delete(path: string): Promise<void> {
+  async delete(path: string, { ifVersion }: DeleteOptions = {}): Promise<void> {
     this.#spare(path);
-    return this.#in(path, ({ backend, path }) => backend.delete(path));
+    return this.#in(path, ({ backend, path }) => deleteVia(backend, path, { ifVersion }));
   }
   async mkdir(
     path: string,
@@ -217,7 +240,7 @@ export class MountBackend implements FsBackend {
     return globFiles(this.iterFiles(root), root, pattern);
   }
   /** Moves within one backend. @throws UNSUPPORTED_OPERATION from one to another: the fall-back copies */
-  async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+  async rename(from: string, to: string, options: MoveOptions = {}): Promise<void> {
     this.#spare(from);
     this.#spare(to);
     const [source, target] = [this.#need(from), this.#need(to)];
@@ -226,18 +249,19 @@ export class MountBackend implements FsBackend {
     await this.#in(from, async () => source.backend.rename?.(source.path, target.path, options));
   }
   /** Copies a file, within one backend as that backend does it. */
-  async copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
+  async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const [source, target] = [this.#need(from), this.#need(to)];
     if (source.at === target.at)
       return this.#in(from, () => copyFileVia(source.backend, source.path, target.path, options));
     const { chmod } = this;
     const across = {
+      lstat: this.lstat.bind(this),
       read: this.read.bind(this),
       writeBytes: this.writeBytes.bind(this),
       ...(chmod && { chmod }),
     };
     // Without a `copyFile` of its own the fall-back reads and writes.
-    await copyFileVia(across as unknown as FsBackend, from, to, options);
+    return copyFileVia(across as unknown as FsBackend, from, to, options);
   }
   async removeTree(
     path: string,

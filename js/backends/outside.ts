@@ -1,6 +1,7 @@
 /** The refusals of a policy, in words that do not depend on what exists. */
 import { type FilewrightError, makeError } from "../engine/errors.ts";
 import { escapeControls } from "./paths.ts";
+import type { PlaceRow } from "./places.ts";
 import type { Intent } from "./policy.ts";
 
 /** Longer paths are shown with their middle left out, so that the sentence stays one line. */
@@ -27,9 +28,31 @@ export function protectedPath(path: string, message = "is protected from changes
   return makeError("PROTECTED_PATH", `path '${shownPath(path)}' ${message}`, { path });
 }
 
+/** The refusal of a write to a place of the table: the row says which program runs or obeys it. */
+export function protectedPlace(path: string, { pattern, reason }: PlaceRow): FilewrightError {
+  return makeError("PROTECTED_PATH", `path '${shownPath(path)}' is protected from changes`, {
+    path,
+    details: { reason: "place", place: pattern, because: reason },
+  });
+}
+
+/** The refusal to make or change a directory that git takes for a repository. */
+export function repositoryPath(path: string): FilewrightError {
+  const message = `path '${shownPath(path)}' is part of a directory that git takes for a repository`;
+  return makeError("PROTECTED_PATH", message, { path, details: { reason: "repository" } });
+}
+
 /** The refusal of any write under a read-only policy. */
 export function readOnly(path: string): FilewrightError {
   return makeError("READ_ONLY", `cannot write '${shownPath(path)}': the workspace is read-only`, { path });
+}
+
+/** The refusal to read a file that holds a private key. */
+export function secretContent(path: string): FilewrightError {
+  return makeError("GRANT_DENIED", `'${shownPath(path)}' holds a private key, and nobody has granted it`, {
+    path,
+    details: { reason: "secret", by: "content" },
+  });
 }
 
 /** The refusal to read a secret, or to take it to where it could be read. */

@@ -1,8 +1,10 @@
 /** What the changes of an overlay come to, and making them in the backend below. */
-import type { EntryType, FsStat } from "./backend.ts";
+import { transact } from "../journal/transaction.ts";
+import type { EntryType, FsBackend, FsStat } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { chmodVia, symlinkVia, writeVia } from "./fallback.ts";
-import { removeTreeVia, walkTree } from "./fallback-tree.ts";
+import { deleteVia, removeTreeVia } from "./fallback-tree.ts";
+import { walkTree } from "./walk-tree.ts";
 import { type Changed, DIRECTORY, type OverlayLayer } from "./overlay-layer.ts";
 import { sortCodePoints } from "./paths.ts";
 
@@ -54,7 +56,7 @@ async function differs(layer: OverlayLayer, node: Changed, below: FsStat): Promi
   return mine.some((byte, at) => byte !== theirs[at]);
 }
 
-/** Makes the changes below. @throws CONFLICT with `details.paths` */
+/** Makes the changes below, all or none. @throws CONFLICT with `details.paths` */
 export async function commitLayer(
   layer: OverlayLayer,
   signal: AbortSignal | undefined,
@@ -62,14 +64,14 @@ export async function commitLayer(
   await checkBases(layer);
   await takeCopies(layer);
   const counts = { written: 0, made: 0, removed: 0 };
-  // In this order a directory comes before what is in it.
-  for (const path of sortCodePoints([...layer.upper.keys()])) {
-    checkSignal(signal, path);
-    const node = layer.upper.get(path) ?? null;
-    await commitOne(layer, path, node, counts);
-    layer.upper.delete(path);
-    layer.base.delete(path);
-  }
+  await transact(layer.lower, async (lower) => {
+    // In this order a directory comes before what is in it.
+    for (const path of sortCodePoints([...layer.upper.keys()])) {
+      checkSignal(signal, path);
+      await commitOne(layer, lower, path, layer.upper.get(path) ?? null, counts);
+    }
+  });
+  layer.upper.clear();
   layer.base.clear();
   layer.gone.clear();
   return Object.freeze(counts);
@@ -108,17 +110,19 @@ async function takeCopies(layer: OverlayLayer): Promise<void> {
 
 async function commitOne(
   layer: OverlayLayer,
+  lower: FsBackend,
   path: string,
   node: Changed | null,
   counts: { written: number; made: number; removed: number },
 ): Promise<void> {
-  const { lower } = layer;
   const there = await layer.below(path);
   const stays =
     (node?.type === "file" && there?.type === "file") ||
     (node?.type === "dir" && there?.type === "dir" && layer.base.get(path) === null);
   if (there !== null && !stays) {
-    await removeTreeVia(lower, path);
+    const base = layer.base.get(path);
+    if (there.type === "dir" || typeof base !== "string") await removeTreeVia(lower, path);
+    else await deleteVia(lower, path, { ifVersion: there.version === undefined ? undefined : base });
     counts.removed += node === null ? 1 : 0;
   }
   if (node === null) return;

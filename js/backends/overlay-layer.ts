@@ -8,7 +8,8 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { EntryType, FsBackend, FsStat } from "./backend.ts";
 import { failure } from "./failure.ts";
 import { lstatOrNull, lstatVia } from "./fallback.ts";
-import { walkTree } from "./fallback-tree.ts";
+import { resolveLinks, type Step } from "./links.ts";
+import { walkTree } from "./walk-tree.ts";
 import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "./paths.ts";
 
 /** What was put at a path. A file's content is here, or still where it was copied from. */
@@ -22,8 +23,6 @@ export type Changed =
     }
   | { readonly type: "dir"; readonly stat: FsStat }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
-
-const MAX_LINKS = 40;
 
 /** Stands for the version of a directory. */
 export const DIRECTORY = "dir";
@@ -133,23 +132,33 @@ export class OverlayLayer {
   }
 
   /**
-   * The path under which a path is known here; what is missing at its end is kept.
-   * @throws LOOP, NAME_TOO_LONG, INVALID_ARGUMENT
+   * The path without links; what is missing at its end is kept.
+   *
+   * @param keepMissingDirectory keeps also the missing end of a link that names a directory (`gone/`)
+   * @throws NOT_DIRECTORY, NOT_FOUND (`..` after a missing name), LOOP, NAME_TOO_LONG, INVALID_ARGUMENT
    */
-  async real(given: string, follow: boolean): Promise<string> {
+  async real(given: string, follow: boolean, keepMissingDirectory = false): Promise<string> {
     checkPath(given);
-    const { path } = normalise(given);
+    const { path, directory } = normalise(given);
     for (const name of path.split("/")) if (isLongName(name)) throw failure("NAME_TOO_LONG", given);
     if (path === "/") return path;
+    const real = await this.#resolve(path, follow || directory, keepMissingDirectory);
+    if (directory && (await this.at(real))?.isDir === false) throw failure("NOT_DIRECTORY", given);
+    return real;
+  }
+
+  async #resolve(path: string, follow: boolean, keepMissingDirectory: boolean): Promise<string> {
+    const { readLink, realpath } = this.lower;
     if (!this.anyLinks()) {
-      const { realpath, readLink } = this.lower;
       if (readLink === undefined || realpath === undefined) return path;
       if (!this.touched(path)) {
-        if (follow) return realpath.call(this.lower, path);
-        return childOf(await this.#realParent(path), nameOf(path));
+        const below = await this.#realBelow(path, follow);
+        // A link below may lead through what was changed here: then it is followed name by name.
+        if (below !== undefined && (below === path || this.upper.size === 0)) return below;
       }
     }
-    return this.#walk(given, path, follow);
+    const look = (at: string, isLast: boolean): Promise<Step | null> => this.#step(at, isLast);
+    return resolveLinks(path, { follow, look, keepMissingDirectory });
   }
 
   /** Whether a link was made here. */
@@ -164,46 +173,32 @@ export class OverlayLayer {
     return false;
   }
 
-  async #realParent(path: string): Promise<string> {
-    const parent = parentOf(path);
+  /** The lower backend's own answer; undefined where a change here may make it another one. */
+  async #realBelow(path: string, follow: boolean): Promise<string | undefined> {
+    const resolved = follow ? path : parentOf(path);
     try {
-      return (await this.lower.realpath?.(parent)) ?? parent;
+      const real = (await this.lower.realpath?.(resolved)) ?? resolved;
+      return follow ? real : childOf(real, nameOf(path));
     } catch (error) {
+      if (!(error instanceof FilewrightError)) throw error;
       // Above a root nothing may be looked at; a root is real as it is.
-      if (error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") return parent;
+      if (error.code === "OUTSIDE_ALLOWED" && !follow) return path;
+      if (this.upper.size > 0 && ["NOT_FOUND", "NOT_DIRECTORY", "LOOP"].includes(error.code))
+        return undefined;
       throw error;
     }
   }
 
-  async #walk(given: string, path: string, follow: boolean): Promise<string> {
-    let real = "/";
-    const pending = namesOf(path);
-    for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
-      if (name === "..") {
-        real = parentOf(real);
-        continue;
-      }
-      const at = childOf(real, name);
-      const stat = await this.#look(at, pending.length > 0);
-      if (stat === null) return normalise([at, ...pending.reverse()].join("/")).path;
-      if (stat === "unseen" || stat.type !== "symlink" || (pending.length === 0 && !follow)) {
-        real = at;
-        continue;
-      }
-      if (++links > MAX_LINKS) throw failure("LOOP", given);
-      const target = stat.target ?? (await this.lower.readLink?.(at)) ?? "";
-      if (target.startsWith("/")) real = "/";
-      pending.push(...namesOf(target));
-    }
-    return real;
-  }
-
-  /** What is at a path on the way. Directories above a root may not be looked at; they are no links. */
-  async #look(at: string, onTheWay: boolean): Promise<FsStat | null | "unseen"> {
+  /** What stands at a path. Directories above a root may not be looked at; they are no links. */
+  async #step(at: string, isLast: boolean): Promise<Step | null> {
     try {
-      return await this.at(at);
+      const stat = await this.at(at);
+      if (stat === null) return null;
+      if (stat.type !== "symlink") return { type: stat.type };
+      return { type: "symlink", target: stat.target ?? (await this.lower.readLink?.(at)) ?? "" };
     } catch (error) {
-      if (onTheWay && error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") return "unseen";
+      if (!isLast && error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED")
+        return { type: "dir" };
       throw error;
     }
   }
@@ -250,11 +245,4 @@ export class OverlayLayer {
       throw failure("CONFLICT", path, "what was copied has changed since");
     return bytes;
   }
-}
-
-function namesOf(path: string): string[] {
-  return path
-    .split("/")
-    .filter((name) => name !== "" && name !== ".")
-    .reverse();
 }

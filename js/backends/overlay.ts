@@ -19,14 +19,18 @@ import type {
 } from "./backend.ts";
 import { checkSignal, checkWritable, failure } from "./failure.ts";
 import { readVersioned, sortEntries } from "./fallback.ts";
-import { filesBelow, walkTree } from "./fallback-tree.ts";
+import { filesBelow, walkTree } from "./walk-tree.ts";
 import { globFiles } from "./globs.ts";
 import { changesOf, commitLayer, type OverlayChange, type OverlayCommit } from "./overlay-commit.ts";
 import { offerHeld } from "./held.ts";
 import { heldThrough } from "./overlay-held.ts";
+import { BACKEND } from "./option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
 import { byteLength, childOf, nameOf, normalise, parentOf } from "./paths.ts";
+import { gateOf } from "../schema/option.ts";
 import { decodeText, encodeText } from "./text.ts";
+
+const gate = gateOf("OverlayBackend", BACKEND);
 
 /**
  * Changes in memory over a backend that stays as it is.
@@ -46,7 +50,9 @@ export class OverlayBackend implements FsBackend {
   declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
+  /** @throws FilewrightError INVALID_ARGUMENT for what is no backend */
   constructor(lower: FsBackend) {
+    gate(lower);
     this.#layer = new OverlayLayer(lower);
     const { readBytes, listDir } = OverlayBackend.prototype;
     const own = () => this.readBytes === readBytes && this.listDir === listDir;
@@ -56,7 +62,7 @@ export class OverlayBackend implements FsBackend {
       Object.defineProperty(this, name, { value, enumerable: true });
     };
     if (lower.readLink !== undefined) offer("readLink", (path: string) => this.#readLink(path));
-    if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true));
+    if (lower.realpath !== undefined) offer("realpath", (path: string) => this.#layer.real(path, true, true));
     if (lower.symlink !== undefined)
       offer("symlink", (target: string, path: string) => this.#inTurn(() => this.#symlink(target, path)));
     if (lower.chmod !== undefined)
@@ -161,6 +167,8 @@ export class OverlayBackend implements FsBackend {
       const now = there === null ? undefined : (await this.stat(real)).version;
       if (now !== options.ifVersion) throw failure("CONFLICT", path);
     }
+    if (normalise(path).directory)
+      throw failure("NOT_DIRECTORY", path, "a file's path cannot end in a slash");
     if (there === null) await this.#parents(real, path, options.createDirs === true);
     const stat = layer.facts(real, "file", bytes.length, options.mode ?? there?.mode ?? 0o644);
     await layer.set(real, { type: "file", bytes, from: null, stat });
@@ -279,8 +287,10 @@ export class OverlayBackend implements FsBackend {
   async #present(real: string, path: string): Promise<FsStat> {
     if (real === "/") return this.#layer.lower.stat(real);
     const found = await this.#layer.at(real);
-    if (found === null) throw failure("NOT_FOUND", path);
-    return found;
+    if (found !== null) return found;
+    const parent = parentOf(real);
+    const isBelowFile = parent !== "/" && (await this.#layer.at(parent))?.isDir === false;
+    throw failure(isBelowFile ? "NOT_DIRECTORY" : "NOT_FOUND", path);
   }
 
   async #parents(real: string, path: string, create: boolean): Promise<void> {

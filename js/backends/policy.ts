@@ -22,10 +22,12 @@ export interface SandboxPolicy {
   readonly write: readonly string[];
   /** Globs relative to `cwd`; what they match is out of bounds, roots or not. */
   readonly deny: readonly string[];
-  /** Refuse writes to what other programs obey, at any depth: git's hooks, configuration of agents, editors, shells. */
+  /** Refuse writes to protected places: what other programs run or obey, as git's hooks. */
   readonly protect: boolean;
   /** `grant`: the content of secrets (`.env`, keys, tokens) is not read unless it was granted. Default `allow`. */
   readonly secrets?: "grant" | "allow" | undefined;
+  /** Changes to the table of protected and secret places: a word of the table, a space and a pattern each. */
+  readonly places?: readonly string[] | undefined;
   /** Refuse every write. */
   readonly readOnly: boolean;
   readonly followSymlinks: FollowSymlinks;

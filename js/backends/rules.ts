@@ -11,6 +11,8 @@ import type { SandboxPolicy } from "./policy.ts";
 export interface Rules {
   /** Whether there is any rule that a whole tree must be looked through for. */
   readonly any: boolean;
+  /** Whether the places of the table are protected. */
+  readonly protects: boolean;
   /** What the rules say of a path. */
   judge(path: string): PathVerdict;
   /** The entries of a directory, itself not denied, without the denied ones. */
@@ -23,16 +25,21 @@ const FREE: PathVerdict = Object.freeze({
   guarded: false,
   secret: false,
   holds: false,
+  asks: false,
+  part: false,
+  opened: false,
+  row: undefined,
+  secretRow: undefined,
 });
-const NONE: Rules = { any: false, judge: () => FREE, visible: (_, entries) => entries };
+const NONE: Rules = { any: false, protects: false, judge: () => FREE, visible: (_, entries) => entries };
 
 /** Compiles the rules of a policy whose roots are resolved. @throws INVALID_GLOB */
 export function compileRules(policy: SandboxPolicy): Rules {
-  const { cwd, deny, protect } = policy;
+  const { cwd, deny, protect, places = [] } = policy;
   const secrets = policy.secrets === "grant";
-  if (deny.length === 0 && !protect && !secrets) return NONE;
+  if (deny.length === 0 && !protect && !secrets && places.length === 0) return NONE;
   const roots = [...(policy.read ?? []), ...policy.write];
-  const rules = engine().compileRules({ cwd, roots, deny, protect, secrets });
+  const rules = engine().compileRules({ cwd, roots, deny, protect, secrets, places });
   const visible = (directory: string, entries: readonly FsEntry[]): readonly FsEntry[] => {
     if (entries.length === 0) return entries;
     const denied = rules.deniedNames(
@@ -43,6 +50,7 @@ export function compileRules(policy: SandboxPolicy): Rules {
   };
   return {
     any: true,
+    protects: protect,
     judge: (path) => rules.judge(path),
     visible: deny.length === 0 ? NONE.visible : visible,
   };

@@ -1,14 +1,35 @@
 /**
- * Which sandbox commands run in: by the system, by name, or somewhere else. One
- * that is not to be had is refused, unless the host says that less will do; what
- * holds is told by the status, and by every result.
+ * Chooses the sandbox that commands run in: by the system, by name, or one that the host
+ * brings. A sandbox that cannot be had is refused, unless the host says that less will do;
+ * the status and every result tell what holds.
  */
+import {
+  choice,
+  flag,
+  gateOf,
+  list,
+  nullable,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../schema/option.ts";
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
-import { linuxSandbox } from "./sandbox.node.ts";
+import type { CommandOptions } from "./command-options.ts";
+import { bubblewrapSandbox } from "./sandbox-bubblewrap.node.ts";
+import { fastSandbox } from "./sandbox.node.ts";
+import { inBoth, realOrNone } from "./sandbox-places.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
-import type { SandboxCommand, SandboxProvider, SandboxStatus } from "./sandbox.ts";
+import {
+  COMMAND_LIMITS,
+  type CommandLimits,
+  type CommandPolicy,
+  SANDBOX_PROVIDER,
+  type SandboxProvider,
+  type SandboxStatus,
+} from "./sandbox.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
 /** How {@link sandboxFor} chooses and what it allows. Paths are absolute and exist. */
@@ -20,19 +41,21 @@ export interface SandboxOptions {
    */
   readonly provider?: "auto" | "linux" | "seatbelt" | "remote" | undefined;
   /**
-   * On Linux: `fast`, the default, costs a tenth of a start. `strict` is bubblewrap: mounts,
+   * On Linux: `fast`, the default, is Landlock and seccomp. `strict` is bubblewrap: mounts,
    * processes and network of its own, so that nothing outside can be changed in any way, not
-   * even times and permission bits, and places inside can be read-only; five starts.
+   * even times and permission bits, and places inside can be read-only or hidden.
    */
   readonly tier?: "fast" | "strict" | undefined;
   /** What commands may change. */
   readonly writableRoots: readonly string[];
-  /** What they may read and run; null, the default, for everything. */
+  /** What they may read and run; null, the default, for everything but processes of others and devices. */
   readonly readRoots?: readonly string[] | null | undefined;
   /** Below a writable root, and not to be changed. Only `strict` and `seatbelt` can. */
   readonly readOnlyPaths?: readonly string[] | undefined;
   /** Whether they may use the network. Default false. */
   readonly network?: boolean | undefined;
+  /** What a command may use up. On macOS only time and output are bounded. */
+  readonly limits?: CommandLimits | undefined;
   /** `allow`: less, down to nothing, where what was asked for is not to be had. Default `refuse`. */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** Runs commands on another machine or in a container. */
@@ -41,15 +64,32 @@ export interface SandboxOptions {
   readonly bubblewrap?: string | undefined;
 }
 
+/** The options of {@link sandboxFor}. */
+export const SANDBOX_OPTIONS: Options<SandboxOptions> = described("SandboxOptions", {
+  provider: choice("auto", "linux", "seatbelt", "remote"),
+  tier: choice("fast", "strict"),
+  writableRoots: required(list(text())),
+  readRoots: nullable(list(text())),
+  readOnlyPaths: list(text()),
+  network: flag(),
+  limits: COMMAND_LIMITS,
+  degrade: choice("refuse", "allow"),
+  remote: SANDBOX_PROVIDER,
+  bubblewrap: text(),
+});
+
+const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
+
 /**
  * The sandbox for commands on this machine.
  *
  * @example
  * const ws = await openWorkspace({ root, commands: sandboxFor({ writableRoots: [root] }) });
  *
- * @throws FilewrightError SANDBOX_SETUP_FAILED where it is not to be had
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where it is not to be had, INVALID_ARGUMENT for options that make no sense
  */
-export function sandboxFor(options: SandboxOptions): SandboxProvider {
+export function sandboxFor(given: SandboxOptions): SandboxProvider {
+  const options = gate(given);
   try {
     return chosen(options);
   } catch (error) {
@@ -70,77 +110,90 @@ function chosen(options: SandboxOptions): SandboxProvider {
     throw unavailable(`this system (${process.platform}) has no sandbox of that kind`);
   }
   if (system === "darwin") return seatbelt(options);
-  if (options.tier === "strict") return bubblewrap(options);
-  if ((options.readOnlyPaths ?? []).length > 0) {
+  const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
+  const { limits, degrade, bubblewrap } = options;
+  if (options.tier === "strict") {
+    const strict = { writableRoots, readRoots, readOnlyPaths, network, limits, degrade, bubblewrap };
+    return bubblewrapSandbox(strict);
+  }
+  if (readOnlyPaths.length > 0) {
     throw unavailable("read-only places inside a writable root take the strict tier");
   }
-  return linuxSandbox({ ...options, degrade: "refuse" });
+  return fastSandbox({ writableRoots, readRoots, network, limits, degrade });
 }
 
 /** What is left where what was asked for is missing, and less will do. */
 function less(options: SandboxOptions): SandboxProvider {
+  const { writableRoots, readRoots, readOnlyPaths = [], network, limits } = options;
   if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
-    return linuxSandbox({ ...options, degrade: "allow" });
+    const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;
+    return fastSandbox({ writableRoots, readRoots, network, limits, degrade: "allow", incomplete });
   }
+  return unconfined();
+}
+
+/** No sandbox at all. */
+function unconfined(): SandboxProvider {
   const status: SandboxStatus = Object.freeze({ tier: "none", files: "none", network: "none" });
-  return Object.freeze<SandboxProvider>({ status, run: (command) => runProcess(command.argv, command) });
+  return Object.freeze<SandboxProvider>({
+    status,
+    degrade: "allow",
+    run: (command) => runProcess(command.argv, command),
+  });
+}
+
+/**
+ * The sandbox for the option `commands` of a workspace: the strictest that this system has.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where it is not to be had
+ */
+export function openCommands(options: CommandOptions, policy: CommandPolicy): SandboxProvider {
+  const { network = false, limits, degrade, bubblewrap } = options;
+  const { read: extraRead } = options;
+  const common = { writableRoots: policy.write, network, limits, degrade, extraRead, policy };
+  const fast = (incomplete: boolean): SandboxProvider =>
+    fastSandbox({ ...common, readRoots: "policy", incomplete });
+  try {
+    if (process.platform === "darwin") {
+      const readRoots =
+        extraRead === null || policy.read === null ? null : [...policy.read, ...(extraRead ?? [])];
+      return seatbelt({ writableRoots: policy.write, readRoots, network, limits, degrade });
+    }
+    if (!isHere()) throw unavailable(`this system (${process.platform}) has none`);
+    if (options.tier === "fast") return fast(false);
+    return bubblewrapSandbox({ ...common, readRoots: "policy", readOnlyPaths: [], bubblewrap });
+  } catch (error) {
+    const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
+    if (!missing || degrade !== "allow") throw error;
+    return process.platform === "linux" ? fast(true) : unconfined();
+  }
 }
 
 const isHere = (): boolean => process.platform === "linux" || process.platform === "darwin";
 
-function bubblewrap(options: SandboxOptions): SandboxProvider {
-  const program = options.bubblewrap ?? "bwrap";
-  const { writableRoots, readRoots, readOnlyPaths = [], network = false } = options;
-  const bound = (how: string, paths: readonly string[]): string[] =>
-    paths.flatMap((path) => [how, path, path]);
-  const prefix = [
-    program,
-    ...bound("--ro-bind", readRoots ?? ["/"]),
-    ...["--dev", "/dev", "--proc", "/proc"],
-    ...bound("--bind", writableRoots),
-    ...bound("--ro-bind-try", readOnlyPaths),
-    ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"],
-    ...(network ? [] : ["--unshare-net"]),
-    ...["--die-with-parent", "--cap-drop", "ALL"],
-  ];
-  // Whether namespaces may be made shows only by making them.
-  const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "--", "true"], { encoding: "utf8" });
-  if (tried.status !== 0) {
-    const why = tried.error === undefined ? tried.stderr.trim().split("\n", 1)[0] : "it is not installed";
-    throw unavailable(`bubblewrap cannot be used: ${why}`);
-  }
-  return behind("bubblewrap", network, (command) => [
-    ...prefix,
-    "--chdir",
-    command.cwd,
-    "--",
-    ...command.argv,
-  ]);
-}
-
-function seatbelt(options: SandboxOptions): SandboxProvider {
+/** A profile names paths, not globs, so that a policy holds in part. */
+function seatbelt(options: SandboxOptions, policy?: CommandPolicy): SandboxProvider {
   const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
-  const profile = seatbeltProfile({ writableRoots, readRoots, readOnlyPaths, network });
+  const hidden = policy?.stateDir === undefined ? [] : [policy.stateDir];
+  const profile = seatbeltProfile({ writableRoots, readRoots, readOnlyPaths, hidden, network });
   const prefix = ["/usr/bin/sandbox-exec", "-p", profile];
   const tried = spawnSync(prefix[0] as string, [...prefix.slice(1), "/usr/bin/true"]);
   if (tried.status !== 0) throw unavailable("sandbox-exec cannot be used");
-  return behind("seatbelt", network, ({ argv }) => [...prefix, ...argv]);
-}
-
-/** A sandbox that is a program put before the command's own. */
-function behind(
-  tier: SandboxStatus["tier"],
-  network: boolean,
-  argvOf: (command: SandboxCommand) => readonly string[],
-): SandboxProvider {
   const status: SandboxStatus = Object.freeze({
-    tier,
-    files: "enforced",
+    tier: "seatbelt",
+    files: policy === undefined ? "enforced" : "partial",
     network: network ? "none" : "enforced",
+    policy: policy === undefined ? "none" : "partial",
+    processes: "partial",
+    limits: "none",
   });
   return Object.freeze<SandboxProvider>({
     status,
-    run: (command) => runProcess(argvOf(command), command),
+    degrade: options.degrade,
+    within: (next) => {
+      const roots = writableRoots.flatMap((root) => realOrNone(root) ?? []);
+      return seatbelt({ ...options, writableRoots: inBoth(roots, next.write) }, next);
+    },
+    run: (command) => runProcess([...prefix, ...command.argv], command),
   });
 }
 

@@ -1,102 +1,198 @@
-/** Commands on Linux: Landlock for files, seccomp for the network, by the native addon. */
-import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
-import { loadNative, type NativeBinding } from "../engine/native.node.ts";
-import { unpack } from "../engine/unpack.ts";
-import { checkSignal } from "./failure.ts";
-import { inheritedEnv } from "./sandbox-process.node.ts";
-import type { SandboxProvider, SandboxStatus } from "./sandbox.ts";
+/** The fast tier on Linux: Landlock for files, seccomp for the network, by the native addon. */
+import {
+  choice,
+  flag,
+  gateOf,
+  list,
+  nullable,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../schema/option.ts";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cleanUp } from "./sandbox-cleanup.node.ts";
+import {
+  callNative,
+  nativeLimits,
+  type NativeSpec,
+  rethrow,
+  runNative,
+  sandboxAddon,
+  scanMade,
+  scanPlaces,
+} from "./sandbox-native.node.ts";
+import {
+  hasHome,
+  homeDirectories,
+  inBoth,
+  privateFiles,
+  readsWithin,
+  realOrNone,
+} from "./sandbox-places.node.ts";
+import { isWithin } from "./paths.ts";
+import {
+  COMMAND_LIMITS,
+  type CommandLimits,
+  type CommandPolicy,
+  type SandboxCommand,
+  type SandboxOutcome,
+  type SandboxProvider,
+  type SandboxStatus,
+} from "./sandbox.ts";
 
 /** How {@link linuxSandbox} is made. Paths are absolute and exist. */
 export interface LinuxSandboxOptions {
   /** What commands may change. */
   readonly writableRoots: readonly string[];
-  /** What they may read and run; null, the default, for everything. */
+  /**
+   * What they may read and run; null, the default, for everything but the processes of others
+   * (`/proc`), devices, and the private files of the system.
+   */
   readonly readRoots?: readonly string[] | null | undefined;
   /** Whether they may use the network. Default false. */
   readonly network?: boolean | undefined;
-  /** `allow`: run commands also where the kernel cannot restrict them. The status tells. Default `refuse`. */
+  /** What a command may use up. */
+  readonly limits?: CommandLimits | undefined;
+  /**
+   * `allow`: run commands also where the kernel cannot restrict them, and in workspaces that
+   * deny, protect or keep secrets, which this tier cannot hold. The status tells. Default `refuse`.
+   */
   readonly degrade?: "refuse" | "allow" | undefined;
   /** `ignore`: behave as on a kernel without Landlock, for tests. */
   readonly landlock?: "use" | "ignore" | undefined;
 }
 
+/** The options of {@link linuxSandbox}. */
+export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described("LinuxSandboxOptions", {
+  writableRoots: required(list(text())),
+  readRoots: nullable(list(text())),
+  network: flag(),
+  limits: COMMAND_LIMITS,
+  degrade: choice("refuse", "allow"),
+  landlock: choice("use", "ignore"),
+});
+
+const gate = gateOf("linuxSandbox", LINUX_SANDBOX_OPTIONS);
+
+/** The options, and what {@link sandboxFor} and a workspace add to them. */
+export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
+  /** `policy`: the directories of the system and what a policy lets read. */
+  readonly readRoots?: readonly string[] | null | "policy" | undefined;
+  /** Besides, with `policy`; null for everything. */
+  readonly extraRead?: readonly string[] | null | undefined;
+  /** Something was asked for that this tier cannot do. */
+  readonly incomplete?: boolean | undefined;
+  readonly policy?: CommandPolicy | undefined;
+}
+
+/** How deep secrets are looked for in a home directory: `.config/gh` is two names deep. */
+const HOME_DEPTH = 2;
+
 /**
  * Commands that the kernel keeps inside their roots and off the network.
  *
+ * Landlock can only allow whole directories, so what a workspace denies, protects and keeps
+ * secret inside its writable roots is open to these commands: such a workspace takes this
+ * provider only with `degrade: "allow"`.
+ *
  * @example
- * const sandbox = linuxSandbox({ writableRoots: ["/repo"] });
- * const ws = await openWorkspace({ root: "/repo", commands: sandbox });
+ * const commands = linuxSandbox({ writableRoots: ["/repo"], degrade: "allow" });
+ * const ws = await openWorkspace({ root: "/repo", commands });
  *
  * @throws FilewrightError SANDBOX_SETUP_FAILED where the kernel cannot do it
  */
 export function linuxSandbox(options: LinuxSandboxOptions): SandboxProvider {
-  const native = addon();
-  const spec = JSON.stringify({
-    read: options.readRoots ?? null,
+  return fastSandbox(gate(options));
+}
+
+/** {@link linuxSandbox} with what only this library says. @throws FilewrightError SANDBOX_SETUP_FAILED */
+export function fastSandbox(options: FastOptions): SandboxProvider {
+  const native = sandboxAddon();
+  const { policy, degrade } = options;
+  const spec: NativeSpec = {
+    read: readsOf(options),
     write: options.writableRoots,
     network: options.network === true,
-    degrade: options.degrade === "allow",
+    degrade: degrade === "allow",
     withoutLandlock: options.landlock === "ignore",
-  });
-  const [files = 0, network = 0] = guarded(() => native.sandboxStatus(spec));
+    limits: nativeLimits(options.limits),
+  };
+  const [files, network, signals, forks] = callNative(() => native.sandboxStatus(JSON.stringify(spec)));
   const parts = [files === 1 ? "landlock" : [], network === 1 ? "seccomp" : []].flat();
+  const wanted = policy !== undefined && wants(policy);
   const status: SandboxStatus = Object.freeze({
     tier: parts.join("+") || "none",
-    files: files === 1 ? "enforced" : "none",
+    files: files !== 1 ? "none" : wanted || options.incomplete === true ? "partial" : "enforced",
     network: network === 1 ? "enforced" : "none",
+    policy: policy === undefined || files !== 1 ? "none" : wanted ? "partial" : "enforced",
+    // Older kernels let a command kill what would end it.
+    processes: signals === 1 ? "enforced" : "partial",
+    limits: signals === 1 && forks === 1 ? "enforced" : "partial",
   });
+  const excluded = async (): Promise<readonly string[]> => {
+    const outside = (path: string): boolean => !options.writableRoots.some((root) => isWithin(path, root));
+    const state = policy?.stateDir === undefined ? undefined : realOrNone(policy.stateDir);
+    const named = [...privateFiles(), ...(state === undefined ? [] : [state])];
+    if (policy === undefined) return named.filter(outside);
+    const rules = { ...policy, protect: false };
+    const found = [
+      await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
+      await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: HOME_DEPTH }),
+    ];
+    return [...named, ...found.flatMap(({ hidden }) => hidden.map(({ path }) => path))].filter(outside);
+  };
+  const run = async (command: SandboxCommand): Promise<SandboxOutcome> => {
+    const exclude = await excluded();
+    if (
+      options.readRoots !== "policy" ||
+      spec.read === null ||
+      hasHome([...(policy?.read ?? []), ...(options.extraRead ?? [])])
+    )
+      return runNative(native, { ...spec, exclude }, command.argv, command);
+    const home = realpathSync(mkdtempSync(join(tmpdir(), "filewright-home-")));
+    try {
+      const own = { ...spec, exclude, write: [...spec.write, home] };
+      const env = { HOME: home, TMPDIR: home, ...command.env };
+      return await runNative(native, own, command.argv, { ...command, env });
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  };
   return Object.freeze<SandboxProvider>({
     status,
-    async run({ argv, cwd, env, timeoutMs, maxOutputBytes, signal }) {
-      checkSignal(signal, cwd);
-      const command = JSON.stringify({
-        argv,
-        cwd,
-        env: { ...inheritedEnv(), ...env },
-        timeoutMs,
-        maxOutput: maxOutputBytes,
-      });
-      const token = signal === undefined ? undefined : new native.Cancel();
-      const cancel = (): void => token?.cancel();
-      signal?.addEventListener("abort", cancel, { once: true });
+    degrade,
+    within: (next) => {
+      const roots = options.writableRoots.flatMap((root) => realOrNone(root) ?? []);
+      return fastSandbox({ ...options, policy: next, writableRoots: inBoth(roots, next.write) });
+    },
+    async run(command) {
+      if (policy?.protect !== true) return run(command);
+      const before = await scanMade(native, policy, spec.write);
+      const cleaned = async () => cleanUp(before, await scanMade(native, policy, spec.write));
       try {
-        const packed = unpack(await native.sandboxRun(spec, command, token).catch(refused));
-        const [exitCode, ended] = [packed.num(), packed.num()];
-        return {
-          exitCode: exitCode < 0 ? null : exitCode,
-          signal: ended === 0 ? null : ended,
-          timedOut: packed.flag(),
-          truncated: packed.flag(),
-          stdout: packed.str(),
-          stderr: packed.str(),
-        };
-      } finally {
-        signal?.removeEventListener("abort", cancel);
+        const outcome = await run(command);
+        return { ...outcome, ...(await cleaned()) };
+      } catch (error) {
+        // A command that was cancelled has made things too.
+        await cleaned();
+        throw error;
       }
     },
     async probe(kind, { path } = {}) {
-      const errno = await native.sandboxProbe(spec, kind, path).catch(refused);
+      const errno = await native.sandboxProbe(JSON.stringify(spec), kind, path).catch(rethrow);
       return errno === null ? { ok: true } : { ok: false, errno };
     },
   });
 }
 
-function addon(): NativeBinding {
-  const loaded = loadNative();
-  if ("binding" in loaded) return loaded.binding;
-  throw new FilewrightError("SANDBOX_SETUP_FAILED", loaded.reason, { hint: "run: npm run build" });
+/** Whether a policy keeps anything from commands inside their roots. */
+export function wants({ deny, protect, secrets }: CommandPolicy): boolean {
+  return deny.length > 0 || protect || secrets;
 }
 
-function guarded<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-/** What the engine refused, in whole sentences: there is no path for it to be about. */
-function refused(thrown: unknown): never {
-  const { code, message, hint, details } = fromEngine(thrown);
-  throw makeError(code, message, { hint, details });
+function readsOf({ readRoots = null, policy, extraRead }: FastOptions): readonly string[] | null {
+  return readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots;
 }

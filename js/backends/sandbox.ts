@@ -1,15 +1,73 @@
 /**
- * Running commands where an operating system keeps them inside their roots: what
- * a provider offers. The one for Linux is in `sandbox.node.ts`; others may run
- * commands in a container, or on another machine.
+ * Running commands where an operating system keeps them inside a policy: the
+ * interface of a provider. Those for Linux and macOS are chosen in
+ * `sandbox-choice.node.ts`; a host may bring one that runs commands in a
+ * container, or on another machine.
  */
+
+import {
+  callback,
+  choice,
+  instance,
+  integer,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
 
 /** What a provider enforces. */
 export interface SandboxStatus {
-  /** How: such as `landlock+seccomp`, or `none`. */
+  /** How: such as `bubblewrap`, `landlock+seccomp`, or `none`. */
   readonly tier: string;
+  /** Whether commands are kept to the files that they were given. `partial`: something that was asked for does not hold. */
   readonly files: "enforced" | "partial" | "none";
   readonly network: "enforced" | "partial" | "none";
+  /**
+   * Whether commands are kept from what the workspace denies, keeps secret and protects. Left
+   * out, a provider says nothing of it, and is taken for `none`.
+   */
+  readonly policy?: "enforced" | "partial" | "none" | undefined;
+  /** Whether everything that a command started ends with it. Default `none`. */
+  readonly processes?: "enforced" | "partial" | "none" | undefined;
+  /** Whether the limits hold for a command. Default `none`. */
+  readonly limits?: "enforced" | "partial" | "none" | undefined;
+}
+
+/** What a command may use up. A command that passes a limit is ended. */
+export interface CommandLimits {
+  /** Processes and threads at one time. Default 2,048. */
+  readonly processes?: number | undefined;
+  /**
+   * Bytes of memory of all its processes together, but for pages shared with files, counted
+   * every 20 ms; one process cannot have more than twice that. Default half of what the machine
+   * or container has.
+   */
+  readonly memoryBytes?: number | undefined;
+  /** Bytes of one file that it writes. Default 4 GiB. */
+  readonly fileBytes?: number | undefined;
+  /** Seconds of one process on a processor. Default none: the time of the call ends it. */
+  readonly cpuSeconds?: number | undefined;
+}
+
+/** What a workspace wants of the sandbox of its commands. Paths are absolute and real. */
+export interface CommandPolicy {
+  /** The directory that deny globs with a slash start from. */
+  readonly cwd: string;
+  /** What may be read beside the system's own directories; null for everything. */
+  readonly read: readonly string[] | null;
+  /** What may be changed. */
+  readonly write: readonly string[];
+  /** Globs of what can neither be read nor changed. */
+  readonly deny: readonly string[];
+  /** Whether places that other programs obey cannot be changed. */
+  readonly protect: boolean;
+  /** Whether the content of secrets cannot be read. */
+  readonly secrets: boolean;
+  /** Changes to the table of protected and secret places, as `SandboxPolicy.places`. */
+  readonly places?: readonly string[] | undefined;
+  /** Cannot be read: it holds the keys of the journal. */
+  readonly stateDir: string | undefined;
 }
 
 /** A command. No shell is involved unless it is one. */
@@ -27,7 +85,7 @@ export interface SandboxCommand {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came of a command. */
+/** The result of a command. */
 export interface SandboxOutcome {
   /** Null where it was ended from outside. */
   readonly exitCode: number | null;
@@ -38,6 +96,12 @@ export interface SandboxOutcome {
   readonly truncated: boolean;
   readonly stdout: string;
   readonly stderr: string;
+  /** The limit that ended it. */
+  readonly exceeded?: "processes" | "memory" | undefined;
+  /** Protected places that the command made and that were removed afterwards: absolute paths. */
+  readonly removed?: readonly string[] | undefined;
+  /** Repositories that the command made, whose hooks were emptied and whose config was reduced: absolute paths. */
+  readonly repositories?: readonly string[] | undefined;
 }
 
 /** What can be tried inside a sandbox. */
@@ -47,6 +111,13 @@ export type SandboxProbe = "write" | "tcp_connect" | "unix_socket";
 export interface SandboxProvider {
   /** What holds for every command. */
   readonly status: SandboxStatus;
+  /** `allow`: a workspace takes this provider though its status says less than the policy wants. Default `refuse`. */
+  readonly degrade?: "refuse" | "allow" | undefined;
+  /**
+   * The same sandbox for the policy of a workspace, or of one of its agents: never more than
+   * this one allows. A provider without it must say in its status that the policy holds.
+   */
+  within?(policy: CommandPolicy): SandboxProvider;
   /** @throws FilewrightError SANDBOX_SETUP_FAILED, NOT_FOUND, PERMISSION_DENIED, CANCELLED */
   run(command: SandboxCommand): Promise<SandboxOutcome>;
   /** Tries something; tells the system's word for what prevented it. */
@@ -55,3 +126,33 @@ export interface SandboxProvider {
     options?: { readonly path?: string | undefined },
   ): Promise<{ readonly ok: boolean; readonly errno?: string }>;
 }
+
+/** A sandbox for commands: one of ours, or the host's own. */
+export const SANDBOX_PROVIDER: Options<SandboxProvider> = instance<SandboxProvider>(
+  "SandboxProvider",
+  "a sandbox for commands",
+  {
+    status: required(
+      instance<SandboxStatus>("SandboxStatus", "the status of a sandbox", {
+        tier: required(text()),
+        files: required(choice("enforced", "partial", "none")),
+        network: required(choice("enforced", "partial", "none")),
+        policy: choice("enforced", "partial", "none"),
+        processes: choice("enforced", "partial", "none"),
+        limits: choice("enforced", "partial", "none"),
+      }),
+    ),
+    degrade: choice("refuse", "allow"),
+    within: callback(),
+    run: required(callback()),
+    probe: callback(),
+  },
+);
+
+/** The limits of a command. */
+export const COMMAND_LIMITS: Options<CommandLimits> = options<CommandLimits>("CommandLimits", {
+  processes: integer(1),
+  memoryBytes: integer(1),
+  fileBytes: integer(1),
+  cpuSeconds: integer(1),
+});

@@ -6,8 +6,11 @@
  * the others every path is judged in `judged.ts`, and the gap is as wide as one
  * call of theirs.
  */
+import { gateOf } from "../schema/option.ts";
+import { POLICY } from "./option-schema.ts";
 import {
   CAPABILITIES,
+  type DeleteOptions,
   type FsBackend,
   type FsEntry,
   type FsStat,
@@ -18,6 +21,8 @@ import {
 import { heldBy, offerHeld } from "./held.ts";
 import { judged } from "./judged.ts";
 import type { SandboxPolicy } from "./policy.ts";
+
+const gate = gateOf("SandboxedBackend", POLICY);
 
 /**
  * Confines a backend. The inner backend never sees the policy, unless it can
@@ -41,12 +46,15 @@ export class SandboxedBackend implements FsBackend {
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
   declare readonly removeTree?: NonNullable<FsBackend["removeTree"]>;
   declare readonly copyTree?: NonNullable<FsBackend["copyTree"]>;
+  declare readonly asidePath?: NonNullable<FsBackend["asidePath"]>;
   declare readonly sweep?: NonNullable<FsBackend["sweep"]>;
   declare readonly grantSecrets?: NonNullable<FsBackend["grantSecrets"]>;
   declare readonly trusted?: NonNullable<FsBackend["trusted"]>;
+  declare readonly close?: NonNullable<FsBackend["close"]>;
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
   constructor(inner: FsBackend, policy: SandboxPolicy) {
+    gate(policy);
     const confined = inner.confine?.(policy) ?? judged(inner, policy);
     this.#confined = confined;
     for (const name of CAPABILITIES) {
@@ -84,8 +92,8 @@ export class SandboxedBackend implements FsBackend {
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult> {
     return this.#confined.writeBytes(path, content, options);
   }
-  delete(path: string): MaybePromise<void> {
-    return this.#confined.delete(path);
+  delete(path: string, options?: DeleteOptions): MaybePromise<void> {
+    return this.#confined.delete(path, options);
   }
   mkdir(
     path: string,

@@ -11,6 +11,8 @@ export interface SeatbeltOptions {
   readonly network: boolean;
   /** Below a writable root, and not to be changed. */
   readonly readOnlyPaths: readonly string[];
+  /** Neither to be read nor changed. */
+  readonly hidden?: readonly string[] | undefined;
 }
 
 /** What programs must read to start at all. */
@@ -18,7 +20,7 @@ const SYSTEM = ["/usr", "/bin", "/sbin", "/System", "/Library", "/private/var/db
 
 /** The profile's text. Later rules win. */
 export function seatbeltProfile(options: SeatbeltOptions): string {
-  const { writableRoots, readRoots, network, readOnlyPaths } = options;
+  const { writableRoots, readRoots, network, readOnlyPaths, hidden = [] } = options;
   const below = (paths: readonly string[]): string =>
     paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
   return [
@@ -34,6 +36,7 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
     '(allow file-write-data (literal "/dev/null"))',
     writableRoots.length > 0 ? `(allow file-write* ${below(writableRoots)})` : [],
     readOnlyPaths.length > 0 ? `(deny file-write* ${below(readOnlyPaths)})` : [],
+    hidden.length > 0 ? `(deny file-read* file-write* ${below(hidden)})` : [],
     "(deny file-write-setugid)",
     network ? "(allow network*)" : "(allow network* (local unix-socket) (remote unix-socket))",
   ]

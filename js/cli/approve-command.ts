@@ -1,10 +1,11 @@
 /** `filewright approve`: what waits at a server's desk, and the answers to it. */
-import { readFileSync } from "node:fs";
 import process from "node:process";
 import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { DeskQuestion } from "../hooks/desk.ts";
-import { DEFAULT_PORT, tokenFileOf } from "../mcp/serve.ts";
+import { printable, questionLines } from "../hooks/question.ts";
+import { DEFAULT_PORT } from "../mcp/serve.ts";
+import { checkToken, readToken, tokenFileOf } from "../mcp/token-file.ts";
 import { type Command, flag, value } from "./command.ts";
 import { colourDiff, print, printJson, styled } from "./output.ts";
 import { type Parsed, UsageError } from "./parse.ts";
@@ -21,7 +22,10 @@ export const APPROVE_COMMAND: Command = {
     ["--refuse", "refuse instead of allowing"],
     ["--reason TEXT", "why, for the model"],
     ["--url URL", `where the server is (http://127.0.0.1:${DEFAULT_PORT})`],
-    ["--token-file FILE", "the server's token; default: FILEWRIGHT_TOKEN, or the file that the server wrote"],
+    [
+      "--token-file FILE",
+      "the token for approvals, which is not that of the clients; default: FILEWRIGHT_APPROVE_TOKEN, or the file that the server wrote",
+    ],
   ],
   examples: [
     ["filewright approve", "what waits"],
@@ -64,6 +68,7 @@ function replyTo(question: DeskQuestion, refuse: boolean, reason: unknown): Reco
   if (question.kind === "directory") return { answer: refuse ? "no" : "yes" };
   const payload = {
     by: process.env["USER"] ?? "command line",
+    digest: question.details.digest,
     ...(typeof reason === "string" ? { reason } : {}),
   };
   return { outcome: refuse ? "cancel" : "proceed_once", payload };
@@ -76,21 +81,26 @@ function titleOf(question: DeskQuestion): string {
 function shown(question: DeskQuestion): string {
   const head = `${styled("place", question.id.slice(0, 8))}  ${titleOf(question)}`;
   if (question.kind === "directory") return head;
-  const { risk, fileDiff } = question.details;
-  return `${head}  (risk: ${risk})${fileDiff === "" ? "" : `\n${colourDiff(fileDiff)}`}`;
+  const { risk, fileDiff, complete, incomplete } = question.details;
+  const lines = questionLines(question.details);
+  const details = lines.filter(({ part }) => part === "detail").map(({ text }) => printable(text));
+  const isDiff = lines.length > details.length;
+  return [
+    `${head}  (risk: ${risk})`,
+    ...(complete ? [] : [`  This does not show all of the change (${incomplete}): it can only be refused.`]),
+    ...details,
+    ...(isDiff ? [colourDiff(fileDiff.split("\n").map(printable).join("\n"))] : []),
+  ].join("\n");
 }
 
-/** @throws UsageError where there is none */
+/** The token of whoever answers approvals. @throws FilewrightError INVALID_ARGUMENT where there is none */
 function tokenFor(base: string, values: Parsed["values"]): string {
   const given = values["token-file"];
-  const variable = process.env["FILEWRIGHT_TOKEN"];
-  if (given === undefined && variable !== undefined && variable !== "") return variable;
-  const file = typeof given === "string" ? given : tokenFileOf(Number(new URL(base).port || DEFAULT_PORT));
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch {
-    throw new UsageError(`there is no token in '${file}'; give --token-file or FILEWRIGHT_TOKEN`);
-  }
+  const variable = process.env["FILEWRIGHT_APPROVE_TOKEN"];
+  if (given === undefined && variable !== undefined && variable !== "")
+    return checkToken(variable, "the token in FILEWRIGHT_APPROVE_TOKEN");
+  const port = Number(new URL(base).port || DEFAULT_PORT);
+  return readToken(typeof given === "string" ? given : tokenFileOf(port, "approver"));
 }
 
 async function ask(url: URL, init: RequestInit): Promise<unknown> {
@@ -101,7 +111,7 @@ async function ask(url: URL, init: RequestInit): Promise<unknown> {
   if (response.ok) return response.json();
   const message =
     response.status === 401
-      ? "The token is not that of the server."
+      ? "The token is not the one for this server's approvals."
       : `The server answered ${response.status}.`;
   throw new FilewrightError("PERMISSION_DENIED", message, { complete: true });
 }

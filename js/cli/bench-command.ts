@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { openWorkspace } from "../index.node.ts";
 import type { Command } from "./command.ts";
+import { assertRoot } from "./input.ts";
 import { print, printJson } from "./output.ts";
 import { type Parsed, UsageError, whole } from "./parse.ts";
 import { tableOf } from "./table.ts";
@@ -24,10 +25,13 @@ export const BENCH_COMMAND: Command = {
   run: bench,
 };
 
-async function bench({ positionals, values }: Parsed): Promise<number> {
+async function bench(parsed: Parsed): Promise<number> {
+  const { positionals, values } = parsed;
   const rounds = whole(values["rounds"], "rounds") ?? ROUNDS;
   if (rounds < 1) throw new UsageError("--rounds must be 1 or more");
-  const dir = resolve(positionals[0] ?? String(values["root"] ?? "."));
+  const named = positionals[0] ?? String(values["root"] ?? ".");
+  assertRoot(named, parsed);
+  const dir = resolve(named);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-bench-")));
   const file = join(scratch, "file.txt");
   await writeFile(file, Array.from({ length: 2000 }, (_, n) => `line ${n}`).join("\n"));

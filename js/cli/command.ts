@@ -33,6 +33,8 @@ export interface Command {
   readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
   /** What it does without a workspace; gives the exit status. */
   readonly run?: (parsed: Parsed) => Promise<number>;
+  /** It tells of this machine, and touches no file of the workspace. */
+  readonly aboutMachine?: true;
   /** It has no use for the options of every command, beside `--help`. */
   readonly own?: true;
   /** What it does with the workspace instead of a call. */
@@ -74,5 +76,6 @@ export const GLOBAL_OPTIONS: OptionTable = {
   "grants-file": { type: "string" },
   json: { type: "boolean" },
   jsonl: { type: "boolean" },
+  yes: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 };

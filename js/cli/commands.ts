@@ -1,5 +1,5 @@
 /** Every command there is, and how one is found. */
-import { nearest } from "../tools/nearest.ts";
+import { nearest } from "../schema/nearest.ts";
 import { type Command, GLOBAL_OPTIONS, jsonOf, value } from "./command.ts";
 import { APPROVE_COMMAND } from "./approve-command.ts";
 import { BENCH_COMMAND } from "./bench-command.ts";
@@ -10,7 +10,7 @@ import { DOCTOR_COMMAND } from "./doctor-command.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
 import { GRANTS_COMMAND } from "./grants-command.ts";
 import { HISTORY_COMMANDS } from "./history-commands.ts";
-import { readStdin } from "./input.ts";
+import { assertRoot, readStdin } from "./input.ts";
 import { UsageError } from "./parse.ts";
 import { SEARCH_COMMANDS } from "./search-commands.ts";
 import { SERVER_COMMANDS } from "./server-commands.ts";
@@ -30,7 +30,11 @@ export const COMMANDS: readonly Command[] = [
       ["filewright demo ~/src/project", "on another one"],
     ],
     takes: [0, 1],
-    run: ({ positionals, values: given }) => demo(positionals[0] ?? String(given["root"] ?? ".")),
+    run: (parsed) => {
+      const dir = parsed.positionals[0] ?? String(parsed.values["root"] ?? ".");
+      assertRoot(dir, parsed);
+      return demo(dir);
+    },
   },
   {
     name: "tools",
@@ -44,6 +48,7 @@ export const COMMANDS: readonly Command[] = [
       ["filewright tools --json > tools.json", "with their schemas"],
     ],
     takes: [0, 0],
+    aboutMachine: true,
   },
   {
     name: "call",

@@ -27,6 +27,7 @@ export const DOCTOR_COMMAND: Command = {
   options: {},
   help: [],
   examples: [["filewright doctor --json", "for programs, and for reports of defects"]],
+  aboutMachine: true,
   takes: [0, 0],
   report: doctor,
 };

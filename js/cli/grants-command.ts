@@ -20,6 +20,7 @@ export const GRANTS_COMMAND: Command = {
     ["filewright grants", "what was granted, to whom it is open, until when"],
     ["filewright grants revoke ~/src/project", "ask again for this directory"],
   ],
+  aboutMachine: true,
   takes: [0, Number.MAX_SAFE_INTEGER],
   async report(_ws, { positionals, values }: Parsed): Promise<Report> {
     const [verb = "list", ...dirs] = positionals;

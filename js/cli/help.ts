@@ -8,6 +8,7 @@ const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--ask", "show every change in the terminal and ask before it is made"],
   ["--ask-dirs", "ask for each directory the first time it is used; see filewright grants"],
   ["--grants-file FILE", "where granted directories are written down"],
+  ["--yes", "take / or the home directory as the workspace, if it is really meant"],
   ["--json", "print the whole result as JSON"],
   ["--jsonl", "print each item of the result as a line of JSON"],
   ["-h, --help", "this text"],

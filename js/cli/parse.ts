@@ -1,6 +1,6 @@
 /** Command lines taken apart, with complaints that say what would have been right. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { nearest } from "../tools/nearest.ts";
+import { nearest } from "../schema/nearest.ts";
 
 /** The options of a command, as `node:util` takes them. */
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;
@@ -16,6 +16,22 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
+/** Options that name something: an empty one, as of a variable that is not set, would silently mean something else. */
+const NAMES: readonly string[] = [
+  "root",
+  "preset",
+  "grants-file",
+  "host",
+  "allow-host",
+  "allow-origin",
+  "token-file",
+  "oauth-issuer",
+  "oauth-resource",
+  "oauth-jwks",
+  "oauth-scope",
+  "url",
+];
+
 /** Takes a command line apart. @throws UsageError */
 export function parse(argv: readonly string[], options: OptionTable): Parsed {
   try {
@@ -25,8 +41,12 @@ export function parse(argv: readonly string[], options: OptionTable): Parsed {
       allowPositionals: true,
       strict: true,
     });
+    for (const name of NAMES) {
+      if ([values[name]].flat().includes("")) throw new UsageError(`--${name} must not be empty`);
+    }
     return { values, positionals };
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(complaint(error, argv, options));
   }
 }

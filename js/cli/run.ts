@@ -3,7 +3,9 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
+import { assertRoot } from "./input.ts";
 import type { PresetName } from "../presets/index.ts";
+import { describeRecovery } from "../workspace/recovery-text.ts";
 import { type Command, GLOBAL_OPTIONS } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { grantsFileOf } from "./grants-command.ts";
@@ -56,6 +58,7 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
 async function callTool(command: Command, parsed: Parsed): Promise<number> {
   const json = parsed.values["json"] === true;
   const lines = parsed.values["jsonl"] === true;
+  if (command.aboutMachine !== true) assertRoot(String(parsed.values["root"] ?? "."), parsed);
   const call = await command.toCall?.(parsed);
   const ws = await openWorkspace({
     root: resolve(String(parsed.values["root"] ?? ".")),
@@ -64,6 +67,8 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     findFiles: true,
     ...asking(command, parsed),
   });
+  const recovered = describeRecovery(ws.recovery);
+  if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
   try {
     if (command.report !== undefined) {
       const { text, data } = await command.report(ws, parsed);

@@ -1,9 +1,9 @@
 /** The commands that start servers: `mcp` for a client that starts it, `serve` over HTTP. */
 import process from "node:process";
-import { SERVER_OPTIONS, serveOptions, WrongArguments } from "../mcp/command.ts";
+import { DEFAULT_GRACE_S, SERVER_OPTIONS, serveOptions, WrongArguments } from "../mcp/command.ts";
 import { DEFAULT_PORT, startServing } from "../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values } from "./command.ts";
-import { many, type Parsed, UsageError, whole } from "./parse.ts";
+import { many, type OptionTable, type Parsed, UsageError, whole } from "./parse.ts";
 
 const SERVER_HELP: readonly OptionHelp[] = [
   ["--preset NAME", "whose tool names and parameters (mcp); canonical offers all of ours"],
@@ -13,9 +13,37 @@ const SERVER_HELP: readonly OptionHelp[] = [
   ],
   ["--read-only", "refuse every change, and do not offer it"],
   ["--ask", "ask the client's user before every change"],
+  ["--grace SECONDS", `how long running calls may go on after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
+  ["--yes", "serve / or the home directory, if it is really meant"],
 ];
 
 const MOST_DIRS = 1000;
+
+/** The options of `serve`. */
+const SERVE_OPTIONS: OptionTable = {
+  ...SERVER_OPTIONS,
+  host: value,
+  port: value,
+  "allow-host": values,
+  "allow-origin": values,
+  "token-file": value,
+  "no-token": flag,
+  "oauth-issuer": value,
+  "oauth-resource": value,
+  "oauth-jwks": value,
+  "oauth-scope": values,
+  "oauth-at-jwt": flag,
+  approve: flag,
+};
+
+const MAX_PORT = 65_535;
+
+/** The port of a command line. @throws UsageError */
+function portOf(given: unknown): number {
+  const port = whole(given, "port") ?? DEFAULT_PORT;
+  if (port >= 0 && port <= MAX_PORT) return port;
+  throw new UsageError(`--port must be from 0 to ${MAX_PORT}, not ${port}`);
+}
 
 /** `mcp` and `serve`. */
 export const SERVER_COMMANDS: readonly Command[] = [
@@ -47,33 +75,21 @@ export const SERVER_COMMANDS: readonly Command[] = [
     summary: "serve directories to MCP clients over HTTP",
     usage: "filewright serve DIR... [--port N] [--token-file FILE | --no-token] [options]",
     about:
-      "Streamable HTTP at /mcp, without sessions. On this machine alone unless --host says otherwise. Host and Origin headers are checked, and a token is asked for: that of --token-file or FILEWRIGHT_TOKEN, else a new one, written to a file that only you can read. With --oauth-issuer tokens of that authorization server hold, if they were issued for --oauth-resource.",
-    options: {
-      ...SERVER_OPTIONS,
-      host: value,
-      port: value,
-      "allow-host": values,
-      "allow-origin": values,
-      "token-file": value,
-      "no-token": flag,
-      "oauth-issuer": value,
-      "oauth-resource": value,
-      "oauth-jwks": value,
-      "oauth-scope": values,
-      approve: flag,
-    },
+      "Streamable HTTP at /mcp, without sessions. On this machine alone unless --host says otherwise. Host and Origin headers are checked, and a token is asked for: that of --token-file or FILEWRIGHT_TOKEN, else a new one, written to a file that only you can read. On SIGTERM running calls are finished and new ones refused. With --oauth-issuer tokens of that authorization server hold, if they were issued for --oauth-resource.",
+    options: SERVE_OPTIONS,
     help: [
       ["--port N", `where (${DEFAULT_PORT}); 0 takes any free one`],
       ["--host ADDRESS", "the address to listen on (127.0.0.1)"],
       ["--allow-host NAME", "a further name the server is reached under (repeatable)"],
       ["--allow-origin ORIGIN", "a page that may use the server, as https://app.example (repeatable)"],
-      ["--token-file FILE", "a file with the token that clients must show"],
+      ["--token-file FILE", "a file with the token that clients must show; only you may be able to read it"],
       ["--no-token", "ask for none; on this machine alone"],
       ["--oauth-issuer URL", "accept the tokens of this authorization server"],
       ["--oauth-resource URL", "this server's own URL, which tokens must be issued for"],
       ["--oauth-jwks URL", "the issuer's keys, where its metadata does not tell"],
       ["--oauth-scope SCOPE", "what a token must allow (repeatable)"],
-      ["--approve", "changes wait until somebody answers: see filewright approve"],
+      ["--oauth-at-jwt", "accept only tokens whose header says that they are access tokens (RFC 9068)"],
+      ["--approve", "changes wait until somebody answers, with a token of their own: see filewright approve"],
       ...SERVER_HELP,
     ],
     examples: [
@@ -94,7 +110,7 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
     {
       ...checked(positionals, given),
       host: text(given["host"]) ?? "127.0.0.1",
-      port: whole(given["port"], "port") ?? DEFAULT_PORT,
+      port: portOf(given["port"]),
       allowHosts: many(given["allow-host"]) ?? [],
       allowOrigins: many(given["allow-origin"]) ?? [],
       tokenFile: text(given["token-file"]),
@@ -105,16 +121,17 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
     (line) => process.stderr.write(`${line}\n`),
   );
   if (served === undefined) return 1;
+  // A second signal ends the process at once.
   await new Promise<void>((resolve) => {
     process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());
   });
-  await served.close();
+  await served.drain();
   return 0;
 }
 
 function checked(dirs: readonly string[], given: Parsed["values"]): ReturnType<typeof serveOptions> {
   try {
-    return serveOptions(dirs, given, { structured: "none" });
+    return serveOptions(dirs, given, { structured: "none" }, Object.keys(SERVE_OPTIONS));
   } catch (error) {
     throw error instanceof WrongArguments ? new UsageError(error.message) : error;
   }
@@ -125,8 +142,9 @@ function oauthOf(given: Parsed["values"]): Parameters<typeof startServing>[0]["o
   const resource = text(given["oauth-resource"]);
   const jwks = text(given["oauth-jwks"]);
   const scopes = many(given["oauth-scope"]) ?? [];
+  const requireAccessTokenType = given["oauth-at-jwt"] === true;
   if (issuer === undefined) {
-    if (resource !== undefined || jwks !== undefined || scopes.length > 0)
+    if (resource !== undefined || jwks !== undefined || scopes.length > 0 || requireAccessTokenType)
       throw new UsageError("--oauth-issuer is missing");
     return undefined;
   }
@@ -134,7 +152,7 @@ function oauthOf(given: Parsed["values"]): Parameters<typeof startServing>[0]["o
     throw new UsageError("--oauth-issuer needs --oauth-resource, this server's own URL");
   for (const url of [issuer, resource, jwks])
     if (url !== undefined && !URL.canParse(url)) throw new UsageError(`'${url}' is no URL`);
-  return { issuer, resource, jwks, scopes };
+  return { issuer, resource, jwks, scopes, requireAccessTokenType };
 }
 
 function text(given: unknown): string | undefined {

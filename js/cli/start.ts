@@ -17,6 +17,10 @@ export async function start(argv: readonly string[]): Promise<void> {
     } else if (error instanceof FilewrightError) {
       printError(`filewright: ${error.message}`);
       process.exitCode = 1;
+    } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
+      // Of the system, such as a port that is taken: its words say it, a stack would not.
+      printError(`filewright: ${error.message}`);
+      process.exitCode = 1;
     } else throw error;
   }
 }

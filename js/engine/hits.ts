@@ -37,7 +37,10 @@ export function readMatch<Base extends object>(
   const cut = from.flag();
   const match: Record<string, unknown> = { ...base, line, column, text: from.str() };
   if (cut) match["cut"] = true;
-  if (endLine > line) match["endLine"] = endLine;
+  if (endLine > line) {
+    match["endLine"] = endLine;
+    match["rest"] = Array.from({ length: endLine - line }, () => from.str());
+  }
   if (context) {
     match["before"] = readLines(from);
     match["after"] = readLines(from);

@@ -14,6 +14,8 @@ import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
 /** The addon: the core's binding and what needs an operating system. */
 export interface NativeBinding extends Binding, SandboxBinding {
   readonly Cancel: new () => CancelToken;
+  /** A new name for an entry that is set aside in its directory. */
+  asideName(): string;
   /** Takes the JSON form of a policy. */
   readonly NativeRoots: new (
     policy: string,

@@ -44,6 +44,8 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
   capabilities(): string;
   /** Lets the content of these secrets be read, and of no others any more. */
   grantSecrets(paths: string[]): void;
+  /** Gives everything back at once; later calls are refused with UNSUPPORTED_OPERATION. */
+  close(): void;
   /** The same for the host's own reading: no secrets are kept. */
   trusted(): RootsBinding;
   /** What the kernel enforces, the version of Landlock, the reason: a line each. */
@@ -73,6 +75,8 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
     flags: number,
     mode: number,
     durability: number,
+    /** The name that a replaced file gets, from `asideName`. */
+    aside: string | undefined,
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
   writeBytesSync(
@@ -97,23 +101,29 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
   listTree(path: string, options: string, cancel: CancelToken | undefined): Promise<Packed>;
   mkdir(path: string, parents: boolean, existOk: boolean): Promise<boolean>;
   mkdirSync(path: string, parents: boolean, existOk: boolean): boolean;
-  delete(path: string): Promise<void>;
+  delete(path: string, ifVersion: string | undefined, aside: string | undefined): Promise<void>;
   deleteSync(path: string): void;
   /** `files`, `directories`, `bytes`. */
-  removeTree(path: string, cancel: CancelToken | undefined): Promise<Packed>;
+  removeTree(path: string, aside: string | undefined, cancel: CancelToken | undefined): Promise<Packed>;
+  /** The version of the entry under its new name, where it is known. */
   rename(
     from: string,
     to: string,
     flags: number,
     durability: number,
+    ifVersion: string | undefined,
+    ifTarget: string | undefined,
+    aside: string | undefined,
     cancel: CancelToken | undefined,
-  ): Promise<void>;
-  /** `files`, `directories`, `bytes`. */
+  ): Promise<string | null>;
+  /** As {@link RootsBinding.writeBytes}. */
   copyFile(
     from: string,
     to: string,
     flags: number,
     durability: number,
+    ifVersion: string | undefined,
+    aside: string | undefined,
     cancel: CancelToken | undefined,
   ): Promise<Packed>;
   /** `files`, `directories`, `bytes`. */

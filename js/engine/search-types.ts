@@ -50,12 +50,18 @@ export interface WalkQuery {
   readonly ignoreFiles?: readonly string[] | undefined;
   /** Continue a result that was cut: its `nextCursor`. */
   readonly cursor?: string | undefined;
+  /**
+   * Matches are given until they and their paths have so many characters, and read so that others have their
+   * turn on the event loop meanwhile; the totals are those of all. Where the backend does not mind it, all are given.
+   */
+  readonly maxTextChars?: number | undefined;
   /** Milliseconds after which what was found so far is returned. */
   readonly timeoutMs?: number | undefined;
   /**
    * Whether an index answers, where the backend has one: the answers are the same. `auto`: a search that
    * took long has one made in the background, for those that follow; never of a whole file system or a
-   * home directory unless `anywhere`. Default: the backend's, `auto`.
+   * home directory unless `anywhere`. `strict`: for names alone; the contents of every file are read, so that
+   * what a program stores through a memory map is found before it closes the file. Default: the backend's, `auto`.
    */
   readonly index?: IndexUse | undefined;
 }
@@ -80,7 +86,7 @@ export interface SearchQuery extends TextQuery, TextLimits, WalkQuery {
 }
 
 /** Whether searches use an index. */
-export type IndexUse = "auto" | "off" | "anywhere";
+export type IndexUse = "auto" | "off" | "anywhere" | "strict";
 
 /**
  * How a search knows that it saw every file as it is now: `scan`, it looked at all of them; `watch`, the
@@ -116,6 +122,8 @@ export interface TextMatch {
   readonly cut?: true;
   /** The last line of the match, where it crosses lines. */
   readonly endLine?: number;
+  /** The lines after the first up to `endLine`, cut like `text`. Present with `endLine`. */
+  readonly rest?: readonly string[];
   /** The lines before, where `before` or `after` was asked for. */
   readonly before?: readonly string[];
   /** The lines after, where `before` or `after` was asked for. */

@@ -67,10 +67,8 @@ export function treeSearch(roots: NativeSearch, Cancel: new () => CancelToken): 
   return {
     async grep(path, { signal, ...query }) {
       const options = JSON.stringify(grepOptions(query));
-      return readSearch(
-        await cancellable(signal, Cancel, (token) => roots.grep(path, options, token)),
-        query,
-      );
+      const packed = await cancellable(signal, Cancel, (token) => roots.grep(path, options, token));
+      return query.maxTextChars === undefined ? readSearch(packed, query) : readSlices(packed, query);
     },
     async find(path, { signal, ...query }) {
       const { options, recentFrom } = findOptions(query);
@@ -144,7 +142,7 @@ async function cancellable<T>(
 
 /** The engine's form of a search's options. */
 function grepOptions(query: SearchQuery): Record<string, unknown> {
-  const { cursor, fileTypes, ...rest } = query;
+  const { cursor, fileTypes, maxTextChars: _, ...rest } = query;
   const from = cursor === undefined ? undefined : decodeCursor("grep", cursor);
   return { ...rest, types: fileTypeGlobs(fileTypes), fromPath: from?.path, fromLine: from?.number };
 }
@@ -158,9 +156,49 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
 
 const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
+/** Reads what `grep` of `crates/fs/src/grep` wrote, as much of it as is wanted, and lets others run meanwhile. */
+async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
+  const found: Found = { matches: [], counts: [], chars: 0 };
+  const { shape, result } = readHead(packed[0] as Packed, query);
+  for (const _ of hitsOf(packed.slice(1), shape, found)) {
+    const last = found.matches.at(-1);
+    if (last !== undefined && found.chars > (query.maxTextChars ?? Number.POSITIVE_INFINITY)) {
+      const nextCursor = encodeCursor("grep", { path: last.path, number: last.line });
+      return { ...result, truncated: true, nextCursor, matches: found.matches, counts: found.counts };
+    }
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return { ...result, matches: found.matches, counts: found.counts };
+}
+
 /** Reads what `grep` of `crates/fs/src/grep` wrote. */
 function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
-  const head = unpack(packed[0] as Packed);
+  const { shape, result } = readHead(packed[0] as Packed, query);
+  // A million hits take longer to become objects than to be found: they do when
+  // somebody looks.
+  let batches: readonly PackedBatch[] | undefined = packed.slice(1);
+  const found: Found = { matches: [], counts: [], chars: 0 };
+  const hits = (): Found => {
+    for (const _ of hitsOf(batches ?? [], shape, found));
+    batches = undefined;
+    return found;
+  };
+  return {
+    ...result,
+    get matches() {
+      return hits().matches;
+    },
+    get counts() {
+      return hits().counts;
+    },
+  };
+}
+
+function readHead(
+  packed: Packed,
+  query: SearchQuery,
+): { readonly shape: Shape; readonly result: Omit<SearchResult, "matches" | "counts"> } {
+  const head = unpack(packed);
   const totalMatches = head.num();
   const filesWithMatches = head.num();
   const filesSearched = head.num();
@@ -175,22 +213,8 @@ function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchR
   const context = head.flag();
   const fresh = FRESH[head.num()] ?? "scan";
   const content = (query.output ?? "content") === "content";
-  // A million hits take longer to become objects than to be found: they do when
-  // somebody looks.
-  let batches: readonly PackedBatch[] | undefined = packed.slice(1);
-  let found: Hits | undefined;
-  const hits = (): Hits => {
-    found ??= readHits(batches ?? [], { content, context, attributed: isAttributed(query) });
-    batches = undefined;
-    return found;
-  };
-  return {
-    get matches() {
-      return hits().matches;
-    },
-    get counts() {
-      return hits().counts;
-    },
+  const shape = { content, context, attributed: isAttributed(query) };
+  const result = {
     totalMatches,
     filesWithMatches,
     filesSearched,
@@ -204,11 +228,15 @@ function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchR
     ...(incompleteReason !== undefined && { incompleteReason }),
     ...(nextPath !== null && { nextCursor: encodeCursor("grep", { path: nextPath, number: nextLine }) }),
   };
+  return { shape, result };
 }
 
-interface Hits {
-  readonly matches: readonly SearchMatch[];
-  readonly counts: readonly FileCount[];
+/** What was unpacked so far. */
+interface Found {
+  readonly matches: SearchMatch[];
+  readonly counts: FileCount[];
+  /** Characters of the matching lines and their paths. */
+  chars: number;
 }
 
 interface Shape {
@@ -217,30 +245,39 @@ interface Shape {
   readonly attributed: boolean;
 }
 
-function readHits(batches: readonly PackedBatch[], shape: Shape): Hits {
-  const { content, context, attributed } = shape;
-  const matches: SearchMatch[] = [];
-  const counts: FileCount[] = [];
+/** Hits that are unpacked before others have their turn on the event loop. */
+const SLICE_HITS = 5000;
+
+/** Unpacks the hits, and yields after every {@link SLICE_HITS}. */
+function* hitsOf(batches: readonly PackedBatch[], shape: Shape, found: Found): Generator<void> {
   const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   for (const { nums, text } of batches) {
     const batch = { nums, text: typeof text === "string" ? text : utf8.decode(text) };
-    if (content && !context && !attributed) {
-      readPlain(batch, matches, counts);
-      continue;
-    }
-    const from = unpack(batch);
-    for (let files = from.num(); files > 0; files--) {
-      const path = from.str();
-      const count = from.num();
-      counts.push({ path, count });
-      for (let left = content ? count : 0; left > 0; left--) matches.push(readMatch(from, shape, { path }));
-    }
+    const { content, context, attributed } = shape;
+    if (content && !context && !attributed) yield* plainHitsOf(batch, found);
+    else yield* fullHitsOf(batch, shape, found);
   }
-  return { matches, counts };
+}
+
+function* fullHitsOf(batch: Packed, shape: Shape, found: Found): Generator<void> {
+  const from = unpack(batch);
+  for (let files = from.num(); files > 0; files--) {
+    const path = from.str();
+    const count = from.num();
+    found.counts.push({ path, count });
+    for (let left = shape.content ? count : 0; left > 0; left--) {
+      const match = readMatch(from, shape, { path });
+      found.matches.push(match);
+      found.chars += path.length + match.text.length;
+      if (found.matches.length % SLICE_HITS === 0) yield;
+    }
+    if (found.counts.length % SLICE_HITS === 0) yield;
+  }
 }
 
 /** Reads a batch of hits without context: by hand, since there may be a million of them. */
-function readPlain({ nums, text }: Packed, matches: SearchMatch[], counts: FileCount[]): void {
+function* plainHitsOf({ nums, text }: Packed, found: Found): Generator<void> {
+  const { matches, counts } = found;
   let at = 0;
   let from = 0;
   const num = (offset: number): number => nums[at + offset] as number;
@@ -255,12 +292,19 @@ function readPlain({ nums, text }: Packed, matches: SearchMatch[], counts: FileC
     const count = num(1);
     at += 2;
     counts.push({ path, count });
-    for (const end = at + 5 * count; at < end; at += 5) {
+    for (let left = count; left > 0; left--) {
       const line = num(0);
       const endLine = num(1);
+      const cut = num(3) === 1;
       const match = { path, line, column: num(2), text: take(num(4)) };
-      if (endLine > line) matches.push({ ...match, endLine });
-      else matches.push(num(3) === 1 ? { ...match, cut: true } : match);
+      at += 5;
+      if (endLine > line) {
+        const rest = Array.from({ length: endLine - line }, () => take(nums[at++] as number));
+        for (const more of rest) found.chars += more.length;
+        matches.push({ ...match, ...(cut ? { cut: true as const } : {}), endLine, rest });
+      } else matches.push(cut ? { ...match, cut: true } : match);
+      found.chars += path.length + match.text.length;
+      if (matches.length % SLICE_HITS === 0) yield;
     }
   }
 }

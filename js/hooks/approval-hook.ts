@@ -3,6 +3,19 @@
  * about them. It works for every tool, ours or not, because it only looks at the
  * name and the arguments.
  */
+import {
+  anyText,
+  anything,
+  callback,
+  flag,
+  gateOf,
+  mapOf,
+  nullable,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
 import type { BeforeReply, Hook, HookContext } from "./hook.ts";
 
 /** What somebody decided about a call. */
@@ -11,8 +24,14 @@ export interface HookDecision {
   /** For the model, where the call is stopped. */
   readonly message?: string | undefined;
   /** Merged over the arguments by key; null removes a key. */
-  readonly modified_args?: Readonly<Record<string, unknown>> | undefined;
+  readonly modified_args?: Readonly<Record<string, unknown>> | null | undefined;
 }
+
+const DECISION: Options<HookDecision> = options("HookDecision", {
+  approved: required(flag()),
+  message: anyText(),
+  modified_args: nullable(mapOf(anything())),
+});
 
 /** Which calls are asked about, and who answers. */
 export interface ApprovalHookOptions {
@@ -23,6 +42,16 @@ export interface ApprovalHookOptions {
   readonly tool?: string | undefined;
 }
 
+/** The options of {@link approvalHook}. */
+export const APPROVAL_HOOK_OPTIONS: Options<ApprovalHookOptions> = options("ApprovalHookOptions", {
+  when: callback(),
+  ask: required(callback()),
+  tool: text(),
+});
+
+const gate = gateOf("approvalHook", APPROVAL_HOOK_OPTIONS);
+const decide = gateOf("approvalHook.ask", DECISION);
+
 /**
  * Makes the hook. A question that fails stops the call, as with any hook.
  *
@@ -32,16 +61,18 @@ export interface ApprovalHookOptions {
  *   ask: async ({ args }) => ({ approved: await ui.confirm(`Run ${args.command}?`) }),
  * });
  */
-export function approvalHook({ when, ask, tool = "*" }: ApprovalHookOptions): Hook {
+export function approvalHook(given: ApprovalHookOptions): Hook {
+  const { when, ask, tool = "*" } = gate(given);
   return Object.freeze({
     stage: "before" as const,
     tool,
     async run(context: HookContext): Promise<BeforeReply | undefined> {
-      if (when !== undefined && !(await when(context))) return undefined;
-      const { approved, message, modified_args } = await ask(context);
+      // What is neither yes nor no asks.
+      if (when !== undefined && (await when(context)) === false) return undefined;
+      const { approved, message, modified_args } = decide(await ask(context));
       if (approved !== true)
         return { proceed: false, ...(message === undefined ? {} : { alternative_response: message }) };
-      return modified_args === undefined || modified_args === null ? undefined : { modified_args };
+      return modified_args === undefined ? undefined : { modified_args };
     },
   });
 }

@@ -4,7 +4,13 @@
  * Each of these gives a {@link Confirm}: what it denies is denied, and an approver
  * that throws, is late or says something unknown denies too.
  */
+import { callback, gateOf, integer, list, type Option, wrongOption } from "../schema/option.ts";
 import { askConfirm, type Confirm, type Confirmation, type ConfirmReply, type Outcome } from "./confirm.ts";
+
+const checkApprovers = gateOf("allOf", list(callback() as Option<Confirm>));
+const checkQuorum = gateOf("quorum", list(callback() as Option<Confirm>));
+const checkMs = gateOf("within", integer(1, 2 ** 31 - 1));
+const checkApprover = gateOf("within", callback() as Option<Confirm>);
 
 /** From the narrowest to the widest. */
 const WIDTH: readonly Outcome[] = [
@@ -18,8 +24,11 @@ const WIDTH: readonly Outcome[] = [
  * Everybody must agree, asked one after another; the first no is the answer and
  * nobody else is asked. What lasts is the narrowest that anybody said. A changed
  * content is an answer too: then everybody is asked again, about that content.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for what is no list of functions
  */
-export function allOf(approvers: readonly Confirm[]): Confirm {
+export function allOf(given: readonly Confirm[]): Confirm {
+  const approvers = checkApprovers(given);
   return async (details) => {
     let narrowest: ConfirmReply | undefined;
     for (const approver of approvers) {
@@ -41,10 +50,13 @@ export function oneOf(approvers: readonly Confirm[]): Confirm | undefined {
  * answer is there as soon as it can no longer change. An approver who does not
  * answer counts neither way, so the question stays open; see {@link within}.
  * Nobody can change the content or approve more than the one call.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT where the number cannot be reached
  */
-export function quorum(needed: number, approvers: readonly Confirm[]): Confirm {
+export function quorum(needed: number, given: readonly Confirm[]): Confirm {
+  const approvers = checkQuorum(given);
   if (!Number.isSafeInteger(needed) || needed < 1 || needed > approvers.length) {
-    throw new RangeError(`a quorum of ${needed} cannot be reached by ${approvers.length} approvers`);
+    throw wrongOption("quorum", "needed", `${String(needed)} of ${approvers.length} approvers cannot agree`);
   }
   return (details) => {
     const stop = new AbortController();
@@ -75,8 +87,14 @@ export function quorum(needed: number, approvers: readonly Confirm[]): Confirm {
   };
 }
 
-/** An approver who denies when there is no answer within a time, in milliseconds. */
+/**
+ * An approver who denies when there is no answer within a time, in milliseconds.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a time that is none
+ */
 export function within(ms: number, approver: Confirm): Confirm {
+  checkMs(ms);
+  checkApprover(approver);
   return async (details) => {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

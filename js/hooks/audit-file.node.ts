@@ -2,8 +2,11 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FilewrightError } from "../engine/errors.ts";
-import { type AuditOptions, type AuditRecord, type AuditSink, audit } from "./audit.ts";
+import { gateOf } from "../schema/option.ts";
+import { AUDIT_OPTIONS, type AuditOptions, type AuditRecord, type AuditSink, audit } from "./audit.ts";
 import type { Observer } from "./observer.ts";
+
+const gate = gateOf("auditFile", AUDIT_OPTIONS);
 
 /**
  * Appends records to a file (mode 0600), which is made where it is missing and
@@ -11,10 +14,12 @@ import type { Observer } from "./observer.ts";
  * A symbolic link is refused. The file must lie outside every root, or the agent
  * could write its own log.
  *
- * @throws FilewrightError INVALID_ARGUMENT where the file is a link or no file
+ * @throws FilewrightError INVALID_ARGUMENT where the file is a link or no file, and naming the option that makes no sense
  */
 export async function auditFile(path: string, options: AuditOptions = {}): Promise<Observer> {
-  return audit(await fileSink(path), options);
+  // Before the file is made: options that are refused leave nothing open.
+  const checked = gate(options);
+  return audit(await fileSink(path), checked);
 }
 
 async function fileSink(path: string): Promise<AuditSink> {

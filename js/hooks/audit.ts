@@ -3,6 +3,7 @@
  * after, and who approved it. One JSON object a line. Contents are never logged,
  * only their hashes.
  */
+import { callback, flag, gateOf, instance, type Options, options, required } from "../schema/option.ts";
 import type { CallEnd, Observer } from "./observer.ts";
 
 /** One line of the log. */
@@ -38,6 +39,19 @@ export interface AuditOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** The options of {@link audit} and of an audit file. */
+export const AUDIT_OPTIONS: Options<AuditOptions> = options("AuditOptions", {
+  reads: flag(),
+  hashes: flag(),
+  onError: callback(),
+});
+
+const gate = gateOf("audit", AUDIT_OPTIONS);
+const checkSink = gateOf(
+  "audit",
+  instance<AuditSink>("AuditSink", "a sink of records", { write: required(callback()), close: callback() }),
+);
+
 /**
  * An audit log over a sink.
  *
@@ -45,8 +59,9 @@ export interface AuditOptions {
  * const records: AuditRecord[] = [];
  * const ws = await openWorkspace({ root: "/repo", observers: [audit({ write: (record) => void records.push(record) })] });
  */
-export function audit(sink: AuditSink, options: AuditOptions = {}): Observer {
-  const { reads = true, hashes = true, onError } = options;
+export function audit(sink: AuditSink, given: AuditOptions = {}): Observer {
+  checkSink(sink);
+  const { reads = true, hashes = true, onError } = gate(given);
   return Object.freeze({
     hashes,
     end(call: CallEnd): void {

@@ -7,6 +7,19 @@
  */
 import type { MaybePromise } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import {
+  anyText,
+  choice,
+  dateOption,
+  flag,
+  type Options,
+  options,
+  reader,
+  required,
+} from "../schema/option.ts";
+import type { ConfirmedChange } from "./question.ts";
+
+export type { ConfirmedChange } from "./question.ts";
 
 /** What a reviewer decides. */
 export type Outcome =
@@ -32,6 +45,8 @@ export interface ConfirmPayload {
   readonly by?: string;
   /** Why not, for the model. */
   readonly reason?: string;
+  /** The `digest` of the question that was shown; another one than the question's refuses. */
+  readonly digest?: string;
 }
 
 /** A reviewer's answer. */
@@ -39,6 +54,40 @@ export interface ConfirmReply {
   readonly outcome: Outcome;
   readonly payload?: ConfirmPayload | undefined;
 }
+
+/** What a reviewer may answer. An answer that does not fit denies. */
+export const CONFIRM_REPLY: Options<ConfirmReply> = options(
+  "ConfirmReply",
+  {
+    outcome: required(
+      choice(
+        "proceed_once",
+        "proceed_always",
+        "proceed_always_tool",
+        "proceed_always_server",
+        "modify_with_editor",
+        "cancel",
+      ),
+    ),
+    payload: options<ConfirmPayload>("ConfirmPayload", {
+      newContent: anyText(),
+      final: flag(),
+      expires: dateOption,
+      by: anyText(),
+      reason: anyText(),
+      digest: anyText(),
+    }),
+  },
+  {
+    // A content that somebody wrote must not be passed over for the planned one.
+    test: ({ outcome, payload }) =>
+      payload?.newContent !== undefined && outcome !== "modify_with_editor" && outcome !== "cancel"
+        ? "has a payload.newContent without the outcome modify_with_editor"
+        : undefined,
+  },
+);
+
+const readReply = reader(CONFIRM_REPLY);
 
 /** How much a change can destroy. */
 export type Risk = "low" | "medium" | "high";
@@ -73,6 +122,24 @@ export interface Confirmation {
   readonly args?: Readonly<Record<string, unknown>>;
   /** The outcomes to choose from. */
   readonly scopes: readonly Scope[];
+  /** The call, as the history names it; absent for tools that are not ours and for reading ones. */
+  readonly callId?: string;
+  /** Every path that the change makes, replaces, moves or removes. */
+  readonly changes: readonly ConfirmedChange[];
+  /**
+   * `sha256:` of everything that an answer rests upon: tool, arguments, paths and where
+   * they lead, the versions of what is there, the new bytes. Another digest is another question.
+   */
+  readonly digest: string;
+  /**
+   * Whether the question holds the whole change. One that does not can only be refused:
+   * any other outcome is APPROVAL_DENIED.
+   */
+  readonly complete: boolean;
+  /** Why it does not hold the whole change, in a few words. */
+  readonly incomplete?: string;
+  /** The new content in base64, where it is not text. */
+  readonly newContentBase64?: string;
   /** The reviewer changed the content before. */
   readonly isModifying?: boolean;
   /** Fires when the call was cancelled: the question may be taken back. */
@@ -92,7 +159,7 @@ export async function askConfirm(
 ): Promise<ConfirmReply> {
   let onAbort: (() => void) | undefined;
   try {
-    const reply = await new Promise<ConfirmReply>((resolve, reject) => {
+    const given = await new Promise<ConfirmReply>((resolve, reject) => {
       onAbort = () => reject(new FilewrightError("CANCELLED", "cancelled while waiting for an approval"));
       signal?.addEventListener("abort", onAbort, { once: true });
       const onConfirm = (outcome: Outcome, payload?: ConfirmPayload): void => resolve({ outcome, payload });
@@ -101,8 +168,13 @@ export async function askConfirm(
         if (answer !== undefined && answer !== null) resolve(answer);
       }, reject);
     });
-    if (OUTCOMES.has(reply.outcome)) return reply;
-    throw denied("The reviewer's answer is not understood.");
+    const reply = readReply(given);
+    if (reply === undefined) throw denied("The reviewer's answer is not understood.");
+    const answered = reply.payload?.digest;
+    if (answered !== undefined && answered !== details.digest)
+      throw denied("The reviewer's answer is for another question.");
+    if (details.complete === false && reply.outcome !== "cancel") throw denied(incompleteMessage(details));
+    return reply;
   } catch (error) {
     if (error instanceof FilewrightError && (error.code === "CANCELLED" || error.code === "APPROVAL_DENIED"))
       throw error;
@@ -112,14 +184,9 @@ export async function askConfirm(
   }
 }
 
-const OUTCOMES: ReadonlySet<string> = new Set<Outcome>([
-  "proceed_once",
-  "proceed_always",
-  "proceed_always_tool",
-  "proceed_always_server",
-  "modify_with_editor",
-  "cancel",
-]);
+function incompleteMessage({ incomplete = "it is too large" }: Pick<Confirmation, "incomplete">): string {
+  return `The question cannot show all of the change (${incomplete}), so no answer can allow it; split the change into smaller ones, or have a rule allow it.`;
+}
 
 /** The refusal of a reviewer or of a rule. */
 export function denied(message: string, cause?: unknown): FilewrightError {

@@ -2,6 +2,7 @@
  * A desk over HTTP: what is asked for, in which words it is answered, and who may
  * ask. What waits at the desk is `desk.ts`.
  */
+import { bearerOf, sameToken } from "../http/token.ts";
 import type { DeskEvent, DeskQuestion } from "./desk.ts";
 
 /** What of a desk is served. */
@@ -10,15 +11,19 @@ export interface ServedDesk {
   pending(): readonly DeskQuestion[];
   answer(id: string, reply: unknown): boolean;
   watch(listener: (event: DeskEvent) => void): () => void;
+  /** Aborted when the desk closes: its event streams end. */
+  readonly closed: AbortSignal;
 }
 
+/** An event stream is cut once so many bytes wait for a reader that does not read. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 /** Larger answers are refused, in UTF-16 units. */
 const MAX_ANSWER = 32 * 1024 * 1024;
 
 /** Answers one request. */
 export async function serveDesk(request: Request, desk: ServedDesk): Promise<Response> {
-  const given = /^Bearer (.+)$/u.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
-  if (!sameText(given, desk.token)) return json(401, { error: "the token is missing or wrong" });
+  if (!sameToken(bearerOf(request) ?? "", desk.token))
+    return json(401, { error: "the token is missing or wrong" });
   const [, place] = /\/approvals(?:\/([^/]+))?\/?$/u.exec(new URL(request.url).pathname) ?? [null, null];
   if (place === null) return json(404, { error: "there is nothing here" });
   if (request.method === "GET" && place === undefined) return json(200, { pending: desk.pending() });
@@ -34,20 +39,38 @@ export async function serveDesk(request: Request, desk: ServedDesk): Promise<Res
     : json(400, { error: "the answer is not one of those offered" });
 }
 
-/** What waits and what happens, as server-sent events, until the reader goes. */
-function events(desk: Pick<ServedDesk, "pending" | "watch">, signal: AbortSignal): Response {
+/** What waits and what happens, as server-sent events, until the reader goes or the desk closes. */
+function events(desk: Pick<ServedDesk, "pending" | "watch" | "closed">, signal: AbortSignal): Response {
   const encoder = new TextEncoder();
   let stop = (): void => {};
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send = (event: DeskEvent): void =>
-        controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
-      for (const question of desk.pending()) send({ type: "asked", question });
-      stop = desk.watch(send);
-      signal.addEventListener("abort", () => stop(), { once: true });
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const end = (): void => {
+          stop();
+          controller.close();
+        };
+        const send = (event: DeskEvent): void =>
+          controller.enqueue(encoder.encode(`data: ${JSON.stringify(event)}\n\n`));
+        const stopWatching = desk.watch((event) => {
+          // A new stream begins with what waits, so nothing is lost with the rest of this one.
+          if ((controller.desiredSize ?? 0) > 0) send(event);
+          else end();
+        });
+        stop = () => {
+          stopWatching();
+          signal.removeEventListener("abort", stop);
+          desk.closed.removeEventListener("abort", end);
+        };
+        signal.addEventListener("abort", stop, { once: true });
+        desk.closed.addEventListener("abort", end, { once: true });
+        if (desk.closed.aborted) return end();
+        for (const question of desk.pending()) send({ type: "asked", question });
+      },
+      cancel: () => stop(),
     },
-    cancel: () => stop(),
-  });
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES }),
+  );
   return new Response(body, {
     headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
   });
@@ -70,11 +93,4 @@ export function fromJson(text: string): Readonly<Record<string, unknown>> | unde
   } catch {
     return undefined;
   }
-}
-
-/** Compares without telling by its time how much was right. */
-export function sameText(a: string, b: string): boolean {
-  let different = a.length ^ b.length;
-  for (let at = 0; at < a.length; at++) different |= a.charCodeAt(at) ^ b.charCodeAt(at % b.length);
-  return different === 0;
 }

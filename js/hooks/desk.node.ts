@@ -1,15 +1,33 @@
 /** Serving an approval desk from Node, on this machine alone unless told otherwise. */
-import { createServer, type IncomingMessage, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { HTTP_LIMIT_OPTIONS, type HttpLimits } from "../http/limits.ts";
+import { listen } from "../http/server.node.ts";
+import { gateOf, integer, list, type Options, options, text } from "../schema/option.ts";
 import type { ApprovalDesk } from "./desk.ts";
 
-/** Where a desk is served. */
+/** Where a desk is served, and from where it is asked. */
 export interface DeskServerOptions {
   /** Default 0: any free one. */
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. */
   readonly host?: string | undefined;
+  /** Names under which the server is reached, without ports, besides `host` and those of loopback. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Origins of pages that may answer, such as `https://app.example`. Default: none but the server's own. */
+  readonly origins?: readonly string[] | undefined;
+  /** Bounds of time, bytes, requests and connections. Default: those of the MCP server. */
+  readonly limits?: Partial<HttpLimits> | undefined;
 }
+
+/** The options of {@link serveApprovals}. */
+export const DESK_SERVER_OPTIONS: Options<DeskServerOptions> = options("DeskServerOptions", {
+  port: integer(0, 65_535),
+  host: text(),
+  hosts: list(text()),
+  origins: list(text()),
+  limits: HTTP_LIMIT_OPTIONS,
+});
+
+const gate = gateOf("serveApprovals", DESK_SERVER_OPTIONS);
 
 /** A served desk. */
 export interface DeskServer {
@@ -18,60 +36,9 @@ export interface DeskServer {
   close(): Promise<void>;
 }
 
-/** The largest request body, in bytes. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
-
-/** Serves a desk over HTTP. What asks must show the desk's token. */
-export async function serveApprovals(
-  desk: ApprovalDesk,
-  { port = 0, host = "127.0.0.1" }: DeskServerOptions = {},
-): Promise<DeskServer> {
-  const server: Server = createServer((incoming, outgoing) => {
-    const gone = new AbortController();
-    outgoing.once("close", () => gone.abort());
-    respond(desk, incoming, gone.signal)
-      .then(async (response) => {
-        outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-        outgoing.flushHeaders();
-        for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) outgoing.write(chunk);
-        outgoing.end();
-      })
-      .catch(() => outgoing.destroy());
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, resolve);
-  });
-  const { port: bound } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}/approvals`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-async function respond(
-  desk: ApprovalDesk,
-  incoming: IncomingMessage,
-  signal: AbortSignal,
-): Promise<Response> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return new Response(null, { status: 413 });
-    chunks.push(chunk);
-  }
-  const method = incoming.method ?? "GET";
-  const authorization = incoming.headers.authorization;
-  const request = new Request(new URL(incoming.url ?? "/", "http://desk"), {
-    method,
-    signal,
-    ...(authorization === undefined ? {} : { headers: { authorization } }),
-    ...(method === "GET" || method === "HEAD" ? {} : { body: Buffer.concat(chunks) }),
-  });
-  return desk.handle(request);
+/** Serves a desk over HTTP. Whoever asks must show the desk's token. Rejects where the port cannot be had. */
+export async function serveApprovals(desk: ApprovalDesk, given: DeskServerOptions = {}): Promise<DeskServer> {
+  const { port = 0, host = "127.0.0.1", hosts = [], origins = [], limits } = gate(given);
+  const server = await listen(desk.handle, { host, port, hosts: [host, ...hosts], origins, limits });
+  return { url: `${server.url}/approvals`, close: server.close };
 }

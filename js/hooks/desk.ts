@@ -8,8 +8,10 @@
  * `Request` and `Response`.
  */
 import type { GrantAccess, GrantQuestion, GrantReply } from "../access/index.ts";
+import { gateOf, type Options, options, text } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
-import { fromJson, sameText, serveDesk } from "./desk-http.ts";
+import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
+import { fromJson, serveDesk } from "./desk-http.ts";
 import type { Confirmation, ConfirmPayload, ConfirmReply, Outcome } from "./confirm.ts";
 import { type PlainDetails, plainDetails } from "./notebook.ts";
 
@@ -61,7 +63,7 @@ export interface ApprovalDesk extends Approver {
    * socket receives, and close it with the socket.
    */
   attach(socket: DeskSocket): { receive(text: string): void; close(): void };
-  /** Refuses whatever waits, and every question from now on. */
+  /** Refuses whatever waits, and every question from now on, and ends the event streams. */
   close(): void;
 }
 
@@ -70,6 +72,16 @@ export interface DeskOptions {
   /** At least 16 characters. Default: 32 random bytes, as text. */
   readonly token?: string | undefined;
 }
+
+/** The options of {@link approvalDesk}. */
+export const DESK_OPTIONS: Options<DeskOptions> = options("DeskOptions", {
+  token: text({
+    test: (token) =>
+      token.length < MIN_TOKEN_CHARS ? `must have at least ${MIN_TOKEN_CHARS} characters` : undefined,
+  }),
+});
+
+const gate = gateOf("approvalDesk", DESK_OPTIONS);
 
 interface Waiting {
   readonly question: DeskQuestion;
@@ -86,12 +98,11 @@ interface Waiting {
  * const ws = await openWorkspace({ root: "/repo", confirm: desk.confirm });
  * serve((request) => desk.handle(request)); // any fetch-style server
  */
-export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
-  const token = options.token ?? randomId(32);
-  if (token.length < 16) throw new RangeError("the token must have at least 16 characters");
+export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
+  const token = gate(given).token ?? randomId(32);
   const waiting = new Map<string, Waiting>();
   const listeners = new Set<(event: DeskEvent) => void>();
-  let closed = false;
+  const closing = new AbortController();
 
   const tellAll = (event: DeskEvent): void => {
     for (const listener of listeners) {
@@ -110,7 +121,7 @@ export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
     read: (reply: unknown) => T | undefined,
     signal: AbortSignal | undefined,
   ): Promise<T> => {
-    if (closed || signal?.aborted === true) return Promise.resolve(refusal);
+    if (closing.signal.aborted || signal?.aborted === true) return Promise.resolve(refusal);
     const id = randomId(16);
     const question = { id, asked_at: new Date().toISOString(), ...about } as DeskQuestion;
     return new Promise<T>((resolve) => {
@@ -161,7 +172,8 @@ export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
         grantReply,
         about.signal,
       ),
-    handle: (request: Request) => serveDesk(request, { token, pending, answer, watch }),
+    handle: (request: Request) =>
+      serveDesk(request, { token, pending, answer, watch, closed: closing.signal }),
     attach(socket: DeskSocket) {
       let stop: (() => void) | undefined;
       const send = (message: unknown): void => socket.send(JSON.stringify(message));
@@ -169,7 +181,7 @@ export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
         receive(text: string): void {
           const message = fromJson(text);
           if (stop === undefined) {
-            if (!sameText(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
+            if (!sameToken(String(message?.["token"] ?? ""), token)) send({ type: "refused" });
             else {
               stop = watch(send);
               for (const question of pending()) send({ type: "asked", question });
@@ -183,8 +195,8 @@ export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
       };
     },
     close(): void {
-      closed = true;
       for (const one of [...waiting.values()]) one.refuse();
+      closing.abort();
     },
   });
 }
@@ -192,12 +204,15 @@ export function approvalDesk(options: DeskOptions = {}): ApprovalDesk {
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** An answer about a change, checked; undefined for anything that was not offered. */
-function confirmReply(reply: unknown, { scopes }: Confirmation): ConfirmReply | undefined {
+function confirmReply(reply: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
   if (typeof reply !== "object" || reply === null) return undefined;
   const { outcome, payload = {} } = reply as { readonly outcome?: Outcome; readonly payload?: unknown };
   if (!scopes.some((scope) => scope.outcome === outcome) || outcome === undefined) return undefined;
   if (typeof payload !== "object" || payload === null) return undefined;
-  const { newContent, final, expires, by, reason } = payload as Readonly<Record<string, unknown>>;
+  const answer = payload as Readonly<Record<string, unknown>>;
+  const { newContent, final, expires, by, reason } = answer;
+  // Whoever names what they saw answers nothing else.
+  if (answer["digest"] !== undefined && answer["digest"] !== digest) return undefined;
   if (outcome === "modify_with_editor" && typeof newContent !== "string") return undefined;
   const until = timeOf(expires);
   if (until === null) return undefined;

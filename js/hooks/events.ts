@@ -6,6 +6,14 @@ import type { GrantEvent } from "../access/index.ts";
 import type { Approval } from "./approvals.ts";
 import type { Outcome } from "./confirm.ts";
 
+/** What opening found of changes that were cut. */
+export interface RecoveryFacts {
+  readonly rolledBack: number;
+  readonly ignored: number;
+  readonly damaged: number;
+  readonly conflicts: readonly string[];
+}
+
 /** Something that happened. */
 export type WorkspaceEvent =
   /** A directory is asked for, granted, refused or taken back. */
@@ -23,6 +31,10 @@ export type WorkspaceEvent =
       readonly approval?: Approval;
       readonly by?: string;
     }
+  /** Opening found changes that were cut, or a record that was damaged. */
+  | { readonly type: "recovered"; readonly recovery: RecoveryFacts }
+  /** There is a `stateDir`, and yet a process that ends amid a change leaves it half made. */
+  | { readonly type: "journal_in_memory"; readonly message: string }
   /** A call was refused by a rule, a hook, or for want of an approval. */
   | { readonly type: "call_denied"; readonly tool: string; readonly code: string; readonly message: string };
 

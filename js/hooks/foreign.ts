@@ -2,14 +2,28 @@
  * Tools that are not ours behind the same hooks, rules and approvals: a shell,
  * another server's tools, anything with a name and a function.
  */
-import { compileRules, type Rule } from "../access/rules.ts";
+import { compileRules, type Rule, RULE_OPTIONS } from "../access/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import {
+  assertToolNames,
+  callback,
+  gateOf,
+  instance,
+  integer,
+  list,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/limits.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
 import { type Approvals, makeApprovals, mustAsk, scopesOf } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
 import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";
 import { type Notify, tell } from "./events.ts";
-import type { AnyHook, HookResult } from "./hook.ts";
+import { type AnyHook, HOOK_OPTIONS, type HookResult } from "./hook.ts";
+import { digestOf } from "./question.ts";
 import { confirmersFor, hooksFor, Raised, runAfter, runBefore, type Subject } from "./run.ts";
 
 /** Any tool at all: a name and a function of its arguments. */
@@ -32,7 +46,34 @@ export interface WithHooksOptions {
   /** What was answered for longer; share one between tools that belong together. */
   readonly approvals?: Approvals | undefined;
   readonly notify?: Notify | undefined;
+  /** Names of further tools that the hooks and rules may name, for lists that several tools share. */
+  readonly foreignTools?: readonly string[] | undefined;
 }
+
+const APPROVALS: Options<Approvals> = instance<Approvals>("Approvals", "a memory of approvals", {
+  covers: required(callback()),
+  remember: required(callback()),
+  list: required(callback()),
+  revoke: required(callback()),
+});
+
+/** The options of {@link withHooks}. */
+export const WITH_HOOKS_OPTIONS: Options<WithHooksOptions> = options("WithHooksOptions", {
+  timeoutMs: integer(1),
+  onHookError: callback(),
+  rules: list(RULE_OPTIONS),
+  confirm: callback(),
+  approvals: APPROVALS,
+  notify: callback(),
+  foreignTools: list(text()),
+});
+
+const gate = gateOf("withHooks", WITH_HOOKS_OPTIONS);
+const checkHooks = gateOf("withHooks", list(HOOK_OPTIONS));
+const checkTool = gateOf(
+  "withHooks",
+  instance<AnyTool>("AnyTool", "a tool", { name: required(text()), execute: required(callback()) }),
+);
 
 /** The tool with everything else it had, and calls that give a {@link HookResult}. */
 export type Hooked<T extends AnyTool> = Omit<T, "execute"> & {
@@ -50,18 +91,23 @@ export type Hooked<T extends AnyTool> = Omit<T, "execute"> & {
 export function withHooks<T extends AnyTool>(
   tool: T,
   hooks: readonly AnyHook[],
-  options: WithHooksOptions = {},
+  given: WithHooksOptions = {},
 ): Hooked<T> {
-  const { name } = tool;
+  const { name } = checkTool(tool);
+  checkHooks(hooks);
+  const options = gate(given);
+  const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
+  assertToolNames("withHooks", "hooks", hooks, known);
+  assertToolNames("withHooks", "rules", options.rules ?? [], known);
   const subject: Subject = { tool_name: name };
   const before = hooksFor(hooks, "before", name);
   const after = hooksFor(hooks, "after", name);
   const confirm = oneOf(confirmersFor(hooks, name, options.confirm));
-  const rules = compileRules(options.rules ?? []);
+  const rules = compileRules(options.rules ?? [], undefined, known);
   const approvals = options.approvals ?? makeApprovals();
 
   const permit = async (args: Readonly<Record<string, unknown>>): Promise<void> => {
-    const decision = rules.decide(name, [], args) ?? (confirm === undefined ? "allow" : "ask");
+    const decision = rules.forCall(name, args).decide([]) ?? (confirm === undefined ? "allow" : "ask");
     if (!mustAsk(decision, confirm, approvals, name, []) || confirm === undefined) return;
     tell(options.notify, { type: "approval_asked", tool: name, path: "", title: name });
     const reply = await askConfirm(
@@ -79,6 +125,9 @@ export function withHooks<T extends AnyTool>(
         risk: "high",
         args,
         scopes: scopesOf(name, [], false).filter(({ outcome }) => outcome !== "proceed_always"),
+        changes: [],
+        digest: digestOf(["filewright tool 1", name, args]),
+        complete: true,
       },
       undefined,
     );

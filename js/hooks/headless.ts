@@ -2,18 +2,28 @@
  * An approver for programs that run alone: rules answer, and what no rule speaks
  * of is refused. Nothing is allowed by default; to allow everything is a rule too.
  */
-import { compileRules, type Decision } from "../access/rules.ts";
 import { compileGlobs } from "../backends/globs.ts";
 import { isWithin } from "../backends/paths.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import {
+  assertToolNames,
+  callback,
+  choice,
+  gateOf,
+  list,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation } from "./confirm.ts";
 
 /** One rule of a headless approver. Every condition given must hold. */
 export interface HeadlessRule {
-  /** A canonical tool name, or `*`. */
+  /** A canonical tool name, one of `foreignTools`, or `*`. */
   readonly tool?: string;
-  /** A glob held against the absolute real paths of the call; `/repo/src/**`. */
+  /** A glob held against the absolute real paths of the call: `/repo/src/**`, or `*.md` for any directory. */
   readonly path?: string;
   /** Looks at the whole question. One that throws permits nothing. */
   readonly when?: (details: Confirmation) => boolean;
@@ -26,7 +36,35 @@ export interface HeadlessOptions {
   readonly rules?: readonly HeadlessRule[] | undefined;
   /** Directories that are granted when asked for, with everything below them. Absolute. */
   readonly grant?: readonly string[] | undefined;
+  /** Names of tools that are not ours, which rules may name: those that go through `withHooks`. */
+  readonly foreignTools?: readonly string[] | undefined;
 }
+
+const HEADLESS_RULE: Options<HeadlessRule> = options("HeadlessRule", {
+  tool: text(),
+  path: text({
+    test: (path) =>
+      path.includes("/") && !/^(\/|\*\*\/)/u.test(path)
+        ? `must begin with / or **/, got ${JSON.stringify(path)}`
+        : undefined,
+  }),
+  when: callback(),
+  decision: required(choice("allow", "deny")),
+});
+
+/** The options of {@link headlessApprover}. */
+export const HEADLESS_OPTIONS: Options<HeadlessOptions> = options("HeadlessOptions", {
+  rules: list(HEADLESS_RULE),
+  grant: list(
+    text({
+      test: (dir) =>
+        dir.startsWith("/") ? undefined : `must be an absolute path, got ${JSON.stringify(dir)}`,
+    }),
+  ),
+  foreignTools: list(text()),
+});
+
+const gate = gateOf("headlessApprover", HEADLESS_OPTIONS);
 
 /**
  * Answers by rules alone.
@@ -39,16 +77,13 @@ export interface HeadlessOptions {
  *
  * @throws FilewrightError INVALID_GLOB, INVALID_ARGUMENT
  */
-export function headlessApprover({ rules = [], grant = [] }: HeadlessOptions): Approver {
-  compileRules(rules.map(({ decision }) => ({ decision: decision as Decision })));
+export function headlessApprover(given: HeadlessOptions): Approver {
+  const { rules = [], grant = [], foreignTools = [] } = gate(given);
+  assertToolNames("headlessApprover", "rules", rules, new Set([...TOOL_NAMES, ...foreignTools]));
   const compiled = rules.map((rule) => ({
     rule,
     globs: rule.path === undefined ? undefined : compileGlobs([rule.path.replace(/^\/+/u, "/")]),
   }));
-  for (const dir of grant) {
-    if (!dir.startsWith("/"))
-      throw new FilewrightError("INVALID_ARGUMENT", `grant '${dir}' is not an absolute path`);
-  }
   return Object.freeze({
     confirm(details: Confirmation) {
       const paths = details.paths.length > 0 ? details.paths : [details.path];

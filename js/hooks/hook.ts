@@ -6,6 +6,20 @@
  * tools that are not ours.
  */
 
+import {
+  anything,
+  callback,
+  choice,
+  flag,
+  instance,
+  mapOf,
+  nullable,
+  type Options,
+  options,
+  required,
+  anyText,
+  text,
+} from "../schema/option.ts";
 import type { Confirm, Risk } from "./confirm.ts";
 
 /** What a call would do. Contents are text; null where there is none. */
@@ -52,18 +66,52 @@ export interface BeforeReply {
   /** False stops the call. */
   readonly proceed?: boolean;
   /** Merged over the arguments by key; null removes a key. Checked again. */
-  readonly modified_args?: Readonly<Record<string, unknown>>;
-  /** The text for the model where the call is stopped. */
-  readonly alternative_response?: string;
+  readonly modified_args?: Readonly<Record<string, unknown>> | null;
+  /** The text for the model; only with `proceed: false`. What is no text is shown as JSON. */
+  readonly alternative_response?: unknown;
   /** Rejects the call's promise with exactly this. */
   readonly raise_exception?: unknown;
 }
 
-/** What an `after` hook may answer: parts of the result to replace. */
+/** What a `before` hook may answer. An answer that does not fit blocks the call. */
+export const BEFORE_REPLY: Options<BeforeReply> = options(
+  "BeforeReply",
+  {
+    proceed: flag(),
+    modified_args: nullable(mapOf(anything())),
+    alternative_response: anything(),
+    raise_exception: anything(),
+  },
+  {
+    test: ({ proceed, alternative_response: response }) =>
+      proceed !== false && response !== undefined && response !== null
+        ? "has an alternative_response without proceed: false"
+        : undefined,
+  },
+);
+
+/** What an `after` hook may answer: parts of the result to replace, or a result, of which these are taken. */
 export interface AfterReply {
   readonly text?: string;
   readonly data?: unknown;
+  /** Of a result that is passed on; not looked at, as is all that follows. */
+  readonly ok?: unknown;
+  readonly error?: unknown;
+  readonly content?: unknown;
+  readonly display?: unknown;
+  readonly meta?: unknown;
 }
+
+/** What an `after` hook may answer. An answer that does not fit is told to `onHookError`, and not used. */
+export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
+  text: anyText(),
+  data: anything(),
+  ok: anything(),
+  error: anything(),
+  content: anything(),
+  display: anything(),
+  meta: anything(),
+});
 
 /** One hook before or after calls. A `before` hook that throws, or does not answer in time, blocks the call. */
 export interface Hook {
@@ -76,10 +124,22 @@ export interface Hook {
 /** A hook that is asked about a change, or about a tool that is not ours: see {@link Confirm}. */
 export interface ConfirmHook {
   readonly stage: "confirm";
-  /** The canonical name of a tool, or `*`. */
+  /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
   readonly run: Confirm;
 }
 
 /** Any hook. */
 export type AnyHook = Hook | ConfirmHook;
+
+/** A hook: an object literal with these members alone, or an object of a class that has them. */
+export const HOOK_OPTIONS: Options<AnyHook> = instance(
+  "Hook",
+  "a hook",
+  {
+    stage: required(choice("before", "after", "confirm")),
+    tool: required(text()),
+    run: required(callback()),
+  },
+  { closed: true },
+);

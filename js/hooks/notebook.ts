@@ -3,10 +3,11 @@
  * and its kin render, and answered through whatever the kernel has for input.
  */
 import type { GrantQuestion, GrantReply } from "../access/index.ts";
-import { escapeControls } from "../backends/paths.ts";
+import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
 import { escapeHtml } from "../tools/diff_html.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation, ConfirmReply } from "./confirm.ts";
+import { printable, questionLines, type ShownQuestion } from "./question.ts";
 import { choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
 
 /** One content in several forms, by MIME type; the front end takes the richest it knows. */
@@ -22,6 +23,14 @@ export interface NotebookHost {
   /** Asks for a line of text, as `input()` does. Null or a failure refuses. */
   input(prompt: string): Promise<string | null>;
 }
+
+/** A notebook: anything with the methods. */
+export const NOTEBOOK_HOST: Options<NotebookHost> = instance<NotebookHost>("NotebookHost", "a notebook", {
+  display: required(callback()),
+  input: required(callback()),
+});
+
+const gate = gateOf("notebookApprover", NOTEBOOK_HOST);
 
 /** A question as plain data, for user interfaces in other places. */
 export type PlainDetails = Omit<Confirmation, "onConfirm" | "signal">;
@@ -42,14 +51,13 @@ export function approvalBundle(details: Confirmation): MimeBundle {
 }
 
 /** The same as a small piece of HTML without scripts; every byte of content is escaped. */
-export function approvalHtml(
-  details: Pick<Confirmation, "title" | "tool" | "risk" | "fileDiff" | "args">,
-): string {
-  const shown = (text: string): string => escapeHtml(text.split("\t").map(escapeControls).join("\t"));
-  const rows = details.fileDiff
-    .replace(/\n$/u, "")
-    .split("\n")
-    .map((line) => `<span class="${CLASSES[line[0] ?? " "] ?? "same"}">${shown(line)}</span>`);
+export function approvalHtml(details: Pick<Confirmation, "title" | "tool" | "risk"> & ShownQuestion): string {
+  const shown = (text: string): string => escapeHtml(printable(text));
+  const lines = details.args === undefined ? questionLines(details) : [];
+  const rows = lines.map(({ text, part }) => {
+    const kind = part === "diff" ? CLASSES[text[0] ?? " "] : undefined;
+    return `<span class="${kind ?? "same"}">${shown(text)}</span>`;
+  });
   const args = Object.entries(details.args ?? {}).map(
     ([name, value]) =>
       `<dt>${shown(name)}</dt><dd><code>${shown(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))}</code></dd>`,
@@ -57,7 +65,7 @@ export function approvalHtml(
   return [
     `<div class="filewright-approval"><style>${STYLE}</style>`,
     `<p><strong>${shown(details.title)}</strong> (${shown(details.tool)}, ${shown(details.risk)} risk)</p>`,
-    ...(details.fileDiff === "" ? [] : [`<pre>${rows.join("\n")}</pre>`]),
+    ...(rows.length === 0 ? [] : [`<pre>${rows.join("\n")}</pre>`]),
     ...(args.length === 0 ? [] : [`<dl>${args.join("")}</dl>`]),
     "</div>",
   ].join("\n");
@@ -67,8 +75,9 @@ const CLASSES: Readonly<Record<string, string>> = { "+": "added", "-": "removed"
 const STYLE =
   ".filewright-approval .added{color:#116329;background:#dafbe1}.filewright-approval .removed{color:#82071e;background:#ffebe9}.filewright-approval .hunk{color:#0550ae}";
 
-/** Asks in a notebook. */
-export function notebookApprover(host: NotebookHost): Approver {
+/** Asks in a notebook. @throws FilewrightError INVALID_ARGUMENT where the host lacks a method */
+export function notebookApprover(given: NotebookHost): Approver {
+  const host = gate(given);
   const key = async (prompt: string): Promise<string> => {
     try {
       return ((await host.input(prompt)) ?? "n").trim().toLowerCase();

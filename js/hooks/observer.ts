@@ -4,6 +4,8 @@
  * where there is none.
  */
 
+import { callback, flag, instance, type Options } from "../schema/option.ts";
+
 /** A call that begins. */
 export interface CallBegin {
   /** Unique in this process. */
@@ -54,3 +56,14 @@ export interface Observer {
   /** The workspace is closed. */
   close?(): void | Promise<void>;
 }
+
+/** An observer: it must be told something. */
+export const OBSERVER: Options<Observer> = instance<Observer>(
+  "Observer",
+  "an observer",
+  { hashes: flag(), begin: callback(), end: callback(), close: callback() },
+  {
+    test: ({ begin, end }) =>
+      begin === undefined && end === undefined ? "has neither 'begin' nor 'end'" : undefined,
+  },
+);

@@ -5,17 +5,21 @@
  * `after` hook that throws is passed over.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { gateOf, reader } from "../schema/option.ts";
 import type { Confirm } from "./confirm.ts";
-import type {
-  AfterReply,
-  AnyHook,
-  BeforeReply,
-  ConfirmHook,
-  Hook,
-  HookContext,
-  HookPreview,
-  HookResult,
+import {
+  AFTER_REPLY,
+  BEFORE_REPLY,
+  type AnyHook,
+  type ConfirmHook,
+  type Hook,
+  type HookContext,
+  type HookPreview,
+  type HookResult,
 } from "./hook.ts";
+
+const readBefore = reader(BEFORE_REPLY);
+const checkAfter = gateOf("after hook", AFTER_REPLY);
 
 /** Carries what a hook raised out of the pipeline, to reject the call with it. */
 export class Raised {
@@ -41,9 +45,10 @@ export function confirmersFor(
   hooks: readonly AnyHook[],
   tool: string,
   last: Confirm | undefined,
+  calledAs: string = tool,
 ): readonly Confirm[] {
   const asked = hooks.filter(
-    (hook) => hook.stage === "confirm" && concerns(hook, tool, tool),
+    (hook) => hook.stage === "confirm" && concerns(hook, tool, calledAs),
   ) as ConfirmHook[];
   return [...asked.map(({ run }) => run), ...(last === undefined ? [] : [last])];
 }
@@ -71,11 +76,11 @@ export type Previewer = (
 export async function runBefore(
   hooks: readonly Hook[],
   subject: Subject,
-  given: Readonly<Record<string, unknown>>,
+  original: Readonly<Record<string, unknown>>,
   timeoutMs: number,
   previewer?: Previewer,
 ): Promise<BeforeOutcome> {
-  let args: Record<string, unknown> = { ...given };
+  let args: Record<string, unknown> = { ...original };
   const modified = new Set<string>();
   for (const hook of hooks) {
     const [current, keys] = [args, [...modified]];
@@ -85,9 +90,10 @@ export async function runBefore(
       args: structuredClone(args),
       ...(preview === undefined ? {} : { preview }),
     };
-    const reply = (await answer(hook, context, timeoutMs)) as BeforeReply | undefined | null;
-    if (reply === undefined || reply === null) continue;
-    if (!isUnderstood(reply)) throw blocked("gave an answer that is not understood");
+    const given = await answer(hook, context, timeoutMs);
+    if (given === undefined || given === null) continue;
+    const reply = readBefore(given);
+    if (reply === undefined) throw blocked("gave an answer that is not understood");
     if (reply.raise_exception !== undefined) throw new Raised(reply.raise_exception);
     if (reply.proceed === false) throw stopped(reply.alternative_response);
     for (const [key, value] of Object.entries(reply.modified_args ?? {})) {
@@ -98,18 +104,6 @@ export async function runBefore(
     }
   }
   return { args, modified: [...modified] };
-}
-
-/** Whether an answer is of the form asked for: what only looks like a refusal, such as `proceed: 0`, must not let a call pass. */
-function isUnderstood(reply: unknown): reply is BeforeReply {
-  if (typeof reply !== "object" || reply === null || Array.isArray(reply)) return false;
-  const { proceed, modified_args: modified } = reply as Readonly<Record<keyof BeforeReply, unknown>>;
-  const changes = modified === undefined || modified === null || isRecord(modified);
-  return changes && (proceed === undefined || typeof proceed === "boolean");
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The refusal of a hook, in its own words where it has any. */
@@ -170,9 +164,10 @@ export async function runAfter<Result extends HookResult>(
         result: current,
         ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
       };
-      const reply = (await hook.run(context)) as AfterReply | undefined | null;
-      if (reply === undefined || reply === null || typeof reply !== "object") continue;
-      if (typeof reply.text === "string") current = { ...current, text: reply.text };
+      const given = await hook.run(context);
+      if (given === undefined || given === null) continue;
+      const reply = checkAfter(given);
+      if (reply.text !== undefined) current = { ...current, text: reply.text };
       if (reply.data !== undefined && current.ok) current = { ...current, data: reply.data };
     } catch (error) {
       onError?.(error); // The change has happened: a failing observer cannot undo it.

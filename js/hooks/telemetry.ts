@@ -4,6 +4,7 @@
  * tracer of one's own needs it not at all.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { callback, flag, gateOf, instance, type Options, options, required } from "../schema/option.ts";
 import type { CallBegin, CallEnd, Observer } from "./observer.ts";
 
 /** What of a span is used. */
@@ -18,6 +19,22 @@ export interface TracerLike {
   startSpan(name: string, options?: { attributes?: Record<string, string | number | boolean> }): SpanLike;
 }
 
+/** What a span tells besides. */
+export interface SpanOptions {
+  /** Also the paths of a call. Default false. */
+  readonly paths?: boolean;
+}
+
+/** The options of {@link spans} and {@link openTelemetry}. */
+export const SPAN_OPTIONS: Options<SpanOptions> = options("SpanOptions", { paths: flag() });
+
+const gate = gateOf("spans", SPAN_OPTIONS);
+const gateOpen = gateOf("openTelemetry", SPAN_OPTIONS);
+const checkTracer = gateOf(
+  "spans",
+  instance<TracerLike>("TracerLike", "a tracer", { startSpan: required(callback()) }),
+);
+
 /** `SpanStatusCode.ERROR` of the API. */
 const ERROR = 2;
 
@@ -28,7 +45,9 @@ const ERROR = 2;
  * @example
  * const ws = await openWorkspace({ root: "/repo", observers: [spans(trace.getTracer("agent"))] });
  */
-export function spans(tracer: TracerLike, options: { readonly paths?: boolean } = {}): Observer {
+export function spans(tracer: TracerLike, given: SpanOptions = {}): Observer {
+  checkTracer(tracer);
+  const { paths = false } = gate(given);
   return Object.freeze({
     begin(call: CallBegin): (end: CallEnd) => void {
       const span = tracer.startSpan(`execute_tool ${call.called_as ?? call.tool}`, {
@@ -47,7 +66,7 @@ export function spans(tracer: TracerLike, options: { readonly paths?: boolean } 
           "filewright.truncated": end.truncated,
           ...(end.code === undefined ? {} : { "error.type": end.code }),
           ...(end.approval === undefined ? {} : { "filewright.approval": end.approval.outcome }),
-          ...(options.paths === true ? { "filewright.paths": end.paths.join("\n") } : {}),
+          ...(paths ? { "filewright.paths": end.paths.join("\n") } : {}),
         });
         if (!end.ok) span.setStatus({ code: ERROR, message: end.code ?? "failed" });
         span.end();
@@ -64,7 +83,8 @@ const API = "@opentelemetry/api";
  *
  * @throws FilewrightError UNSUPPORTED_OPERATION where the package is not installed
  */
-export async function openTelemetry(options: { readonly paths?: boolean } = {}): Promise<Observer> {
+export async function openTelemetry(given: SpanOptions = {}): Promise<Observer> {
+  const options = gateOpen(given);
   try {
     const { trace } = (await import(/* @vite-ignore */ API)) as {
       readonly trace: { getTracer(name: string): TracerLike };

@@ -3,8 +3,8 @@
  * models is escaped, so that no content can move the cursor, hide a line or forge
  * an answer.
  */
-import { escapeControls } from "../backends/paths.ts";
 import type { Confirmation, Outcome, Scope } from "./confirm.ts";
+import { printable, questionLines, type ShownQuestion } from "./question.ts";
 
 /** How it is drawn. */
 export interface ViewOptions {
@@ -40,16 +40,22 @@ export function choicesOf(scopes: readonly Scope[]): readonly Choice[] {
 
 /** What would happen: title, risk, and the diff or the arguments. `cut`: not all of it is shown. */
 export function viewChange(
-  details: Pick<Confirmation, "title" | "tool" | "risk" | "fileDiff" | "args" | "isModifying">,
+  details: Pick<Confirmation, "title" | "tool" | "risk" | "isModifying"> &
+    Partial<Pick<Confirmation, "complete" | "incomplete">> &
+    ShownQuestion,
   { colour, maxLines }: ViewOptions,
 ): { readonly text: string; readonly cut: boolean } {
   const paint = painter(colour);
   const risk = details.risk === "high" ? paint("1;31", "high risk") : `${details.risk} risk`;
   const edited = details.isModifying === true ? ", as you changed it" : "";
-  const head = `${paint("1", line(details.title))} (${line(details.tool)}, ${risk}${edited})`;
+  const head = `${paint("1", printable(details.title))} (${printable(details.tool)}, ${risk}${edited})`;
   const body = bodyOf(details, paint);
   const shown = body.slice(0, maxLines);
   const left = body.length - shown.length;
+  if (details.complete === false) {
+    const reason = details.incomplete ?? "it is too large";
+    shown.unshift(printable(`  This does not show all of the change (${reason}): it can only be refused.`));
+  }
   if (left > 0) shown.push(paint("2", `… ${left} more ${left === 1 ? "line" : "lines"}`));
   return { text: `\n${[head, ...shown].join("\n")}\n`, cut: left > 0 };
 }
@@ -57,7 +63,7 @@ export function viewChange(
 /** The keys and what each of them allows. */
 export function viewChoices(choices: readonly Choice[], colour: boolean): string {
   const paint = painter(colour);
-  return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${line(label)}`).join("\n")}\n`;
+  return `${choices.map(({ key, label }) => `  ${paint("1", key)}  ${printable(label)}`).join("\n")}\n`;
 }
 
 type Paint = (code: string, text: string) => string;
@@ -66,31 +72,17 @@ function painter(colour: boolean): Paint {
   return colour ? (code, text) => `\u001b[${code}m${text}\u001b[0m` : (_, text) => text;
 }
 
-function bodyOf({ fileDiff, args }: Pick<Confirmation, "fileDiff" | "args">, paint: Paint): string[] {
-  if (args !== undefined) {
-    return Object.entries(args).map(([name, value]) => {
-      const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-      return `  ${line(name)}: ${line(text)}`;
-    });
-  }
-  if (fileDiff === "") return [];
+function bodyOf(question: ShownQuestion, paint: Paint): string[] {
   let inHunk = false;
-  return fileDiff
-    .replace(/\n$/u, "")
-    .split("\n")
-    .map((text) => {
-      if (text.startsWith("@@")) inHunk = true;
-      else if (!inHunk || text.startsWith("diff ")) {
-        inHunk = false;
-        return paint("1", line(text));
-      }
-      return paint(COLOURS[text[0] ?? " "] ?? "0", line(text));
-    });
+  return questionLines(question).map(({ text, part }) => {
+    if (part === "detail") return printable(text);
+    if (text.startsWith("@@")) inHunk = true;
+    else if (!inHunk || text.startsWith("diff ")) {
+      inHunk = false;
+      return paint("1", printable(text));
+    }
+    return paint(COLOURS[text[0] ?? " "] ?? "0", printable(text));
+  });
 }
 
 const COLOURS: Readonly<Record<string, string>> = { "+": "32", "-": "31", "@": "36", "\\": "2" };
-
-/** One line: tabs stay, everything else that a terminal would act on is escaped. */
-function line(text: string): string {
-  return text.split("\t").map(escapeControls).join("\t");
-}

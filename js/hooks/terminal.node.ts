@@ -12,6 +12,7 @@ import { extname, join } from "node:path";
 import process from "node:process";
 import type { ReadStream, WriteStream } from "node:tty";
 import type { GrantQuestion, GrantReply } from "../access/index.ts";
+import { gateOf, instance, integer, type Options, options } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation, ConfirmReply } from "./confirm.ts";
 import { type Choice, choicesOf, outcomeOf, viewChange, viewChoices } from "./terminal-view.ts";
@@ -28,9 +29,19 @@ export interface TerminalOptions {
   readonly settleMs?: number | undefined;
 }
 
+/** The options of {@link terminalApprover}. */
+export const TERMINAL_OPTIONS: Options<TerminalOptions> = options("TerminalOptions", {
+  input: instance<ReadStream>("ReadStream", "a stream", {}),
+  output: instance<WriteStream>("WriteStream", "a stream", {}),
+  env: instance<NonNullable<TerminalOptions["env"]>>("Environment", "an object of variables", {}),
+  settleMs: integer(0),
+});
+
+const gate = gateOf("terminalApprover", TERMINAL_OPTIONS);
+
 /** Asks in the terminal. Where there is none every question is refused. */
-export function terminalApprover(options: TerminalOptions = {}): Approver {
-  const { input = process.stdin, output = process.stderr, env = process.env, settleMs = 100 } = options;
+export function terminalApprover(given: TerminalOptions = {}): Approver {
+  const { input = process.stdin, output = process.stderr, env = process.env, settleMs = 100 } = gate(given);
   const colour = wantsColour(output, env);
   const maxLines = (): number => Math.max(10, (output.rows ?? 40) - 12);
   let last: Promise<unknown> = Promise.resolve();
@@ -56,14 +67,18 @@ export function terminalApprover(options: TerminalOptions = {}): Approver {
     if (!isTerminal()) return NO_TERMINAL;
     const { text, cut } = viewChange(details, { colour, maxLines: maxLines() });
     output.write(text);
-    const choices = [...choicesOf(details.scopes), ...(cut ? [{ key: "v", label: "show all of it" }] : [])];
+    // What was not shown cannot be allowed: before that there is only a refusal.
+    let scopes = cut ? details.scopes.filter(({ outcome }) => outcome === "cancel") : details.scopes;
     for (;;) {
-      const key = await choose(choices, details.signal);
+      const isCut = scopes !== details.scopes;
+      const more = isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : [];
+      const key = await choose([...choicesOf(scopes), ...more], details.signal);
       if (key === "v") {
         output.write(viewChange(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
+        scopes = details.scopes;
         continue;
       }
-      const outcome = outcomeOf(key, details.scopes) ?? "cancel";
+      const outcome = outcomeOf(key, scopes) ?? "cancel";
       output.write(`${key}\n`);
       if (outcome !== "modify_with_editor") return { outcome };
       const newContent = await edited(details, { input, output, env });

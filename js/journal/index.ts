@@ -11,6 +11,6 @@ export {
   type JournalOptions,
   makeJournal,
   newCallId,
-  type Recovery,
 } from "./journal.ts";
+export type { Locked, Recovery } from "./recovery.ts";
 export { type JournalStore, type Log, MemoryJournal, type StoredLog } from "./store.ts";

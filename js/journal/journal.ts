@@ -1,28 +1,30 @@
 /**
- * Changes that are whole or not at all, and can be undone.
+ * The journal: changes that are whole or not at all, also when the process ends, and that can be undone.
  *
- * A change runs on a backend that records every step before it is made. When it
- * fails, the steps are taken back; when the process dies, the next one that
- * opens the same store does it; when it succeeds, the record stays for `undo`.
- * Whoever calls holds the locks of the paths.
+ * A change is a transaction whose steps are in a store before they are made. When it fails, the steps are rolled back;
+ * when the process ends, the next one that opens the same store does it (`recovery.ts`); when it succeeds, the record
+ * stays for `undo`. Whoever calls holds the locks of the paths.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback.ts";
 import { failure } from "../backends/failure.ts";
-import { parentOf } from "../backends/paths.ts";
+import { isWithin } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
-import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
-import { type Budget, type Image, standsAt, tooMuch } from "./image.ts";
-import { recorded } from "./recorder.ts";
-import { takeBack } from "./rollback.ts";
-import { type Entry, type Finals, type Header, pathsOf, type Step } from "./step.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { imageOf, isImage, type PreImage } from "./pre-image.ts";
+import { type Locked, type Recovery, type Retries, recoverAll, retriesOf } from "./recovery.ts";
+import { givenOf, rollBack } from "./rollback.ts";
+import { type Entry, type Finals, type Header, pathsOf, readSteps, type Step } from "./step.ts";
 import type { JournalStore, Log, StoredLog } from "./store.ts";
+import { Transaction, withOutcome } from "./transaction.ts";
 
 /** How a journal is made. */
 export interface JournalOptions {
   readonly store: JournalStore;
   /** Whose history it is: the working directory. */
   readonly cwd: string;
+  /** The storage that the paths belong to; absent for the disk. */
+  readonly storage?: string | undefined;
   /** Whether finished changes are kept for `undo`. */
   readonly keep: boolean;
   /** Whether every record waits for the disk. */
@@ -33,7 +35,7 @@ export interface JournalOptions {
 export interface About {
   readonly callId: string;
   readonly tool: string;
-  /** Who makes it, where that has a name. */
+  /** The agent that makes it, where that has a name. */
   readonly agent?: string | undefined;
   readonly undoOf?: string;
   /**
@@ -50,16 +52,6 @@ export interface HistoryRecord {
   readonly undoable: boolean;
 }
 
-/** What was found when a store was opened. */
-export interface Recovery {
-  /** Changes that were cut and have been taken back. */
-  readonly rolledBack: number;
-  /** Records that were not made by us, and were left alone. */
-  readonly ignored: number;
-  /** Paths that somebody changed after the cut, and that were left to them. */
-  readonly conflicts: readonly string[];
-}
-
 /** The journal of a workspace. */
 export interface Journal {
   /** Runs a change on a backend that records it. */
@@ -71,30 +63,30 @@ export interface Journal {
   /** Puts back what a change found. @throws CONFLICT where something changed since */
   undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent">): Promise<void>;
   /**
-   * Takes back what dead processes left half done, as far as `mine` says that a
-   * path is ours to change; `locked` runs its action with the paths locked.
+   * Rolls back what dead processes left half done, and what this process could not roll back before, as far as `mine`
+   * says that a path is ours to change; `locked` runs its action with the paths locked.
    */
-  recover(
-    fs: FsBackend,
-    mine: (path: string) => boolean,
-    locked: <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>,
-  ): Promise<Recovery>;
+  recover(fs: FsBackend, mine: (path: string) => boolean, locked: Locked): Promise<Recovery>;
+  /** Tries the rollbacks again that could not be completed and touch one of these paths. */
+  retry(fs: FsBackend, paths: readonly { readonly path: string }[], locked: Locked): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
 /** What is kept of one operation, and of a change that must be whole. */
 const LIMITS = Object.freeze({
-  try: { bytes: 64 * MIB, entries: 2000 },
-  always: { bytes: 256 * MIB, entries: 20_000 },
+  try: { maxBytes: 64 * MIB, maxSteps: 2000 },
+  always: { maxBytes: 256 * MIB, maxSteps: 20_000 },
 });
 /** Beyond this many paths a change is not compared, and so not undone. */
 const MAX_FINALS = 5000;
 
 /** Makes the journal of a workspace. */
-export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Journal {
+export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptions): Journal {
+  const retries: Retries = retriesOf(store);
+  const group = storage === undefined ? cwd : `${storage}:${cwd}`;
   const logOf = async (callId: string): Promise<StoredLog> => {
-    const log = CALL_ID.test(callId) ? await store.find(cwd, callId) : null;
-    if (log === null || !log.authentic) {
+    const log = CALL_ID.test(callId) ? await store.find(group, callId) : null;
+    if (log === null || log.damaged) {
       throw new FilewrightError("NOT_FOUND", `There is no call '${callId.slice(0, 80)}' in the history.`, {
         complete: true,
         hint: "history lists the calls that can be undone",
@@ -102,87 +94,86 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
     }
     return log;
   };
+  const headerOf = ({ callId, tool, agent, undoOf, takeBack }: About): Header => ({
+    callId,
+    tool,
+    time: Date.now(),
+    cwd: group,
+    ...(storage === undefined ? {} : { storage }),
+    ...(takeBack === "always" ? { atomic: true } : {}),
+    ...(agent === undefined ? {} : { agent }),
+    ...(undoOf === undefined ? {} : { undoOf }),
+  });
 
   const change = async <T>(fs: FsBackend, about: About, run: (fs: FsBackend) => Promise<T>): Promise<T> => {
+    const required = about.takeBack === "always";
     // One operation that nobody will undo needs no record: it is whole by itself.
-    if (!keep && about.takeBack === "try") return run(fs);
-    const limits = LIMITS[about.takeBack];
-    const budget: Budget = { bytes: limits.bytes };
-    const steps: Step[] = [];
-    const versions = new Map<string, Image>();
+    if (!keep && !required) return run(fs);
     let log: Log | undefined;
-    let undoable = true;
-    const intend = async (make: () => Promise<readonly Step[]>): Promise<void> => {
-      if (!undoable) return;
-      try {
-        const next = await make();
-        if (next.length === 0) return;
-        if (steps.length + next.length > limits.entries) throw tooMuch(cwd);
+    const transaction = new Transaction(fs, {
+      ...LIMITS[about.takeBack],
+      required,
+      contents: keep,
+      sink: async (steps, notes) => {
         if (log === undefined) {
-          const { callId, tool, agent, undoOf } = about;
-          const header: Header = {
-            callId,
-            tool,
-            time: Date.now(),
-            cwd,
-            ...(agent === undefined ? {} : { agent }),
-            ...(undoOf === undefined ? {} : { undoOf }),
-          };
-          log = await store.begin(callId);
-          await log.append({ entry: "begin", header }, false);
+          log = await store.begin(about.callId);
+          await log.append({ entry: "begin", header: headerOf(about) }, false);
         }
-        await log.append({ entry: "steps", steps: next }, durable);
-        steps.push(...next);
-        for (const path of pathsOf(next)) versions.delete(path);
-      } catch (error) {
-        if (about.takeBack === "always") throw error;
-        // One operation is whole by itself: it happens all the same, and cannot be undone.
-        undoable = false;
-      }
-    };
-    const made = (path: string, image: Image): void => {
-      if (undoable) versions.set(path, image);
-    };
+        const told = notes.done.length + notes.dropped.length > 0 ? { notes } : {};
+        await log.append({ entry: "steps", steps, ...told }, durable);
+      },
+    });
     const failed = async (error: unknown): Promise<unknown> => {
-      if (log === undefined) return error;
-      const left = await takeBack(fs, steps);
-      // The record stays as it is: once this process has ended, the next one tries again.
-      if (left.length > 0) return withDetails(error, { rolled_back: false, not_restored: left });
-      await log.close(null);
-      return error;
+      const outcome = await transaction.rollBack();
+      if (outcome.failed.length === 0) await log?.close(null);
+      // The record stays as it is: if this process ends, the next one tries again.
+      else retries.add(transaction, log);
+      return withOutcome(error, outcome);
     };
     let result: T;
     try {
-      result = await run(recorded(fs, { intend, made, budget, maxEntries: limits.entries }));
+      result = await run(transaction.backend);
     } catch (error) {
       throw await failed(error);
     }
     if (log === undefined) return result;
-    const finals = undoable && keep ? await finalsOf(fs, steps, versions) : null;
-    const commit: Entry = { entry: "commit", finals: finals ?? [], undoable: finals !== null };
+    const { steps } = transaction;
+    const finals = transaction.undoable && keep ? await finalsOf(fs, transaction) : null;
+    const notes = transaction.takeNotes();
+    const commit: Entry = { entry: "commit", finals: finals ?? [], undoable: finals !== null, notes };
     try {
       await (log as Log).append(commit, durable);
     } catch (error) {
-      if (about.takeBack === "always") throw await failed(error);
+      if (required) throw await failed(error);
+      await transaction.finish();
       await (log as Log).close(null);
       return result;
     }
-    await (log as Log).close(finals === null ? null : cwd);
+    await transaction.finish();
+    await (log as Log).close(finals === null || steps.length === 0 ? null : group);
     return result;
   };
 
   const undo: Journal["undo"] = async (fs, undone, as) => {
-    const { steps, finals } = readLog((await logOf(undone)).entries);
-    for (const [path, image] of finals) {
-      if (await standsAt(fs, path, image)) continue;
-      throw failure("CONFLICT", path, "has changed since that call", {
-        hint: "undo the later changes first",
-      });
+    const { entries } = await logOf(undone);
+    const { steps, given } = readSteps(entries);
+    const now = new Map(given);
+    for (const [path, image] of finalsIn(entries)) {
+      const stat = await lstatOrNull(fs, path);
+      if (!(await isImage(fs, path, stat, image))) {
+        throw failure("CONFLICT", path, "has changed since that call", {
+          hint: "undo the later changes first",
+        });
+      }
+      // The content counts here, however it came back: what stands there is what the last step left.
+      const last = steps.findLast((step) => (step.kind === "move" ? step.to : step.path) === path);
+      if (last !== undefined && stat !== null) now.set(last.id, givenOf(stat));
     }
     const about: About = { ...as, tool: "undo", undoOf: undone, takeBack: "always" };
     await change(fs, about, async (recording) => {
-      const left = await takeBack(recording, steps);
-      if (left[0] !== undefined) throw failure("CONFLICT", left[0], "could not be put back");
+      const { conflicts, failed } = await rollBack(recording, steps.map(forUndo), now);
+      const left = [...failed, ...conflicts][0];
+      if (left !== undefined) throw failure("CONFLICT", left, "could not be put back");
     });
   };
 
@@ -190,8 +181,8 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
     change,
     undo,
     async history() {
-      const logs = await store.history(cwd);
-      return logs.flatMap((log) => (log.authentic ? recordOf(log.entries) : []));
+      const logs = await store.history(group);
+      return logs.flatMap((log) => (log.damaged ? [] : recordOf(log.entries)));
     },
     async record(callId) {
       const record = recordOf((await logOf(callId)).entries)[0];
@@ -200,41 +191,12 @@ export function makeJournal({ store, cwd, keep, durable }: JournalOptions): Jour
         complete: true,
       });
     },
-    async recover(fs, mine, locked) {
-      let rolledBack = 0;
-      let ignored = 0;
-      const conflicts: string[] = [];
-      for (const log of await store.unfinished()) {
-        if (!log.authentic) {
-          ignored += 1;
-          log.leave();
-          continue;
-        }
-        const { steps, committed } = readLog(log.entries);
-        const paths = pathsOf(steps);
-        if (paths.length === 0) {
-          await log.close(null); // Cut before anything was to happen.
-          continue;
-        }
-        if (!paths.every(mine)) {
-          log.leave(); // Another workspace's.
-          continue;
-        }
-        try {
-          if (!committed) {
-            await locked(paths, async () => {
-              conflicts.push(...(await takeBack(fs, steps)));
-            });
-            rolledBack += 1;
-          }
-          // What a write left lying about when it was cut.
-          for (const directory of new Set(paths.map(parentOf))) await fs.sweep?.(directory);
-          await log.close(committed ? (recordOf(log.entries)[0]?.header.cwd ?? null) : null);
-        } catch {
-          log.leave(); // Somebody holds a lock: the next to open tries again.
-        }
-      }
-      return Object.freeze({ rolledBack, ignored, conflicts: Object.freeze(conflicts) });
+    recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
+    async retry(fs, paths, locked) {
+      if (retries.isEmpty) return;
+      const touches = (one: string): boolean =>
+        paths.some(({ path }) => isWithin(one, path) || isWithin(path, one));
+      await retries.run(fs, (own) => own.some(touches), locked);
     },
   });
 }
@@ -259,33 +221,47 @@ export function newCallId(): string {
 
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-function readLog(entries: readonly Entry[]): {
-  readonly steps: readonly Step[];
-  readonly finals: Finals;
-  readonly committed: boolean;
-} {
-  const steps = entries.flatMap((entry) => (entry.entry === "steps" ? entry.steps : []));
-  const commit = entries.find((entry) => entry.entry === "commit");
-  return { steps, finals: commit?.finals ?? [], committed: commit !== undefined };
+/** A step as an undo takes it back: what was set aside is gone, and directories may have been replaced since. */
+function forUndo(step: Step): Step {
+  const { aside: _aside, ...rest } = step;
+  if (rest.kind === "move") {
+    const { parents: _parents, below: _below, ...move } = rest;
+    return move;
+  }
+  const { parent: _parent, ...path } = rest;
+  return path;
+}
+
+function finalsIn(entries: readonly Entry[]): Finals {
+  return entries.find((entry) => entry.entry === "commit")?.finals ?? [];
 }
 
 function recordOf(entries: readonly Entry[]): readonly HistoryRecord[] {
   const begin = entries.find((entry) => entry.entry === "begin");
   const commit = entries.find((entry) => entry.entry === "commit");
   if (begin === undefined || commit === undefined) return [];
-  const { steps } = readLog(entries);
+  const { steps } = readSteps(entries);
   return [{ header: begin.header, paths: pathsOf(steps), undoable: commit.undoable }];
 }
 
+/** An undo compares types and contents: permission bits may have changed since. */
+function withoutMode({ mode: _mode, ...image }: PreImage): PreImage {
+  return image;
+}
+
 /** What stands at every touched path now; null where that is too much to compare later. */
-async function finalsOf(
-  fs: FsBackend,
-  steps: readonly Step[],
-  known: ReadonlyMap<string, Image>,
-): Promise<Finals | null> {
-  const paths = pathsOf(steps);
+async function finalsOf(fs: FsBackend, transaction: Transaction): Promise<Finals | null> {
+  const known = new Map<string, PreImage>();
+  for (const step of transaction.steps) {
+    for (const path of pathsOf([step])) known.delete(path);
+    const given = transaction.given(step);
+    // A file that was written, with the version that the write gave: nobody has to look again.
+    if (step.kind !== "move" && step.after?.hash !== undefined && given !== undefined)
+      known.set(step.path, { ...step.after, ...given });
+  }
+  const paths = pathsOf(transaction.steps);
   if (paths.length > MAX_FINALS) return null;
-  const finals: (readonly [string, Image | null])[] = [];
+  const finals: (readonly [string, PreImage | null])[] = [];
   for (const path of paths) {
     const image = known.get(path);
     if (image !== undefined) {
@@ -297,23 +273,7 @@ async function finalsOf(
       stat?.isFile === true && stat.version === undefined
         ? { hash: engine().sha256(await fs.readBytes(path)) }
         : {};
-    finals.push([path, stat === null ? null : { ...imageOf(stat), ...hash }]);
+    finals.push([path, stat === null ? null : { ...withoutMode(imageOf(stat)), ...hash }]);
   }
   return finals;
-}
-
-function imageOf(stat: NonNullable<Awaited<ReturnType<typeof lstatOrNull>>>): Image {
-  const { type, size, target, version } = stat;
-  if (type === "dir") return { type };
-  return {
-    type,
-    ...(type === "file" ? { size } : {}),
-    ...(target === undefined ? {} : { target }),
-    ...(version === undefined ? {} : { version }),
-  };
-}
-
-function withDetails(thrown: unknown, more: Readonly<Record<string, unknown>>): FilewrightError {
-  const { code, message, path, hint, details, cause, complete } = fromEngine(thrown);
-  return makeError(code, message, { path, hint, cause, complete, details: { ...details, ...more } });
 }

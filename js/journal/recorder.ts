@@ -1,37 +1,55 @@
 /**
- * A backend that has every change recorded before it makes it.
+ * A backend that records every change as a step before it makes it.
  *
- * Tools write through it without knowing; what they read passes straight
- * through. What cannot be kept (too large, too many entries) is either refused
- * before it happens, or makes the whole change one that cannot be undone.
+ * Tools write through it without knowing; what they read passes straight through. Where the backend can set entries
+ * aside, what is replaced or deleted is renamed rather than destroyed, so that it can come back as it was.
  */
 import {
   CAPABILITIES,
   type FsBackend,
   type FsEntry,
   METHODS,
+  type MoveOptions,
   type TreeCounts,
   type WriteOptions,
   type WriteResult,
 } from "../backends/backend.ts";
+import { checkSignal } from "../backends/failure.ts";
 import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
-import { walkTree } from "../backends/fallback-tree.ts";
 import { parentOf } from "../backends/paths.ts";
 import { encodeText } from "../backends/text.ts";
+import { walkTree } from "../backends/walk-tree.ts";
 import { engine } from "../engine/current.ts";
-import { type Budget, capture, captureFile, type Image, tooMuch } from "./image.ts";
-import type { Step } from "./step.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { type Budget, capture, captureFile, imageOf, type PreImage, tooMuch } from "./pre-image.ts";
+import { factsOf, givenOf } from "./rollback.ts";
+import type { Given, NewStep, PathStepKind, Step } from "./step.ts";
 
-/** What is told of a change. */
+/** What keeps the steps of a change. */
 export interface Recording {
-  /** Makes and keeps the steps of what is about to happen; what it throws prevents it. */
-  intend(make: () => Promise<readonly Step[]>): Promise<void>;
-  /** Called with the version a write made. */
-  made(path: string, image: Image): void;
+  /** Whether a change that could not be rolled back is refused. */
+  readonly required: boolean;
+  /** Whether contents are kept even where the old entry is set aside: an undo needs them later. */
+  readonly contents: boolean;
   /** Bytes of old content that may be kept, all steps together. */
   readonly budget: Budget;
   /** The most entries of one tree that are recorded. */
   readonly maxEntries: number;
+  /** Called where something could not be kept that an undo would need. */
+  giveUp(): void;
+  /**
+   * Records the steps that `plan` gives, runs `act`, and notes what it `gave`. Steps of an operation that was refused
+   * are dropped.
+   */
+  step<T>(
+    plan: () => Promise<readonly NewStep[]>,
+    act: (steps: readonly Step[]) => Promise<T>,
+    gave: (result: T, step: Step) => Given | Promise<Given>,
+  ): Promise<T>;
+  /** Runs an operation by which several steps appear at once, and of which is known what they will have given. */
+  appear<T>(steps: readonly (readonly [step: NewStep, given: Given])[], act: () => Promise<T>): Promise<T>;
+  /** Runs several steps of which none stays when one fails. */
+  nested<T>(run: () => Promise<T>): Promise<T>;
 }
 
 /** The operations of a backend that change something. */
@@ -51,11 +69,17 @@ type Changing = Required<
   >
 >;
 
+/** How many characters the paths of one tree may have together: they are all in its record. */
+const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
+/** Below this many entries of a directory that is moved, each is compared before it is moved back. */
+const MAX_COMPARED_ENTRIES = 5000;
+
 /** Puts a recording in front of a backend. */
-export function recorded(inner: FsBackend, recording: Recording): FsBackend {
+export function journaled(inner: FsBackend, recording: Recording): FsBackend {
   const methods = boundOf(inner);
   const backend = Object.create(methods) as Record<string, unknown>;
-  for (const [name, method] of Object.entries(changing(inner, recording))) {
+  const recorder = new Recorder(inner, recording);
+  for (const [name, method] of Object.entries(recorder.changing())) {
     if (methods[name] !== undefined) backend[name] = method;
   }
   return backend as unknown as FsBackend;
@@ -76,169 +100,447 @@ function boundOf(inner: FsBackend): Readonly<Record<string, unknown>> {
   return methods;
 }
 
-function changing(inner: FsBackend, { intend, made, budget, maxEntries }: Recording): Changing {
-  const keep = (path: string): Promise<Image | null> => capture(inner, path, budget);
-  const write = async (path: string, bytes: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> => {
-    let real = path;
-    let after: Image | undefined;
-    // Not before it is known that the change can be kept: large contents are not, nor hashed for it.
-    const becomes = (): Image => {
-      after = {
+class Recorder {
+  readonly #inner: FsBackend;
+  readonly #recording: Recording;
+
+  constructor(inner: FsBackend, recording: Recording) {
+    this.#inner = inner;
+    this.#recording = recording;
+  }
+
+  changing(): Changing {
+    return {
+      writeBytes: (path, bytes, options) => this.#write(path, bytes, options),
+      writeText: (path, content, options) =>
+        this.#write(path, encodeText(content, options?.encoding, path), options),
+      delete: (path, options) =>
+        this.#settingAside((aside) =>
+          this.#recording.step(
+            async () => {
+              const real = await entryPathVia(this.#inner, path);
+              const kept = await this.#keep(real, aside);
+              return kept === null ? [] : [await this.#pathStep("delete", real, kept, null, aside)];
+            },
+            async ([step]) => this.#inner.delete(path, { ...options, ...asideOf(step) }),
+            () => ({}),
+          ),
+        ),
+      mkdir: (path, options) => this.#mkdir(path, options),
+      rename: (from, to, options) => this.#rename(from, to, options),
+      copyFile: (from, to, options) => this.#copyFile(from, to, options),
+      symlink: (target, path) =>
+        this.#recording.step(
+          async () => {
+            const real = await entryPathVia(this.#inner, path);
+            if ((await lstatOrNull(this.#inner, real)) !== null) return [];
+            return [await this.#pathStep("symlink", real, null, { type: "symlink", target })];
+          },
+          async () => this.#inner.symlink?.(target, path),
+          (_, step) => this.#now(step),
+        ),
+      chmod: (path, mode) =>
+        this.#recording.step(
+          async () => {
+            const real = await realpathVia(this.#inner, path);
+            const stat = await lstatOrNull(this.#inner, real);
+            if (stat === null) return [];
+            const before = imageOf(stat);
+            return [await this.#pathStep("chmod", real, before, { ...before, mode })];
+          },
+          async () => this.#inner.chmod?.(path, mode),
+          (_, step) => this.#now(step),
+        ),
+      removeTree: (path, options) => this.#removeTree(path, options),
+      copyTree: (from, to, options) => this.#copyTree(from, to, options),
+    };
+  }
+
+  async #write(path: string, bytes: Uint8Array, options: WriteOptions = {}): Promise<WriteResult> {
+    if (options.createDirs === true && !(await this.#inner.exists(parentOf(path)))) {
+      return this.#recording.nested(async () => {
+        await this.#makeParents(await realpathVia(this.#inner, path));
+        return this.#writeFile(path, bytes, options);
+      });
+    }
+    return this.#writeFile(path, bytes, options);
+  }
+
+  #writeFile(path: string, bytes: Uint8Array, options: WriteOptions): Promise<WriteResult> {
+    const { budget } = this.#recording;
+    return this.#settingAside((aside) => {
+      // Not before it is known that the change can be kept: large contents are not, nor hashed for it.
+      const becomes = (): PreImage => ({
         type: "file",
         size: bytes.length,
         hash: options.hash ?? engine().sha256(bytes),
         ...(options.mode === undefined ? {} : { mode: options.mode }),
-      };
-      return after;
-    };
-    await intend(async () => {
-      // Both at once: most writes replace a file at its real path.
-      const [at, file] = await Promise.all([realpathVia(inner, path), captureFile(inner, path, budget)]);
-      real = at;
-      if (file !== null && at === path) {
-        budget.bytes -= file.size as number;
-        return [{ kind: "path", path: at, before: file, after: becomes() }];
-      }
-      const parents = options.createDirs === true ? await madeParents(inner, at) : [];
-      return [...parents, { kind: "path", path: at, before: await keep(at), after: becomes() }];
+      });
+      return this.#recording.step(
+        async () => {
+          const quick = !aside || this.#recording.contents;
+          // Both at once: most writes replace a file at its real path.
+          const [real, file] = await Promise.all([
+            realpathVia(this.#inner, path),
+            quick ? captureFile(this.#inner, path, budget) : null,
+          ]);
+          if (file !== null && real === path) {
+            budget.bytes -= file.size as number;
+            return [await this.#pathStep("write", real, file, becomes(), aside)];
+          }
+          const before = await this.#keep(real, aside);
+          const kind = before === null ? "create" : "write";
+          return [await this.#pathStep(kind, real, before, becomes(), aside && before?.type === "file")];
+        },
+        // Whoever writes has judged the conditions where the storage does not; a second judgement
+        // would look for the directories that a storage without directories never has.
+        async ([step]) => (await this.#inner.writeBytes(path, bytes, { ...options, ...asideOf(step) })) ?? {},
+        givenOf,
+      );
     });
-    // Whoever writes has judged the conditions where the storage does not; a second judgement
-    // would look for the directories that a storage without directories never has.
-    const result = await inner.writeBytes(path, bytes, options);
-    if (after !== undefined) {
-      const { version } = result;
-      made(real, version === undefined ? after : { ...after, version });
+  }
+
+  /** Makes the missing directories above a path, each as a step of its own; what somebody else makes meanwhile is theirs. */
+  async #makeParents(path: string): Promise<void> {
+    const missing: string[] = [];
+    for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
+      if ((await lstatOrNull(this.#inner, at)) !== null) break;
+      missing.unshift(at);
     }
-    return result;
-  };
-  return {
-    writeBytes: write,
-    writeText: (path, content, options) => write(path, encodeText(content, options?.encoding, path), options),
-    async delete(path) {
-      await intend(async () => {
-        const real = await entryPathVia(inner, path);
-        return [{ kind: "path", path: real, before: await keep(real), after: null }];
-      });
-      await inner.delete(path);
-    },
-    async mkdir(path, options) {
-      await intend(async () => {
-        const real = await entryPathVia(inner, path);
-        const steps = options?.parents === false ? [] : [...(await madeParents(inner, real))];
-        return (await lstatOrNull(inner, real)) === null ? [...steps, madeDirectory(real)] : steps;
-      });
-      await inner.mkdir(path, options);
-    },
-    async rename(from, to, options) {
-      await intend(async () => {
-        const [source, target] = [await entryPathVia(inner, from), await entryPathVia(inner, to)];
-        return source === target
-          ? []
-          : [{ kind: "move", from: source, to: target, over: await keep(target) }];
-      });
-      await (inner.rename as Changing["rename"])(from, to, options);
-    },
-    async copyFile(from, to, options) {
-      await intend(async () => {
-        const target = await realpathVia(inner, to);
-        const { size, mode } = await inner.stat(from);
-        const after: Image = { type: "file", size, ...(mode === undefined ? {} : { mode }) };
-        return [{ kind: "path", path: target, before: await keep(target), after }];
-      });
-      await (inner.copyFile as Changing["copyFile"])(from, to, options);
-    },
-    async symlink(target, path) {
-      await intend(async () => {
-        const real = await entryPathVia(inner, path);
-        return [{ kind: "path", path: real, before: await keep(real), after: { type: "symlink", target } }];
-      });
-      await (inner.symlink as Changing["symlink"])(target, path);
-    },
-    async chmod(path, mode) {
-      await intend(async () => {
-        const real = await realpathVia(inner, path);
-        const before = await keep(real);
-        return before === null ? [] : [{ kind: "path", path: real, before, after: { ...before, mode } }];
-      });
-      await (inner.chmod as Changing["chmod"])(path, mode);
-    },
-    async removeTree(path, options): Promise<TreeCounts> {
-      await intend(async () => {
-        const entries = await entriesOf(inner, await entryPathVia(inner, path), maxEntries);
-        // Asked before the first file is read: half of a tree is no use.
-        if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(path);
-        const steps: Step[] = [];
-        for (const { path: at } of entries) {
-          steps.push({ kind: "path", path: at, before: await keep(at), after: null });
-        }
-        // Contents before what holds them, so that taken back in reverse they find it.
-        return steps.reverse();
-      });
-      return (inner.removeTree as Changing["removeTree"])(path, options);
-    },
-    async copyTree(from, to, options): Promise<TreeCounts> {
-      await intend(() => copySteps(inner, from, to, keep, maxEntries));
-      return (inner.copyTree as Changing["copyTree"])(from, to, options);
-    },
-  };
-}
+    for (const directory of missing) {
+      try {
+        await this.#makeDirectory(directory, directory, { parents: false, existOk: false });
+      } catch (error) {
+        // Where directories are only prefixes there is nothing to make.
+        if (hasCode(error, "ALREADY_EXISTS", "UNSUPPORTED_OPERATION")) continue;
+        throw error;
+      }
+    }
+  }
 
-async function copySteps(
-  fs: FsBackend,
-  from: string,
-  to: string,
-  keep: (path: string) => Promise<Image | null>,
-  maxEntries: number,
-): Promise<readonly Step[]> {
-  const target = await entryPathVia(fs, to);
-  const fresh = (await lstatOrNull(fs, target)) === null;
-  const top = await entryPathVia(fs, from);
-  const steps: Step[] = [];
-  for (const { path, type, size } of await entriesOf(fs, top, maxEntries)) {
-    if (type === "other") continue;
-    const at = target + path.slice(top.length);
-    const before = fresh ? null : await keep(at);
-    if (type === "dir" && before?.type === "dir") continue;
-    const link = type === "symlink" ? (await lstatVia(fs, path)).target : undefined;
-    const after: Image = {
-      type,
-      ...(type === "file" && size !== undefined ? { size } : {}),
-      ...(link === undefined ? {} : { target: link }),
+  async #mkdir(
+    path: string,
+    options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
+  ): Promise<void> {
+    if (await this.#inner.exists(path)) return this.#inner.mkdir(path, options);
+    const real = await entryPathVia(this.#inner, path);
+    return this.#recording.nested(async () => {
+      if (options.parents !== false) await this.#makeParents(real);
+      try {
+        await this.#makeDirectory(path, real, { parents: false, existOk: false });
+      } catch (error) {
+        if (options.existOk === false || !hasCode(error, "ALREADY_EXISTS")) throw error;
+        // Somebody else made it, or something else stands there: the backend says which.
+        await this.#inner.mkdir(path, options);
+      }
+    });
+  }
+
+  #makeDirectory(
+    path: string,
+    real: string,
+    options: { readonly parents: boolean; readonly existOk: boolean },
+  ): Promise<void> {
+    return this.#recording.step(
+      async () => [await this.#pathStep("mkdir", real, null, { type: "dir" })],
+      async () => this.#inner.mkdir(path, options),
+      (_, step) => this.#now(step),
+    );
+  }
+
+  #rename(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    return this.#settingAside((aside) =>
+      this.#recording.step(
+        async () => {
+          const source = await entryPathVia(this.#inner, from);
+          const target = await entryPathVia(this.#inner, to);
+          const stat = await lstatOrNull(this.#inner, source);
+          if (source === target || stat === null) return [];
+          const over = await this.#keep(target, aside);
+          const below = stat.type === "dir" ? await this.#entriesBelow(source) : undefined;
+          const parents = [await this.#parentId(source), await this.#parentId(target)] as const;
+          return [
+            {
+              kind: "move",
+              from: source,
+              to: target,
+              parents,
+              moved: imageOf(stat),
+              over,
+              ...(below === undefined ? {} : { below }),
+              ...(aside && over !== null ? { aside: this.#inner.asidePath?.(target) as string } : {}),
+            },
+          ];
+        },
+        async ([step]) => (await this.#inner.rename?.(from, to, { ...options, ...asideOf(step) })) ?? {},
+        async (result, step) => (result.version === undefined ? this.#now(step) : givenOf(result)),
+      ),
+    );
+  }
+
+  /** What lies below a directory that is to be moved, if that is to be compared later and not too much. */
+  async #entriesBelow(path: string): Promise<readonly (readonly [string, string])[] | undefined> {
+    if (!this.#recording.required) return undefined;
+    const below: (readonly [string, string])[] = [];
+    for await (const entry of walkTree(this.#inner, path)) {
+      if (below.length === MAX_COMPARED_ENTRIES) return undefined;
+      below.push([entry.path.slice(path.length + 1), factsOf(entry)]);
+    }
+    return below;
+  }
+
+  #copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
+    return this.#settingAside((aside) =>
+      this.#recording.step(
+        async () => {
+          const target = await realpathVia(this.#inner, to);
+          const before = await this.#keep(target, aside);
+          const after = await this.#copyOf(from);
+          const kind = before === null ? "create" : "write";
+          return [await this.#pathStep(kind, target, before, after, aside && before?.type === "file")];
+        },
+        async ([step]) => (await this.#inner.copyFile?.(from, to, { ...options, ...asideOf(step) })) ?? {},
+        async (result, step) => (result.version === undefined ? this.#now(step) : givenOf(result)),
+      ),
+    );
+  }
+
+  /** What a copy of a file will be. */
+  async #copyOf(path: string): Promise<PreImage> {
+    const source = await realpathVia(this.#inner, path);
+    const { size, mode, version } = await this.#inner.stat(source);
+    return {
+      type: "file",
+      size,
+      ...(mode === undefined ? {} : { mode }),
+      ...(version === undefined ? {} : { source: { path: source, version } }),
     };
-    steps.push({ kind: "path", path: at, before, after });
   }
-  return steps;
-}
 
-function madeDirectory(path: string): Step {
-  return { kind: "path", path, before: null, after: { type: "dir" } };
-}
-
-/** The directories that a write with `createDirs` makes, the outermost first. */
-async function madeParents(fs: FsBackend, path: string): Promise<readonly Step[]> {
-  const missing: Step[] = [];
-  for (let at = parentOf(path); at !== "/" && (await lstatOrNull(fs, at)) === null; at = parentOf(at)) {
-    missing.unshift(madeDirectory(at));
+  #removeTree(path: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<TreeCounts> {
+    return this.#settingAside(
+      (aside) =>
+        this.#recording.step(
+          async () => {
+            const real = await entryPathVia(this.#inner, path);
+            const top = await lstatOrNull(this.#inner, real);
+            if (top === null) return [];
+            const alone = (): Promise<NewStep> => this.#pathStep("delete", real, imageOf(top), null, aside);
+            if (aside && !this.#recording.contents) return [await alone()];
+            try {
+              return await this.#deletions(real, aside, options?.signal);
+            } catch (error) {
+              if (this.#recording.required || !hasCode(error, "LIMIT_EXCEEDED")) throw error;
+              this.#recording.giveUp();
+              return aside ? [await alone()] : [];
+            }
+          },
+          async (steps) => {
+            const removeTree = this.#inner.removeTree as Changing["removeTree"];
+            return removeTree.call(this.#inner, path, { ...options, ...asideOf(steps.at(-1)) });
+          },
+          () => ({}),
+        ),
+      true,
+    );
   }
-  return missing;
+
+  /** The deletions of everything in a tree: contents before what holds them, so that it is there when they come back. */
+  async #deletions(
+    real: string,
+    aside: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly NewStep[]> {
+    const { budget, maxEntries } = this.#recording;
+    const entries = await entriesOf(this.#inner, real, maxEntries, signal);
+    // Asked before the first file is read: half of a tree is no use.
+    if (entries.reduce((sum, { size }) => sum + (size ?? 0), 0) > budget.bytes) throw tooMuch(real);
+    const steps: NewStep[] = [];
+    for (const { path } of entries) {
+      checkSignal(signal, real);
+      const before = await capture(this.#inner, path, budget);
+      if (before !== null)
+        steps.push(await this.#pathStep("delete", path, before, null, aside && path === real));
+    }
+    return steps.reverse();
+  }
+
+  async #copyTree(
+    from: string,
+    to: string,
+    options: Parameters<Changing["copyTree"]>[2] = {},
+  ): Promise<TreeCounts> {
+    const source = await lstatOrNull(this.#inner, from);
+    const target = await lstatOrNull(this.#inner, to);
+    if (this.#inner.asidePath !== undefined && source?.type === "dir" && target === null)
+      return this.#copyStaged(from, to, options);
+    const made = new Map<string, WriteResult>();
+    const onMade = (path: string, result: WriteResult): void => {
+      made.set(path.slice(to.length), result);
+    };
+    const top = await entryPathVia(this.#inner, to);
+    return this.#recording.step(
+      () => this.#copySteps(from, to, options.signal),
+      async () =>
+        (this.#inner.copyTree as Changing["copyTree"]).call(this.#inner, from, to, { ...options, onMade }),
+      (_, step) => {
+        const result = made.get((step.kind === "move" ? step.to : step.path).slice(top.length));
+        return result?.version === undefined ? this.#now(step) : givenOf(result);
+      },
+    );
+  }
+
+  /**
+   * Copies a tree to a path that nobody sees and moves it into place. Its versions are known before anybody else can
+   * change it, and nothing of it is there if the process ends before.
+   */
+  async #copyStaged(
+    from: string,
+    to: string,
+    options: Parameters<Changing["copyTree"]>[2],
+  ): Promise<TreeCounts> {
+    const inner = this.#inner;
+    const real = await entryPathVia(inner, to);
+    const stage = inner.asidePath?.(real) as string;
+    const scratch = {
+      kind: "create",
+      path: stage,
+      before: null,
+      after: { type: "dir" },
+      scratch: true,
+    } as const;
+    return this.#recording.nested(async () => {
+      const counts = await this.#recording.step(
+        async () => [scratch],
+        async () =>
+          (inner.copyTree as Changing["copyTree"]).call(inner, from, stage, { signal: options?.signal }),
+        () => ({}),
+      );
+      const made: (readonly [NewStep, Given])[] = [];
+      for (const { path } of await entriesOf(inner, stage, this.#recording.maxEntries)) {
+        const stat = await lstatVia(inner, path);
+        const at = real + path.slice(stage.length);
+        const kind = stat.type === "dir" ? "mkdir" : stat.type === "symlink" ? "symlink" : "create";
+        made.push([{ kind, path: at, before: null, after: imageOf(stat) }, givenOf(stat)]);
+      }
+      await this.#recording.appear(made, async () => {
+        try {
+          await inner.rename?.(stage, to, { overwrite: false });
+        } catch (error) {
+          throw error instanceof FilewrightError ? atPath(error, to) : error;
+        }
+      });
+      return counts;
+    });
+  }
+
+  /** The steps of a copy that is made in one call of the backend. */
+  async #copySteps(from: string, to: string, signal?: AbortSignal): Promise<readonly NewStep[]> {
+    const inner = this.#inner;
+    const target = await entryPathVia(inner, to);
+    const fresh = (await lstatOrNull(inner, target)) === null;
+    const top = await entryPathVia(inner, from);
+    const steps: NewStep[] = [];
+    for (const { path, type } of await entriesOf(inner, top, this.#recording.maxEntries, signal)) {
+      checkSignal(signal, from);
+      if (type === "other") continue;
+      const at = target + path.slice(top.length);
+      const before = fresh ? null : await this.#keep(at, false);
+      if (type === "dir" && before?.type === "dir") continue;
+      const link = type === "symlink" ? (await lstatVia(inner, path)).target : undefined;
+      const after: PreImage =
+        type === "file"
+          ? await this.#copyOf(path)
+          : { type, ...(link === undefined ? {} : { target: link }) };
+      const kind = type === "dir" ? "mkdir" : before === null ? "create" : "write";
+      steps.push(await this.#pathStep(kind, at, before, after));
+    }
+    return steps;
+  }
+
+  async #pathStep(
+    kind: PathStepKind,
+    path: string,
+    before: PreImage | null,
+    after: PreImage | null,
+    aside = false,
+  ): Promise<NewStep> {
+    const parent = await this.#parentId(path);
+    return {
+      kind,
+      path,
+      before,
+      after,
+      ...(parent === undefined ? {} : { parent }),
+      ...(aside ? { aside: this.#inner.asidePath?.(path) as string } : {}),
+    };
+  }
+
+  /** The identity of the directory that an entry lies in. One operation by itself is not compared with it. */
+  async #parentId(path: string): Promise<string | undefined> {
+    if (!this.#recording.required) return undefined;
+    return (await lstatOrNull(this.#inner, parentOf(path)))?.fileId;
+  }
+
+  /** What stands at a path: with its content, unless it is set aside and no undo needs it. */
+  async #keep(path: string, aside: boolean): Promise<PreImage | null> {
+    const facts = async (): Promise<PreImage | null> => {
+      const stat = await lstatOrNull(this.#inner, path);
+      return stat === null ? null : imageOf(stat);
+    };
+    if (aside && !this.#recording.contents) return facts();
+    try {
+      return await capture(this.#inner, path, this.#recording.budget);
+    } catch (error) {
+      if (this.#recording.required || !hasCode(error, "LIMIT_EXCEEDED")) throw error;
+      this.#recording.giveUp();
+      return facts();
+    }
+  }
+
+  async #now(step: Step): Promise<Given> {
+    const stat = await lstatOrNull(this.#inner, step.kind === "move" ? step.to : step.path);
+    return stat === null ? {} : givenOf(stat);
+  }
+
+  /** Runs an operation that sets the old entry aside, or keeps its content where that is impossible. */
+  async #settingAside<T>(run: (aside: boolean) => Promise<T>, tree = false): Promise<T> {
+    if (this.#inner.asidePath === undefined || !(this.#recording.required || tree)) return run(false);
+    try {
+      return await run(true);
+    } catch (error) {
+      if (!(error instanceof FilewrightError && error.details?.["reason"] === "aside")) throw error;
+      return run(false);
+    }
+  }
 }
 
-/** How many characters the paths of one tree may have together: they are all in its record. */
-const MAX_NAMES = 16 * 1024 * 1024;
+function asideOf(step: Step | undefined): { readonly aside?: string } {
+  return step?.aside === undefined ? {} : { aside: step.aside };
+}
 
-/** A tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED */
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof FilewrightError && codes.includes(error.code);
+}
+
+function atPath({ code, message, hint, details, cause }: FilewrightError, path: string): FilewrightError {
+  return new FilewrightError(code, message, { path, hint, details, cause });
+}
+
+/** A tree's entries, itself first, parents before their content. @throws LIMIT_EXCEEDED, CANCELLED */
 async function entriesOf(
   fs: FsBackend,
   path: string,
-  most: number,
+  maxEntries: number,
+  signal?: AbortSignal,
 ): Promise<readonly Pick<FsEntry, "path" | "type" | "size">[]> {
   const top = await lstatVia(fs, path);
   const found: Pick<FsEntry, "path" | "type" | "size">[] = [{ path, type: top.type, size: top.size }];
   if (top.type !== "dir") return found;
-  let names = 0;
-  for await (const entry of walkTree(fs, path)) {
-    names += entry.path.length;
-    if (found.length >= most || names > MAX_NAMES) throw tooMuch(path);
+  let characters = 0;
+  for await (const entry of walkTree(fs, path, signal)) {
+    characters += entry.path.length;
+    if (found.length >= maxEntries || characters > MAX_NAME_CHARACTERS) throw tooMuch(path);
     found.push(entry);
   }
   return found;

@@ -4,22 +4,24 @@
  *
  * `open/WRITER.CALL` is being written, or is whole and not yet put away;
  * `done/GROUP/CALL` is history. Each record is chained to the one before by a
- * keyed hash, so that a planted or altered file is recognised; one that is merely
- * cut short was cut by the death of its writer, who held a lock all the while: a
- * record is unfinished when nobody does.
+ * keyed hash, so that a planted or altered file is recognised, and of a damaged one the
+ * part before the damage is known to be ours. A record that is merely cut short was cut by
+ * the death of its writer, who held a lock all the while: a record is unfinished when
+ * nobody does.
  */
 import { createHash, randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { failure } from "../backends/failure.ts";
-import { MAC, type Read, readSealed, seal } from "./sealed.node.ts";
+import { readOrMakeKey } from "../backends/key-file.node.ts";
+import { decodeRecord, encodeRecord, MAC_BYTES, type RecordFile } from "./record-file.node.ts";
 import { isClosed, notKept, writeAll } from "./store-write.node.ts";
 import { type JournalStore, KEPT_BYTES, KEPT_RECORDS, type Log, type StoredLog } from "./store.ts";
 
 /** A lock between processes that is free when its holder has ended. */
 export type TryLock = (name: string) => { release(): void } | null;
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fs.constants;
 /** How often old records are looked for: once in so many changes. */
 const PRUNE_EVERY = 32;
 
@@ -59,11 +61,11 @@ export class FileJournal implements JournalStore {
     const key = this.#open();
     const path = `${this.#directory}/open/${this.#writer}.${id}`;
     const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    let previous: Buffer = Buffer.alloc(MAC);
+    let previous: Buffer = Buffer.alloc(MAC_BYTES);
     let held: readonly Uint8Array[] = [];
     return {
       append: (entry, durable) => {
-        const { buffers, mac } = seal(entry, key, previous, id);
+        const { buffers, mac } = encodeRecord(entry, key, previous, id);
         previous = mac;
         const all = [...held, ...buffers];
         // Nothing has happened after it alone: the header is written with the first steps.
@@ -107,12 +109,13 @@ export class FileJournal implements JournalStore {
       for (const name of theirs) {
         const path = join(folder, name);
         const id = name.slice(writer.length + 1);
-        const { entries, authentic } = readSealed(path, key, id, true);
+        const { entries, end } = decodeRecord(path, key, id, true);
         const close = (group: string | null): void => {
-          this.#end(path, id, group);
+          if (end === "damaged") this.#putAway(path, name);
+          else this.#end(path, id, group);
           leave();
         };
-        found.push({ entries, authentic, close, leave });
+        found.push({ entries, damaged: end === "damaged", close, leave });
       }
     }
     return found;
@@ -120,7 +123,7 @@ export class FileJournal implements JournalStore {
 
   history(group: string): readonly StoredLog[] {
     this.#settle();
-    const found = new Map<string, Read>();
+    const found = new Map<string, RecordFile>();
     // Those first that may be moved while this looks.
     for (const name of namesIn(join(this.#directory, "open"))) {
       const id = name.slice(name.indexOf(".") + 1);
@@ -129,7 +132,7 @@ export class FileJournal implements JournalStore {
     }
     const folder = this.#groupFolder(group);
     for (const id of namesIn(folder)) {
-      if (!found.has(id)) found.set(id, readSealed(join(folder, id), this.#open(), id, false));
+      if (!found.has(id)) found.set(id, decodeRecord(join(folder, id), this.#open(), id, false));
     }
     return [...found].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, read]) => finished(read));
   }
@@ -143,15 +146,15 @@ export class FileJournal implements JournalStore {
     }
     const path = join(this.#groupFolder(group), id);
     if (!fs.existsSync(path)) return null;
-    return finished(readSealed(path, this.#open(), id, true));
+    return finished(decodeRecord(path, this.#open(), id, true));
   }
 
   /** An open record of a group that is whole; null where it is another's, or not whole. */
-  #whole(name: string, group: string, contents: boolean): Read | null {
+  #whole(name: string, group: string, contents: boolean): RecordFile | null {
     const id = name.slice(name.indexOf(".") + 1);
-    const read = readSealed(join(this.#directory, "open", name), this.#open(), id, contents);
+    const read = decodeRecord(join(this.#directory, "open", name), this.#open(), id, contents);
     const [first, last] = [read.entries[0], read.entries.at(-1)];
-    const whole = last?.entry === "commit" && last.undoable;
+    const whole = read.end !== "damaged" && last?.entry === "commit" && last.undoable;
     return whole && first?.entry === "begin" && first.header.cwd === group ? read : null;
   }
 
@@ -181,6 +184,13 @@ export class FileJournal implements JournalStore {
         // The change was made and its record is whole: it stays where it is.
       }
     }
+  }
+
+  /** Keeps a damaged record for whoever wants to look into it; nothing reads it again. */
+  #putAway(path: string, name: string): void {
+    const folder = join(this.#directory, "damaged");
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    fs.renameSync(path, join(folder, name));
   }
 
   #end(path: string, id: string, group: string | null): void {
@@ -229,7 +239,7 @@ export class FileJournal implements JournalStore {
     if (!at.isDirectory() || (own !== undefined && own !== 0 && at.uid !== own) || (at.mode & 0o022) !== 0) {
       throw failure("INVALID_ARGUMENT", this.#directory, "others may write in the journal's directory");
     }
-    this.#key = keyOf(join(this.#directory, "key"));
+    this.#key = readOrMakeKey(join(this.#directory, "key"));
     return this.#key;
   }
 }
@@ -251,32 +261,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The key of a directory of state: made once, by whoever is first. */
-function keyOf(path: string): Buffer {
-  if (!fs.existsSync(path)) {
-    const made = `${path}.${randomBytes(8).toString("hex")}`;
-    fs.writeFileSync(made, randomBytes(32), { mode: 0o600, flag: "wx" });
-    try {
-      fs.linkSync(made, path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    } finally {
-      fs.unlinkSync(made);
-    }
-  }
-  const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW);
-  try {
-    const { mode, uid, size } = fs.fstatSync(fd);
-    const own = process.getuid?.();
-    if ((mode & 0o077) !== 0 || (own !== undefined && own !== 0 && uid !== own) || size !== 32) {
-      throw failure("INVALID_ARGUMENT", path, "the journal's key is not ours alone");
-    }
-    return fs.readFileSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
-function finished(read: Read): StoredLog {
-  return { ...read, close: () => undefined, leave: () => undefined };
+function finished({ entries, end }: RecordFile): StoredLog {
+  return { entries, damaged: end === "damaged", close: () => undefined, leave: () => undefined };
 }

@@ -14,9 +14,10 @@ export interface Log {
 
 /** A record that was read. */
 export interface StoredLog {
+  /** Those that are ours, up to the damage where there is one. */
   readonly entries: readonly Entry[];
-  /** False where somebody else has written in it: nothing in it may be used. */
-  readonly authentic: boolean;
+  /** Whether somebody else has written in it, or the disk has lost a part. */
+  readonly damaged: boolean;
   /** Ends an unfinished record, as {@link Log.close} does. */
   close(group: string | null): void | Promise<void>;
   /** Leaves an unfinished record to others. */
@@ -90,7 +91,7 @@ function sizeOf(frames: readonly Frame[]): number {
 
 function stored(frames: readonly Frame[]): StoredLog {
   const entries = frames.map(({ json, blobs }) => fromFrame(json, joined(blobs)) as Entry);
-  return { entries, authentic: true, close: () => undefined, leave: () => undefined };
+  return { entries, damaged: false, close: () => undefined, leave: () => undefined };
 }
 
 /** Several buffers as one. */

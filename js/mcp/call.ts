@@ -1,5 +1,6 @@
 /** `tools/list` and `tools/call`: the tools of a workspace as the protocol offers them. */
-import { nearest } from "../tools/nearest.ts";
+import { nearest } from "../schema/nearest.ts";
+import { shuttingDown } from "../workspace/drain.ts";
 import type { ToolResult } from "../workspace/index.ts";
 import type { Approvals, Round } from "./approvals.ts";
 import { answerOf, type CallAnswer, refusal, type Structured, toolFacts } from "./content.ts";
@@ -17,6 +18,8 @@ export interface Serving {
   readonly approvals?: Approvals | undefined;
   /** Who calls, where the transport knows it. */
   readonly agent?: string | undefined;
+  /** Aborted once a server that ends waits no longer for the calls that run. */
+  readonly ending?: AbortSignal | undefined;
 }
 
 /** What a call needs of the request that it is. */
@@ -26,6 +29,11 @@ export interface Caller {
     readonly _meta?: { readonly progressToken?: string | number | undefined } | undefined;
     notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
   };
+}
+
+/** The signal of a call: aborted with its request, or once an ending server waits no longer. */
+export function callSignal(request: AbortSignal, ending: AbortSignal | undefined): AbortSignal {
+  return ending === undefined ? request : AbortSignal.any([request, ending]);
 }
 
 /** What is said where no directory is allowed. */
@@ -54,6 +62,8 @@ export async function callTool(
   round?: Round,
 ): Promise<CallAnswer | ReturnType<typeof inputRequired>> {
   const { host, structured } = serving;
+  const { preset } = host;
+  if (host.isDraining()) return answerOf(shuttingDown(), undefined, { preset, structured, cwd: "/" });
   const room = await host.room();
   if (room === undefined) return refusal(`Error: ${NO_DIRECTORY}`);
   const tool = room.tools.get(name);
@@ -68,9 +78,9 @@ export async function callTool(
     });
     const asked = await pending(round, result);
     if (asked !== undefined) return asked;
-    const isMedia = host.preset === "mcp" && name === "read_media_file";
+    const isMedia = preset === "mcp" && name === "read_media_file";
     const media = isMedia ? await mediaOf(room, given, result, structured === "full") : undefined;
-    return answerOf(result, media, { preset: host.preset, structured, cwd: room.cwd });
+    return answerOf(result, media, { preset, structured, cwd: room.cwd });
   } finally {
     report?.end();
   }

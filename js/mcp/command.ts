@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import type { PresetName } from "../presets/index.ts";
+import { optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./content.ts";
 import type { ServeOptions } from "./stdio.ts";
 
@@ -11,7 +12,14 @@ export const SERVER_OPTIONS = {
   structured: { type: "string" },
   "read-only": { type: "boolean" },
   ask: { type: "boolean" },
+  grace: { type: "string" },
+  yes: { type: "boolean" },
 } as const;
+
+/** How long the calls that run may go on once a server ends. Seconds. */
+export const DEFAULT_GRACE_S = 10;
+/** An hour. */
+const MAX_GRACE_S = 3600;
 
 /** What a server does where its command line says nothing. */
 export interface Defaults {
@@ -30,7 +38,12 @@ export function serveOptions(
   dirs: readonly string[],
   values: Readonly<Record<string, unknown>>,
   defaults: Defaults,
+  options: readonly string[] = Object.keys(SERVER_OPTIONS),
 ): ServeOptions {
+  for (const dir of dirs) {
+    const wrong = optionAsDirectory(dir, options) ?? tooWide(dir, values["yes"] === true);
+    if (wrong !== undefined) throw new WrongArguments(wrong);
+  }
   const structured = values["structured"] ?? defaults.structured;
   if (!STRUCTURED.includes(structured as string))
     throw new WrongArguments(`--structured takes ${STRUCTURED.join(", ")}`);
@@ -40,6 +53,7 @@ export function serveOptions(
     structured: structured as Structured,
     readOnly: values["read-only"] === true,
     ask: values["ask"] === true,
+    graceMs: graceOf(values["grace"]) * 1000,
     version: packageVersion(),
   };
 }
@@ -79,6 +93,14 @@ const PRESETS: Record<PresetName, true> = {
   anthropic: true,
   codex: true,
 };
+
+/** Whole seconds. @throws WrongArguments */
+function graceOf(given: unknown): number {
+  if (given === undefined) return DEFAULT_GRACE_S;
+  const seconds = typeof given === "string" && /^\d+$/u.test(given) ? Number(given) : Number.NaN;
+  if (seconds <= MAX_GRACE_S) return seconds;
+  throw new WrongArguments(`--grace takes whole seconds, at most ${MAX_GRACE_S}`);
+}
 
 function presetOf(given: unknown): PresetName {
   if (given === undefined) return "mcp";

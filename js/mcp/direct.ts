@@ -8,7 +8,7 @@
  * else is left to the SDK. A test holds both answers against each other.
  */
 import type { About } from "./about.ts";
-import { callTool, listTools, type Serving } from "./call.ts";
+import { callSignal, callTool, listTools, type Serving } from "./call.ts";
 import type { Message } from "./wire.ts";
 
 /** The revisions of the older era, the newest first. */
@@ -82,7 +82,8 @@ export function makeDirect(parts: DirectParts): Direct {
       const room = await parts.host.room();
       // Who names a tool that does not exist is told so by the SDK.
       if (room !== undefined && !room.tools.has(name)) return undefined;
-      return callTool(parts, name, args, { mcpReq: { signal, notify, _meta: metaOf(token) } });
+      const mcpReq = { signal: callSignal(signal, parts.ending), notify, _meta: metaOf(token) };
+      return callTool(parts, name, args, { mcpReq });
     });
   };
   const notify = async (notification: object): Promise<void> =>

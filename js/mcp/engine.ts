@@ -3,4 +3,5 @@ import "../engine/index.node.ts";
 import "../workspace/local.node.ts";
 
 export { openWorkspace } from "../workspace/open.ts";
+export { describeRecovery } from "../workspace/recovery-text.ts";
 export { MemoryBackend } from "../backends/memory.ts";

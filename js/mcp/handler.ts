@@ -4,6 +4,8 @@
  *
  * Nothing here opens a port or looks at a token; see `http.ts` and `gate.ts`.
  */
+import { HTTP_LIMITS } from "../http/limits.ts";
+import { refused } from "./gate.ts";
 import type { TokenFacts } from "./oauth.ts";
 import { createMcpHandler } from "./sdk.ts";
 import { makeServer, type ServerParts } from "./server.ts";
@@ -22,20 +24,23 @@ async function asksToListen(request: Request): Promise<unknown> {
 /** Serves requests. */
 export interface McpHandler {
   fetch(request: Request, facts?: TokenFacts): Promise<Response>;
+  /** Ends the streams of those who listen for changes, and begins none. Calls go on. */
+  drain(): void;
   /** Ends what is still under way. */
   close(): Promise<void>;
 }
 
 /** A message that subscribes is smaller. */
 const MAX_LISTEN_BYTES = 1024 * 1024;
-/** A larger request is refused before it is looked at. Bytes. */
-const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+/** Streams of those who listen for changes, of all clients. */
+const MAX_SUBSCRIPTIONS = 128;
 
 /** Makes the handler. `onerror` is told what went wrong outside any answer. */
 export function makeHandler(
   parts: Omit<ServerParts, "watch" | "before">,
   onerror: (error: Error) => void = () => {},
 ): McpHandler {
+  const draining = new AbortController();
   const watch = watchVersions(parts.host, (uri) => handler.notify.resourceUpdated(uri));
   const handler = createMcpHandler(
     ({ authInfo, era }) =>
@@ -45,7 +50,7 @@ export function makeHandler(
         // Single requests of the older era cannot be subscribed to anything.
         ...(era === "modern" ? { watch } : {}),
       }),
-    { onerror, maxRequestBodySize: MAX_REQUEST_BYTES },
+    { onerror, maxRequestBodySize: HTTP_LIMITS.bodyBytes, maxSubscriptions: MAX_SUBSCRIPTIONS },
   );
   return {
     async fetch(request, facts) {
@@ -58,17 +63,20 @@ export function makeHandler(
               scopes: [...facts.scopes],
               expiresAt: facts.expiresAt,
             };
+      const options = authInfo === undefined ? {} : { authInfo };
       const listened = listenedUris(await asksToListen(request));
-      const watched = listened === undefined ? undefined : watch.add(listened.uris);
-      await watched?.ready;
-      const response = await handler.fetch(request, authInfo === undefined ? {} : { authInfo });
-      if (watched !== undefined) {
-        if (response.ok && !request.signal.aborted)
-          request.signal.addEventListener("abort", () => watched.stop(), { once: true });
-        else watched.stop();
-      }
+      if (listened === undefined) return handler.fetch(request, options);
+      if (draining.signal.aborted) return refused(503, "the server is shutting down", { "retry-after": "1" });
+      const signal = AbortSignal.any([request.signal, draining.signal]);
+      const watched = watch.add(listened.uris);
+      await watched.ready;
+      const response = await handler.fetch(new Request(request, { signal }), options);
+      if (response.ok && !signal.aborted)
+        signal.addEventListener("abort", () => watched.stop(), { once: true });
+      else watched.stop();
       return response;
     },
+    drain: () => draining.abort(),
     async close() {
       watch.close();
       await handler.close();

@@ -41,6 +41,10 @@ export interface Host {
   offered(): Promise<readonly ToolDefinition[]>;
   /** Other directories from now on. Calls that run go on in the old workspace. */
   replace(dirs: readonly string[]): void;
+  /** Whether the server ends: no call may begin. */
+  isDraining(): boolean;
+  /** Lets no further call begin. Resolves once none runs, in whichever workspace. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,12 +52,21 @@ export interface Host {
 export function localHost(first: readonly string[], options: HostOptions): Host {
   let dirs = first;
   let opened: Promise<Room> | undefined;
+  let isDraining = false;
+  /** Every workspace that was opened: calls may still run in one whose directories were replaced. */
+  const rooms: Promise<Room>[] = [];
+  const everyRoom = async (end: (room: Room) => Promise<void>): Promise<void> => {
+    await Promise.all(rooms.map((opening) => opening.then(end, () => {})));
+  };
   return {
     preset: options.preset,
     dirs: () => dirs,
     room() {
       if (dirs.length === 0) return Promise.resolve(undefined);
-      opened ??= open(dirs, options);
+      if (opened === undefined) {
+        opened = open(dirs, options);
+        rooms.push(opened);
+      }
       return opened;
     },
     async offered() {
@@ -66,9 +79,12 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
       dirs = next;
       opened = undefined;
     },
-    async close() {
-      await (await opened)?.ws.close();
+    isDraining: () => isDraining,
+    drain() {
+      isDraining = true;
+      return everyRoom(({ ws }) => ws.drain());
     },
+    close: () => everyRoom(({ ws }) => ws.close()),
   };
 }
 
@@ -81,19 +97,24 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
     room: () => room,
     offered: async () => tools,
     replace: () => {},
+    isDraining: () => false,
+    drain: () => ws.drain(),
     close: () => Promise.resolve(),
   };
 }
 
 async function open(dirs: readonly string[], options: HostOptions): Promise<Room> {
   growAsUsual();
-  const { openWorkspace } = await import("./engine.ts");
+  const { openWorkspace, describeRecovery } = await import("./engine.ts");
   const ws = await openWorkspace({
     ...common(options),
     roots: dirs,
     ...(options.confirm === undefined ? {} : { confirm: options.confirm, requireApproval: true }),
     ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
   });
+  const recovered = describeRecovery(ws.recovery);
+  // Standard output belongs to the protocol.
+  if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
   return roomOf(ws, ws.tools);
 }
 

@@ -1,104 +1,61 @@
-/** Serving a handler on a port, on this machine alone unless told otherwise. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { pipeline } from "node:stream/promises";
-import { Readable } from "node:stream";
+/** The MCP server over HTTP: what lies at which path, and whose token opens it. */
+import { HTTP_LIMITS, type HttpLimits } from "../http/limits.ts";
+import { type HttpServer, listen } from "../http/server.node.ts";
 import { type GateOptions, makeGate, refused } from "./gate.ts";
 import type { McpHandler } from "./handler.ts";
 
-/** Where a server is served. */
+/** Where a server is served, and to whom. */
 export interface HttpOptions extends GateOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Whatever else lies behind the same gate, by the beginning of its path. */
-  readonly others?: Readonly<Record<string, (request: Request) => Promise<Response>>> | undefined;
+  /** Names under which the server is reached, without ports; those of loopback are always allowed. */
+  readonly hosts: readonly string[];
+  /** Origins of pages that may use the server, such as `https://app.example`. */
+  readonly origins: readonly string[];
+  /** Answers at `/approvals`. It checks its own token: that of the MCP server opens nothing there. */
+  readonly approvals?: ((request: Request) => Promise<Response>) | undefined;
+  readonly limits?: Partial<HttpLimits> | undefined;
+  readonly onerror?: ((error: unknown) => void) | undefined;
 }
 
-/** A served handler. */
-export interface Served {
-  /** Such as `http://127.0.0.1:34567/mcp`. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-/** Where the protocol is spoken. */
-const PATH = "/mcp";
+/** The path of the MCP server. */
+export const MCP_PATH = "/mcp";
+const APPROVALS_PATH = "/approvals";
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** Listens. Rejects where the port cannot be had. */
-export async function serveHttp(handler: McpHandler, options: HttpOptions): Promise<Served> {
-  const gate = makeGate(options);
+export function serveHttp(handler: McpHandler, options: HttpOptions): Promise<HttpServer> {
+  const admit = makeGate(options);
   const { metadata } = options.verifier ?? {};
+  const mostCalls = options.limits?.calls ?? HTTP_LIMITS.calls;
+  let calls = 0;
+
   const answer = async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
-    const away = gate.place(request);
-    if (away !== undefined) return away;
     // A page asks first whether it may ask; that carries no token.
     if (request.method === "OPTIONS") return new Response(null, { status: 204 });
-    const about = metadata !== undefined && (pathname === metadata.path || pathname === ROOT_METADATA);
-    if (about) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
-    const admission = await gate.admit(request);
+    const isMetadata = metadata !== undefined && (pathname === metadata.path || pathname === METADATA_PATH);
+    if (isMetadata) return Response.json(metadata.document, { headers: { "cache-control": "max-age=3600" } });
+    const { approvals } = options;
+    if (approvals !== undefined && (pathname === APPROVALS_PATH || pathname.startsWith(`${APPROVALS_PATH}/`)))
+      return approvals(request);
+    const admission = await admit(request);
     if ("refusal" in admission) return admission.refusal;
-    if (pathname === PATH) return handler.fetch(request, admission.facts);
-    const other = Object.entries(options.others ?? {}).find(([path]) => pathname.startsWith(path));
-    return other === undefined
-      ? refused(404, `there is nothing here; the server is at ${PATH}`)
-      : other[1](request);
+    if (pathname !== MCP_PATH) return refused(404, `there is nothing here; the server is at ${MCP_PATH}`);
+    if (calls >= mostCalls)
+      return refused(503, "too many calls are running; try again in a second", { "retry-after": "1" });
+    calls += 1;
+    let isAnswered = false;
+    const end = (): void => {
+      if (!isAnswered) calls -= 1;
+      isAnswered = true;
+    };
+    // Until the whole answer was sent, or the client went away.
+    request.signal.addEventListener("abort", end, { once: true });
+    if (request.signal.aborted) end();
+    return handler.fetch(request, admission.facts);
   };
-  const server = createServer((incoming, outgoing) => {
-    respond(incoming, outgoing, answer, gate.crossOrigin).catch(() => outgoing.destroy());
-  });
-  // A client that never ends its headers must not hold a connection for long.
-  server.headersTimeout = 20_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const name = options.host.includes(":") ? `[${options.host}]` : options.host;
-  return {
-    url: `http://${name}:${port}${PATH}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
-const ROOT_METADATA = "/.well-known/oauth-protected-resource";
-
-async function respond(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  answer: (request: Request) => Promise<Response>,
-  crossOrigin: (request: Request) => Record<string, string>,
-): Promise<void> {
-  const gone = new AbortController();
-  outgoing.once("close", () => gone.abort());
-  const request = requestOf(incoming, gone.signal);
-  const response = await answer(request);
-  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...crossOrigin(request) });
-  outgoing.flushHeaders();
-  if (response.body === null) return void outgoing.end();
-  // A client that went away ends the stream, and with it the work behind it.
-  await pipeline(Readable.fromWeb(response.body as never), outgoing).catch(() => {});
-}
-
-function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
-  }
-  const method = incoming.method ?? "GET";
-  const bodiless = method === "GET" || method === "HEAD";
-  const body = bodiless
-    ? {}
-    : { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: "half" };
-  return new Request(new URL(incoming.url ?? "/", "http://server"), {
-    method,
-    headers,
-    signal,
-    ...body,
-  } as RequestInit);
+  const { host, port, hosts, origins, limits, onerror } = options;
+  return listen(answer, { host, port, hosts, origins, limits, onerror, refuse: refused });
 }

@@ -1,12 +1,19 @@
 /**
- * Tokens of an OAuth authorization server: the document that tells clients where
- * to get one (RFC 9728), and the check that a token was issued for this server.
+ * Access tokens of an OAuth authorization server: the document that tells clients where to get one (RFC 9728),
+ * and the check that a token was issued for this server.
  *
- * Tokens are JSON Web Tokens, signed with a public key of the issuer. A token for
- * another audience is refused, whoever signed it. Nothing is accepted that has no
- * end, and no algorithm that the key is not made for.
+ * Tokens are JSON Web Tokens; `jose` checks their signature, algorithm, times, issuer and audience. Checked here
+ * besides: that a token is an access token and no ID token, that it is bound to no key whose proof nobody looks
+ * at, and that keys come over TLS.
  */
-import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
+import { isLoopback } from "./loopback.ts";
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeProtectedHeader,
+  type JWTPayload,
+  jwtVerify,
+} from "./jose.ts";
 
 /** What a token says. */
 export interface TokenFacts {
@@ -25,76 +32,55 @@ export interface TokenVerifier {
   readonly metadataUrl: string;
   /** The path of that URL, and the document. */
   readonly metadata: { readonly path: string; readonly document: Readonly<Record<string, unknown>> };
-  /** What a token says; undefined for one that does not hold here. */
-  verify(token: string): Promise<TokenFacts | undefined>;
+  /** What a token says; undefined for one that is not accepted; `unavailable` where the keys cannot be had. */
+  verify(token: string): Promise<TokenFacts | "unavailable" | undefined>;
 }
 
-/** Which tokens hold. */
+/** Which tokens are accepted. */
 export interface OauthOptions {
-  /** The authorization server, exactly as its tokens name it. */
+  /** The authorization server, exactly as its tokens name it. HTTPS, or HTTP on this machine. */
   readonly issuer: string;
   /** This server's own URL: the audience of its tokens. */
   readonly resource: string;
-  /** Its keys; default: as the issuer's metadata says. */
+  /** The URL of the issuer's keys; default: as the issuer's metadata says. */
   readonly jwks?: string | undefined;
   /** What a token must allow. */
   readonly scopes: readonly string[];
+  /** Accepts only tokens whose header says `typ: at+jwt` (RFC 9068). Default false: many servers do not say it. */
+  readonly requireAccessTokenType?: boolean | undefined;
 }
+
+/** Signatures with a public key. jose refuses RSA keys below 2,048 bits and curves that are not the algorithm's. */
+const ALGORITHMS = [
+  "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519",
+]; // biome-ignore format: a list
+/** The types of an access token's header; others are those of ID tokens, logout tokens and the like. */
+const ACCESS_TOKEN_TYPES: readonly string[] = ["at+jwt", "application/at+jwt"];
+const PLAIN_TYPES: readonly string[] = ["jwt", "application/jwt"];
+/** Claims that only ID tokens have (OpenID Connect Core 2, 3.1.3.6, 3.3.2.11). */
+const ID_TOKEN_CLAIMS: readonly string[] = ["nonce", "at_hash", "c_hash", "s_hash"];
 
 /** Clocks may differ. Seconds. */
-const LEEWAY = 30;
-/** Keys are asked for anew after so long, and at once for an unknown key, not more often than this. Milliseconds. */
-const KEYS_LAST_MS = 600_000;
-const KEYS_PACE_MS = 10_000;
+const CLOCK_TOLERANCE_S = 30;
+/** Keys are fetched anew after so long, and for an unknown key, not more often than this. Milliseconds. */
+const KEYS_MAX_AGE_MS = 600_000;
+const KEYS_COOLDOWN_MS = 10_000;
 const FETCH_MS = 5000;
+/** The largest answer of an authorization server. Bytes. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_KEYS = 100;
+/** Where keys could not be had, they are not asked for again for so long. Milliseconds. */
+const FAILURE_COOLDOWN_MS = 2000;
 
-/** How each algorithm is verified. Signatures of ECDSA are in the form of JSON Web Tokens. */
-const ALGORITHMS: Readonly<Record<string, { readonly type: string; readonly hash: string | null }>> = {
-  RS256: { type: "rsa", hash: "sha256" },
-  RS384: { type: "rsa", hash: "sha384" },
-  RS512: { type: "rsa", hash: "sha512" },
-  ES256: { type: "ec", hash: "sha256" },
-  ES384: { type: "ec", hash: "sha384" },
-  EdDSA: { type: "ed25519", hash: null },
-};
-
-interface Keys {
-  readonly at: number;
-  readonly byId: ReadonlyMap<string, KeyObject>;
-}
-
-/** Makes the check. @throws TypeError for URLs that are none */
-export function oauthVerifier({ issuer, resource, jwks, scopes }: OauthOptions): TokenVerifier {
+/** Makes the check. @throws TypeError for URLs that are none, RangeError for keys that would come without TLS */
+export function oauthVerifier(options: OauthOptions): TokenVerifier {
+  const { issuer, resource, jwks, scopes, requireAccessTokenType = false } = options;
   const url = new URL(resource);
-  new URL(issuer);
+  checkTransport(issuer, "the issuer");
+  if (jwks !== undefined) checkTransport(jwks, "the URL of the keys");
   const path = `/.well-known/oauth-protected-resource${url.pathname === "/" ? "" : url.pathname}`;
-  let keys: Keys | undefined;
-  let loading: Promise<Keys> | undefined;
-
-  const load = async (): Promise<Keys> => {
-    const place = jwks ?? (await issuerKeys(issuer));
-    const { keys: list } = (await getJson(place)) as { readonly keys?: readonly JsonWebKey[] };
-    const byId = new Map<string, KeyObject>();
-    for (const key of list ?? []) {
-      if (key["use"] !== undefined && key["use"] !== "sig") continue;
-      try {
-        byId.set(String(key["kid"] ?? ""), createPublicKey({ key, format: "jwk" }));
-      } catch {
-        // A kind of key that is not known here: tokens signed with it do not hold.
-      }
-    }
-    return { at: Date.now(), byId };
-  };
-  const keyOf = async (id: string): Promise<KeyObject | undefined> => {
-    const age = keys === undefined ? Number.POSITIVE_INFINITY : Date.now() - keys.at;
-    if (age > KEYS_LAST_MS || (keys?.byId.has(id) !== true && age > KEYS_PACE_MS)) {
-      loading ??= load().finally(() => {
-        loading = undefined;
-      });
-      keys = await loading;
-    }
-    return keys?.byId.get(id);
-  };
+  const bare = resource.replace(/\/$/u, "");
+  const keys = keysOf(issuer, jwks);
 
   return {
     scopes,
@@ -110,77 +96,134 @@ export function oauthVerifier({ issuer, resource, jwks, scopes }: OauthOptions):
       },
     },
     async verify(token) {
-      const parts = token.split(".");
-      const [head = "", body = "", signature = ""] = parts;
-      const [header, claims] = [decoded(head), decoded(body)];
-      if (parts.length !== 3 || header === undefined || claims === undefined) return undefined;
-      const algorithm = ALGORITHMS[String(header["alg"])];
-      if (algorithm === undefined || header["crit"] !== undefined) return undefined;
-      const key = await keyOf(String(header["kid"] ?? "")).catch(() => undefined);
-      if (key === undefined || key.asymmetricKeyType !== algorithm.type) return undefined;
-      const signed = Buffer.from(`${head}.${body}`);
-      const bytes = Buffer.from(signature, "base64url");
-      if (!verify(algorithm.hash, signed, { key, dsaEncoding: "ieee-p1363" }, bytes)) return undefined;
-      return holds(claims, issuer, resource) ? factsOf(token, claims) : undefined;
+      try {
+        // Before any key is looked for: whoever has no token must not make us fetch keys.
+        if (!isAccessTokenType(decodeProtectedHeader(token).typ, requireAccessTokenType)) return undefined;
+        const { payload } = await jwtVerify(token, await keys(), {
+          algorithms: ALGORITHMS,
+          issuer,
+          audience: [bare, `${bare}/`],
+          clockTolerance: CLOCK_TOLERANCE_S,
+          requiredClaims: ["iss", "aud", "exp"],
+        });
+        return isAccessToken(payload) ? factsOf(token, payload) : undefined;
+      } catch (error) {
+        return error instanceof KeysUnavailable ? "unavailable" : undefined;
+      }
     },
   };
 }
 
-type Claims = Readonly<Record<string, unknown>>;
+/** The keys of the authorization server cannot be had: nothing is known of the token. */
+class KeysUnavailable extends Error {}
 
-function holds(claims: Claims, issuer: string, resource: string): boolean {
-  const { iss, aud, exp, nbf } = claims;
-  const now = Date.now() / 1000;
-  const audience = Array.isArray(aud) ? aud : [aud];
-  return (
-    iss === issuer &&
-    audience.some((one) => typeof one === "string" && bare(one) === bare(resource)) &&
-    typeof exp === "number" &&
-    exp + LEEWAY > now &&
-    (nbf === undefined || (typeof nbf === "number" && nbf - LEEWAY <= now))
-  );
+type Keys = ReturnType<typeof createRemoteJWKSet>;
+
+/** A function that gives the keys. What was learnt of the issuer is kept, a failure only for a moment. */
+function keysOf(issuer: string, jwks: string | undefined): () => Promise<Keys> {
+  let found: Promise<Keys> | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  // Keys that are known already are used while others cannot be had.
+  const attempt = async <T>(ask: () => Promise<T>): Promise<T> => {
+    if (performance.now() - failedAt < FAILURE_COOLDOWN_MS) throw new KeysUnavailable();
+    try {
+      return await ask();
+    } catch (error) {
+      failedAt = performance.now();
+      throw new KeysUnavailable("the keys of the authorization server", { cause: error });
+    }
+  };
+  const open = async (): Promise<Keys> => {
+    const place = jwks ?? (await attempt(() => issuerKeys(issuer)));
+    return createRemoteJWKSet(new URL(place), {
+      timeoutDuration: FETCH_MS,
+      cooldownDuration: KEYS_COOLDOWN_MS,
+      cacheMaxAge: KEYS_MAX_AGE_MS,
+      [customFetch]: (url, { signal }) => attempt(async () => Response.json(await keyList(url, signal))),
+    });
+  };
+  return () => {
+    found ??= open().catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
+  };
 }
 
-function factsOf(token: string, { scope, scp, client_id: client, azp, sub, exp }: Claims): TokenFacts {
+/** Fetches a list of keys. */
+async function keyList(url: string, signal: AbortSignal): Promise<object> {
+  const list = (await fetchJson(url, signal)) as { readonly keys?: unknown } | null;
+  const keys = list?.keys;
+  if (!Array.isArray(keys) || keys.length > MAX_KEYS) throw new Error("the answer is no list of keys");
+  return { keys: keys.filter((key) => typeof key === "object" && key !== null) };
+}
+
+/** Whether the type in a token's header may be that of an access token. */
+function isAccessTokenType(type: unknown, required: boolean): boolean {
+  if (type === undefined) return !required;
+  const known = required ? ACCESS_TOKEN_TYPES : [...ACCESS_TOKEN_TYPES, ...PLAIN_TYPES];
+  return typeof type === "string" && known.includes(type.toLowerCase());
+}
+
+/** Whether the claims are those of an access token that whoever holds it may use. */
+function isAccessToken(claims: JWTPayload): boolean {
+  const { token_use: use, typ, cnf } = claims;
+  // Cognito and Keycloak say in the claims what a token is for.
+  if (use !== undefined && use !== "access") return false;
+  if (typ !== undefined && typ !== "Bearer") return false;
+  // Bound to a key (DPoP, mutual TLS): that its holder has the key is not checked here.
+  if (cnf !== undefined) return false;
+  return ID_TOKEN_CLAIMS.every((claim) => claims[claim] === undefined);
+}
+
+function factsOf(token: string, claims: JWTPayload): TokenFacts {
+  const { scope, scp, client_id: client, azp, sub, exp } = claims;
   const scopes = typeof scope === "string" ? scope.split(" ") : Array.isArray(scp) ? scp.map(String) : [];
   const subject = typeof sub === "string" ? sub : undefined;
   const clientId = [client, azp, subject].find((one) => typeof one === "string") ?? "";
   return { token, clientId: String(clientId), scopes, expiresAt: exp as number, subject };
 }
 
-function bare(url: string): string {
-  return url.replace(/\/$/u, "");
-}
-
-function decoded(part: string): Claims | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
-    return typeof value === "object" && value !== null ? (value as Claims) : undefined;
-  } catch {
-    return undefined;
-  }
+/** @throws TypeError, RangeError */
+function checkTransport(url: string, what: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
+  throw new RangeError(`${what} must be an https: URL`);
 }
 
 /** Where the keys of an issuer are, by RFC 8414 or OpenID Connect. */
 async function issuerKeys(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
-  const rest = pathname === "/" ? "" : pathname;
+  const rest = pathname === "/" ? "" : pathname.replace(/\/$/u, "");
   for (const place of [
     `${origin}/.well-known/oauth-authorization-server${rest}`,
     `${origin}${rest}/.well-known/openid-configuration`,
   ]) {
-    const { jwks_uri: uri, issuer: named } = (await getJson(place).catch(() => ({}))) as Claims;
-    if (typeof uri === "string" && named === issuer) return uri;
+    const about = await fetchJson(place, AbortSignal.timeout(FETCH_MS)).then(
+      (value) => value as { readonly jwks_uri?: unknown; readonly issuer?: unknown } | null,
+      () => null,
+    );
+    if (typeof about?.jwks_uri !== "string" || about.issuer !== issuer) continue;
+    checkTransport(about.jwks_uri, "the URL of the keys");
+    return about.jwks_uri;
   }
   throw new Error("the issuer does not tell where its keys are");
 }
 
-async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url, {
-    headers: { accept: "application/json" },
-    redirect: "error",
-    signal: AbortSignal.timeout(FETCH_MS),
-  });
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return response.json();
+/** Fetches JSON without following redirects, and no more of it than {@link MAX_ANSWER_BYTES}. */
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { headers: { accept: "application/json" }, redirect: "error", signal });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`the authorization server answered ${response.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new Error("the answer of the authorization server is too long");
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }

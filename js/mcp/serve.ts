@@ -1,19 +1,18 @@
-/** `filewright serve`: a server over HTTP, from its options to a port. */
-import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/** `filewright serve`: a server over HTTP, from its options to a port, and to its end in order. */
 import process from "node:process";
-import { defaultStateDir } from "../backends/lock.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { sameToken } from "../http/token.ts";
+import { fulfilledWithin } from "../http/within.ts";
 import { approvalDesk } from "../hooks/desk.ts";
 import { elicitApprovals } from "./approvals.ts";
 import { usableDirectories } from "./directories.ts";
-import { isLoopback } from "./gate.ts";
 import { makeHandler } from "./handler.ts";
 import { localHost } from "./host.ts";
-import { type Served, serveHttp } from "./http.ts";
+import { MCP_PATH, serveHttp } from "./http.ts";
+import { isLoopback } from "./loopback.ts";
 import { type OauthOptions, oauthVerifier } from "./oauth.ts";
-import type { ServeOptions } from "./stdio.ts";
+import { CANCEL_MS, type ServeOptions } from "./stdio.ts";
+import { checkToken, newToken, readToken, type TokenKind, tokenFileOf, writeToken } from "./token-file.ts";
 
 /** Where `filewright serve` listens, and where `filewright approve` looks. */
 export const DEFAULT_PORT = 4747;
@@ -24,7 +23,7 @@ export interface NetOptions extends ServeOptions {
   readonly port: number;
   readonly allowHosts: readonly string[];
   readonly allowOrigins: readonly string[];
-  /** A file with the token; default: the environment's, else a new one. */
+  /** A file with the clients' token; default: the environment's, else a new one. */
   readonly tokenFile?: string | undefined;
   /** No token at all. */
   readonly open: boolean;
@@ -33,55 +32,93 @@ export interface NetOptions extends ServeOptions {
   readonly approve: boolean;
 }
 
-/** The shortest token that is accepted. Characters. */
-const MIN_TOKEN = 16;
-/** Where a token may come from instead of a file. */
-const TOKEN_VARIABLE = "FILEWRIGHT_TOKEN";
+/** A server that serves. */
+export interface Serving {
+  /** Such as `http://127.0.0.1:34567/mcp`. */
+  readonly url: string;
+  /**
+   * Ends in order: calls that run are finished, new ones are refused as CANCELLED with `details.reason`
+   * `shutting_down`. After `graceMs` of the options what still runs is cancelled, and takes back what it did.
+   */
+  drain(): Promise<void>;
+}
 
-/** Serves until it is closed. Undefined where no directory can be used. @throws FilewrightError INVALID_ARGUMENT */
+/** Where a token may come from instead of a file. */
+const TOKEN_VARIABLES: Readonly<Record<TokenKind, string>> = {
+  client: "FILEWRIGHT_TOKEN",
+  approver: "FILEWRIGHT_APPROVE_TOKEN",
+};
+
+/** Serves until it is drained. Undefined where no directory can be used. @throws FilewrightError INVALID_ARGUMENT */
 export async function startServing(
   options: NetOptions,
   log: (line: string) => void,
-): Promise<Served | undefined> {
+): Promise<Serving | undefined> {
   check(options);
   const dirs = usableDirectories(options.dirs, log);
   if (dirs === undefined) return undefined;
-  const { token, where } = tokenOf(options);
-  const desk = options.approve && token !== undefined ? approvalDesk({ token }) : undefined;
+  const verifier = options.oauth === undefined ? undefined : verifierOf(options.oauth);
+  const needsToken = !options.open && options.oauth === undefined;
+  const client = givenToken("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
+  const approver = options.approve ? (givenToken("approver") ?? newToken()) : undefined;
+  if (client !== undefined && approver !== undefined && sameToken(client, approver))
+    throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
+  const desk = approver === undefined ? undefined : approvalDesk({ token: approver });
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
   const { preset, readOnly, structured, version } = options;
   const host = localHost(dirs, { preset, readOnly, confirm: desk?.confirm ?? approvals?.confirm });
-  const handler = makeHandler({ host, structured, approvals, version }, (error) =>
-    log(`Error: ${error.message}`),
-  );
-  const served = await serveHttp(handler, {
+  const ending = new AbortController();
+  const logError = (error: unknown): void =>
+    log(`Error: ${error instanceof Error ? error.message : String(error)}`);
+  const handler = makeHandler({ host, structured, approvals, version, ending: ending.signal }, logError);
+  const server = await serveHttp(handler, {
     host: options.host,
     port: options.port,
     hosts: isLoopback(options.host) ? options.allowHosts : [options.host, ...options.allowHosts],
     origins: options.allowOrigins,
-    token,
-    verifier: options.oauth === undefined ? undefined : oauthVerifier(options.oauth),
-    others: desk === undefined ? {} : { "/approvals": desk.handle },
+    token: client,
+    verifier,
+    approvals: desk?.handle,
+    onerror: logError,
   });
-  if (where !== undefined) log(`The token that clients must show is in ${where}`);
-  if (token === undefined && options.oauth === undefined) log("Warning: no token is asked for");
-  log(`Serving ${dirs.length === 1 ? "one directory" : `${dirs.length} directories`} at ${served.url}`);
+  try {
+    if (client !== undefined && givenToken("client", options.tokenFile) === undefined)
+      log(`The token that clients must show is in ${keep(client, server.port, "client")}`);
+    if (approver !== undefined && givenToken("approver") === undefined)
+      log(`The token for filewright approve is in ${keep(approver, server.port, "approver")}`);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for");
+  log(
+    `Serving ${dirs.length === 1 ? "one directory" : `${dirs.length} directories`} at ${server.url}${MCP_PATH}`,
+  );
   return {
-    url: served.url,
-    async close() {
+    url: `${server.url}${MCP_PATH}`,
+    async drain() {
+      const ended = host.drain();
+      // Nobody answers a question any more: whoever waits for an answer is refused.
       desk?.close();
+      handler.drain();
+      if (!(await server.drain(options.graceMs))) {
+        ending.abort();
+        await server.drain(CANCEL_MS);
+      }
       await handler.close();
-      await served.close();
+      await server.close();
+      await fulfilledWithin(ended, CANCEL_MS);
       await host.close();
     },
   };
 }
 
-function check({ dirs, open, host, oauth, ask, approve, allowHosts }: NetOptions): void {
+function check({ dirs, open, host, port, oauth, ask, approve, allowHosts }: NetOptions): void {
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
   };
   if (dirs.length === 0) fail("name the directories to serve");
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) fail("--port takes a number from 0 to 65535");
   if (open && oauth !== undefined) fail("--no-token and --oauth-issuer exclude each other");
   if (open && !isLoopback(host))
     fail("--no-token is for this machine alone: --host must be a loopback address");
@@ -91,27 +128,26 @@ function check({ dirs, open, host, oauth, ask, approve, allowHosts }: NetOptions
     fail("say with --allow-host under which names the server is reached");
 }
 
-/** The token, and the file that a new one was written to. */
-function tokenOf({ open, oauth, approve, tokenFile, port }: NetOptions): {
-  readonly token?: string | undefined;
-  readonly where?: string | undefined;
-} {
-  const given =
-    tokenFile === undefined ? process.env[TOKEN_VARIABLE] : readFileSync(tokenFile, "utf8").trim();
-  if (given !== undefined && given !== "") {
-    if (given.length >= MIN_TOKEN) return { token: given };
-    throw new FilewrightError("INVALID_ARGUMENT", `the token must have at least ${MIN_TOKEN} characters`);
+/** @throws FilewrightError INVALID_ARGUMENT for URLs that are none, or without TLS */
+function verifierOf(options: OauthOptions): ReturnType<typeof oauthVerifier> {
+  try {
+    return oauthVerifier(options);
+  } catch (error) {
+    throw new FilewrightError("INVALID_ARGUMENT", (error as Error).message);
   }
-  if (open || (oauth !== undefined && !approve)) return {};
-  const token = randomBytes(32).toString("base64url");
-  const file = tokenFileOf(port);
-  mkdirSync(defaultStateDir(), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  chmodSync(file, 0o600);
-  return { token, where: file };
 }
 
-/** Where the token of a server on a port is written to. */
-export function tokenFileOf(port: number): string {
-  return join(defaultStateDir(), `serve-${port}.token`);
+/** The token that was given; undefined where a new one is to be made. */
+function givenToken(kind: TokenKind, file?: string): string | undefined {
+  if (file !== undefined) return readToken(file);
+  const variable = TOKEN_VARIABLES[kind];
+  const given = process.env[variable];
+  return given === undefined || given === "" ? undefined : checkToken(given, `the token in ${variable}`);
+}
+
+/** Writes a new token where the commands look for it; gives the file. */
+function keep(token: string, port: number, kind: TokenKind): string {
+  const file = tokenFileOf(port, kind);
+  writeToken(file, token);
+  return file;
 }

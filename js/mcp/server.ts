@@ -4,7 +4,7 @@
  * elsewhere.
  */
 import { aboutServer } from "./about.ts";
-import { callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
+import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
 import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";
 import type { Room } from "./host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
@@ -50,8 +50,9 @@ export function makeServer(parts: ServerParts): Server {
     const first = await parts.before?.(context, server);
     if (first !== undefined) return first as never;
     const canAsk = capabilitiesOf(context, server)["elicitation"] !== undefined;
-    const round = approvals?.begin(context, canAsk);
-    return (await callTool(parts, params.name, params.arguments ?? {}, context, round)) as never;
+    const call = withEnding(context, parts.ending);
+    const round = approvals?.begin(call, canAsk);
+    return (await callTool(parts, params.name, params.arguments ?? {}, call, round)) as never;
   });
   server.setRequestHandler("resources/list", async ({ params }, { mcpReq }) => {
     const found = await host.room();
@@ -72,6 +73,13 @@ export function makeServer(parts: ServerParts): Server {
   });
   if (watch !== undefined) subscriptions(server, watch);
   return server;
+}
+
+/** The context of a call that is also cancelled once an ending server waits no longer. */
+function withEnding(context: ServerContext, ending: AbortSignal | undefined): ServerContext {
+  if (ending === undefined) return context;
+  const signal = { value: callSignal(context.mcpReq.signal, ending) };
+  return { ...context, mcpReq: Object.create(context.mcpReq, { signal }) as ServerContext["mcpReq"] };
 }
 
 /** Subscriptions of connections that last; those of single requests are the transport's. */

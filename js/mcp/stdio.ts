@@ -7,6 +7,7 @@
  * loaded for the rest, when the rest comes.
  */
 import process from "node:process";
+import { fulfilledWithin } from "../http/within.ts";
 import type { PresetName } from "../presets/index.ts";
 import { aboutServer } from "./about.ts";
 import type { Approvals } from "./approvals.ts";
@@ -25,8 +26,13 @@ export interface ServeOptions {
   readonly readOnly: boolean;
   /** Ask the client's user before every change. */
   readonly ask: boolean;
+  /** How long the calls that run may go on once the server is told to end. Milliseconds. */
+  readonly graceMs: number;
   readonly version: string;
 }
+
+/** How long cancelled calls have for taking back what they did. Milliseconds. */
+export const CANCEL_MS = 5000;
 
 /** A longer message ends the connection: nothing sane is sent in one. Bytes. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
@@ -45,7 +51,8 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   const approvals = options.ask ? await approvalsOf() : undefined;
   const { preset, readOnly, structured, version } = options;
   const host = localHost(dirs, { preset, readOnly, confirm: approvals?.confirm });
-  const serving = { host, structured, approvals };
+  const ending = new AbortController();
+  const serving = { host, structured, approvals, ending: ending.signal };
   const wire = makeWire(process.stdin, process.stdout, MAX_MESSAGE_BYTES);
 
   let greeting: Message | undefined;
@@ -79,9 +86,11 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
     roots = asked;
   };
 
-  const ended = new Promise<void>((resolve) => {
-    wire.onclose = resolve;
-    process.once("SIGTERM", resolve).once("SIGINT", resolve);
+  // A second signal ends the process at once.
+  const ended = new Promise<"client" | "signal">((resolve) => {
+    wire.onclose = () => resolve("client");
+    const told = (): void => resolve("signal");
+    process.once("SIGTERM", told).once("SIGINT", told);
   });
   wire.onerror = (error) => log(`Error: ${error.message}`);
   wire.onmessage = (message) => {
@@ -101,7 +110,14 @@ export async function serveOverStdio(options: ServeOptions): Promise<number> {
   wire.start();
   log("Secure MCP Filesystem Server running on stdio");
   if (dirs.length === 0) log("Started without directories: waiting for the roots of a client");
-  await ended;
+  const by = await ended;
+  const drained = host.drain();
+  // Who went away waits for no answer, but what its calls did is still taken back.
+  if (by === "signal") await fulfilledWithin(drained, options.graceMs);
+  ending.abort();
+  await fulfilledWithin(drained, CANCEL_MS);
+  // The last answers are on their way.
+  await breath();
   direct.close();
   await (await sdk)?.close();
   await host.close();

@@ -9,6 +9,7 @@ import type { Preset } from "./preset.ts";
 export const adk: Preset = definePreset({
   name: "adk",
   about: "the Agent Development Kit's proposal for file tools",
+  fixedText: true,
   access: { listed: true },
   tools: [
     tool({

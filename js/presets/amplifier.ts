@@ -31,6 +31,7 @@ function refuse(side: "read" | "write") {
 export const amplifier: Preset = definePreset({
   name: "amplifier",
   about: "Amplifier",
+  fixedText: true,
   access: { read: null, write: ["."] },
   tools: [
     tool({

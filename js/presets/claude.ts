@@ -5,7 +5,8 @@ import { choice, flag, integer, path, text } from "../tools/shared.ts";
 import { escapeControls } from "../tools/text.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Param, Preset, Refused, Told } from "./preset.ts";
-import { foundTimes, headed, rowsOf, shownDiff } from "./texts.ts";
+import { rowsOf } from "../tools/grep_text.ts";
+import { foundTimes, headed, shownDiff } from "./texts.ts";
 
 const OLD: Param = param("old_text", text("The text to replace, exactly as in the file.", { minLength: 1 }));
 const NEW: Param = param("new_text", text("The text to put there; it must be different."));
@@ -55,10 +56,12 @@ function grepText({ data, given, args }: Told<GrepArgs, GrepData>): string {
   const matches = page(data.matches ?? []);
   if (matches.length === 0) return "No matches found";
   const numbered = given["-n"] !== false;
-  const rows = rowsOf(matches).map(({ path: file, line, text: content, hit }) => {
-    const mark = hit ? ":" : "-";
-    return `${escapeControls(file)}${mark}${numbered ? `${line}${mark}` : ""}${content}`;
-  });
+  const rows = rowsOf(matches)
+    .flat()
+    .map(({ path: file, line, text: content, hit }) => {
+      const mark = hit ? ":" : "-";
+      return `${escapeControls(file)}${mark}${numbered ? `${line}${mark}` : ""}${content}`;
+    });
   return rows.join("\n") + more;
 }
 

@@ -1,8 +1,8 @@
 /** From a preset as data to one that can be called: schemas, aliases, names and texts put together. */
 import { FilewrightError, type Code } from "../engine/errors.ts";
+import { gateOf } from "../schema/option.ts";
 import { type Aliases, plainArguments } from "../tools/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
-import type { Limits } from "../tools/limits.ts";
 import type { Names } from "../tools/names.ts";
 import { type Arguments, compile, isPlain, object, type Schema } from "../tools/schema.ts";
 import { escapeControls } from "../tools/text.ts";
@@ -11,8 +11,8 @@ import type {
   Meant,
   Param,
   Preset,
-  PresetAccess,
   PresetHost,
+  PresetSpec,
   PresetTool,
   Refused,
   Route,
@@ -20,6 +20,7 @@ import type {
   ToolSpec,
   Way,
 } from "./preset.ts";
+import { PRESET_SPEC_OPTIONS } from "./spec-options.ts";
 import { editRefusal } from "./texts.ts";
 
 /** A parameter that becomes one of our arguments under the same or another name. */
@@ -37,19 +38,20 @@ export function route<Name extends ToolName>(way: Route<Name>): Route {
   return way as unknown as Route;
 }
 
-/** Puts a preset together. */
-export function definePreset(preset: {
-  readonly name: string;
-  readonly about: string;
-  readonly tools: readonly ToolSpec[];
-  readonly limits?: Partial<Limits>;
-  readonly access?: PresetAccess;
-}): Preset {
+const gate = gateOf("definePreset", PRESET_SPEC_OPTIONS);
+
+/**
+ * Puts a preset together. What it is made of is checked now, and not when a tool is called.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming the part that makes no sense
+ */
+export function definePreset(given: PresetSpec): Preset {
+  const preset = gate(given);
   const called = (of: string): string | undefined => preset.tools.find((spec) => spec.of === of)?.name;
   return Object.freeze({
     name: preset.name,
     about: preset.about,
-    tools: Object.freeze(preset.tools.map((spec) => makeTool(spec, called))),
+    tools: Object.freeze(preset.tools.map((spec) => makeTool(spec, called, preset.fixedText === true))),
     limits: Object.freeze(preset.limits ?? {}),
     access: Object.freeze(preset.access ?? {}),
   });
@@ -59,7 +61,11 @@ function toolOf(name: ToolName): Tool {
   return TOOLS.find((tool) => tool.name === name) as Tool;
 }
 
-function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): PresetTool {
+function makeTool(
+  spec: ToolSpec,
+  called: (of: string) => string | undefined,
+  fixedText: boolean,
+): PresetTool {
   const of = toolOf(spec.of);
   const inputSchema = object(
     Object.fromEntries(Object.entries(spec.params).map(([name, { schema }]) => [name, schema])),
@@ -104,6 +110,7 @@ function makeTool(spec: ToolSpec, called: (of: string) => string | undefined): P
     names,
     ours,
     brief: way.brief === true,
+    fixedText,
     ...(spec.ignoreFiles === undefined
       ? {}
       : { ignoreFiles: (files: readonly string[]) => spec.ignoreFiles?.(files, given) ?? files }),

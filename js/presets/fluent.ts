@@ -15,6 +15,7 @@ function outside({ code, path: shown }: Refused): string | undefined {
 export const fluent: Preset = definePreset({
   name: "fluent",
   about: "adk-fluent",
+  fixedText: true,
   limits: { outputBytes: 100_000 },
   tools: [
     tool({

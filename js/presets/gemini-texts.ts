@@ -4,7 +4,7 @@ import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/in
 import { readText } from "../tools/read_file.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Told } from "./preset.ts";
-import { rowsOf } from "./texts.ts";
+import { rowsOf } from "../tools/grep_text.ts";
 
 /** Raw lines, below a line that says which they are. */
 export function geminiReadText(
@@ -42,7 +42,7 @@ export function geminiGrepText({ data, args, given, call }: Told<GrepArgs, GrepD
   const count = `${total} match${total === 1 ? "" : "es"}`;
   const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];
   let file: string | undefined;
-  for (const row of rowsOf(matches)) {
+  for (const row of rowsOf(matches).flat()) {
     if (row.path !== file) {
       if (file !== undefined) lines.push("---");
       file = row.path;

@@ -43,6 +43,7 @@ function refuseReplace({ code, told, error }: Refused): string | undefined {
 export const gemini: Preset = definePreset({
   name: "gemini",
   about: "Gemini CLI, first generation",
+  fixedText: true,
   tools: [
     tool({
       name: "write_file",

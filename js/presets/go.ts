@@ -30,6 +30,7 @@ const NEW = text("The text to put there; left out, the old text is deleted.", { 
 export const go: Preset = definePreset({
   name: "go",
   about: "a Go filesystem toolbox",
+  fixedText: true,
   access: { prompt: true },
   limits: { wholeFileBytes: 10 * MIB },
   tools: [

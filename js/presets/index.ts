@@ -2,8 +2,7 @@
  * Presets: the tool names, parameters and texts of other systems, as data over
  * our tools. Nothing here reads, writes or decides; a preset only translates.
  */
-import { FilewrightError } from "../engine/errors.ts";
-import { nearest } from "../tools/nearest.ts";
+import { choiceOf, either, gateOf, type OptionalOption } from "../schema/option.ts";
 import { adk } from "./adk.ts";
 import { amplifier } from "./amplifier.ts";
 import { anthropic } from "./anthropic.ts";
@@ -14,7 +13,7 @@ import { gemini } from "./gemini.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { go } from "./go.ts";
 import { mcp } from "./mcp.ts";
-import type { Preset } from "./preset.ts";
+import { PRESET_OPTIONS, type Preset } from "./preset.ts";
 import { tinyagent } from "./tinyagent.ts";
 
 /** Every preset by its name. */
@@ -53,20 +52,28 @@ export const PRESET_NAMES: readonly PresetName[] = Object.freeze([
   ...(Object.keys(PRESETS) as (keyof typeof PRESETS)[]),
 ]);
 
+/** The option `preset`, wherever there is one. */
+export const PRESET_OPTION: OptionalOption<PresetName | Preset> = either(
+  choiceOf(PRESET_NAMES),
+  PRESET_OPTIONS,
+);
+
+const gate = gateOf("preset", PRESET_OPTION);
+
 /**
  * The preset of a name, or the preset itself; undefined for our own tools.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the nearest one
  */
 export function presetOf(preset: PresetName | Preset | undefined): Preset | undefined {
-  if (preset === undefined || preset === "canonical") return undefined;
-  if (typeof preset === "object") return preset;
-  if (Object.hasOwn(PRESETS, preset)) return PRESETS[preset];
-  const close = nearest(String(preset), PRESET_NAMES);
-  throw new FilewrightError(
-    "INVALID_ARGUMENT",
-    `there is no preset '${String(preset)}'${close === undefined ? `; there are ${PRESET_NAMES.join(", ")}` : `; did you mean '${close}'?`}`,
-  );
+  if (preset === undefined) return undefined;
+  const given = gate(preset);
+  return given === "canonical" ? undefined : typeof given === "string" ? PRESETS[given] : given;
+}
+
+/** The names of every tool of every preset. */
+export function presetToolNames(): readonly string[] {
+  return Object.values(PRESETS).flatMap(({ tools }) => tools.map(({ name }) => name));
 }
 
 export { strictSchema, type StrictSchema } from "./strict.ts";
@@ -75,6 +82,7 @@ export type {
   Param,
   Preset,
   PresetAccess,
+  PresetSpec,
   PresetTool,
   Refused,
   Route,

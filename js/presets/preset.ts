@@ -4,7 +4,20 @@
  * call in its words into one of ours, and the answer into its text.
  */
 import type { Code, FilewrightError } from "../engine/errors.ts";
-import type { Limits } from "../tools/limits.ts";
+import {
+  anyText,
+  callback,
+  choice,
+  flag,
+  instance,
+  list,
+  nullable,
+  type Options,
+  options,
+  required,
+  text,
+} from "../schema/option.ts";
+import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
 import type { Names } from "../tools/names.ts";
 import type { Aliases } from "../tools/arguments.ts";
 import type { Arguments, ObjectSchema, Schema } from "../tools/schema.ts";
@@ -113,6 +126,8 @@ export interface Meant {
   readonly ours: Aliases;
   /** See {@link Call.brief}. */
   readonly brief?: boolean;
+  /** The texts of this preset have a fixed form: what an answer says besides stands in its data alone. */
+  readonly fixedText?: boolean;
   ignoreFiles?(files: readonly string[]): readonly string[];
   text?(data: unknown, args: object, call: Call): string;
   refuse?(error: FilewrightError, told: string): string;
@@ -157,3 +172,42 @@ export interface Preset {
   readonly limits: Partial<Limits>;
   readonly access: PresetAccess;
 }
+
+/** What a preset is defined by. */
+export interface PresetSpec {
+  readonly name: string;
+  /** Whose tools these are. */
+  readonly about: string;
+  readonly tools: readonly ToolSpec[];
+  /** What differs from our limits. Default nothing. */
+  readonly limits?: Partial<Limits> | undefined;
+  /** Who may touch what, where the host says nothing else. */
+  readonly access?: PresetAccess | undefined;
+  /** Texts have a fixed form: what an answer says besides stands in its data alone. Default false. */
+  readonly fixedText?: boolean | undefined;
+}
+
+/** Who may touch what by a preset. */
+export const PRESET_ACCESS_OPTIONS: Options<PresetAccess> = options("PresetAccess", {
+  listed: flag(),
+  read: nullable(list(text())),
+  write: list(text()),
+  prompt: flag(),
+});
+
+const PRESET_TOOL: Options<PresetTool> = instance<PresetTool>("PresetTool", "a tool of a preset", {
+  name: required(text()),
+  description: required(anyText()),
+  kind: required(choice("read", "change", "batch")),
+  expand: required(callback()),
+  instead: callback(),
+});
+
+/** A preset, whoever put it together. */
+export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
+  name: required(text()),
+  about: required(anyText()),
+  tools: required(list(PRESET_TOOL)),
+  limits: required(LIMIT_OPTIONS),
+  access: required(PRESET_ACCESS_OPTIONS),
+});

@@ -1,41 +1,12 @@
 /** Pieces of text that several presets share. */
 import { childOf } from "../backends/paths.ts";
 import type { FilewrightError } from "../engine/errors.ts";
-import type { GrepMatch } from "../tools/grep.ts";
 import type { Names } from "../tools/names.ts";
 import type { Call } from "../tools/tool.ts";
 
 /** A headline as another system words it, and below it what we know besides. */
 export function headed(headline: string, told: string): string {
   return told === "" ? headline : `${headline}\n${told}`;
-}
-
-/** One line of a search's answer: a hit, or a line around one. */
-export interface Row {
-  readonly path: string;
-  readonly line: number;
-  readonly text: string;
-  readonly hit: boolean;
-}
-
-/** The lines that hits and the lines around them make, each once. */
-export function rowsOf(matches: readonly GrepMatch[]): readonly Row[] {
-  let [file, shown] = ["", 0];
-  return matches.flatMap((match, index) => {
-    const { path, line, end_line: end = line, before = [], after = [] } = match;
-    if (path !== file || index === 0) [file, shown] = [path, 0];
-    const around = (first: number, texts: readonly string[]): Row[] =>
-      texts.map((text, at) => ({ path, line: first + at, text, hit: false }));
-    const next = matches[index + 1];
-    const until = next?.path === path ? next.line : Number.POSITIVE_INFINITY;
-    const rows = [
-      ...around(line - before.length, before),
-      { path, line, text: match.text, hit: true },
-      ...around(end + 1, after).filter((row) => row.line < until),
-    ].filter((row) => row.hit || row.line > shown);
-    shown = Math.max(shown, rows.at(-1)?.line ?? 0, end);
-    return rows;
-  });
 }
 
 /** A diff without its last line end. */

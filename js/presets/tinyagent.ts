@@ -19,6 +19,7 @@ function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb:
 export const tinyagent: Preset = definePreset({
   name: "tinyagent",
   about: "TinyAgent",
+  fixedText: true,
   tools: [
     tool({
       name: "read_file",

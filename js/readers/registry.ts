@@ -3,13 +3,24 @@
  * `registerReader` added, then ours. An exact MIME type wins over a family.
  */
 import type { MaybePromise } from "../backends/backend.ts";
+import { gateOf } from "../schema/option.ts";
 import { builtIn } from "./built-in.ts";
+import { READER, READERS_OPTIONS } from "./option-schema.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { badArgument, unsupported } from "./refuse.ts";
 import { readValue } from "./structured/reader.ts";
 
 /** Renders one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
+
+/** The readers that a host brings. */
+export interface OwnReaders {
+  /** They come before all others. Default none. */
+  readonly readers?: readonly Reader[] | undefined;
+}
+
+const gate = gateOf("readersFor", READERS_OPTIONS);
+const gateReader = gateOf("registerReader", READER);
 
 /** The readers of one workspace. */
 export interface Readers {
@@ -31,9 +42,12 @@ let registered: readonly Reader[] = [];
  *
  * @example
  * registerReader("model/stl", async ({ source }) => ({ text: `a solid of ${source.size} bytes` }));
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a kind that is no text, or a reader that is no function
  */
 export function registerReader(mime: string | readonly string[], read: ReadFunction): () => void {
-  const reader: Reader = Object.freeze({ mimes: typeof mime === "string" ? [mime] : [...mime], read });
+  const mimes = Array.isArray(mime) ? [...(mime as readonly string[])] : [mime as string];
+  const reader: Reader = Object.freeze(gateReader({ mimes, read }));
   registered = [reader, ...registered];
   return () => {
     registered = registered.filter((other) => other !== reader);
@@ -48,9 +62,9 @@ function chosen(all: readonly Reader[], mime: string): Reader | undefined {
   return all.find(({ mimes }) => mimes.includes(mime)) ?? all.find(({ mimes }) => mimes.includes(family));
 }
 
-/** The readers of a workspace: its own before all others. */
-export function readersFor(options: { readonly readers?: readonly Reader[] | undefined } = {}): Readers {
-  const own = options.readers ?? [];
+/** The readers of a workspace: its own before all others. @throws FilewrightError INVALID_ARGUMENT */
+export function readersFor(options: OwnReaders = {}): Readers {
+  const own = gate(options).readers ?? [];
   let asOf = registered;
   const found = new Map<string, Reader | undefined>();
   const find = (mime: string): Reader | undefined => {

@@ -7,8 +7,19 @@
  * backend lacks them; `requires` says which ones it must have.
  */
 import type { Capability, FsBackend, MaybePromise } from "../backends/backend.ts";
-import { isFsBackend } from "../backends/backend.ts";
+import { CAPABILITIES, isFsBackend } from "../backends/backend.ts";
 import { childOf } from "../backends/paths.ts";
+import {
+  callback,
+  choiceOf,
+  flag,
+  gateOf,
+  list,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../schema/option.ts";
 import { equal, ok } from "./assert.ts";
 import { directories } from "./directories.ts";
 import { refusal } from "./refusal.ts";
@@ -40,6 +51,16 @@ export interface ContractOptions {
   /** Cases, by name, that the backend is known not to pass; keep a reason beside them. */
   readonly except?: readonly string[] | undefined;
 }
+
+/** The options of {@link backendContract}. */
+export const CONTRACT_OPTIONS: Options<ContractOptions> = described("ContractOptions", {
+  test: required(callback()),
+  requires: list(choiceOf(CAPABILITIES)),
+  readOnly: flag(),
+  except: list(text()),
+});
+
+const gate = gateOf("backendContract", CONTRACT_OPTIONS);
 
 /** What a case is given. */
 export interface Context {
@@ -82,7 +103,7 @@ export function backendContract(
   makeBackend: () => MaybePromise<ContractSubject>,
   options: ContractOptions,
 ): void {
-  const { test, requires = [], except = [], readOnly = false } = options;
+  const { test, requires = [], except = [], readOnly = false } = gate(options);
   const unknown = except.filter((name) => !contractCases.some((one) => one.name === name));
   equal(unknown, [], "names in `except` that are no cases");
   test("has the eleven methods and what it must have besides", () =>

@@ -2,7 +2,7 @@
 import { compile, object } from "./schema.ts";
 import { choice, text, texts } from "./shared.ts";
 import { escapeControls } from "./text.ts";
-import type { ReadingTool } from "./tool.ts";
+import type { AccessSummary, ReadingTool } from "./tool.ts";
 
 /** `access_info` takes no arguments. */
 export type AccessInfoArgs = Readonly<Record<string, never>>;
@@ -28,7 +28,19 @@ export interface AccessInfoData {
   readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
   /** What the operating system enforces besides Filewright's own checks. */
-  readonly sandbox: { readonly fs: string; readonly net: string };
+  readonly sandbox: {
+    readonly fs: string;
+    readonly net: string;
+    /** What holds for commands, where they are run. */
+    readonly commands?: {
+      readonly tier: string;
+      readonly files: string;
+      readonly network: string;
+      readonly policy: string;
+      readonly processes: string;
+      readonly limits: string;
+    };
+  };
 }
 
 const inputSchema = object({}, []);
@@ -63,13 +75,36 @@ const outputSchema = object(
     sandbox: {
       type: "object",
       description: "What the operating system enforces besides.",
-      properties: { fs: text("enforced, partial or none."), net: text("enforced, partial or none.") },
+      properties: {
+        fs: text("enforced, partial or none."),
+        net: text("enforced, partial or none."),
+        commands: {
+          type: "object",
+          description: "What holds for commands; each enforced, partial or none.",
+          properties: {
+            tier: text("The sandbox that commands run in."),
+            files: text("The directories."),
+            network: text("The closed network."),
+            policy: text("What is denied, protected and secret."),
+            processes: text("The end of everything that was started."),
+            limits: text("The limits."),
+          },
+          required: ["tier", "files", "network", "policy", "processes", "limits"],
+          additionalProperties: false,
+        },
+      },
       required: ["fs", "net"],
       additionalProperties: false,
     },
   },
   ["cwd", "read_roots", "write_roots", "deny", "grants", "granted", "read_only", "sandbox"],
 );
+
+function sandboxOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoData["sandbox"] {
+  if (commands === undefined) return { fs, net };
+  const { tier, files, network, policy = "none", processes = "none", limits = "none" } = commands;
+  return { fs, net, commands: { tier, files, network, policy, processes, limits } };
+}
 
 /** Where this workspace may read and write. */
 export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
@@ -96,7 +131,7 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
         grants: [...new Set(granted.map(({ dir }) => dir))],
         granted,
         read_only: access.readOnly,
-        sandbox: access.sandbox,
+        sandbox: sandboxOf(access.sandbox),
       },
     };
   },
@@ -116,6 +151,12 @@ export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
       );
     }
     lines.push(`Kernel confinement: files ${data.sandbox.fs}, network ${data.sandbox.net}`);
+    if (data.sandbox.commands !== undefined) {
+      const { tier, files, network, policy, processes, limits } = data.sandbox.commands;
+      lines.push(
+        `Commands (${tier}): files ${files}, network ${network}, denied, protected and secret places ${policy}, end of processes ${processes}, limits ${limits}`,
+      );
+    }
     return lines.join("\n");
   },
 };

@@ -1,7 +1,7 @@
 /** `apply_patch`: a patch over any number of files, in full or not at all. */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { PatchOperation } from "../engine/patch.ts";
+import type { PatchFile, PatchOperation } from "../engine/patch.ts";
 import { commitAll, type FileChange } from "./commit.ts";
 import { diffOf } from "./difference.ts";
 import { planPatch } from "./patching.ts";
@@ -9,7 +9,7 @@ import { type Arguments, compile, object } from "./schema.ts";
 import { flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
 import { encodeLike, hashOfAll, shownText } from "./preview.ts";
 import { escapeControls, isWellFormed } from "./text.ts";
-import { type ChangingTool, type PathUse, refuse } from "./tool.ts";
+import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./tool.ts";
 
 /** The arguments of `apply_patch`. */
 export interface ApplyPatchArgs {
@@ -61,6 +61,8 @@ export interface PatchRequest {
   readonly names: readonly string[];
   /** Those of them that are only read. */
   readonly sources: ReadonlySet<string>;
+  /** What it does to a path besides patching it: deletions, moves and copies. */
+  readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
   readonly warnings: readonly string[];
 }
 
@@ -147,6 +149,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
         argument: args.path === typed ? "path" : "patch",
         typed,
         intent: args.sources.has(typed) ? "read" : "write",
+        effects: args.effects.get(typed) ?? [],
       }),
     ),
   several: true,
@@ -173,6 +176,15 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
       newContent: shown(first?.after?.bytes),
       risk: todo.changes.some(({ before, after }) => before !== null && after === null) ? "medium" : "low",
       hash: hashOfAll(todo.changes.map(({ after }) => after?.bytes ?? null)),
+      changes: todo.changes.map(({ path: at, before, after }) => ({
+        path: at,
+        kind: after === null ? "delete" : before === null ? "create" : "edit",
+        type: "file",
+        ...(after === null ? {} : { hash: engine().sha256(after.bytes) }),
+        ...(after?.mode === undefined || after.mode === before?.mode
+          ? {}
+          : { mode: (after.mode & 0o7777).toString(8).padStart(4, "0") }),
+      })),
     };
   },
   revise({ todo, base }, args, newContent, call) {
@@ -229,7 +241,7 @@ function lineOf({ path: to, from, operation, added, removed, offset, matched }: 
 
 /** Reads the patch along with the arguments, so that its paths are judged like any other. */
 function withNames(
-  parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "warnings">,
+  parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "effects" | "warnings">,
 ): (args: Arguments) => PatchRequest {
   return (given) => {
     const { strip, ...others } = given;
@@ -255,6 +267,25 @@ function withNames(
     );
     const sources = new Set(files.map((file) => file.oldPath).filter((name) => name !== null));
     for (const name of sources) if (written.has(name)) sources.delete(name);
-    return { ...args, names: paths, sources, warnings };
+    return { ...args, names: paths, sources, effects: effectsOf(files), warnings };
   };
+}
+
+/** What the files of a patch do besides being patched, by path. */
+function effectsOf(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {
+  const effects = new Map<string, PathEffect[]>();
+  const add = (path: string, effect: PathEffect): void => {
+    effects.set(path, [...(effects.get(path) ?? []), effect]);
+  };
+  for (const { operation, oldPath, newPath } of files) {
+    if (operation === "delete") {
+      const path = oldPath ?? newPath;
+      if (path !== null) add(path, { tool: "delete", args: { path, recursive: false, missing_ok: false } });
+    } else if (operation === "rename" || operation === "copy") {
+      const tool = operation === "rename" ? "move" : "copy";
+      const args = { source: oldPath, destination: newPath, overwrite: false, create_dirs: true };
+      for (const path of [oldPath, newPath]) if (path !== null) add(path, { tool, args });
+    }
+  }
+  return effects;
 }

@@ -1,6 +1,6 @@
 /** `batch`: several calls as one, all of them or none. What they do is run by the workspace. */
 import { compile, object } from "./schema.ts";
-import { flag, text } from "./shared.ts";
+import { flag, text, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import type { BatchTool } from "./tool.ts";
 
@@ -31,6 +31,8 @@ export interface BatchOutcome {
 
 /** What a batch did. */
 export interface BatchData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly results: readonly BatchOutcome[];
   /** Whether anything was written. */
   readonly applied: boolean;
@@ -85,6 +87,7 @@ const outputSchema = object(
     },
     applied: { type: "boolean", description: "Whether anything was written." },
     rolled_back: { type: "boolean", description: "Whether what had been written was taken back." },
+    warnings: WARNINGS,
   },
   ["results", "applied", "rolled_back"],
 );

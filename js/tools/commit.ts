@@ -1,15 +1,15 @@
 /**
  * Several files changed as one: all of them, or none.
  *
- * Everything is written on the condition that it is still what the plan read;
- * the first write that fails has those before it taken back. Nothing here
- * survives the end of the process amid a commit.
+ * Everything is written or deleted on the condition that it is still what the plan read; the first operation that
+ * fails has those before it rolled back.
  */
 import type { Durability, FsBackend, WriteOptions } from "../backends/backend.ts";
-import { lstatOrNull, missingParents, writeVia } from "../backends/fallback.ts";
+import { lstatOrNull, writeVia } from "../backends/fallback.ts";
+import { deleteVia } from "../backends/fallback-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { transact } from "../journal/transaction.ts";
 import { currentVersion, movedOn } from "./contents.ts";
-import { removeMade } from "./parents.ts";
 
 /** What a file is, or is to be. */
 export interface FileState {
@@ -33,7 +33,7 @@ export interface CommitOptions {
 
 /**
  * Makes all changes or none. Whoever calls holds the locks of the paths.
- * @throws FilewrightError CONFLICT where a file is not what the plan read; whatever a write throws, all undone
+ * @throws FilewrightError CONFLICT where a file is not what the plan read; whatever a write throws, all rolled back
  */
 export async function commitAll(
   fs: FsBackend,
@@ -45,76 +45,29 @@ export async function commitAll(
     if (version === (before?.version ?? null)) continue;
     throw new FilewrightError("CONFLICT", "changed since it was read", { path });
   }
-  const undo: (() => Promise<void>)[] = [];
   // What goes, goes last: until then its content is on the disk twice rather than not at all.
   const ordered = [...changes].sort((a, b) => Number(a.after === null) - Number(b.after === null));
-  try {
-    for (const change of ordered) undo.push(await make(fs, change, options));
-  } catch (error) {
-    throw await takenBack(undo, error);
-  }
+  await transact(fs, async (own) => {
+    for (const change of ordered) await make(own, change, options);
+  });
 }
 
 async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
   return (await lstatOrNull(fs, path)) === null ? null : currentVersion(fs, path, false);
 }
 
-/** Makes one change; gives what undoes it. */
-async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<() => Promise<void>> {
+/** Makes one change. */
+async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<void> {
   const { path, before, after } = change;
-  const again: WriteOptions = { durability: options.durability };
-  if (after === null) {
-    await fs.delete(path);
-    return async () => {
-      if (before !== null)
-        await writeVia(fs, path, before.bytes, { ...again, ...modeOf(before), ifAbsent: true });
-    };
-  }
-  const made = before === null ? await missingParents(fs, path) : [];
   const condition: WriteOptions = {
     ...options,
-    ...modeOf(after),
+    ...(after?.mode === undefined ? {} : { mode: after.mode }),
     ...(before === null ? { ifAbsent: true, createDirs: true } : { ifVersion: before.version }),
   };
-  let written: { readonly version?: string };
   try {
-    written = await writeVia(fs, path, after.bytes, condition);
+    if (after === null) await deleteVia(fs, path, { ifVersion: before?.version });
+    else await writeVia(fs, path, after.bytes, condition);
   } catch (error) {
     throw movedOn(error, condition, true);
   }
-  return async () => {
-    if (before === null) {
-      await fs.delete(path);
-      await removeMade(fs, made);
-      return;
-    }
-    const still = written.version === undefined ? {} : { ifVersion: written.version };
-    await writeVia(fs, path, before.bytes, { ...again, ...modeOf(before), ...still });
-  };
-}
-
-function modeOf({ mode }: FileState): { readonly mode?: number } {
-  return mode === undefined ? {} : { mode };
-}
-
-/** Undoes in reverse; the error to throw, which says so where something could not be undone. */
-async function takenBack(undo: (() => Promise<void>)[], error: unknown): Promise<unknown> {
-  let failed = 0;
-  for (const step of undo.reverse()) {
-    try {
-      await step();
-    } catch {
-      failed++; // The others are taken back all the same.
-    }
-  }
-  if (failed === 0) return error;
-  return new FilewrightError(
-    "IO_ERROR",
-    `${failed} of ${undo.length} written files could not be taken back`,
-    {
-      cause: error,
-      hint: "compare the files of the patch with what they should be",
-      details: { not_taken_back: failed },
-    },
-  );
 }

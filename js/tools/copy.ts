@@ -2,12 +2,13 @@
 import { copyTreeVia } from "../backends/fallback-tree.ts";
 import { withParents } from "./parents.ts";
 import { compile, object } from "./schema.ts";
-import { integer, text, TRANSFER_ALIASES } from "./shared.ts";
+import { integer, text, TRANSFER_ALIASES, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import type { ChangingTool } from "./tool.ts";
 import {
   planTransfer,
   previewTransfer,
+  replacing,
   type TransferArgs,
   type TransferTodo,
   transferSchema,
@@ -15,6 +16,8 @@ import {
 
 /** What `copy` made. */
 export interface CopyData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly source: string;
   readonly destination: string;
   readonly files: number;
@@ -31,6 +34,7 @@ const outputSchema = object(
     files: integer("Files and links copied."),
     directories: integer("Directories made."),
     bytes: integer("Bytes copied."),
+    warnings: WARNINGS,
   },
   ["source", "destination", "files", "directories", "bytes"],
 );
@@ -49,14 +53,26 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   parse: compile("copy", inputSchema),
   paths: (args) => [
     { argument: "source", typed: args.source, intent: "read", tree: true },
-    { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },
+    {
+      argument: "destination",
+      typed: args.destination,
+      intent: "write",
+      entry: true,
+      writesThrough: true,
+      tree: true,
+      effects: args.overwrite ? [replacing(args.destination)] : [],
+    },
   ],
   plan: (args, call) => planTransfer(args, call, "copy"),
   preview: ({ todo }, args, call) => previewTransfer("Copy", todo, args, call),
   async apply({ todo }, args, call) {
     const [from, to] = [call.locations[0]!, call.locations[1]!];
     const counts = await withParents(call.fs, to.path, args.create_dirs, async () =>
-      copyTreeVia(call.fs, todo.from, to.path, { overwrite: args.overwrite, signal: call.signal }),
+      copyTreeVia(call.fs, todo.from, to.path, {
+        overwrite: args.overwrite,
+        ifVersion: todo.version,
+        signal: call.signal,
+      }),
     );
     const { files, directories, bytes } = counts;
     return {

@@ -1,11 +1,11 @@
 /** `delete`: removes a file, a link or a directory. */
-import { lstatOrNull, lstatVia } from "../backends/fallback.ts";
-import { removeTreeVia } from "../backends/fallback-tree.ts";
+import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback.ts";
+import { deleteVia, removeTreeVia } from "../backends/fallback-tree.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
-import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
+import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts } from "./preview.ts";
 import { compile, object } from "./schema.ts";
-import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
+import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import { type ChangingTool, type Preview, refuse } from "./tool.ts";
 import { spareRoots } from "./transfer.ts";
@@ -15,10 +15,13 @@ export interface DeleteArgs {
   readonly path: string;
   readonly recursive?: boolean;
   readonly missing_ok?: boolean;
+  readonly timeout_ms?: number;
 }
 
 /** What `delete` removed. */
 export interface DeleteData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly path: string;
   /** Everything that was not a directory. */
   readonly files: number;
@@ -33,6 +36,7 @@ const inputSchema = object(
       false,
     ),
     missing_ok: flag("Nothing there is a success; when false it is NOT_FOUND.", false),
+    timeout_ms: timeout(BEFORE_WRITING),
   },
   ["path"],
 );
@@ -42,14 +46,21 @@ const outputSchema = object(
     path: text("What was deleted, relative to the workspace."),
     files: integer("Files and links removed."),
     directories: integer("Directories removed."),
+    warnings: WARNINGS,
   },
   ["path", "files", "directories"],
 );
 
 const NOTHING = new Uint8Array(0);
 
+interface Todo {
+  readonly isDir: boolean;
+  /** Of a file or link: what must still be there. */
+  readonly version?: string | undefined;
+}
+
 /** Removes a file, a link or a directory. */
-export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readonly isDir: boolean }> = {
+export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, Todo> = {
   kind: "change",
   name: "delete",
   title: "Delete",
@@ -76,18 +87,29 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readon
     if (at.directory && !there.isDir) throw refuse("NOT_DIRECTORY", at);
     if (there.isDir && !args.recursive && (await call.fs.listDir(at.path)).length > 0)
       throw refuse("NOT_EMPTY", at);
+    const version = await currentVersion(call.fs, at.path, true);
+    const hasVersion = there.isFile || (!there.isDir && there.version !== undefined);
     return {
-      todo: { isDir: there.isDir },
-      base: [{ path: at.path, version: await currentVersion(call.fs, at.path, true), entry: true }],
+      todo: { isDir: there.isDir, version: hasVersion ? (version ?? undefined) : undefined },
+      base: [{ path: at.path, version, entry: true }],
     };
   },
   async preview({ todo }, args, call): Promise<Preview> {
     const at = call.locations[0]!;
     if (todo.isDir) {
-      const tree = await treeFacts(call, at.path);
-      const title = `Delete directory ${args.path} (${shownCounts(tree)})`;
-      const risk = tree.base.length > 1 ? "high" : "low";
-      return { title, location: 0, diff: "", originalContent: null, newContent: null, risk, base: tree.base };
+      const tree = await treeFacts(call, await entryPathVia(call.fs, at.path));
+      const incomplete = incompleteTree(tree);
+      return {
+        title: `Delete directory ${args.path} (${shownCounts(tree)})`,
+        location: 0,
+        diff: "",
+        originalContent: null,
+        newContent: null,
+        risk: tree.base.length > 1 ? "high" : "low",
+        base: tree.base,
+        changes: tree.entries.map(({ path: gone, type }) => ({ path: gone, kind: "delete", type })),
+        ...(incomplete === undefined ? {} : { incomplete }),
+      };
     }
     const isLink = (await lstatVia(call.fs, at.path)).type === "symlink";
     const bytes = isLink ? null : await bytesForPreview(call, at.path);
@@ -98,12 +120,13 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, { readon
       originalContent: bytes === null ? null : shownText(bytes),
       newContent: null,
       risk: isLink ? "low" : "medium",
+      changes: [{ path: at.path, kind: "delete", type: isLink ? "symlink" : "file" }],
     };
   },
   async apply({ todo }, args, call) {
     const at = call.locations[0]!;
     if (!todo.isDir || !args.recursive) {
-      await call.fs.delete(at.path);
+      await deleteVia(call.fs, at.path, { ifVersion: todo.version });
       const [files, directories] = todo.isDir ? [0, 1] : [1, 0];
       return { data: { path: call.display(at.path), files, directories } };
     }

@@ -4,9 +4,9 @@ import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { isTextKind, readWhole } from "./contents.ts";
-import { diffHtml } from "./diff_html.ts";
+import { diffHtml, LEFT_OUT } from "./diff_html.ts";
 import { type Arguments, compile, object } from "./schema.ts";
-import { COMPARE_ALIASES, choice, flag, integer, path, text } from "./shared.ts";
+import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./shared.ts";
 import { isWellFormed, utf8 } from "./text.ts";
 import { type Call, type ReadingTool, refuse } from "./tool.ts";
 
@@ -18,6 +18,7 @@ export interface DiffArgs {
   readonly context?: number;
   readonly ignore_whitespace?: boolean;
   readonly format?: "unified" | "json" | "html";
+  readonly timeout_ms?: number;
 }
 
 /** What differs. */
@@ -31,6 +32,8 @@ export interface DiffData {
   readonly removed: number;
   /** With `format: "json"` or `"html"`. */
   readonly hunks?: readonly HunkData[];
+  /** With `format: "json"` or `"html"`: the rest of a diff that is longer than a result may be is left out. */
+  readonly truncated?: boolean;
 }
 
 /** One hunk. Lines are 1-based; an empty side names the line before it. */
@@ -42,7 +45,7 @@ export interface HunkData {
   readonly lines: readonly string[];
 }
 
-type Args = Required<Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format">> &
+type Args = Required<Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format" | "timeout_ms">> &
   Pick<DiffArgs, "b" | "content_b">;
 
 const inputSchema = object(
@@ -60,6 +63,7 @@ const inputSchema = object(
       ["unified", "json", "html"],
       "unified",
     ),
+    timeout_ms: timeout(),
   },
   ["a"],
 );
@@ -84,6 +88,7 @@ const outputSchema = object(
         ["old_start", "old_lines", "new_start", "new_lines", "lines"],
       ),
     },
+    truncated: { type: "boolean", description: "Whether the end of the diff is left out." },
   },
   ["identical", "diff", "added", "removed"],
 );
@@ -116,16 +121,24 @@ export const diff: ReadingTool<Args, DiffData> = {
       context: args.context,
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
+      // Of a text that is longer than anybody is shown no hunks are made.
+      ...(args.format === "unified" ? {} : { limits: { bytes: call.limits.outputBytes } }),
     });
-    const { identical, text: unified, added, removed } = result;
+    const { identical, text: unified, added, removed, truncated } = result;
     const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };
-    return { data: { identical, diff: unified, added, removed, ...hunks } };
+    return {
+      data: { identical, diff: unified, added, removed, ...hunks, ...(truncated ? { truncated } : {}) },
+    };
   },
-  render(data, args) {
-    if (args.format === "json") return JSON.stringify(data.hunks);
+  render(data, args, call) {
+    if (args.format === "json")
+      return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${LEFT_OUT}` : "");
     if (data.identical) return "Files are identical";
     return args.format === "html"
-      ? diffHtml(args.a, args.b ?? args.a, data.hunks ?? [])
+      ? diffHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
+          maxBytes: call.limits.outputBytes,
+          cut: data.truncated === true,
+        })
       : data.diff.replace(/\n$/u, "");
   },
 };

@@ -45,13 +45,11 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   parse: oneForm(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema)),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
-  preview: ({ todo }, args) =>
-    contentPreview(
-      { title: `Edit ${args.path}`, location: 0, risk: "low" },
-      todo.before,
-      todo.bytes,
-      args.path,
-    ),
+  preview: ({ todo }, args, call) =>
+    contentPreview({ title: `Edit ${args.path}`, location: 0, risk: "low" }, todo.before, todo.bytes, {
+      typed: args.path,
+      path: call.locations[0]!.path,
+    }),
   revise({ todo, base }, args, newContent) {
     const bytes = encodeLike(newContent, todo.before);
     const data = {
@@ -205,7 +203,8 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
   const hash = bytes.length > HASHED_BESIDE_BYTES ? hashing : await hashing;
   const todo = { before, bytes, version, data, hash };
   const base = [{ path: at.path, version }];
-  return args.dry_run ? { settled: { data: { ...data, hash: await hash } }, todo, base } : { todo, base };
+  if (args.dry_run) return { settled: { data: { ...data, hash: await hash } }, todo, base };
+  return { todo, base, touched: [{ path: at.path, before, after: bytes }] };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What `edit_file` takes and gives: its types, and its schemas for models. */
 import type { MatchMode } from "../engine/edit.ts";
 import { object, type ObjectSchema, type Schema } from "./schema.ts";
-import { choice, EXPECTED_HASH, flag, integer, path, text } from "./shared.ts";
+import { choice, EXPECTED_HASH, flag, integer, path, text, WARNINGS } from "./shared.ts";
 
 /** One replacement. */
 export interface EditArgs {
@@ -45,6 +45,8 @@ export interface EditOutcome {
 
 /** What `edit_file` did. */
 export interface EditFileData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly path: string;
   /** False for a dry run. */
   readonly applied: boolean;
@@ -167,6 +169,7 @@ export const outputSchema: ObjectSchema = object(
     bytes_written: integer("Bytes of the file now."),
     hash: text("Hash of the file now, for expected_hash."),
     truncated: { type: "boolean", description: "Whether the diff is cut." },
+    warnings: WARNINGS,
   },
   ["path", "applied", "replacements", "edits", "diff", "bytes_written", "hash"],
 );

@@ -2,7 +2,7 @@
  * What arguments are called in other systems: so that a refusal can name what was
  * meant. Not aliases: those are accepted, these are only suggested.
  */
-import { nearest } from "./nearest.ts";
+import { nearest } from "../schema/nearest.ts";
 
 /** Their names, in lower case, and what they may mean here; the first that a tool has counts. */
 const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(

@@ -2,7 +2,7 @@
 import { findFilesBackend } from "../backends/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
 import { compile, object } from "./schema.ts";
-import { choice, flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
+import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 
@@ -13,6 +13,7 @@ export interface FindFilesArgs {
   readonly rank?: "score" | "recent";
   readonly respect_ignore?: boolean;
   readonly limit?: number;
+  readonly timeout_ms?: number;
 }
 
 /** What `find_files` found. */
@@ -22,6 +23,8 @@ export interface FindFilesData {
   /** All that fit, also those beyond the limit. */
   readonly total: number;
   readonly truncated: boolean;
+  /** What else is to be known, such as that something was left out. */
+  readonly warnings?: readonly string[];
 }
 
 /** A file and how well it fits. */
@@ -44,6 +47,7 @@ const inputSchema = object(
     rank: choice("score; recent: files that changed lately count more.", ["score", "recent"], "score"),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
     limit: integer("The most files given.", { default: 20, minimum: 1, maximum: 1000 }),
+    timeout_ms: timeout(),
   },
   ["query"],
 );
@@ -60,6 +64,7 @@ const outputSchema = object(
     },
     total: integer("All files that fit, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },
+    warnings: WARNINGS,
   },
   ["files", "total", "truncated"],
 );
@@ -67,6 +72,7 @@ const outputSchema = object(
 /** Finds files by some letters of their paths. */
 export const findFiles: ReadingTool<Args, FindFilesData> = {
   kind: "read",
+  searches: true,
   name: "find_files",
   title: "Find files by letters",
   description: `Finds files whose paths have the letters of query in their order, the best first, one path a line. Use it when you remember a name roughly or in part; when you know a pattern use glob, to search contents grep.
@@ -77,6 +83,7 @@ Matches in the file's own name count more than in its directories. Ignored files
   aliases: PATH_ALIASES,
   parse: compile("find_files", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  scans: () => true,
   run,
   render(data, args) {
     if (data.files.length === 0) return `No files match ${escapeControls(args.query)}`;

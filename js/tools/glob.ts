@@ -1,7 +1,18 @@
 /** `glob`: finds files and directories by name. */
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
-import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
+import {
+  choice,
+  flag,
+  integer,
+  PATH_ALIASES,
+  path,
+  text,
+  textOrTexts,
+  texts,
+  timeout,
+  WARNINGS,
+} from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 import { findPaths } from "./walks.ts";
@@ -19,6 +30,7 @@ export interface GlobArgs {
   readonly recency_ms?: number;
   readonly limit?: number;
   readonly cursor?: string;
+  readonly timeout_ms?: number;
 }
 
 /** What `glob` found. */
@@ -31,6 +43,8 @@ export interface GlobData {
   readonly next_cursor?: string;
   /** Files that match and are left out because of ignore files. */
   readonly ignored: number;
+  /** What else is to be known, such as that something was left out. */
+  readonly warnings?: readonly string[];
 }
 
 type Args = Required<Omit<GlobArgs, "cursor">> & Pick<GlobArgs, "cursor">;
@@ -54,6 +68,7 @@ const inputSchema = object(
     recency_ms: integer("What `recent` means, in milliseconds.", { default: 86_400_000, minimum: 0 }),
     limit: integer("The most paths given.", { default: 1000, minimum: 1, maximum: 100_000 }),
     cursor: text("`next_cursor` of an earlier call with the same arguments, to go on from there."),
+    timeout_ms: timeout(),
   },
   ["pattern"],
 );
@@ -65,6 +80,7 @@ const outputSchema = object(
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
     ignored: integer("Matching files that ignore files leave out."),
+    warnings: WARNINGS,
   },
   ["matches", "total", "truncated", "ignored"],
 );
@@ -72,6 +88,7 @@ const outputSchema = object(
 /** Finds files and directories by name. */
 export const glob: ReadingTool<Args, GlobData> = {
   kind: "read",
+  searches: true,
   name: "glob",
   title: "Find files",
   description: `Finds files by name pattern, such as **/*.ts or src/*.{js,jsx}, anywhere below a directory; one path a line. A pattern without a slash (*.ts) matches at any depth. Use it when you know something of the name; to search contents use grep, to look around list_directory.
@@ -82,6 +99,7 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   aliases: PATH_ALIASES,
   parse: compile("glob", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  scans: () => true,
   run,
   render(data, args, call) {
     if (data.matches.length === 0) return `No files match ${patternsOf(args).map(escapeControls).join(", ")}`;

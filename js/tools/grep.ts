@@ -5,7 +5,7 @@ import { encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Freshness, SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./schema.ts";
-import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts } from "./shared.ts";
+import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WARNINGS } from "./shared.ts";
 import { type Rank, rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
@@ -44,6 +44,8 @@ export interface GrepMatch {
   readonly text: string;
   /** The last line of a match that spans several. */
   readonly end_line?: number;
+  /** The lines of such a match after its first. */
+  readonly rest?: readonly string[];
   readonly before?: readonly string[];
   readonly after?: readonly string[];
 }
@@ -71,6 +73,8 @@ export interface GrepData {
   readonly complete: boolean;
   readonly incomplete_reason?: string;
   readonly next_cursor?: string;
+  /** What else is to be known, such as that something was left out. */
+  readonly warnings?: readonly string[];
 }
 
 type Optional = "glob" | "max_per_file" | "cursor" | "before" | "after";
@@ -136,6 +140,11 @@ const outputSchema = object(
           column: integer("Of the first match, in characters from 1."),
           text: text("The line."),
           end_line: integer("Last line of a match that spans several."),
+          rest: {
+            type: "array",
+            items: { type: "string" },
+            description: "Lines of such a match after its first.",
+          },
           before: { type: "array", items: { type: "string" }, description: "Lines before." },
           after: { type: "array", items: { type: "string" }, description: "Lines after." },
         },
@@ -162,6 +171,7 @@ const outputSchema = object(
     complete: { type: "boolean", description: "Whether everything was searched." },
     incomplete_reason: text("max_results, max_per_file or timeout."),
     next_cursor: text("Pass as cursor to go on."),
+    warnings: WARNINGS,
   },
   ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],
 );
@@ -169,6 +179,7 @@ const outputSchema = object(
 /** Searches the contents of files. */
 export const grep: ReadingTool<Args, GrepData> = {
   kind: "read",
+  searches: true,
   name: "grep",
   title: "Search contents",
   description: `Searches the contents of files for a regular expression or plain text, below a directory or in one file; gives path:line:text, by path and line. Use it to find where something is defined or used; to find files by name use glob. Narrow it with glob or file_types; output files or count gives an overview first.
@@ -179,6 +190,7 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
   aliases: PATH_ALIASES,
   parse: compile("grep", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  scans: () => "partial",
   run,
   render(data, args, { names }) {
     const lines = linesOf(data).flat();
@@ -222,7 +234,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     respectIgnore: args.respect_ignore,
     ignoreFiles: call.ignoreFiles,
     cursor: args.cursor,
-    timeoutMs: args.timeout_ms,
+    timeoutMs: Math.max(1, call.timeLeft?.() ?? args.timeout_ms),
   };
   if (args.rank !== "path" && args.cursor !== undefined)
     throw new FilewrightError(
@@ -230,7 +242,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
       "Invalid argument 'cursor': results by rank have none; leave it out, or leave rank out.",
       { complete: true, details: { argument: "cursor" } },
     );
-  const signalled = { ...query, signal: call.signal };
+  const signalled = { ...query, maxTextChars: call.limits.outputBytes, signal: call.signal };
   const found =
     args.rank === "path"
       ? await grepBackend(call.fs, root, signalled)
@@ -269,13 +281,14 @@ function matchesOf(found: SearchResult, shown: (path: string) => string): readon
       last = match.path;
       path = shown(last);
     }
-    const { line, column, text: content, endLine, before, after } = match;
+    const { line, column, text: content, endLine, rest, before, after } = match;
     return {
       path,
       line,
       column,
       text: content,
       ...(endLine === undefined ? {} : { end_line: endLine }),
+      ...(rest === undefined ? {} : { rest }),
       ...(before === undefined ? {} : { before }),
       ...(after === undefined ? {} : { after }),
     };

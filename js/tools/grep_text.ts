@@ -1,38 +1,49 @@
 /** The text of a search: `path:line:text`, and what is said about the rest. */
-import type { CheckedGrepArgs, GrepData } from "./grep.ts";
+import type { CheckedGrepArgs, GrepData, GrepMatch } from "./grep.ts";
 import { assign, type Names, where } from "./names.ts";
 import { escapeControls } from "./text.ts";
 
-/** The lines of the text that each result makes. Context that two results share is shown once. */
+/** The text lines of each result. A file's line is shown once: as a match where any match covers it. */
 export function linesOf(data: GrepData): string[][] {
   if (data.files !== undefined) return data.files.map((file) => [escapeControls(file)]);
   if (data.counts !== undefined)
     return data.counts.map(({ path: where, count }) => [`${escapeControls(where)}:${count}`]);
-  const matches = data.matches ?? [];
-  let [file, name, shown] = ["", "", 0];
+  return rowsOf(data.matches ?? []).map((rows) =>
+    rows.map(({ path, line, text, hit }) => {
+      const separator = hit ? ":" : "-";
+      return `${escapeControls(path)}${separator}${line}${separator}${text}`;
+    }),
+  );
+}
+
+/** One line of a search's answer: part of a match, or context. */
+export interface Row {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+  /** Whether the line belongs to a match. */
+  readonly hit: boolean;
+}
+
+/** The rows of each match, in its order: context before, the lines of the match, context after. */
+export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
+  let file = "";
+  let shown = 0;
   return matches.map((match, index) => {
-    // By rank, lines of a file need not ascend.
-    if (match.path !== file || index === 0 || match.line < shown)
-      [file, name, shown] = [match.path, escapeControls(match.path), 0];
-    const { line, text: content, before = [], after = [] } = match;
-    const group: string[] = [];
-    const context = (at: number, content_: string): void => {
-      if (at <= shown) return;
-      shown = at;
-      group.push(`${name}-${at}-${content_}`);
-    };
-    before.forEach((content_, at) => {
-      context(line - before.length + at, content_);
-    });
-    group.push(`${name}:${line}:${content}`);
-    shown = Math.max(shown, match.end_line ?? line);
+    const { path, line, text, end_line: end = line, rest = [], before = [], after = [] } = match;
+    // Ordered by rank, the lines of a file need not ascend.
+    if (path !== file || index === 0 || line < shown) [file, shown] = [path, 0];
+    const numbered = (first: number, texts: readonly string[], hit: boolean): Row[] =>
+      texts.map((content, at) => ({ path, line: first + at, text: content, hit }));
     const next = matches[index + 1];
-    const end = next?.path === file && next.line > line ? next.line : Number.POSITIVE_INFINITY;
-    after.forEach((content_, at) => {
-      const number = (match.end_line ?? line) + 1 + at;
-      if (number < end) context(number, content_);
-    });
-    return group;
+    const until = next?.path === path && next.line > line ? next.line : Number.POSITIVE_INFINITY;
+    const rows = [
+      ...numbered(line - before.length, before, false).filter((row) => row.line > shown),
+      ...numbered(line, [text, ...rest], true),
+      ...numbered(end + 1, after, false).filter((row) => row.line < until),
+    ];
+    shown = rows.at(-1)?.line ?? shown;
+    return rows;
   });
 }
 

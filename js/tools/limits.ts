@@ -1,4 +1,5 @@
 /** How much a call may read, hold and say. Bytes and milliseconds. */
+import { integer, type Options, options } from "../schema/option.ts";
 
 /** The limits of a workspace. */
 export interface Limits {
@@ -17,6 +18,17 @@ export interface Limits {
   /** How long a hook may take before it blocks the call. */
   readonly hookTimeoutMs: number;
 }
+
+/** The options `limits`. */
+export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
+  outputBytes: integer(1),
+  imageBytes: integer(1),
+  wholeFileBytes: integer(1),
+  svgBytes: integer(1),
+  grepFileBytes: integer(1),
+  lockTimeoutMs: integer(1),
+  hookTimeoutMs: integer(1),
+});
 
 const MIB = 1024 * 1024;
 

@@ -1,14 +1,15 @@
 /** `list_directory`: what is in a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
-import { lstatVia, readLinkVia } from "../backends/fallback.ts";
+import { lstatVia } from "../backends/fallback.ts";
 import { compareCodePoints, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { shownTarget } from "./link-target.ts";
 import { renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
-import { choice, flag, integer, path, PATH_ALIASES, text, texts } from "./shared.ts";
+import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
 import { isoTime } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { keptPaths } from "./walks.ts";
@@ -25,6 +26,7 @@ export interface ListDirectoryArgs {
   readonly limit?: number;
   readonly cursor?: string;
   readonly format?: "text" | "json" | "names" | "tree";
+  readonly timeout_ms?: number;
 }
 
 /** One entry. */
@@ -37,7 +39,7 @@ export interface ListedEntry {
   readonly size?: number;
   /** ISO 8601, UTC. */
   readonly modified?: string;
-  /** Where a link points, as written. */
+  /** Where a link points, as written; absent where that lies outside, or is kept by a rule. */
   readonly target?: string;
 }
 
@@ -49,6 +51,8 @@ export interface ListDirectoryData {
   readonly total: number;
   readonly truncated: boolean;
   readonly next_cursor?: string;
+  /** What else is to be known, such as that something was left out. */
+  readonly warnings?: readonly string[];
 }
 
 type Args = Required<Omit<ListDirectoryArgs, "cursor">> & Pick<ListDirectoryArgs, "cursor">;
@@ -73,6 +77,7 @@ const inputSchema = object(
       ["text", "json", "names", "tree"],
       "text",
     ),
+    timeout_ms: timeout(),
   },
   [],
 );
@@ -102,6 +107,7 @@ const outputSchema = object(
     total: integer("All entries, also those beyond the limit."),
     truncated: { type: "boolean", description: "Whether there are more." },
     next_cursor: text("Pass as cursor to go on."),
+    warnings: WARNINGS,
   },
   ["path", "entries", "total", "truncated"],
 );
@@ -109,16 +115,19 @@ const outputSchema = object(
 /** What is in a directory. */
 export const listDirectory: ReadingTool<Args, ListDirectoryData> = {
   kind: "read",
+  searches: true,
   name: "list_directory",
   title: "List directory",
   description: `Lists a directory: names, types, sizes and times, directories first. depth goes into subdirectories. Use it to look around; to find files by name anywhere use glob, by content grep.
-Symbolic links are shown with their target and never followed. At most limit entries are given; the total is always told, and next_cursor goes on.`,
+Symbolic links are shown with their target, unless that is out of bounds, and never followed. At most limit entries are given; the total is always told, and next_cursor goes on.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   aliases: PATH_ALIASES,
   parse: compile("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
+  // One directory is as quick as one file.
+  scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,
   render: (data, args, call) => renderListing(data, args, call.names),
   shrink(data, args, lines) {
@@ -282,29 +291,20 @@ function hasFacts(entry: FsEntry, call: Call): boolean {
 }
 
 function isComplete(entry: FsEntry, call: Call): boolean {
-  return hasFacts(entry, call) && (entry.type !== "symlink" || entry.target !== undefined);
+  return hasFacts(entry, call) && entry.type !== "symlink";
 }
 
 async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
   const facts = hasFacts(entry, call) ? {} : await factsOf(entry, call);
-  if (entry.type !== "symlink" || (entry.target ?? facts.target) !== undefined)
-    return shown(entry, facts, call);
-  try {
-    return shown(entry, { ...facts, target: await readLinkVia(call.fs, entry.path) }, call);
-  } catch {
-    return shown(entry, facts, call); // Without its target.
-  }
+  if (entry.type !== "symlink") return shown(entry, facts, call);
+  const target = await shownTarget(call, entry.path, entry.target ?? facts.target);
+  return target === undefined ? shown(entry, facts, call) : { ...shown(entry, facts, call), target };
 }
 
-/** An entry as data; what it does not know itself is in `facts`. */
-function shown(
-  entry: FsEntry,
-  facts: Partial<Pick<FsStat, "size" | "mtime" | "target">>,
-  call: Call,
-): ListedEntry {
+/** An entry as data, without the target of a link; what it does not know itself is in `facts`. */
+function shown(entry: FsEntry, facts: Partial<Pick<FsStat, "size" | "mtime">>, call: Call): ListedEntry {
   const size = entry.size ?? facts.size;
   const mtime = entry.mtime ?? facts.mtime;
-  const target = entry.target ?? facts.target;
   const { name, type } = entry;
   // Added to, not spread: a listing has thousands of entries.
   const data: { -readonly [K in keyof ListedEntry]: ListedEntry[K] } = {
@@ -314,6 +314,5 @@ function shown(
   };
   if (size !== undefined) data.size = size;
   if (mtime !== undefined) data.modified = isoTime(mtime);
-  if (target !== undefined) data.target = target;
   return data;
 }

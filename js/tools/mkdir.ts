@@ -1,6 +1,6 @@
 /** `mkdir`: makes a directory. */
 import { compile, object } from "./schema.ts";
-import { flag, path, PATH_ALIASES, text } from "./shared.ts";
+import { flag, path, PATH_ALIASES, text, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import { type ChangingTool, refuse } from "./tool.ts";
 import { statOrNull } from "./contents.ts";
@@ -14,6 +14,8 @@ export interface MkdirArgs {
 
 /** What `mkdir` did. */
 export interface MkdirData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly path: string;
   /** False where it was there already. */
   readonly created: boolean;
@@ -32,6 +34,7 @@ const outputSchema = object(
   {
     path: text("The directory, relative to the workspace."),
     created: { type: "boolean", description: "False where it was there already." },
+    warnings: WARNINGS,
   },
   ["path", "created"],
 );
@@ -57,13 +60,14 @@ Not needed before write_file, copy or move: they make missing directories themse
     const settled = { data: { path: call.display(at.path), created: false } };
     return { settled, todo: undefined, base: [] };
   },
-  preview: (_plan, args) => ({
+  preview: (_plan, args, call) => ({
     title: `Make directory ${args.path}`,
     location: 0,
     diff: "",
     originalContent: null,
     newContent: null,
     risk: "low",
+    changes: [{ path: call.locations[0]!.path, kind: "create", type: "dir" }],
   }),
   async apply(_plan, args, call) {
     const at = call.locations[0]!;

@@ -2,12 +2,13 @@
 import { renameVia } from "../backends/fallback-tree.ts";
 import { withParents } from "./parents.ts";
 import { compile, object } from "./schema.ts";
-import { text, TRANSFER_ALIASES } from "./shared.ts";
+import { text, TRANSFER_ALIASES, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import type { ChangingTool } from "./tool.ts";
 import {
   planTransfer,
   previewTransfer,
+  replacing,
   type TransferArgs,
   type TransferTodo,
   transferSchema,
@@ -15,6 +16,8 @@ import {
 
 /** What `move` moved. */
 export interface MoveData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly source: string;
   readonly destination: string;
 }
@@ -25,6 +28,7 @@ const outputSchema = object(
   {
     source: text("Where it was, relative to the workspace."),
     destination: text("Where it is now, relative to the workspace."),
+    warnings: WARNINGS,
   },
   ["source", "destination"],
 );
@@ -43,14 +47,25 @@ An existing destination is ALREADY_EXISTS unless overwrite is true: then a file 
   parse: compile("move", inputSchema),
   paths: (args) => [
     { argument: "source", typed: args.source, intent: "write", entry: true, tree: true },
-    { argument: "destination", typed: args.destination, intent: "write", entry: true, tree: true },
+    {
+      argument: "destination",
+      typed: args.destination,
+      intent: "write",
+      entry: true,
+      tree: true,
+      effects: args.overwrite ? [replacing(args.destination)] : [],
+    },
   ],
   plan: (args, call) => planTransfer(args, call, "move"),
   preview: ({ todo }, args, call) => previewTransfer("Move", todo, args, call),
   async apply({ todo }, args, call) {
     const [from, to] = [call.locations[0]!, call.locations[1]!];
     await withParents(call.fs, to.path, args.create_dirs, async () =>
-      renameVia(call.fs, todo.from, to.path, { overwrite: args.overwrite, signal: call.signal }),
+      renameVia(call.fs, todo.from, to.path, {
+        overwrite: args.overwrite,
+        ifVersion: todo.version,
+        signal: call.signal,
+      }),
     );
     return { data: { source: call.display(from.path), destination: call.display(to.path) } };
   },

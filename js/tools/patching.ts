@@ -62,7 +62,11 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     path: at.path,
     version: found?.version ?? null,
   }));
-  return args.dry_run ? { settled: { data }, todo, base } : { todo, base };
+  if (args.dry_run) return { settled: { data }, todo, base };
+  const touched = changes.flatMap(({ path, before, after }) =>
+    before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes }],
+  );
+  return { todo, base, touched };
 }
 
 async function find(call: Call, at: Location): Promise<Found | null> {

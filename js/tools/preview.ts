@@ -4,26 +4,42 @@
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { EntryType, FsBackend } from "../backends/backend.ts";
 import { lstatVia, readVersioned } from "../backends/fallback.ts";
-import { walkTree } from "../backends/fallback-tree.ts";
+import { walkTree } from "../backends/walk-tree.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { utf8 } from "./text.ts";
 import type { BaseVersion, Call, Preview } from "./tool.ts";
+
+/** The file that a preview is about. */
+export interface PreviewedFile {
+  /** As the caller typed it. */
+  readonly typed: string;
+  /** Absolute. */
+  readonly path: string;
+  /** The permission bits it gets, in octal, where the call says so. */
+  readonly mode?: string | undefined;
+}
 
 /** A preview of one file's content; `before` is null for a new file. */
 export function contentPreview(
   what: Pick<Preview, "title" | "location" | "risk">,
   before: Uint8Array | null,
   after: Uint8Array,
-  path: string,
+  { typed, path, mode }: PreviewedFile,
 ): Preview {
+  const newContent = shownText(after);
+  const hash = engine().sha256(after);
+  const kind = before === null ? "create" : "edit";
   return {
     ...what,
-    diff: diffOf(before, after, path),
+    diff: diffOf(before, after, typed),
     originalContent: before === null ? null : shownText(before),
-    newContent: shownText(after),
-    hash: engine().sha256(after),
+    newContent,
+    ...(newContent === null ? { newBytes: after } : {}),
+    hash,
+    changes: [{ path, kind, type: "file", hash, ...(mode === undefined ? {} : { mode }) }],
   };
 }
 
@@ -62,6 +78,15 @@ export interface TreeFacts {
   /** There is more than was looked at. */
   readonly more: boolean;
   readonly base: readonly BaseVersion[];
+  /** What was looked at, parents before their content. */
+  readonly entries: readonly TreeEntry[];
+}
+
+/** One entry of a tree. */
+export interface TreeEntry {
+  /** Absolute. */
+  readonly path: string;
+  readonly type: EntryType;
 }
 
 /** So many entries are looked at for a preview; larger trees are bound by these. */
@@ -69,25 +94,47 @@ const MAX_ENTRIES = 5000;
 
 /** Looks through a tree without following links. */
 export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
+  const entries: TreeEntry[] = [];
   const base: BaseVersion[] = [];
-  let [files, directories, more] = [0, 0, false];
-  const count = async (at: string, isDir: boolean): Promise<void> => {
-    if (isDir) directories += 1;
-    else files += 1;
-    base.push({ path: at, version: await currentVersion(call.fs, at, true), entry: true });
+  const files: string[] = [];
+  const add = async ({ path: at, type }: TreeEntry): Promise<void> => {
+    entries.push({ path: at, type });
+    // A directory's version is taken before it is listed, so that what comes later is noticed.
+    if (type === "dir") base.push(...(await versionsOf(call.fs, [at])));
+    else files.push(at);
   };
-  const top = await lstatVia(call.fs, path);
-  await count(path, top.isDir);
-  if (top.isDir) {
-    for await (const entry of walkTree(call.fs, path)) {
-      if (base.length === MAX_ENTRIES) {
-        more = true;
-        break;
-      }
-      await count(entry.path, entry.type === "dir");
+  const { type } = await lstatVia(call.fs, path);
+  await add({ path, type });
+  let more = false;
+  if (type === "dir") {
+    for await (const entry of walkTree(call.fs, path, call.signal)) {
+      more = entries.length === MAX_ENTRIES;
+      if (more) break;
+      await add(entry);
     }
   }
-  return { files, directories, more, base };
+  base.push(...(await versionsOf(call.fs, files)));
+  return { files: files.length, directories: entries.length - files.length, more, base, entries };
+}
+
+/** The versions of entries now, links not followed. */
+export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promise<readonly BaseVersion[]> {
+  const base: BaseVersion[] = [];
+  for (let at = 0; at < paths.length; at += VERSIONS_AT_ONCE) {
+    const some = paths.slice(at, at + VERSIONS_AT_ONCE);
+    const versions = await Promise.all(some.map((path) => currentVersion(fs, path, true)));
+    for (const [index, path] of some.entries())
+      base.push({ path, version: versions[index] as string | null, entry: true });
+  }
+  return base;
+}
+
+/** So many entries are asked for at once. */
+const VERSIONS_AT_ONCE = 32;
+
+/** Why a question about a tree does not name all of it; undefined where it does. */
+export function incompleteTree({ more, entries }: TreeFacts): string | undefined {
+  return more ? `it covers more than the ${entries.length} entries that it names` : undefined;
 }
 
 /** Such as `12 files, 3 directories`. */

@@ -5,6 +5,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
 import { readPage, wantFile } from "./contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./image.ts";
+import { END_OF_FILE, type LineRange } from "./line-ranges.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./rendered.ts";
 import { compile, object } from "./schema.ts";
@@ -269,8 +270,24 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
     const details = { size, limit: call.limits.svgBytes, mime };
     throw refuse("TOO_LARGE", at, { details, hint: "force_text: true shows pages of it all the same" });
   }
-  call.seen.note(at.path, page.version, page.hash);
+  call.seen.note(at.path, page.version, page.hash, linesSeen(page, args));
   return { data: dataOf(page, call.display(at.path)) };
+}
+
+/** The lines of a page that it shows whole; undefined where that is every line of the file. */
+function linesSeen(page: Page, { start_byte }: Args): readonly LineRange[] | undefined {
+  if (page.linesRead === 0) return page.size === 0 ? undefined : [];
+  const inLine = start_byte !== undefined && start_byte > 0;
+  const first = inLine ? page.startLine + 1 : page.startLine;
+  const last = page.truncated ? (page.nextStartByte === null ? page.endLine : page.endLine - 1) : END_OF_FILE;
+  if (page.cutLines.length === 0) return first <= 1 && last === END_OF_FILE ? undefined : [[first, last]];
+  const whole: LineRange[] = [];
+  let next = first;
+  for (const cut of page.cutLines) {
+    if (cut > next) whole.push([next, cut - 1]);
+    next = Math.max(next, cut + 1);
+  }
+  return [...whole, [next, last]];
 }
 
 const SVG = "image/svg+xml";

@@ -6,7 +6,7 @@ import { imageText, readImage } from "./image.ts";
 import { expand, reasonOf, type Wanted } from "./read_many_paths.ts";
 import { renderPage } from "./render/page.ts";
 import { compile, object } from "./schema.ts";
-import { choice, flag, integer, text, texts } from "./shared.ts";
+import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls, utf8Length } from "./text.ts";
 import type { Answer, Call, ImageBlock, ReadingTool } from "./tool.ts";
 
@@ -21,6 +21,7 @@ export interface ReadManyFilesArgs {
   readonly max_total_bytes?: number;
   readonly separator?: string;
   readonly non_text?: "block" | "error";
+  readonly timeout_ms?: number;
 }
 
 /** One file that was read. */
@@ -49,6 +50,8 @@ export interface ReadManyFilesData {
   readonly skipped: readonly SkippedOne[];
   /** Whether a limit left something out. */
   readonly truncated: boolean;
+  /** What else is to be known, such as that something was left out. */
+  readonly warnings?: readonly string[];
 }
 
 type Args = Required<ReadManyFilesArgs>;
@@ -76,6 +79,7 @@ const inputSchema = object(
       ["block", "error"],
       "block",
     ),
+    timeout_ms: timeout("After this time the files not read yet are listed as skipped."),
   },
   ["paths"],
 );
@@ -108,6 +112,7 @@ const outputSchema = object(
       ]),
     },
     truncated: { type: "boolean", description: "Whether a limit left something out." },
+    warnings: WARNINGS,
   },
   ["files", "skipped", "truncated"],
 );
@@ -120,6 +125,7 @@ const AT_ONCE = 8;
 /** The contents of several files. */
 export const readManyFiles: ReadingTool<Args, ReadManyFilesData> = {
   kind: "read",
+  searches: true,
   name: "read_many_files",
   title: "Read many files",
   description: `Reads several files at once: exact paths, whole directories, and globs, one after the other in path order, each behind a line with its path. Use it to take in a small module or a set of configuration files; for one file, for line numbers or for long files use read_file.
@@ -130,6 +136,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   parse: compile("read_many_files", inputSchema),
   // Every path is judged on its own: one that is out of bounds is skipped, with its reason.
   paths: () => [],
+  scans: () => true,
   run,
   render(data, args) {
     const sections = data.files.map(({ path, content }) => {
@@ -151,7 +158,16 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   let truncated = false;
   for (let from = 0; from < wanted.length; from += AT_ONCE) {
     const batch = wanted.slice(from, from + AT_ONCE);
-    const read = await Promise.all(batch.map((one) => readOne(one, args, call)));
+    const read = await inTime(Promise.all(batch.map((one) => readOne(one, args, call))), call);
+    if (read === undefined) {
+      const reason = `not read: ${args.timeout_ms} ms were over`;
+      const late = wanted
+        .slice(from)
+        .map(({ at }) => ({ path: call.display(at.path), reason, code: "TIMEOUT" }));
+      for (const one of late) skipped.push(one);
+      truncated = true;
+      break;
+    }
     for (const [index, { at }] of batch.entries()) {
       const path = call.display(at.path);
       const got = read[index] as ReadResult;
@@ -174,6 +190,21 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   }
   const data = { files, skipped, truncated };
   return content.length === 0 ? { data } : { data, content };
+}
+
+/** What comes before the call's time is over; undefined where that is over first. */
+async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
+  if (call.timeLeft?.() === 0) {
+    work.catch(() => {});
+    return undefined;
+  }
+  try {
+    return await work;
+  } catch (error) {
+    if (call.timeLeft?.() === 0 && error instanceof FilewrightError && error.code === "CANCELLED")
+      return undefined;
+    throw error;
+  }
 }
 
 type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ImageBlock };

@@ -1,6 +1,7 @@
-/** `run_command`: runs a program in the sandbox of the workspace. Offered only where the host has set one up. */
+/** `run_command`: runs a program in the sandbox of the workspace. Offered only where the workspace has one. */
 import { compile, object } from "./schema.ts";
-import { flag, integer, path, text } from "./shared.ts";
+import { flag, integer, path, text, texts } from "./shared.ts";
+import type { SandboxStatus } from "../backends/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { escapeControls } from "./text.ts";
 import type { ChangingTool } from "./tool.ts";
@@ -14,7 +15,7 @@ export interface RunCommandArgs {
   readonly max_output_bytes?: number;
 }
 
-/** What came of a command. */
+/** The result of a command. */
 export interface RunCommandData {
   readonly exit_code: number | null;
   readonly signal: number | null;
@@ -24,6 +25,12 @@ export interface RunCommandData {
   readonly stderr: string;
   /** What kept the command in: `none` where nothing did. */
   readonly tier: string;
+  /** The limit that ended it: `processes`, `memory`, or `file_size`. */
+  readonly exceeded?: string;
+  /** Protected places that it made and that were removed afterwards. */
+  readonly removed?: readonly string[];
+  /** Repositories that it made, without their hooks and with git's own config keys alone. */
+  readonly repositories?: readonly string[];
 }
 
 type Args = Required<RunCommandArgs>;
@@ -63,17 +70,44 @@ const outputSchema = object(
     stdout: text("Its output."),
     stderr: text("Its errors."),
     tier: text("What kept it in, such as landlock+seccomp or bubblewrap; none where nothing did."),
+    exceeded: text("The limit that ended it: processes, memory or file_size."),
+    removed: texts("Protected places that it made and that were removed afterwards."),
+    repositories: texts("Repositories that it made: their hooks were emptied, their config was reduced."),
   },
   ["exit_code", "signal", "timed_out", "truncated", "stdout", "stderr", "tier"],
 );
+
+const DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
+Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string.`;
+
+/** The tool as a model is told of it, with what holds in this sandbox and nothing else. */
+export function runCommandIn(status: SandboxStatus): typeof runCommand {
+  return Object.freeze({ ...runCommand, description: `${promiseOf(status)} ${DESCRIPTION}` });
+}
+
+function promiseOf({ files, network, policy, processes }: SandboxStatus): string {
+  const reach =
+    files === "none"
+      ? "Runs a program that nothing keeps inside the workspace."
+      : "Runs a program in a sandbox: it can change files only in what this workspace may change.";
+  return [
+    reach,
+    policy === "enforced"
+      ? "Files that are denied or secret are empty for it, protected places are read-only, and those that it makes are removed afterwards."
+      : "What file tools deny, protect or keep secret is not kept from it: leave that alone.",
+    network === "enforced" ? "It cannot reach the network." : "It may reach the network.",
+    processes === "enforced"
+      ? "Everything it started ends with it: nothing is left running in the background."
+      : "Leave nothing running in the background.",
+  ].join(" ");
+}
 
 /** Runs a program in a sandbox. */
 export const runCommand: ChangingTool<Args, RunCommandData, readonly string[]> = {
   kind: "change",
   name: "run_command",
   title: "Run command",
-  description: `Runs a program in a sandbox: it can change files only inside the workspace, and cannot reach the network unless the host allows it. Gives the exit code, the output and the errors; a failing program is no failure of this tool.
-Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string. Everything it started ends with it: nothing is left running in the background.`,
+  description: `Runs a program in the sandbox of the workspace. ${DESCRIPTION}`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -87,6 +121,7 @@ Give the program and its arguments as a list. For pipes, globs and variables use
     originalContent: null,
     newContent: null,
     risk: "high",
+    changes: [],
   }),
   async apply({ todo }, args, call) {
     if (call.commands === undefined) {
@@ -102,6 +137,8 @@ Give the program and its arguments as a list. For pipes, globs and variables use
       signal: call.signal,
     });
     const { exitCode, signal, timedOut, truncated, stdout, stderr } = outcome;
+    const { removed = [], repositories = [] } = outcome;
+    const exceeded = outcome.exceeded ?? (signal === FILE_SIZE_SIGNAL ? "file_size" : undefined);
     return {
       data: {
         exit_code: exitCode,
@@ -111,22 +148,46 @@ Give the program and its arguments as a list. For pipes, globs and variables use
         stdout,
         stderr,
         tier: call.commands.status.tier,
+        ...(exceeded === undefined ? {} : { exceeded }),
+        ...(removed.length === 0 ? {} : { removed: removed.map(call.display) }),
+        ...(repositories.length === 0 ? {} : { repositories: repositories.map(call.display) }),
       },
     };
   },
   render(data, args) {
     const head = data.timed_out
       ? `Killed after ${args.timeout_ms} ms`
-      : data.exit_code === null
-        ? `Ended by signal ${data.signal}`
-        : `Exit code ${data.exit_code}`;
+      : data.exceeded !== undefined
+        ? `Killed: it passed the limit of ${LIMITS[data.exceeded] ?? data.exceeded}`
+        : data.exit_code === null
+          ? `Ended by signal ${data.signal}`
+          : `Exit code ${data.exit_code}`;
     const lines = [`${head}${data.tier === "none" ? " (not sandboxed)" : ""}`];
     if (data.stdout !== "") lines.push(shown(data.stdout));
     if (data.stderr !== "") lines.push("[errors]", shown(data.stderr));
     if (data.truncated) lines.push("[output truncated; more with max_output_bytes]");
+    if (data.removed !== undefined)
+      lines.push(`[removed, because other programs obey it: ${shortened(data.removed)}]`);
+    if (data.repositories !== undefined)
+      lines.push(`[kept without hooks and with git's own config keys: ${shortened(data.repositories)}]`);
     return lines.join("\n");
   },
 };
+
+const LIMITS: Readonly<Record<string, string>> = {
+  processes: "processes",
+  memory: "memory",
+  file_size: "the size of one file",
+};
+/** SIGXFSZ, which a process gets that writes beyond its limit. */
+const FILE_SIZE_SIGNAL = 25;
+/** Paths beyond these are counted. */
+const MAX_NAMED = 20;
+
+function shortened(paths: readonly string[]): string {
+  const named = paths.slice(0, MAX_NAMED).map(escapeControls).join(", ");
+  return paths.length > MAX_NAMED ? `${named} and ${paths.length - MAX_NAMED} more` : named;
+}
 
 /** @throws FilewrightError INVALID_ARGUMENT where the form of the command does not fit `shell` */
 function argvOf({ command, shell }: Args): readonly string[] {

@@ -34,10 +34,35 @@ export function textOrTexts(description: string, more: Partial<Schema> = {}): Sc
   };
 }
 
+/** What an answer says besides: a property of the data of tools that search. */
+export const WARNINGS: Schema = {
+  type: "array",
+  items: { type: "string" },
+  description: "What else is to be known of the answer, such as what was left out.",
+};
+
 /** One of a few words. */
 export function choice(description: string, values: readonly string[], byDefault: string): Schema {
   return { type: "string", enum: values, description, default: byDefault };
 }
+
+/** How long a call that walks may take. */
+export function timeout(when = "After this time the call ends with TIMEOUT."): Schema {
+  return integer(`${when} In milliseconds.`, {
+    default: DEFAULT_TIMEOUT_MS,
+    minimum: 1,
+    maximum: MAX_TIMEOUT_MS,
+  });
+}
+
+/** What the time of a changing call means. */
+export const BEFORE_WRITING =
+  "A call that has not begun to write by then ends with TIMEOUT; one that has is finished.";
+
+/** Milliseconds that a call which walks may take where it does not say. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** The longest time that a timer can be set to, in milliseconds. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** A path, relative to the workspace or absolute. */
 export function path(what: string, more: Partial<Schema> = {}): Schema {

@@ -1,8 +1,9 @@
 /** `stat`: the facts about one path. */
 import type { FsStat } from "../backends/backend.ts";
-import { lstatVia, readLinkVia, readVersioned } from "../backends/fallback.ts";
+import { lstatVia, readVersioned } from "../backends/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
+import { NOT_SHOWN, shownTarget } from "./link-target.ts";
 import { compile, object } from "./schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
 import { escapeControls, isoTime } from "./text.ts";
@@ -32,6 +33,7 @@ export interface StatData {
   readonly is_dir: boolean;
   readonly is_file: boolean;
   readonly is_symlink: boolean;
+  /** Where a link points, as written; absent where that lies outside, or is kept by a rule. */
   readonly target?: string;
   readonly mime?: string;
   readonly hash?: string;
@@ -114,8 +116,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     if (at.directory && !facts.isDir) throw refuse("NOT_DIRECTORY", at);
     // Nothing but the content tells the media type.
     const looked = facts.isFile && (args.hash || !call.brief);
-    const target =
-      facts.type === "symlink" ? (facts.target ?? (await readLinkVia(call.fs, at.path))) : undefined;
+    const target = facts.type === "symlink" ? await shownTarget(call, at.path, facts.target) : undefined;
     const data: StatData = {
       name: nameOf(at.path) || "/",
       path: call.display(at.path),
@@ -137,7 +138,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   render: (data) => {
     let text = "";
     for (const key of SHOWN) {
-      const value = data[key];
+      const value = key === "target" && data.is_symlink ? (data.target ?? NOT_SHOWN) : data[key];
       if (value === undefined) continue;
       const shown = typeof value === "string" ? escapeControls(value) : value;
       text += text === "" ? `${key}: ${shown}` : `\n${key}: ${shown}`;

@@ -9,8 +9,8 @@
  * replaces.
  */
 import type { Grant, Intent, Location } from "../access/index.ts";
-import type { SandboxProvider } from "../backends/sandbox.ts";
-import type { Durability, FsBackend, MaybePromise } from "../backends/backend.ts";
+import type { SandboxProvider, SandboxStatus } from "../backends/sandbox.ts";
+import type { Durability, EntryType, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ImageBlock, Readers } from "../readers/index.ts";
 import type { MatchMode } from "../engine/edit.ts";
@@ -29,6 +29,19 @@ export interface PathUse {
   readonly entry?: boolean;
   /** Everything below it changes too, so that the lock covers it. */
   readonly tree?: boolean;
+  /** Although the entry is meant, a file's content goes through a link that is there. */
+  readonly writesThrough?: boolean;
+  /** What the call does there besides, in terms of other tools: rules on those hold too. */
+  readonly effects?: readonly PathEffect[];
+}
+
+/** Another tool's work that a call does on one of its paths. */
+export interface PathEffect {
+  readonly tool: "delete" | "move" | "copy";
+  /** As that tool would be given them. */
+  readonly args: object;
+  /** Only where something is there already: what the call replaces. */
+  readonly ifThere?: boolean;
 }
 
 /** Where the workspace may read and write: what `access_info` tells. */
@@ -43,6 +56,8 @@ export interface AccessSummary {
   readonly sandbox: {
     readonly fs: "enforced" | "partial" | "none";
     readonly net: "enforced" | "partial" | "none";
+    /** What holds for commands, where they are run. */
+    readonly commands?: SandboxStatus;
   };
 }
 
@@ -65,6 +80,10 @@ export interface Call {
   readonly limits: Limits;
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
+  /** Milliseconds that are left of the call's `timeout_ms`; 0 when it is over. */
+  timeLeft?(): number;
+  /** From now on the call's `timeout_ms` does not count: somebody is asked, or it begins to write. */
+  untimed?(): void;
   /** The locations of the tool's `paths`, in that order. */
   readonly locations: readonly Location[];
   /**
@@ -88,6 +107,10 @@ export interface Call {
   readonly brief: boolean;
   /** The names of ignore files that searches mind, lowest precedence first; undefined: the usual ones. */
   readonly ignoreFiles: readonly string[] | undefined;
+  /** Whether an absolute path may be told, such as the target of a link: it is neither outside nor kept by a rule. */
+  mayTell(path: string): boolean;
+  /** Whether a rule wants to be asked about what a search could reach, so that it was left out. */
+  readonly leavesOut: boolean;
   /** How edits match where a call does not say. */
   readonly edit: EditDefaults;
   /** The versions of files that the caller has seen. */
@@ -109,6 +132,8 @@ export interface Progress {
 /** What a reading tool, or an applied change, gives. */
 export interface Answer<Data> {
   readonly data: Data;
+  /** What to know besides: added to `data.warnings`, and to texts that have no fixed form. */
+  readonly warnings?: readonly string[];
   readonly content?: readonly ImageBlock[];
 }
 
@@ -126,6 +151,26 @@ export interface Preview {
   readonly hash?: string;
   /** Further versions that the approval rests upon, such as those of everything below a directory. */
   readonly base?: readonly BaseVersion[];
+  /** Every path that the change makes, replaces, moves or removes. */
+  readonly changes: readonly PreviewChange[];
+  /** The content that would be written, where it is not text. */
+  readonly newBytes?: Uint8Array;
+  /** Why `changes` is not all of it, in a few words; absent where it is. */
+  readonly incomplete?: string;
+}
+
+/** One path of a preview. */
+export interface PreviewChange {
+  /** Absolute. */
+  readonly path: string;
+  readonly kind: "create" | "edit" | "delete" | "move" | "copy";
+  readonly type: EntryType;
+  /** Where it comes from, of what is moved or copied. */
+  readonly from?: string;
+  /** `sha256:` of the new content, where that is known. */
+  readonly hash?: string;
+  /** The new permission bits in octal, where they change. */
+  readonly mode?: string;
 }
 
 /** A change that is computed but not made. */
@@ -136,6 +181,15 @@ export interface Plan<Data, Todo> {
   readonly todo: Todo;
   /** The versions the plan was computed from; null where there was nothing. */
   readonly base: readonly BaseVersion[];
+  /** The files that are changed in part, so that only the lines concerned must have been seen. */
+  readonly touched?: readonly TouchedFile[];
+}
+
+/** A file that a plan changes in part. */
+export interface TouchedFile {
+  readonly path: string;
+  readonly before: Uint8Array;
+  readonly after: Uint8Array;
 }
 
 /** The version of one path when it was read. */
@@ -180,6 +234,13 @@ interface ToolBase<Args, Data> {
 /** A tool that changes nothing. */
 export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "read";
+  /** Whether it finds paths that the call does not name. Its data has `warnings` then. */
+  readonly searches?: boolean;
+  /**
+   * Whether a call walks a tree, and so waits for its turn where many do. Left out: never.
+   * `partial`: when its time is up it gives what it has, by itself.
+   */
+  scans?(args: Args): boolean | "partial";
   run(args: Args, call: Call): MaybePromise<Answer<Data>>;
 }
 

@@ -5,10 +5,10 @@ import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fa
 import { isWithin } from "../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
-import { bytesForPreview, shownCounts, shownText, treeFacts } from "./preview.ts";
+import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts, versionsOf } from "./preview.ts";
 import { type ObjectSchema, object } from "./schema.ts";
-import { flag, path } from "./shared.ts";
-import { type BaseVersion, type Call, type Plan, type Preview, refuse } from "./tool.ts";
+import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
+import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
 
 /** The arguments of `copy` and of `move`. */
 export interface TransferArgs {
@@ -16,11 +16,15 @@ export interface TransferArgs {
   readonly destination: string;
   readonly overwrite?: boolean;
   readonly create_dirs?: boolean;
+  readonly timeout_ms?: number;
 }
 
-/** What is copied or moved: its real path. */
+/** What is copied or moved. */
 export interface TransferTodo {
+  /** Its real path. */
   readonly from: string;
+  /** Of a file: what must still be there. */
+  readonly version?: string | undefined;
 }
 
 /** The arguments, worded for one of the two. */
@@ -31,9 +35,15 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
       destination: path("The exact path it will have there (not the directory to put it in)"),
       overwrite: flag("Replace an existing destination. When false it is ALREADY_EXISTS.", false),
       create_dirs: flag("Make missing parent directories of the destination.", true),
+      timeout_ms: timeout(BEFORE_WRITING),
     },
     ["source", "destination"],
   );
+}
+
+/** An overwriting transfer deletes what it finds at its destination. */
+export function replacing(destination: string): PathEffect {
+  return { tool: "delete", args: { path: destination, recursive: true, missing_ok: true }, ifThere: true };
 }
 
 /** Looks at both ends. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT, PROTECTED_PATH and others */
@@ -72,8 +82,9 @@ export async function planTransfer(
     version: await currentVersion(call.fs, path, true),
     entry: true,
   });
-  const base = [...(source.isDir ? [] : [await seen(realFrom)]), await seen(to.path)];
-  return { todo: { from: realFrom }, base };
+  const own = source.isDir ? [] : [await seen(realFrom)];
+  const version = source.isFile ? (own[0]?.version ?? undefined) : undefined;
+  return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
 }
 
 /** @throws PROTECTED_PATH where the path is a root of the workspace, or holds one */
@@ -96,10 +107,13 @@ export async function previewTransfer(
   args: TransferArgs,
   call: Call,
 ): Promise<Preview> {
-  const to = (call.locations[1] as Location).path;
+  const to = await entryPathVia(call.fs, (call.locations[1] as Location).path);
   const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
-  // A move leaves what it moves as it is; of a copy the very content is approved.
   const tree = source.isDir ? await treeFacts(call, from) : undefined;
+  const entries = tree?.entries ?? [{ path: from, type: source.type }];
+  // A directory is merged into one that is there: whatever it replaces must be as it was shown.
+  const replaced = target?.isDir === true && tree !== undefined ? tree.entries.slice(1) : [];
+  const incomplete = tree === undefined ? undefined : incompleteTree(tree);
   const counts = tree === undefined ? "" : ` (${shownCounts(tree)})`;
   const before = target?.isFile ? await bytesForPreview(call, to) : null;
   const after =
@@ -111,6 +125,28 @@ export async function previewTransfer(
     originalContent: before === null ? null : shownText(before),
     newContent: after === null ? null : shownText(after),
     risk: target === null ? "low" : target.isDir ? "high" : "medium",
-    ...(tree === undefined || verb === "Move" ? {} : { base: tree.base }),
+    ...(tree === undefined
+      ? {}
+      : {
+          base: [
+            ...tree.base,
+            ...(await versionsOf(
+              call.fs,
+              replaced.map(({ path: source }) => below(source, from, to)),
+            )),
+          ],
+        }),
+    changes: entries.map(({ path: source, type }) => ({
+      path: below(source, from, to),
+      from: source,
+      kind: verb === "Copy" ? "copy" : "move",
+      type,
+    })),
+    ...(incomplete === undefined ? {} : { incomplete }),
   };
+}
+
+/** The path below `to` that stands for one below `from`. */
+function below(path: string, from: string, to: string): string {
+  return `${to}${path.slice(from.length)}`;
 }

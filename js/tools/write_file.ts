@@ -8,7 +8,7 @@ import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents
 import { diffOf } from "./difference.ts";
 import { contentPreview, encodeLike } from "./preview.ts";
 import { compile, object } from "./schema.ts";
-import { choice, EXPECTED_HASH, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
+import { choice, EXPECTED_HASH, flag, integer, path, PATH_ALIASES, text, WARNINGS } from "./shared.ts";
 import { countLines, escapeControls, isWellFormed, utf8 } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 
@@ -28,6 +28,8 @@ export interface WriteFileArgs {
 
 /** What `write_file` did. */
 export interface WriteFileData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
   readonly path: string;
   readonly operation: "create" | "update" | "append";
   /** Of the given content, once encoded. */
@@ -90,6 +92,7 @@ const outputSchema = object(
     lines_written: integer("Lines of the given content."),
     hash: text("Hash of the whole file now, for expected_hash."),
     diff: text("Unified diff against the content before."),
+    warnings: WARNINGS,
   },
   ["path", "operation", "bytes_written", "lines_written", "hash"],
 );
@@ -117,7 +120,12 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
       : found.bytes;
     const title = `${!found.exists ? "Create" : args.append ? "Add to" : "Replace"} ${args.path}`;
     const risk = found.exists && !args.append ? "medium" : "low";
-    return contentPreview({ title, location: 0, risk }, before, bytes, args.path);
+    const { path } = call.locations[0]!;
+    return contentPreview({ title, location: 0, risk }, before, bytes, {
+      typed: args.path,
+      path,
+      mode: args.mode,
+    });
   },
   revise: ({ todo }, args, newContent, call) =>
     planned(

@@ -6,14 +6,11 @@
 import {
   type AskGrant,
   compileRules,
-  type Decision,
   type GrantStore,
   makePermissions,
   memoryGrants,
   type Permissions,
-  type Place,
   type Rule,
-  type Rules,
   SandboxPolicy,
 } from "../access/index.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -22,10 +19,14 @@ import { oneOf } from "../hooks/approvers.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
-import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
+import { assertToolNames, gateOf } from "../schema/option.ts";
+import type { Limits } from "../tools/limits.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
 import { type BudgetOptions, makeBudget } from "./budget.ts";
+import { AGENT_OPTIONS } from "./option-schema.ts";
 import type { AccessOptions } from "./options.ts";
-import type { Session } from "./session.ts";
+import { RunningCalls } from "./running.ts";
+import type { Confined, Session } from "./session.ts";
 
 /** What an agent is given of its workspace. All of it narrows; what is left out is as the workspace has it. */
 export interface AgentOptions {
@@ -50,36 +51,34 @@ export interface AgentOptions {
   readonly budget?: BudgetOptions | undefined;
 }
 
-// A record, so that an option missing from it does not compile.
-const KNOWN: Record<keyof AgentOptions, true> = {
-  preset: true,
-  access: true,
-  permissions: true,
-  rules: true,
-  confirm: true,
-  limits: true,
-  budget: true,
-};
+const gate = gateOf("agent", AGENT_OPTIONS);
+
+/** An agent that uses the storage of its workspace has nothing to give back. */
+const NOTHING_OWN: Partial<Confined> & Pick<Confined, "release"> = { release: async () => {} };
 
 /** What an agent's calls share. @throws FilewrightError INVALID_ARGUMENT for what makes no sense */
-export async function agentSession(session: Session, name: string, options: AgentOptions): Promise<Session> {
+export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
   if (typeof name !== "string" || name === "")
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
-  for (const option of Object.keys(options)) {
-    if (Object.hasOwn(KNOWN, option)) continue;
-    throw new FilewrightError("INVALID_ARGUMENT", `there is no option '${option}' of an agent`);
-  }
+  const options = gate(given);
+  assertToolNames("agent", "rules", options.rules ?? [], TOOL_NAMES);
   const asks = options.permissions !== undefined || session.prompting !== undefined;
   // What is granted of secrets is granted to a backend: an agent that is asked by itself has its own.
   const apart = options.access !== undefined || asks;
-  const own = apart ? await session.confine(policyOf(session, options), session.resolver.policy) : {};
+  const own: Partial<Confined> & Pick<Confined, "release"> = apart
+    ? await session.confine(policyOf(session, options), session.resolver.policy)
+    : NOTHING_OWN;
   const { confirm, budget } = options;
+  const { policy } = own.resolver ?? session.resolver;
+  const rules = session.rules.with(compileRules(options.rules ?? [], policy));
   return Object.freeze({
     ...session,
     ...own,
+    running: new RunningCalls(session.running),
+    commands: session.commandsFor(policy, rules),
     agent: name,
     limits: lower(session.limits, options.limits ?? {}),
-    rules: strictest(session.rules, compileRules(options.rules ?? [])),
+    rules,
     approvals: makeApprovals(),
     permissions: asks ? permissionsOf(session, options) : session.permissions,
     ...(confirm === undefined ? {} : { confirmFor: withOwn(session, confirm) }),
@@ -114,32 +113,13 @@ function permissionsOf(session: Session, { permissions: own = {} }: AgentOptions
 
 function lower(limits: Limits, wanted: Partial<Limits>): Limits {
   const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
-  for (const [name, value] of entries) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      throw new FilewrightError("INVALID_ARGUMENT", `there is no limit '${name}'`);
-    if (!(Number.isSafeInteger(value) && value > 0))
-      throw new FilewrightError("INVALID_ARGUMENT", `limits.${name} must be a positive integer`);
-  }
   const least = entries.map(([name, value]) => [name, Math.min(limits[name as keyof Limits], value)]);
   return Object.freeze({ ...limits, ...Object.fromEntries(least) });
 }
 
-/** The rules of the workspace, and those of the agent where they restrict more. */
-function strictest(workspace: Rules, agent: Rules): Rules {
-  return Object.freeze({
-    byPath: workspace.byPath || agent.byPath,
-    decide(tool: string, places: readonly Place[], args: object): Decision | undefined {
-      const first = workspace.decide(tool, places, args);
-      const own = agent.decide(tool, places, args);
-      if (first === "deny" || own === undefined || own === "allow") return first;
-      return own;
-    },
-  });
-}
-
 function withOwn(session: Session, confirm: Confirm): Session["confirmFor"] {
-  return (tool) => {
-    const others = session.confirmFor(tool);
+  return (tool, calledAs) => {
+    const others = session.confirmFor(tool, calledAs);
     return oneOf([...(others === undefined ? [] : [others]), confirm]);
   };
 }

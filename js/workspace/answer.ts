@@ -1,5 +1,6 @@
 /** What a caller is given back: a result within its budget, or a failure that is worded. */
 import type { Location } from "../access/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
 import { tell } from "../hooks/events.ts";
 import type { Meant } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/names.ts";
@@ -18,6 +19,8 @@ const REFUSALS: ReadonlySet<string> = new Set(["APPROVAL_DENIED", "HOOK_BLOCKED"
 /** Beyond the budget for the line that says what was cut. */
 const GRACE_BYTES = 500;
 
+const LEFT_OUT = "what a rule wants to be asked about is left out: name a path to be asked";
+
 /** The result of a call that worked. */
 export async function success(
   tool: AnyTool,
@@ -27,16 +30,20 @@ export async function success(
   call: Call,
   modifiedByHook: readonly string[],
   started: number,
+  fixedText: boolean = false,
 ): Promise<Success<unknown>> {
   let { data } = answer;
+  const { warnings = [] } = answer;
   let text = render(data, args, call);
   let cut = false;
   const budget = call.limits.outputBytes;
   if (!fits(text, budget)) {
+    await turnOfOthers();
     const { lines } = linesThatFit(text, budget);
     const { shrink } = tool as AnyReading;
     if (shrink !== undefined && lines > 0) {
       data = await shrink.call(tool, data, args, lines, call);
+      await turnOfOthers();
       text = render(data, args, call);
     }
     if (!fits(text, budget + GRACE_BYTES)) {
@@ -44,6 +51,17 @@ export async function success(
       text = cutText(text, budget);
       data = { ...(data as object), truncated: true };
     }
+  }
+  if (call.leavesOut) {
+    data = { ...(data as object), warnings: [LEFT_OUT] };
+    // A text that is JSON stays JSON.
+    if (render === tool.render && (args as { readonly format?: unknown }).format !== "json")
+      text += `\n[${LEFT_OUT}]`;
+  }
+  if (warnings.length > 0) {
+    const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
+    data = { ...(data as object), warnings: [...others, ...warnings] };
+    if (!fixedText) text += warnings.map((warning) => `\n[${warning}]`).join("");
   }
   if (modifiedByHook.length > 0) text += `\n[arguments modified by a hook: ${modifiedByHook.join(", ")}]`;
   if (modifiedByUser) text += "\n[content modified by the reviewer before it was approved]";
@@ -60,6 +78,11 @@ export async function success(
     : { ok: true, text, data, content: answer.content, meta };
 }
 
+/** Lets what else waits on the event loop run: a text beyond the budget took some milliseconds. */
+function turnOfOthers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
 /** The beginning of a text that no tool knows how to shorten, with a line that says so. */
 function cutText(text: string, budget: number): string {
   const { end } = linesThatFit(text, budget);
@@ -67,7 +90,12 @@ function cutText(text: string, budget: number): string {
   return `${kept}\n[output cut at ${budget} bytes; truncated]`;
 }
 
-/** The result of a call that did not. */
+/** What a call may see whose arguments are not known, or that was not let through. */
+function unaskedView({ rules, views }: Session, tool: string): FsBackend {
+  return views.of({ rules: rules.forCall(tool), hidden: ["deny", "ask"] });
+}
+
+/** The result of a call that did not work. `fs`: the storage as the call saw it, where it came to that. */
 export async function failure(
   session: Session,
   tool: Pick<AnyTool, "name">,
@@ -76,6 +104,7 @@ export async function failure(
   locations: readonly Location[],
   started: number,
   meant: Meant | undefined,
+  fs: FsBackend = unaskedView(session, tool.name),
 ): Promise<Failure> {
   const meta: Meta = { duration_ms: performance.now() - started, truncated: false };
   if (thrown instanceof BatchFailed) {
@@ -93,7 +122,7 @@ export async function failure(
     tool: tool.name,
     uses,
     locations,
-    fs: session.fs,
+    fs,
     display: session.resolver.display,
     names: meant?.names ?? OWN_NAMES,
   });

@@ -15,11 +15,20 @@ import type { Call, PathUse } from "../tools/tool.ts";
 import { failure } from "./answer.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import { nothingDone } from "./batch-outcomes.ts";
-import { rootsOf } from "./change.ts";
-import { type AnyChanging, type AnyReading, type CallOptions, enter, previewed } from "./enter.ts";
+import type { Trial } from "./batch-trial.ts";
+import {
+  type AnyChanging,
+  type AnyReading,
+  type CallOptions,
+  enter,
+  type Entered,
+  previewed,
+} from "./enter.ts";
 import { knownTool } from "./known.ts";
 import type { ToolResult } from "./result.ts";
+import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
+import { type AskedPlace, withPlaces } from "./written-places.ts";
 
 /** One operation on its way. */
 export interface Operation {
@@ -31,8 +40,12 @@ export interface Operation {
   locations: Location[];
   /** What the reviewer put in place of the planned content. */
   revisions: readonly string[];
+  /** What its trial came upon; undefined for a reading one. */
+  trial: Trial | undefined;
   /** Once its paths are judged. */
   call: Call | undefined;
+  /** Storage as the operation may see it. */
+  view: Entered["view"];
   result: ToolResult | undefined;
 }
 
@@ -69,6 +82,8 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
         uses: [],
         locations: [],
         revisions: [],
+        trial: undefined,
+        view: unseen,
         call,
         result,
       });
@@ -78,6 +93,11 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
     }
   }
   return operations;
+}
+
+/** Before its paths are judged an operation sees nothing. */
+function unseen(): never {
+  throw new FilewrightError("INTERNAL", "an operation was begun before it was judged");
 }
 
 /** Runs the hooks of an operation, judges the paths it ends up with, and tells what the rules say. */
@@ -110,7 +130,18 @@ export async function admitted(
   }
   operation.uses = [];
   operation.locations = [];
-  const { call, ruled } = await enter(session, tool, operation.args, operation, began, options);
+  const { args } = operation;
+  const { call, ruled, view } = await enter(
+    session,
+    tool,
+    args,
+    operation,
+    began,
+    options,
+    undefined,
+    overlay,
+  );
+  operation.view = view;
   // What was asked about a further path holds for the repetition, which must not ask under locks.
   const known = new Map<string, Location>();
   operation.call = {
@@ -130,10 +161,12 @@ export function reviewerOf(
   session: Session,
   { tool, locations }: Operation,
   ruled: Decision | undefined,
+  places: readonly AskedPlace[],
 ): Confirm | undefined {
   const { requireApproval, approvals } = session;
   const confirm = session.confirmFor(tool.name);
   const byDefault = requireApproval || confirm !== undefined ? "ask" : "allow";
-  const asked = mustAsk(ruled ?? byDefault, confirm, approvals, tool.name, rootsOf(locations));
+  const decision = withPlaces(ruled ?? byDefault, places, confirm);
+  const asked = mustAsk(decision, confirm, approvals, tool.name, rootsOf(locations));
   return asked ? confirm : undefined;
 }

@@ -3,25 +3,29 @@
  *
  * First everything is tried on an overlay: hooks run, rules decide, people are
  * asked, and nothing is locked or written, so that what fails, fails here. Then
- * all paths are locked at once, what was approved is compared with what is
- * there, and the operations are repeated on storage as one change of the journal,
- * which takes them all back when one fails or the process dies.
+ * all paths are locked at once and the operations are repeated on storage as one
+ * change of the journal, which takes them all back when one fails or the process
+ * dies. Where somebody was asked, each operation must be what was shown, or the
+ * batch is a CONFLICT; see `batch-trial.ts`.
  */
 import { OverlayBackend } from "../backends/overlay.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../tools/batch.ts";
 import { trialOf } from "../tools/seen.ts";
-import type { Answer, BaseVersion, Call, Tool } from "../tools/tool.ts";
+import type { Answer, Call, Tool } from "../tools/tool.ts";
 import { failure } from "./answer.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import { admitted, type Operation, prepare, reviewerOf, single } from "./batch-operations.ts";
 import { afterwards, inOrder, outcome } from "./batch-outcomes.ts";
-import { compare, lockAll, MAX_PLANS, review, stopIfCancelled } from "./change.ts";
-import { type CallOptions, permit } from "./enter.ts";
-import { noteWritten, wantSeen } from "./guard.ts";
+import { asShown, ownVersionsOf, Trials } from "./batch-trial.ts";
+import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "./change.ts";
+import type { CallOptions } from "./enter.ts";
+import { applyGuarded, isUnseen, wantSeen } from "./guard.ts";
 import { effectsOf, hashesOf, type Trace } from "./observe.ts";
 import type { ErrorData, ToolResult } from "./result.ts";
+import { compareVersions, type Reviewed, review } from "./review.ts";
 import type { Session } from "./session.ts";
+import { type AskedPlace, judgeWritten, warningsOf } from "./written-places.ts";
 
 /** Runs one call by itself. */
 export type RunCall = (
@@ -44,34 +48,46 @@ export async function runBatch(
   const operations = await prepare(args, session);
   const overlay = new OverlayBackend(session.fs);
   const seen = trialOf(call.seen);
-  const approved: BaseVersion[] = [];
+  const trials = new Trials();
+  const mayAsk = !args.dry_run && operations.some(({ tool }) => session.confirmFor(tool.name) !== undefined);
+  const unasked: AskedPlace[] = [];
   let asked = false;
   await inOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
     const ruled = await admitted(session, operation, options, overlay);
-    const own: Call = { ...(operation.call as Call), fs: overlay, seen };
-    if (tool.kind === "read") {
-      if (ruled === "ask") await permit(session, tool, operation.locations, options);
-      return tool.run(operation.args, own);
-    }
+    const own: Call = { ...(operation.call as Call), seen };
+    if (tool.kind === "read") return tool.run(operation.args, own);
     let plan = await tool.plan(operation.args, own);
-    if (plan.settled !== undefined) return plan.settled;
-    if (session.guard) await wantSeen(tool.name, operation.args, operation.uses, own);
-    approved.push(...plan.base.filter(({ path }) => !overlay.touched(path)));
-    const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled);
+    if (plan.settled !== undefined) {
+      if (mayAsk) operation.trial = await trials.settled(operation, own);
+      return plan.settled;
+    }
+    const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
+    const places = await judgeWritten(session, await lockKeys(operation.uses, own));
+    if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
+    const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled, places);
+    let reviewed: Reviewed<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;
-      const reviewed = await review(session, tool, plan, operation.args, own, reviewer);
+      if (session.guard) await wantSeen(reviewable, plan);
+      reviewed = await review(session, reviewable, plan, reviewer);
       plan = reviewed.plan;
-      approved.push(...reviewed.base.filter(({ path }) => !overlay.touched(path)));
       operation.revisions = reviewed.revisions;
     }
-    return tool.apply(plan, operation.args, own);
+    if (mayAsk) operation.trial = await trials.note(operation, own, plan.base, reviewed);
+    try {
+      return await applyGuarded(session.guard, { ...reviewable, call: own }, plan);
+    } catch (error) {
+      // Nothing is locked during the trial: another call may have been faster.
+      if (reviewed !== undefined || isUnseen(error) || !isConflict(error)) throw error;
+      return repeat(operation, own, session.guard);
+    }
   });
-  if (!args.dry_run) await commit(session, operations, asked ? approved : [], call, options, trace);
+  if (!args.dry_run) await commit(session, operations, asked, call, options, trace);
   const results = await afterwards(session, operations, options);
   const changed = !args.dry_run && operations.some(({ tool }) => tool.kind === "change");
-  return { data: { results, applied: changed, rolled_back: false } };
+  const warnings = changed ? warningsOf(unasked) : [];
+  return { data: { results, applied: changed, rolled_back: false }, warnings };
 }
 
 /** Every operation as a call of its own; a failure stops none of the others. */
@@ -104,7 +120,7 @@ async function eachAlone(
 async function commit(
   session: Session,
   operations: readonly Operation[],
-  approved: readonly BaseVersion[],
+  asked: boolean,
   call: Call,
   options: CallOptions,
   trace: Trace | undefined,
@@ -115,20 +131,18 @@ async function commit(
   await inOrder(session, operations, options, undefined, async (run) => {
     const unlock = await lockAll(session, uses, { ...call, locations });
     try {
-      await compare(approved, session.fs);
+      if (asked) await compareVersions(ownVersionsOf(operations), session.fs);
       const hashes = session.hashes ? await hashesOf(uses, { ...call, locations }) : undefined;
       const { callId, agent } = call;
       const about = { callId, tool: "batch", agent, takeBack: "always" } as const;
       await session.journal.change(session.fs, about, (fs) =>
         run(async (operation) => {
           stopIfCancelled(call.signal);
-          const { tool, args } = operation;
-          const own: Call = { ...(operation.call as Call), fs };
-          const guarded = session.guard && tool.kind === "change";
-          if (guarded) await wantSeen(tool.name, args, operation.uses, own);
-          const answer = await repeat(operation, own);
-          if (guarded) await noteWritten(tool.name, args, operation.uses, own);
-          return answer;
+          const { tool } = operation;
+          // What is only read needs no record, and searches on storage are the fast ones.
+          const seen = tool.kind === "read" ? operation.view() : operation.view(fs);
+          const own: Call = { ...(operation.call as Call), fs: seen };
+          return asked ? asShown(operation, own, session.guard) : repeat(operation, own, session.guard);
         }),
       );
       if (trace !== undefined) {
@@ -142,17 +156,25 @@ async function commit(
   });
 }
 
-async function repeat({ tool, args, revisions }: Operation, call: Call): Promise<Answer<unknown>> {
+/** Makes an operation again as it was planned by now, which may be on what another writer left. */
+async function repeat(
+  { tool, args, uses, revisions }: Operation,
+  call: Call,
+  isGuarded: boolean,
+): Promise<Answer<unknown>> {
   if (tool.kind === "read") return tool.run(args, call);
   for (let attempt = 1; ; attempt++) {
     let plan = await tool.plan(args, call);
     if (plan.settled !== undefined) return plan.settled;
     for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
     try {
-      return await tool.apply(plan, args, call);
+      return await applyGuarded(isGuarded, { tool, args, uses, call }, plan);
     } catch (error) {
-      if (attempt === MAX_PLANS || !(error instanceof FilewrightError) || error.code !== "CONFLICT")
-        throw error;
+      if (attempt === MAX_PLANS || isUnseen(error) || !isConflict(error)) throw error;
     }
   }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof FilewrightError && error.code === "CONFLICT";
 }

@@ -1,5 +1,4 @@
 /** What an agent may use up in all: counted per agent, refused when it is spent. */
-import { FilewrightError } from "../engine/errors.ts";
 import { utf8Length } from "../tools/text.ts";
 import type { Limits } from "../tools/limits.ts";
 import { type Failure, refused, type ToolResult } from "./result.ts";
@@ -30,14 +29,8 @@ export interface Budget {
   spent(): Spent;
 }
 
-/** Makes a budget of which nothing is spent, out of another where there is one. @throws FilewrightError INVALID_ARGUMENT */
+/** Makes a budget of which nothing is spent, out of another where there is one. */
 export function makeBudget(options: BudgetOptions, outer?: Budget): Budget {
-  for (const [name, value] of Object.entries(options)) {
-    if (name !== "calls" && name !== "outputBytes")
-      throw new FilewrightError("INVALID_ARGUMENT", `there is no option 'budget.${name}'`);
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      throw new FilewrightError("INVALID_ARGUMENT", `budget.${name} must be an integer from 0 on`);
-  }
   const { calls: mostCalls = Number.POSITIVE_INFINITY, outputBytes: mostBytes = Number.POSITIVE_INFINITY } =
     options;
   let [calls, outputBytes] = [0, 0];

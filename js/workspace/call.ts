@@ -6,6 +6,7 @@
  * here. It answers with a result; it rejects only with what a hook raised.
  */
 import type { Location } from "../access/index.ts";
+import type { FsBackend } from "../backends/backend.ts";
 import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Meant, PresetTool } from "../presets/preset.ts";
@@ -15,10 +16,12 @@ import type { PathUse, Tool } from "../tools/tool.ts";
 import { failure, success } from "./answer.ts";
 import { runBatch } from "./batch.ts";
 import type { Budget } from "./budget.ts";
+import { CallSignal } from "./call-signal.ts";
 import { type Changed, change, stopIfCancelled } from "./change.ts";
-import { type AnyChanging, type AnyTool, type CallOptions, enter, permit, previewed } from "./enter.ts";
+import { type AnyChanging, type AnyTool, type CallOptions, enter, previewed } from "./enter.ts";
 import type { ToolResult } from "./result.ts";
 import { observed, type Trace } from "./observe.ts";
+import { scanQueue } from "./scans.ts";
 import type { Session } from "./session.ts";
 
 /** A call in the words of a preset. */
@@ -69,11 +72,18 @@ async function perform(
   session: Session,
   known: Tool,
   given: unknown,
-  options: CallOptions,
+  asked: CallOptions,
   spoken: Spoken | undefined,
   trace?: Trace,
 ): Promise<ToolResult> {
   const started = performance.now();
+  const limited = new CallSignal(asked.signal);
+  const ended = session.running.begin(() => limited.cancel());
+  // A read of one file ends before anybody could cancel it, unless somebody else is asked on the way.
+  const alone = QUICK.has(known.name) && session.hooks.length === 0 && session.permissions === undefined;
+  const options: CallOptions = alone ? asked : { ...asked, signal: limited.signal };
+  let queuedMs = 0;
+  let endTurn: (() => void) | undefined;
   const began = session.permissions?.begin() ?? 0;
   // A tool only ever receives what it made itself: its own arguments, plans and data.
   let tool = known as unknown as AnyTool;
@@ -83,6 +93,7 @@ async function perform(
   const calledAs = spoken?.tool.name;
   let raw: Arguments = {};
   let result: ToolResult;
+  let seen: FsBackend | undefined;
   try {
     stopIfCancelled(options.signal);
     if (spoken !== undefined) {
@@ -107,24 +118,54 @@ async function perform(
         args = tool.parse(raw);
       }
     }
-    const { call, ruled } = await enter(session, tool, args, { uses, locations }, began, options, meant);
+    // Whoever is asked may be asked under the name that a preset gives the tool.
+    const asking =
+      calledAs === undefined || session.hooks.length === 0
+        ? session
+        : { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
+    const { call: entered, ruled } = await enter(
+      asking,
+      tool,
+      args,
+      { uses, locations },
+      began,
+      options,
+      meant,
+    );
+    const timeoutMs = NOT_OURS.has(tool.name) ? undefined : timeoutOf(args);
+    const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
+    seen = call.fs;
     let changed: Changed<unknown>;
     if (tool.kind === "read") {
-      if (ruled === "ask") await permit(session, tool, locations, options);
+      const scans = tool.scans?.(args) ?? false;
+      if (scans !== false) {
+        const turn = scanQueue.admit(clientOf(session, options), limited.signal);
+        if (turn instanceof Promise) {
+          const before = performance.now();
+          endTurn = await turn;
+          queuedMs = Math.max(1, Math.round(performance.now() - before));
+        } else endTurn = turn;
+        if (scans === "partial") limited.untimed();
+      }
       changed = { answer: await tool.run(args, call), modifiedByUser: false };
     } else if (tool.kind === "batch") {
       const answer = await runBatch(session, args as Required<BatchArgs>, call, options, runCall, trace);
       changed = { answer, modifiedByUser: false };
     } else {
-      changed = await change(session, tool, args, uses, call, ruled);
+      changed = await change(asking, tool, args, uses, call, ruled);
     }
     if (trace !== undefined) trace.effects ??= changed.effects;
     const text = meant?.text ?? tool.render;
-    result = await success(tool, text, changed, args, call, modified, started);
+    result = await success(tool, text, changed, args, call, modified, started, meant?.fixedText === true);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
-    result = await failure(session, tool, thrown, uses, locations, started, meant);
+    result = await failure(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
+  } finally {
+    endTurn?.();
+    limited.end();
+    ended();
   }
+  if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
   if (trace !== undefined) {
     trace.tool = tool.name;
     trace.changes = tool.kind !== "read";
@@ -135,6 +176,22 @@ async function perform(
   const { duration_ms } = result.meta;
   const after = hooksFor(session.hooks, "after", tool.name, calledAs);
   return runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+}
+
+/** Tools that look at one file and are never waited for. */
+const QUICK: ReadonlySet<string> = new Set(["read_file", "stat", "access_info"]);
+
+/** `timeout_ms` of these is minded by what they run. */
+const NOT_OURS: ReadonlySet<string> = new Set(["run_command"]);
+
+function timeoutOf(args: object): number | undefined {
+  const { timeout_ms: given } = args as { readonly timeout_ms?: unknown };
+  return typeof given === "number" ? given : undefined;
+}
+
+/** Whose turn it is: an agent of a workspace. */
+function clientOf(session: Session, { agent = session.agent }: CallOptions): string {
+  return `${session.workspace} ${agent ?? ""}`;
 }
 
 function subjectOf(tool: string, calledAs: string | undefined, options: CallOptions): Subject {

@@ -1,78 +1,89 @@
-/** Whether the options of a workspace make sense, before anything is opened. */
-import { isFsBackend } from "../backends/backend.ts";
+/** The gate of `openWorkspace`: options that make sense, in one form, before anything is opened. */
 import { FilewrightError } from "../engine/errors.ts";
-import { DEFAULT_LIMITS } from "../tools/limits.ts";
-import { nearest } from "../tools/nearest.ts";
+import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";
+import { presetToolNames } from "../presets/index.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
+const ENTRY = "openWorkspace";
+const gate = gateOf(ENTRY, WORKSPACE_OPTIONS);
+
+/** One root in its long form, its path as text. */
+export interface CheckedRoot {
+  readonly path: string;
+  readonly access: "read" | "write";
+}
+
+/** Options that were checked. Roots are in their long form. */
+export interface CheckedOptions extends Omit<WorkspaceOptions, "root" | "roots"> {
+  /** Undefined where `access` alone says where. */
+  readonly roots: readonly CheckedRoot[] | undefined;
+  /** Whether the root only names the working directory, so that a preset may say what is written. */
+  readonly rootAlone: boolean;
+}
+
 /** @throws FilewrightError INVALID_ARGUMENT naming the option, SANDBOX_SETUP_FAILED */
-export function check(options: WorkspaceOptions): void {
-  const fail = (message: string): never => {
-    throw new FilewrightError("INVALID_ARGUMENT", message);
-  };
-  for (const name of Object.keys(options)) {
-    if (OPTIONS.has(name)) continue;
-    const close = nearest(name, OPTIONS);
-    fail(`there is no option '${name}'${close === undefined ? "" : `; did you mean '${close}'?`}`);
-  }
-  if (options.kernel === "require" && options.backend !== undefined) {
+export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOptions {
+  const short = typeof given === "string" || isUrl(given);
+  const { root, roots, ...rest } = gate(short ? { root: given } : given);
+  if (root !== undefined && roots !== undefined)
+    throw wrongOption(ENTRY, "roots", "give root or roots, not both");
+  if (rest.kernel === "require" && rest.backend !== undefined) {
     throw new FilewrightError("SANDBOX_SETUP_FAILED", "the kernel confines the local disk alone", {
       hint: 'use kernel: "prefer"',
     });
   }
-  const { preserve = "possible" } = options;
-  if (preserve !== "possible" && preserve !== "strict") fail("preserve must be possible or strict");
-  if (preserve === "strict" && options.backend !== undefined)
-    fail('preserve: "strict" concerns the local disk alone');
-  if (options.backend !== undefined && !isFsBackend(options.backend))
-    fail("backend lacks methods of FsBackend");
-  const match = options.edit?.match;
-  if (match !== undefined && !["exact", "whitespace", "fuzzy"].includes(match))
-    fail("edit.match must be exact, whitespace or fuzzy");
-  if (options.root !== undefined && options.roots !== undefined) fail("give root or roots, not both");
-  if (options.roots?.length === 0) fail("roots must not be empty");
-  const names = options.ignoreFiles ?? [];
-  if (
-    names.some((name) => typeof name !== "string" || !/^[^/\0]+$/u.test(name)) ||
-    names.indexOf(".gitignore") > 0
-  )
-    fail("ignoreFiles must be names of files, .gitignore first");
-  for (const [name, value] of Object.entries(options.limits ?? {})) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) fail(`there is no limit '${name}'`);
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      fail(`limits.${name} must be a positive integer`);
-  }
+  if (rest.preserve === "strict" && rest.backend !== undefined)
+    throw wrongOption(ENTRY, "preserve", '"strict" concerns the local disk alone');
+  if (rest.backendId !== undefined && rest.backend === undefined)
+    throw wrongOption(ENTRY, "backendId", "names a backend, and none is given");
+  const { grantsFile, store } = rest.permissions ?? {};
+  if (grantsFile !== undefined && store !== undefined)
+    throw wrongOption(
+      ENTRY,
+      "permissions.store",
+      "give permissions.grantsFile or permissions.store, not both",
+    );
+  const { foreignTools: foreign = [] } = rest;
+  assertToolNames(ENTRY, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
+  assertToolNames(ENTRY, "hooks", rest.hooks ?? [], namesForHooks(rest.preset, foreign));
+  const all = roots ?? (root === undefined ? undefined : [root]);
+  return {
+    ...rest,
+    rootAlone: root !== undefined,
+    roots: all?.map((one, index) => {
+      const where = roots === undefined ? "root" : `roots[${index}]`;
+      return typeof one === "string" || isUrl(one)
+        ? { path: pathOf(one, where), access: "write" }
+        : { path: pathOf(one.path, `${where}.path`), access: one.access ?? "write" };
+    }),
+  };
 }
 
-// A record, so that an option missing from it does not compile.
-const KNOWN: Record<keyof WorkspaceOptions, true> = {
-  root: true,
-  roots: true,
-  backend: true,
-  cwd: true,
-  access: true,
-  permissions: true,
-  preset: true,
-  hooks: true,
-  onHookError: true,
-  rules: true,
-  confirm: true,
-  requireApproval: true,
-  notify: true,
-  limits: true,
-  readers: true,
-  ignoreFiles: true,
-  durability: true,
-  preserve: true,
-  edit: true,
-  kernel: true,
-  index: true,
-  stateDir: true,
-  agent: true,
-  guard: true,
-  observers: true,
-  history: true,
-  findFiles: true,
-  commands: true,
-};
-const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
+/** The names that a hook may give its tool: ours, and those of every preset. */
+function namesForHooks(preset: WorkspaceOptions["preset"], foreign: readonly string[]): ReadonlySet<string> {
+  const own = typeof preset === "object" ? preset.tools.map(({ name }) => name) : [];
+  return new Set([...TOOL_NAMES, ...presetToolNames(), ...own, ...foreign]);
+}
+
+function isUrl(value: unknown): value is URL {
+  return (
+    typeof value === "object" && value !== null && Object.prototype.toString.call(value) === "[object URL]"
+  );
+}
+
+/** The path of a root. @throws FilewrightError INVALID_ARGUMENT for a URL that names no local place */
+function pathOf(root: string | URL, where: string): string {
+  if (typeof root === "string") return root;
+  const { protocol, host, pathname, search, hash } = root;
+  if (protocol !== "file:" || (host !== "" && host !== "localhost"))
+    throw wrongOption(ENTRY, where, `must be a file: URL of this machine, got ${JSON.stringify(root.href)}`);
+  if (search !== "" || hash !== "" || /%2f|%00/iu.test(pathname))
+    throw wrongOption(ENTRY, where, `must name a path alone, got ${JSON.stringify(root.href)}`);
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    throw wrongOption(ENTRY, where, `has an escape that is no UTF-8, got ${JSON.stringify(root.href)}`);
+  }
+}

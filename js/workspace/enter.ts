@@ -3,13 +3,14 @@
  * locations, rules decide, directories are granted, somebody is asked about what
  * is only read. Nothing is read or changed for the call itself here.
  */
-import { type Decision, type Location, type Place, placeOf } from "../access/index.ts";
+import { type Decision, decide, type Location, placeOf, policySource, rulesSource } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { nameOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, denied, refusedBy } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";
+import { digestOf } from "../hooks/question.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Meant } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/names.ts";
@@ -19,12 +20,16 @@ import type { Arguments } from "../tools/schema.ts";
 import type { Seen } from "../tools/seen.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
-import { rootsOf } from "./change.ts";
+import { reachOf } from "./reach.ts";
+import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
+import type { ViewRequest } from "./views.ts";
 
 /** What a caller may say besides the arguments. */
 export interface CallOptions {
+  /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
+  /** Told how far a call over many files is. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Who calls: its reads, and its lines in logs, are its own. Default: the workspace's `agent`. */
   readonly agent?: string | undefined;
@@ -43,7 +48,16 @@ export interface Places {
   readonly locations: Location[];
 }
 
-/** From checked arguments to what a tool is given: locations, rules, grants. */
+/** A call that may happen, once whoever must be asked about a change has been. */
+export interface Entered {
+  readonly call: Call;
+  /** What the rules say of a change. Of what is only read, whoever must be asked has been. */
+  readonly ruled: Decision | undefined;
+  /** Other storage, such as an overlay, as this call may see it; without one the workspace's. */
+  view(storage?: FsBackend): FsBackend;
+}
+
+/** From checked arguments to what a tool is given: locations, rules, grants. `storage`: instead of the workspace's. */
 export async function enter(
   session: Session,
   tool: AnyTool,
@@ -52,18 +66,69 @@ export async function enter(
   began: number,
   options: CallOptions,
   meant?: Meant,
-): Promise<{ readonly call: Call; readonly ruled: Decision | undefined }> {
+  storage?: FsBackend,
+): Promise<Entered> {
   uses.push(...tool.paths(args));
   for (const use of uses) locations.push(judge(session, use));
-  const ruled = await rule(session, tool.name, uses, locations, args);
+  const ruled = await rule(session, { tool: tool.name, args, uses, locations, options, storage });
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries())
       await admit(session, tool.name, use, locations[index] as Location, began, options);
   }
+  if (tool.kind === "read" && ruled === "ask") await permit(session, tool, locations, options);
+  const seeing = seenBy(session, tool, args, locations, ruled);
+  const view = (other?: FsBackend): FsBackend =>
+    other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
   const memory = session.reads.of(options.agent ?? session.agent);
   // Only a memory that is still to be loaded is waited for.
   const seen = memory instanceof Promise ? await memory : memory;
-  return { call: makeCall(session, tool, args, locations, began, options, seen, meant), ruled };
+  const fs = view(storage);
+  const call = makeCall(session, tool, args, { fs, seeing, storage }, locations, began, options, seen, meant);
+  return { call, ruled, view };
+}
+
+/** What a call may see. */
+interface Seeing {
+  readonly request: ViewRequest;
+  readonly leavesOut: boolean;
+  /** Takes note that further paths were asked about. */
+  approve(paths: readonly string[]): void;
+}
+
+/**
+ * What the rules keep out of sight: what they deny, and for a tool that only
+ * reads what they want to be asked about, unless somebody has been asked.
+ */
+function seenBy(
+  session: Session,
+  tool: AnyTool,
+  args: object,
+  locations: readonly Location[],
+  ruled: Decision | undefined,
+): Seeing {
+  const rules = session.rules.forCall(tool.name, args);
+  const mayAsk =
+    tool.kind === "read" &&
+    ruled !== "ask" &&
+    rules.mayReach("/", ["ask"]) &&
+    !session.approvals.covers(tool.name, rootsOf(locations));
+  const approved: string[] = [];
+  // A tool that names no paths beforehand has them asked about one by one.
+  const oneByOne = mayAsk && locations.length === 0;
+  return {
+    request: {
+      rules,
+      hidden: mayAsk ? ["deny", "ask"] : ["deny"],
+      ...(oneByOne ? { approved } : {}),
+    },
+    leavesOut:
+      mayAsk &&
+      tool.searches === true &&
+      (oneByOne || locations.some((at) => rules.mayReach(at.path, ["ask"]))),
+    approve: (paths) => {
+      approved.push(...paths);
+    },
+  };
 }
 
 /** What a change would do, for a hook that wants to see it before it answers; `fs`: instead of the workspace's. */
@@ -77,15 +142,15 @@ export async function previewed(
   fs?: FsBackend,
 ): Promise<HookPreview> {
   const args = tool.parse(plainArguments(tool.name, raw, tool.aliases));
-  const { call } = await enter(session, tool, args, { uses: [], locations: [] }, began, options, meant);
-  const own = fs === undefined ? call : { ...call, fs };
-  const plan = await tool.plan(args, own);
+  const places = { uses: [], locations: [] };
+  const { call } = await enter(session, tool, args, places, began, options, meant, fs);
+  const plan = await tool.plan(args, call);
   const path = call.locations[0]?.path ?? "";
   if (plan.settled !== undefined) {
     const title = `${tool.title}: nothing changes`;
     return { title, path, diff: "", originalContent: null, newContent: null, risk: "low" };
   }
-  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, own);
+  const { title, location, diff, originalContent, newContent, risk } = await tool.preview(plan, args, call);
   return { title, path: call.locations[location]?.path ?? path, diff, originalContent, newContent, risk };
 }
 
@@ -103,24 +168,28 @@ function judge(session: Session, use: PathUse): Location {
   }
 }
 
-/** What the rules say of these paths. @throws FilewrightError APPROVAL_DENIED where one forbids it */
+/** A call, or a further path of it, that is to be decided about. */
+interface Ruling {
+  readonly tool: string;
+  readonly args: object;
+  readonly uses: readonly Pick<PathUse, "entry" | "tree" | "writesThrough" | "effects">[];
+  readonly locations: readonly Location[];
+  readonly options: CallOptions;
+  readonly storage: FsBackend | undefined;
+}
+
+/** What the sources of decisions say of a call. @throws FilewrightError APPROVAL_DENIED where one forbids it */
 async function rule(
   session: Session,
-  tool: string,
-  uses: readonly Pick<PathUse, "entry">[],
-  locations: readonly Location[],
-  args: object,
+  { tool, args, uses, locations, options, storage: fs = session.fs }: Ruling,
 ): Promise<Decision | undefined> {
-  const { rules, fs, resolver } = session;
-  const places: Place[] = [];
-  if (rules.byPath) {
-    for (const [index, at] of locations.entries())
-      places.push(await placeOf(fs, at, uses[index]?.entry === true, resolver.display));
-  }
-  const decision = rules.decide(tool, places, args);
+  const { rules, resolver } = session;
+  const { signal } = options;
+  const facts = await reachOf({ fs, rules, tool, args, uses, locations, signal });
+  const verdict = decide([policySource(resolver), rulesSource(rules)], facts);
   // Before anything is read: a refusal must not tell what is in the file.
-  if (decision === "deny") throw denied(`A rule forbids ${tool} here.`);
-  return decision;
+  if (verdict.decision === "deny") throw denied(verdict.reason);
+  return verdict.source === "none" ? undefined : verdict.decision;
 }
 
 /** Sees to the grant of a path. @throws FilewrightError GRANT_DENIED and others */
@@ -133,7 +202,8 @@ async function admit(
   { signal, agent = session.agent }: CallOptions,
 ): Promise<void> {
   const { secret } = session.resolver;
-  const wanted = { at, intent, entry, tool, began, secret, agent };
+  const { grantSecrets } = session.views;
+  const wanted = { at, intent, entry, tool, began, secret, grantSecrets, agent };
   await session.permissions?.admit(session.fs, wanted, signal);
 }
 
@@ -141,6 +211,11 @@ function makeCall(
   session: Session,
   tool: AnyTool,
   args: object,
+  {
+    fs,
+    seeing,
+    storage,
+  }: { readonly fs: FsBackend; readonly seeing: Seeing; readonly storage: FsBackend | undefined },
   locations: readonly Location[],
   began: number,
   options: CallOptions,
@@ -150,17 +225,22 @@ function makeCall(
   return {
     callId: tool.kind === "read" ? "" : newCallId(),
     agent: options.agent ?? session.agent,
-    fs: session.fs,
+    fs,
     limits: session.limits,
     durability: session.durability,
     edit: session.edit,
+    leavesOut: seeing.leavesOut,
+    mayTell: (path) => mayTell(session, tool.name, args, seeing.request, path),
     seen,
     signal: options.signal,
     locations,
     async locate(typed, intent) {
       const at = session.resolver.resolve(typed, intent);
-      const ruled = await rule(session, tool.name, [], [at], args);
-      if (ruled === "ask" && tool.kind === "read") await permit(session, tool, [at], options);
+      const ruling = { tool: tool.name, args, uses: [], locations: [at], options, storage };
+      if ((await rule(session, ruling)) === "ask" && tool.kind === "read") {
+        await permit(session, tool, [at], options);
+        seeing.approve((await placeOf(storage ?? session.fs, at, false)).slice(-1));
+      }
       await admit(session, tool.name, { intent }, at, began, options);
       return at;
     },
@@ -175,6 +255,19 @@ function makeCall(
     commands: session.commands,
     onProgress: options.onProgress,
   };
+}
+
+/** Whether a path that no call names may be told: neither the policy nor a rule keeps it from this call. */
+function mayTell(
+  session: Session,
+  tool: string,
+  args: object,
+  { hidden }: ViewRequest,
+  path: string,
+): boolean {
+  const facts = { tool, args, places: [[path]], effects: [], unchecked: [path] };
+  const { decision, source } = decide([policySource(session.resolver), rulesSource(session.rules)], facts);
+  return source === "policy" ? decision !== "deny" : !hidden.includes(decision);
 }
 
 /** A reading tool is only asked about where a rule says so. */
@@ -206,6 +299,9 @@ export async function permit(
       risk: "low",
       ...(agent === undefined ? {} : { agent }),
       scopes: scopesOf(tool.name, roots, false),
+      changes: [],
+      digest: digestOf(["filewright read 1", tool.name, locations.map((one) => one.path)]),
+      complete: true,
     },
     signal,
   );

@@ -1,72 +1,229 @@
 /**
- * Read before write: a file's content is only replaced by an agent that has seen
+ * Read before write: content is only replaced or removed by an agent that has seen
  * it, as it is now. Content decides, never times: a file that was touched is not
  * a conflict, one that another program rewrote always is.
+ *
+ * An edit needs the lines that it changes; whatever replaces or removes a file as a
+ * whole, by itself or in a directory, needs all of them.
  */
 import type { Location } from "../access/index.ts";
-import { readVersioned } from "../backends/fallback.ts";
+import type { FsStat } from "../backends/backend.ts";
+import { lstatOrNull, readVersioned } from "../backends/fallback.ts";
+import { walkTree } from "../backends/walk-tree.ts";
 import { engine } from "../engine/current.ts";
+import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { statOrNull } from "../tools/contents.ts";
-import { type Call, type PathUse, refuse } from "../tools/tool.ts";
+import { afterChange, type LineRange, licenses } from "../tools/line-ranges.ts";
+import { escapeControls } from "../tools/text.ts";
+import {
+  type Answer,
+  type Call,
+  type ChangingTool,
+  type PathUse,
+  type Plan,
+  refuse,
+  type TouchedFile,
+} from "../tools/tool.ts";
 
-/** Tools that put other content in the place of what is there. */
-const REPLACING: ReadonlySet<string> = new Set(["write_file", "edit_file", "apply_patch", "copy", "move"]);
+/** A change that is looked at. */
+export interface Guarded<Args extends object, Data, Todo> {
+  readonly tool: Pick<ChangingTool<Args, Data, Todo>, "name" | "apply">;
+  readonly args: Args;
+  readonly uses: readonly PathUse[];
+  readonly call: Call;
+}
 
-/** @throws FilewrightError CONFLICT where a file would be replaced that was not seen, or is another by now */
-export async function wantSeen(
-  tool: string,
-  args: object,
-  uses: readonly PathUse[],
+/** What of a file edited in part is known afterwards: the lines that were seen, moved with the edit. */
+type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
+
+/** Applies a plan; with the guard on, only on what was seen, and what was written counts as seen. */
+export async function applyGuarded<Args extends object, Data, Todo>(
+  isOn: boolean,
+  change: Guarded<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+): Promise<Answer<Data>> {
+  const { tool, args, call } = change;
+  if (!isOn) return tool.apply(plan, args, call);
+  const lines = await wantSeen(change, plan);
+  const answer = await tool.apply(plan, args, call);
+  await noteWritten(change, lines);
+  return answer;
+}
+
+/** @throws FilewrightError CONFLICT where something would be lost that was not seen, or is another by now */
+export async function wantSeen<Args extends object, Data, Todo>(
+  { tool, args, uses, call }: Guarded<Args, Data, Todo>,
+  { touched }: Plan<Data, Todo>,
+): Promise<SeenAfter> {
+  const after = new Map<string, readonly LineRange[]>();
+  const inPart = new Map(touched?.map((one) => [one.path, one]));
+  for (const at of writtenBy(tool.name, args, uses, call)) {
+    const part = inPart.get(at.path);
+    if (part !== undefined) await wantLinesSeen(call, at, part, after);
+    else if (touched !== undefined || !PARTIAL.has(tool.name)) await wantFileSeen(call, at, at.path);
+  }
+  const [first, second] = call.locations;
+  if (tool.name === "delete" && first !== undefined) {
+    if ((await lstatOrNull(call.fs, first.path))?.isDir === true)
+      await wantTreeSeen(call, first, first.path, first.path);
+    else await wantFileSeen(call, first, first.path, true);
+  }
+  if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
+    const target = await lstatOrNull(call.fs, second.path);
+    if (target?.isDir !== true) await wantFileSeen(call, second, second.path, true);
+    else if (tool.name === "copy") await wantTreeSeen(call, second, first.path, second.path);
+  }
+  return after;
+}
+
+/** Tools that change files in part. What a reviewer put in the place of their content is not asked about. */
+const PARTIAL: ReadonlySet<string> = new Set(["edit_file", "apply_patch"]);
+
+/** The files whose content a tool writes by itself. */
+function writtenBy(tool: string, args: object, uses: readonly PathUse[], call: Call): readonly Location[] {
+  if (tool !== "write_file" && !PARTIAL.has(tool)) return [];
+  if ((args as { readonly append?: unknown }).append === true) return [];
+  return call.locations.filter((_, index) => uses[index]?.intent === "write");
+}
+
+/** The files below `to` that stand for those below `from`; with both the same, all files of a tree. */
+async function wantTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
+  for await (const entry of walkTree(call.fs, from, call.signal)) {
+    if (entry.isDir) continue;
+    await wantFileSeen(call, at, `${to}${entry.path.slice(from.length)}`, true);
+  }
+}
+
+/** @param entry a link is not followed: what it leads to stays */
+async function wantFileSeen(call: Call, at: Location, path: string, entry = false): Promise<void> {
+  const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
+  if (stat === null || !stat.isFile || stat.size === 0) return;
+  const lines = await wantCurrent(call, at, path, stat);
+  if (lines !== undefined) throw partial(call, at, path, "only a part of it was read");
+}
+
+async function wantLinesSeen(
   call: Call,
+  at: Location,
+  touched: TouchedFile,
+  after: Map<string, readonly LineRange[]>,
 ): Promise<void> {
-  for (const at of replaced(tool, args, uses, call)) {
-    const stat = await statOrNull(call.fs, at.path);
-    if (stat === null || !stat.isFile) continue;
-    const seen = call.seen.recall(at.path);
-    if (seen === undefined) {
-      throw refuse("CONFLICT", at, {
-        message: "exists and was not read yet",
-        hint: "read it first, then repeat the change",
-        details: { reason: "not_read" },
-      });
-    }
-    if (seen.version !== undefined && seen.version === stat.version) continue;
-    if (seen.hash !== undefined && seen.hash === (await contentHash(call, at.path))) continue;
+  const stat = await statOrNull(call.fs, at.path);
+  if (stat === null || !stat.isFile) return;
+  const lines = await wantCurrent(call, at, at.path, stat);
+  if (lines === undefined) return;
+  const hunks = hunksOf(touched);
+  if (!licenses(lines, hunks)) throw partial(call, at, at.path, "lines that the edit changes were not read");
+  after.set(at.path, afterChange(lines, hunks));
+}
+
+function hunksOf({ before, after }: TouchedFile): readonly DiffHunk[] {
+  return engine().diff(before, after, { context: 0 }).hunks;
+}
+
+/** The lines that were seen of a file as it is now; undefined where all were. @throws FilewrightError CONFLICT */
+async function wantCurrent(
+  call: Call,
+  at: Location,
+  path: string,
+  stat: FsStat,
+): Promise<readonly LineRange[] | undefined> {
+  const seen = call.seen.recall(path);
+  if (seen === undefined) {
     throw refuse("CONFLICT", at, {
-      message: "changed since it was read",
-      details: { reason: "changed_since_read" },
+      message: `${named(call, at, path)} and was not read yet`,
+      hint: "read it first, then repeat the change",
+      details: { reason: "not_read", ...inside(call, at, path) },
     });
   }
+  const isSame =
+    (seen.version !== undefined && seen.version === stat.version) ||
+    (seen.hash !== undefined && seen.hash === (await contentHash(call, path)));
+  if (isSame) return seen.lines;
+  throw refuse("CONFLICT", at, {
+    message:
+      path === at.path
+        ? "changed since it was read"
+        : `${named(call, at, path)} and changed since it was read`,
+    details: { reason: "changed_since_read", ...inside(call, at, path) },
+  });
+}
+
+function named(call: Call, at: Location, path: string): string {
+  return path === at.path ? "exists" : `holds '${escapeControls(call.display(path))}', which exists`;
+}
+
+function inside(call: Call, at: Location, path: string): { readonly file?: string } {
+  return path === at.path ? {} : { file: call.display(path) };
+}
+
+function partial(call: Call, at: Location, path: string, why: string): FilewrightError {
+  const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
+  return refuse("CONFLICT", at, {
+    message: `${which}${why}`,
+    hint: "read the rest first, then repeat the change",
+    details: { reason: "partial_read", ...inside(call, at, path) },
+  });
 }
 
 /** Whether a failure is the guard's: planning again would not mend it. */
 export function isUnseen(error: unknown): boolean {
   const reason = error instanceof FilewrightError ? error.details?.["reason"] : undefined;
-  return reason === "not_read" || reason === "changed_since_read";
+  return reason === "not_read" || reason === "changed_since_read" || reason === "partial_read";
 }
 
-/** What the agent wrote, it has seen: notes what tools do not note themselves. */
-export async function noteWritten(
-  tool: string,
-  args: object,
-  uses: readonly PathUse[],
-  call: Call,
+/** What the agent wrote, it has seen; what it moved, it has seen as far as before. */
+async function noteWritten<Args extends object, Data, Todo>(
+  { tool, args, uses, call }: Guarded<Args, Data, Todo>,
+  lines: SeenAfter,
 ): Promise<void> {
-  for (const { path } of replaced(tool, args, uses, call)) {
-    if (call.seen.recall(path)?.hash !== undefined) continue;
-    const stat = await statOrNull(call.fs, path);
-    if (stat?.isFile === true) call.seen.note(path, stat.version, await contentHash(call, path));
+  const { seen, fs } = call;
+  const [first, second] = call.locations;
+  if (tool.name === "delete" && first !== undefined) forget(call, first.path);
+  if (tool.name === "move" && first !== undefined && second !== undefined) {
+    forget(call, second.path);
+    for (const path of seen.below(first.path)) {
+      const file = seen.recall(path);
+      seen.note(path, undefined);
+      if (file === undefined) continue;
+      seen.note(`${second.path}${path.slice(first.path.length)}`, file.version, file.hash, file.lines);
+    }
+  }
+  if (tool.name === "copy" && second !== undefined) {
+    const made = await lstatOrNull(fs, second.path);
+    if (made?.isFile === true) await noteFile(call, second.path, undefined);
+    else if (made?.isDir === true && first !== undefined) await noteCopies(call, first.path, second.path);
+  }
+  for (const { path } of writtenBy(tool.name, args, uses, call)) {
+    const part = lines.get(path);
+    if (part !== undefined || seen.recall(path)?.hash === undefined) await noteFile(call, path, part);
   }
 }
 
-/** The files whose content the call replaces. */
-function replaced(tool: string, args: object, uses: readonly PathUse[], call: Call): readonly Location[] {
-  if (!REPLACING.has(tool) || (args as { readonly append?: unknown }).append === true) return [];
-  return call.locations.filter((_, index) => {
-    const { argument, intent } = uses[index] as PathUse;
-    return intent === "write" && argument !== "source";
-  });
+function forget({ seen }: Call, top: string): void {
+  for (const path of seen.below(top)) seen.note(path, undefined);
+}
+
+async function noteFile(call: Call, path: string, lines: readonly LineRange[] | undefined): Promise<void> {
+  const stat = await statOrNull(call.fs, path);
+  call.seen.note(path, undefined);
+  if (stat?.isFile === true) call.seen.note(path, stat.version, await contentHash(call, path), lines);
+}
+
+/** Copies of a directory are the agent's own work; beyond so many they count as unread. */
+const MAX_COPIES = 2000;
+
+async function noteCopies(call: Call, from: string, to: string): Promise<void> {
+  let noted = 0;
+  for await (const entry of walkTree(call.fs, from, call.signal)) {
+    if (entry.type !== "file") continue;
+    if (noted === MAX_COPIES) return;
+    noted += 1;
+    const path = `${to}${entry.path.slice(from.length)}`;
+    const made = await lstatOrNull(call.fs, path);
+    if (made?.version !== undefined) call.seen.note(path, made.version);
+  }
 }
 
 /** The hash of a file's content now. */

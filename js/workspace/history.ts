@@ -99,17 +99,25 @@ export async function recover(session: Session): Promise<Recovery> {
     }
   };
   try {
-    return await session.journal.recover(session.fs, mine, async (paths, action) => {
-      const unlock = await locked(session, paths, undefined);
-      try {
-        return await action();
-      } finally {
-        unlock();
-      }
-    });
+    return await session.journal.recover(session.fs, mine, (paths, action) =>
+      lockedWhile(session, paths, action),
+    );
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
-    return { rolledBack: 0, ignored: 0, conflicts: [] };
+    return { rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] };
+  }
+}
+
+async function lockedWhile<T>(
+  session: Session,
+  paths: readonly string[],
+  action: () => Promise<T>,
+): Promise<T> {
+  const unlock = await locked(session, paths, undefined);
+  try {
+    return await action();
+  } finally {
+    unlock();
   }
 }
 

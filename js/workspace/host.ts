@@ -5,6 +5,8 @@
  */
 import type { IndexUse } from "../engine/search-types.ts";
 import type { GrantStore, SandboxPolicy } from "../access/index.ts";
+import type { CommandOptions } from "../backends/command-options.ts";
+import type { CommandPolicy, SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { JournalStore } from "../journal/index.ts";
@@ -39,10 +41,14 @@ export interface LocalHost {
   open(settings: LocalSettings): LocalStorage;
   /** Grants in a file. @throws FilewrightError INVALID_ARGUMENT where it cannot be trusted */
   grants(file: string, stateDir: string | undefined): Promise<GrantStore & { readonly file: string }>;
+  /** Whether a backend is the local disk, so that its paths name files of this machine. */
+  isDisk(backend: FsBackend): boolean;
   /** Where changes are recorded. */
   journal(stateDir: string | undefined): JournalStore;
   /** Where private files are kept: absolute. */
   stateDir(given: string | undefined): string;
+  /** The sandbox for commands. @throws FilewrightError SANDBOX_SETUP_FAILED */
+  commands(options: CommandOptions, policy: CommandPolicy): SandboxProvider;
   /** What a relative root is relative to. */
   cwd(): string;
   /** The user's home directory. */
@@ -65,6 +71,11 @@ export function localHost(): LocalHost {
     "UNSUPPORTED_PLATFORM",
     "There is no local disk here; pass a backend, such as new MemoryBackend().",
   );
+}
+
+/** Whether a backend is the host's local disk. */
+export function isDisk(backend: FsBackend): boolean {
+  return host?.isDisk(backend) === true;
 }
 
 /** The user's home directory, where the host has one. */

@@ -8,15 +8,23 @@ export type { CallOptions } from "./enter.ts";
 export type { HistoryEntry, Undone } from "./history.ts";
 export { openWorkspace } from "./open.ts";
 export type { AccessOptions, RootSpec, WorkspaceOptions } from "./options.ts";
-export { type Mention, type MentionResolver, type Mentions, resolveMentions } from "./mentions.ts";
+export {
+  type Mention,
+  type MentionOptions,
+  type MentionResolver,
+  type Mentions,
+  resolveMentions,
+} from "./mentions.ts";
 export type { PermissionOptions } from "./permissions.ts";
 export { makeReads, type Reads, type ReadStore } from "./reads.ts";
 export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "./result.ts";
 export type {
   AgentWorkspace,
   Capabilities,
+  WorkspaceLockOptions,
   ToolDefinition,
   ToolMethods,
+  UndoOptions,
   Workspace,
   WorkspaceApprovals,
   WorkspaceGrants,

@@ -5,6 +5,7 @@ import process from "node:process";
 import { openGrantsFile } from "../access/grants-file.node.ts";
 import { LocalBackend } from "../backends/local.node.ts";
 import { defaultStateDir, tryLock } from "../backends/lock.node.ts";
+import { openCommands } from "../backends/sandbox-choice.node.ts";
 import { FileJournal } from "../journal/store.node.ts";
 import { setLocalHost } from "./host.ts";
 import { fileReads } from "./reads-file.node.ts";
@@ -23,7 +24,9 @@ function journal(stateDir: string = defaultStateDir()): FileJournal {
 
 setLocalHost({
   journal,
+  isDisk: (backend) => backend instanceof LocalBackend,
   stateDir: (given) => resolve(given ?? defaultStateDir()),
+  commands: openCommands,
   open: (settings) => new LocalBackend(settings),
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),

@@ -4,8 +4,10 @@
  * a mention leads is decided by resolvers, such as one for `@bundle:path`.
  */
 import type { ImageBlock } from "../readers/index.ts";
+import { gateOf } from "../schema/option.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { CallOptions } from "./enter.ts";
+import { MENTION_OPTIONS } from "./option-schema.ts";
 import type { ToolResult } from "./result.ts";
 import { type ToolDefinition, toolsFor, type Workspace } from "./workspace.ts";
 
@@ -35,6 +37,14 @@ export type MentionResolver = (
   mention: string,
 ) => string | undefined | null | Promise<string | undefined | null>;
 
+/** The options of {@link resolveMentions}: those of the calls that read, and who makes paths of mentions. */
+export interface MentionOptions extends CallOptions {
+  /** Asked in turn; the first path is taken. Default: a mention is a path. */
+  readonly resolvers?: readonly MentionResolver[] | undefined;
+}
+
+const gate = gateOf("resolveMentions", MENTION_OPTIONS);
+
 /** At the start or behind white space or an opening bracket; an address such as a@b.c is none. */
 const MENTION = /(?<=^|[\s([{<,;'"`])@(?:"([^"\n]+)"|([^\s"'`<>()[\]{},;]+))/gu;
 
@@ -49,13 +59,15 @@ const MOST = 50;
  *
  * @example
  * await resolveMentions(ws, prompt, { resolvers: [(m) => m.startsWith("docs:") ? `docs/${m.slice(5)}` : undefined] });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming the option
  */
 export async function resolveMentions(
   ws: Workspace,
   prompt: string,
-  options: CallOptions & { readonly resolvers?: readonly MentionResolver[] } = {},
+  options: MentionOptions = {},
 ): Promise<Mentions> {
-  const { resolvers = [], ...call } = options;
+  const { resolvers = [], ...call } = gate(options);
   const tools = new Map(toolsFor(ws, "canonical").map((tool) => [tool.name, tool]));
   const own: Own = async (tool, path) => (tools.get(tool) as ToolDefinition).execute({ path }, call);
   const found = new Map<string, string>();

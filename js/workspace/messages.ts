@@ -10,7 +10,7 @@
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { type Code, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
-import { nearest } from "../tools/nearest.ts";
+import { nearest } from "../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Location } from "../access/index.ts";

@@ -8,24 +8,32 @@ import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
 import { IGNORE_FILES } from "../backends/search-walk.ts";
 import { realpathVia } from "../backends/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
+import type { SandboxProvider } from "../backends/sandbox.ts";
 import { SandboxedBackend } from "../backends/sandboxed.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
+import { tell } from "../hooks/events.ts";
 import { confirmersFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
 import type { PresetAccess } from "../presets/index.ts";
-import { makeJournal, MemoryJournal } from "../journal/index.ts";
+import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
-import { check } from "./check.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { type CheckedOptions, checkOptions } from "./check.ts";
+import { statOrNull } from "../tools/contents.ts";
+import { commandsOf } from "./commands.ts";
 import { recover } from "./history.ts";
-import { localHost, lockerOf } from "./host.ts";
+import { isDisk, localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
 import { openPermissions, type PermissionOptions } from "./permissions.ts";
 import { makeReads, type ReadStore } from "./reads.ts";
+import { makeRepositories, withRepositories } from "./repositories.ts";
+import { RunningCalls } from "./running.ts";
 import type { Session } from "./session.ts";
+import { makeViews } from "./views.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 /**
@@ -38,9 +46,8 @@ import { makeWorkspace, type Workspace } from "./workspace.ts";
  *
  * @throws FilewrightError INVALID_ARGUMENT for options that make no sense, NOT_FOUND for a missing root
  */
-export async function openWorkspace(options: string | WorkspaceOptions): Promise<Workspace> {
-  const given: WorkspaceOptions = typeof options === "string" ? { root: options } : options;
-  check(given);
+export async function openWorkspace(options: string | URL | WorkspaceOptions): Promise<Workspace> {
+  const given = checkOptions(options);
   const preset = presetOf(given.preset);
   const disk =
     given.backend === undefined
@@ -61,52 +68,91 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
   );
   const named = policyOf(given, preset?.access, local, deny);
   const roots = (path: string): Promise<string> => rootPath(storage, path, local);
-  const resolver = await createResolver(await sparingState(named, given, disk, roots), roots);
+  const repositories = await repositoriesOf(named, storage, local, roots);
+  const resolver = await createResolver(await sparingState(repositories, given, disk, roots), roots);
   const { policy } = resolver;
+  await assertDirectory(storage, policy.cwd, given.cwd ?? given.roots?.[0]?.path ?? policy.cwd);
+  const rules = compileRules(
+    given.rules ?? [],
+    policy,
+    new Set([...TOOL_NAMES, ...(given.foreignTools ?? [])]),
+  );
+  const commandsFor = commandsOf(given, local ? await stateDirOf(given, disk) : undefined);
+  const commands = commandsFor(policy, rules);
+  // What this workspace made and closes; storage that the host gave is the host's.
+  const made = new Set<FsBackend>(disk === undefined ? [] : [disk]);
   const confined = disk?.confine?.(policy);
   const fs: FsBackend = confined ?? new SandboxedBackend(storage, policy);
+  made.add(fs);
+  const confine = (within: SandboxPolicy): FsBackend =>
+    disk?.confine?.(within) ?? new SandboxedBackend(storage, within);
+  const views = makeViews(fs, (globs) => confine({ ...policy, deny: [...policy.deny, ...globs] }));
   const facts = confined?.capabilities();
-  const sandbox = {
+  const sandbox = (provider: SandboxProvider | undefined): Session["access"]["sandbox"] => ({
     fs: facts?.kernel.files ?? "none",
-    net: given.commands?.status.network ?? "none",
-  } as const;
+    net: provider?.status.network ?? "none",
+    ...(provider === undefined ? {} : { commands: provider.status }),
+  });
+  const records = recordsOf(given, local);
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
+    workspace: nextWorkspace(),
+    running: new RunningCalls(),
+    async release() {
+      await views.close();
+      for (const backend of made) await backend.close?.();
+      made.clear();
+    },
     fs,
     resolver,
+    repositories: policy.protect ? makeRepositories(storage, policy.write) : undefined,
     limits: limitsOf(given.limits, preset),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
     reads: makeReads(readStoreOf(given, local)),
     agent: given.agent,
-    guard: given.guard !== undefined && given.guard !== false,
+    guard: isGuarding(given.guard),
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
-    access: accessOf(resolver, told, sandbox),
+    access: accessOf(resolver, told, sandbox(commands)),
     async confine(wanted: SandboxPolicy, within: SandboxPolicy) {
       // Links are followed before the two are compared: what a name means is what counts.
       const real = (path: string): Promise<string> => realpathVia(storage, path);
       const own = (await createResolver(wanted, real)).policy;
       const both = await createResolver(SandboxPolicy.intersect(within, own), real);
-      const there = disk?.confine?.(both.policy) ?? new SandboxedBackend(storage, both.policy);
-      return { fs: there, resolver: both, access: accessOf(both, [...told, ...wanted.deny], sandbox) };
+      const there = confine(both.policy);
+      made.add(there);
+      const ownViews = makeViews(there, (globs) =>
+        confine({ ...both.policy, deny: [...both.policy.deny, ...globs] }),
+      );
+      const release = async (): Promise<void> => {
+        made.delete(there);
+        await ownViews.close();
+        await there.close?.();
+      };
+      const ran = commandsFor(both.policy, rules);
+      const access = accessOf(both, [...told, ...wanted.deny], sandbox(ran));
+      return { fs: there, resolver: both, views: ownViews, access, release };
     },
     permissions,
     prompting,
     budget: undefined,
     hooks: Object.freeze([...(given.hooks ?? [])]),
     onHookError: given.onHookError,
-    rules: compileRules(given.rules ?? []),
+    rules,
+    views,
     requireApproval: given.requireApproval === true,
-    confirmFor: (tool: string) => oneOf(confirmersFor(given.hooks ?? [], tool, given.confirm)),
+    confirmFor: (tool: string, calledAs?: string) =>
+      oneOf(confirmersFor(given.hooks ?? [], tool, given.confirm, calledAs)),
     notify: given.notify,
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
     findFiles: given.findFiles === true,
-    commands: given.commands,
+    commands,
+    commandsFor,
     journal: makeJournal({
-      store: local ? localHost().journal(given.stateDir) : new MemoryJournal(),
+      ...records,
       cwd: policy.cwd,
       keep: given.history ?? true,
       durable: given.durability === "durable",
@@ -115,19 +161,62 @@ export async function openWorkspace(options: string | WorkspaceOptions): Promise
     readers: readersFor({ readers: given.readers }),
   });
   const recovery = await recover(session);
+  const journal = records.store instanceof MemoryJournal ? "memory" : "disk";
+  tellRecovery(given, recovery, journal);
   return makeWorkspace(session, preset, {
     engine: engine().info,
     backend: Object.freeze(CAPABILITIES.filter((name) => storage[name] !== undefined)),
     confinement: storage.confine === undefined ? "checked" : "native",
     ...(facts === undefined ? {} : { resolver: facts }),
     recovery,
+    journal,
     sandbox: session.access.sandbox,
   });
 }
 
+let workspaces = 0;
+
+/** A number for each workspace of this process. */
+function nextWorkspace(): number {
+  workspaces += 1;
+  return workspaces;
+}
+
+/**
+ * Where changes are recorded. The paths of a `LocalBackend` are those of the disk, so that its directories name its
+ * journal; the paths of another backend mean nothing without a name for it.
+ */
+function recordsOf(
+  { backend, backendId, stateDir }: WorkspaceOptions,
+  local: boolean,
+): Pick<JournalOptions, "store" | "storage"> {
+  if (local) return { store: localHost().journal(stateDir) };
+  if (isDisk(backend as FsBackend)) {
+    return stateDir === undefined ? { store: new MemoryJournal() } : { store: localHost().journal(stateDir) };
+  }
+  if (backendId === undefined) return { store: new MemoryJournal() };
+  return { store: localHost().journal(stateDir), storage: `backend ${backendId}` };
+}
+
+/** Tells a watcher what opening found, and that a process that ends amid a change leaves it half made. */
+function tellRecovery(
+  { notify, stateDir }: WorkspaceOptions,
+  recovery: Recovery,
+  journal: "disk" | "memory",
+): void {
+  const { rolledBack, ignored, damaged, conflicts } = recovery;
+  if (rolledBack + ignored + damaged + conflicts.length > 0) tell(notify, { type: "recovered", recovery });
+  if (journal === "memory" && stateDir !== undefined) {
+    tell(notify, {
+      type: "journal_in_memory",
+      message: "the journal of this storage is in memory: give a backendId to keep it in stateDir",
+    });
+  }
+}
+
 /** `unreachable`: globs of what is out of bounds besides, and not told. */
 function policyOf(
-  options: WorkspaceOptions,
+  options: CheckedOptions,
   preset: PresetAccess | undefined,
   local: boolean,
   unreachable: readonly string[],
@@ -135,9 +224,10 @@ function policyOf(
   const base = local ? localHost().cwd() : "/";
   const absolute = (path: string): string =>
     path.startsWith("/") ? path : `${base === "/" ? "" : base}/${path}`;
-  const roots = (options.roots ?? (options.root === undefined ? [] : [options.root]))
-    .map((root) => (typeof root === "string" ? { path: root } : root))
-    .map((root) => ({ path: absolute(root.path), write: root.access !== "read" }));
+  const roots = (options.roots ?? []).map(({ path, access }) => ({
+    path: absolute(path),
+    write: access === "write",
+  }));
   const access = accessIn(options, preset);
   const cwd = options.cwd === undefined ? roots[0]?.path : absolute(options.cwd);
   if (cwd === undefined)
@@ -148,21 +238,40 @@ function policyOf(
     write: access.write ?? roots.filter((root) => root.write).map((root) => root.path),
     deny: [...(access.deny ?? []), ...unreachable],
     protect: access.protect ?? true,
+    places: access.places,
     secrets: access.secrets ?? "grant",
-    readOnly: access.readOnly,
+    readOnly: options.readOnly === true || access.readOnly === true,
     followSymlinks: access.followSymlinks,
   });
+}
+
+/** Where this workspace keeps its state: absolute and real. */
+async function stateDirOf({ stateDir }: WorkspaceOptions, disk: FsBackend | undefined): Promise<string> {
+  const state = localHost().stateDir(stateDir);
+  return (await disk?.realpath?.(state)) ?? state;
+}
+
+/** The policy with what the repositories of its roots name. */
+async function repositoriesOf(
+  policy: SandboxPolicy,
+  storage: FsBackend,
+  local: boolean,
+  rootPath: (path: string) => Promise<string>,
+): Promise<SandboxPolicy> {
+  const roots: string[] = [];
+  for (const root of new Set(policy.write)) roots.push(await rootPath(root));
+  return withRepositories(policy, storage, roots, local ? localHost().home?.() : undefined);
 }
 
 /** The policy with our own state out of bounds, where that lies below a root: it can undo, and lock. */
 async function sparingState(
   policy: SandboxPolicy,
-  { stateDir }: WorkspaceOptions,
+  { stateDir }: CheckedOptions,
   disk: FsBackend | undefined,
   rootPath: (path: string) => Promise<string>,
 ): Promise<SandboxPolicy> {
   if (disk?.realpath === undefined) return policy;
-  const state = await disk.realpath(localHost().stateDir(stateDir));
+  const state = await stateDirOf({ stateDir }, disk);
   for (const root of [...(policy.read ?? ["/"]), ...policy.write]) {
     if (!isWithin(state, await rootPath(root))) continue;
     return Object.freeze({ ...policy, deny: Object.freeze([...policy.deny, literalGlob(state)]) });
@@ -171,25 +280,22 @@ async function sparingState(
 }
 
 /** The access options, completed by what the preset says where the host says nothing. @throws INVALID_ARGUMENT */
-function accessIn(options: WorkspaceOptions, preset: PresetAccess | undefined): AccessOptions {
-  const { root, roots, access = {} } = options;
+function accessIn(options: CheckedOptions, preset: PresetAccess | undefined): AccessOptions {
+  const { roots, rootAlone, access = {} } = options;
   if (preset?.listed === true) wantListed(options);
-  if (preset === undefined || roots !== undefined) return access;
+  if (preset === undefined || (roots !== undefined && !rootAlone)) return access;
   const [read, write] = [access.read ?? preset.read, access.write ?? preset.write];
   // The working directory stands for a root that only names it.
   return {
     ...access,
     ...(access.read === undefined && read !== undefined ? { read } : {}),
-    ...(access.write === undefined && write !== undefined && root === undefined ? { write } : {}),
+    ...(access.write === undefined && write !== undefined && !rootAlone ? { write } : {}),
   };
 }
 
 /** @throws FilewrightError INVALID_ARGUMENT unless the roots are a list of absolute paths */
-function wantListed({ root, roots = [], access = {} }: WorkspaceOptions): void {
-  const named = [
-    ...(root === undefined ? [] : [root]),
-    ...roots.map((one) => (typeof one === "string" ? one : one.path)),
-  ];
+function wantListed({ roots = [], access = {} }: CheckedOptions): void {
+  const named = roots.map(({ path }) => path);
   const read = access.read === undefined ? named : access.read;
   const wrong =
     read === null || read.length === 0
@@ -200,18 +306,33 @@ function wantListed({ root, roots = [], access = {} }: WorkspaceOptions): void {
   if (wrong !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `this preset ${wrong}`);
 }
 
+/** Whether files are guarded that were not read. */
+function isGuarding(guard: WorkspaceOptions["guard"]): boolean {
+  return guard !== undefined && guard !== false && guard !== "off";
+}
+
+/** @throws FilewrightError INVALID_ARGUMENT where the working directory is a file */
+async function assertDirectory(storage: FsBackend, real: string, typed: string): Promise<void> {
+  const stat = await statOrNull(storage, real);
+  if (stat === null || stat.isDir) return;
+  throw new FilewrightError(
+    "INVALID_ARGUMENT",
+    `the root '${typed}' is a file; name the directory it is in`,
+    {
+      path: typed,
+    },
+  );
+}
+
 /** Where what was read is remembered: with a guard and a state directory it survives a restart. */
-function readStoreOf({ guard, stateDir }: WorkspaceOptions, local: boolean): ReadStore | undefined {
-  if (guard === undefined || guard === false) return undefined;
-  if (guard !== true && guard.store !== undefined) return guard.store;
+function readStoreOf({ guard, stateDir }: CheckedOptions, local: boolean): ReadStore | undefined {
+  if (!isGuarding(guard)) return undefined;
+  if (typeof guard === "object" && guard.store !== undefined) return guard.store;
   return stateDir === undefined || !local ? undefined : localHost().reads?.(stateDir);
 }
 
 /** A preset whose directories are asked for asks unless the host says otherwise. */
-function asking(
-  { permissions }: WorkspaceOptions,
-  preset: Preset | undefined,
-): PermissionOptions | undefined {
+function asking({ permissions }: CheckedOptions, preset: Preset | undefined): PermissionOptions | undefined {
   return preset?.access.prompt === true && permissions?.mode === undefined
     ? { ...permissions, mode: "prompt" }
     : permissions;

@@ -1,5 +1,6 @@
 /** What a workspace is opened with. */
-import type { FollowSymlinks, Rule } from "../access/index.ts";
+import type { FollowSymlinks, PlacesOptions, Rule } from "../access/index.ts";
+import type { CommandOptions } from "../backends/command-options.ts";
 import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Confirm } from "../hooks/confirm.ts";
@@ -13,8 +14,22 @@ import type { EditDefaults } from "../tools/tool.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import type { ReadStore } from "./reads.ts";
 
-/** One root: a directory, or a single file. */
-export type RootSpec = string | { readonly path: string; readonly access?: "read" | "write" };
+/** One root with what may be done below it. */
+export interface RootOptions {
+  /** A directory, or a single file: a path, or a `file:` URL. */
+  readonly path: string | URL;
+  /** Default `write`. */
+  readonly access?: "read" | "write";
+}
+
+/** One root: the path or `file:` URL of a directory or of a single file. */
+export type RootSpec = string | URL | RootOptions;
+
+/** What is kept of what was read, for `guard`. */
+export interface GuardOptions {
+  /** Where it is kept. Default: below `stateDir`, where that is given, else until the workspace is closed. */
+  readonly store?: ReadStore | undefined;
+}
 
 /** Who may touch what, beyond the roots. */
 export interface AccessOptions {
@@ -24,8 +39,10 @@ export interface AccessOptions {
   readonly write?: readonly string[] | undefined;
   /** Globs relative to the cwd: out of bounds, roots or not. */
   readonly deny?: readonly string[] | undefined;
-  /** Refuse changes of what other programs obey: git's hooks, configuration of agents, editors, shells. Default true. */
+  /** Refuse changes of protected places: what other programs run or obey, as git's hooks. Default true. */
   readonly protect?: boolean | undefined;
+  /** Changes to the table of protected and secret places, row by row. Default: none. */
+  readonly places?: PlacesOptions | undefined;
   /**
    * `grant`, the default: the content of secrets (`.env`, keys, tokens) is read only where somebody has granted
    * that very file; searches leave it out. `allow`: they are files like others.
@@ -33,25 +50,35 @@ export interface AccessOptions {
   readonly secrets?: "grant" | "allow" | undefined;
   /** Refuse every change. */
   readonly readOnly?: boolean | undefined;
+  /** Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`). Default `inside`. */
   readonly followSymlinks?: FollowSymlinks | undefined;
 }
 
 /** How a workspace is opened. One of `root`, `roots` or `access` says where. */
 export interface WorkspaceOptions {
-  /** The directory to work in: readable and writable. */
-  readonly root?: string | undefined;
+  /** The directory to work in, readable and writable: a path, or a `file:` URL. */
+  readonly root?: string | URL | undefined;
   /** Several of them; the first is the cwd unless one is given. */
   readonly roots?: readonly RootSpec[] | undefined;
   /** The storage; default: the local disk, where there is one. */
   readonly backend?: FsBackend | undefined;
   /** The base of relative paths. */
   readonly cwd?: string | undefined;
+  /** Refuse every change. Default false. */
+  readonly readOnly?: boolean | undefined;
+  /** Who may touch what, instead of the roots or beyond them. */
   readonly access?: AccessOptions | undefined;
   /** Whether directories must be granted one by one, inside the roots. */
   readonly permissions?: PermissionOptions | undefined;
   /** Whose names, parameters and texts the tools have: a name, or a preset of your own. Default `canonical`. */
   readonly preset?: PresetName | Preset | undefined;
+  /** Run before and after calls, or asked about changes. */
   readonly hooks?: readonly AnyHook[] | undefined;
+  /**
+   * Names of tools that are not ours, which hooks and rules may name beside ours: for lists that are shared with
+   * `withHooks`. Default: none, so that a misspelt name is refused.
+   */
+  readonly foreignTools?: readonly string[] | undefined;
   /** Told what an `after` hook threw. */
   readonly onHookError?: ((error: unknown) => void) | undefined;
   /** Decide, before anybody is asked; the first that matches wins. */
@@ -62,6 +89,7 @@ export interface WorkspaceOptions {
   readonly requireApproval?: boolean | undefined;
   /** Told of questions, answers, grants and refusals; see `WorkspaceEvent`. Not waited for. */
   readonly notify?: Notify | undefined;
+  /** How much a call may read, hold and say. */
   readonly limits?: Partial<Limits> | undefined;
   /** Render further kinds of files, or known ones otherwise; the first that knows a kind wins over ours. */
   readonly readers?: readonly Reader[] | undefined;
@@ -83,27 +111,40 @@ export interface WorkspaceOptions {
   readonly kernel?: "prefer" | "require" | "off" | undefined;
   /**
    * Whether searches of a local disk use an index: made in the background once a search took long, and never
-   * behind the disk. `anywhere`: also of a whole file system or a home directory. Default `auto`.
+   * behind the disk but for one thing: what a program stores through a memory map is found once it closes the
+   * file. `strict` finds that too: names come from the index, the contents of every file are read. `anywhere`:
+   * also of a whole file system or a home directory. Default `auto`.
    */
-  readonly index?: "auto" | "off" | "anywhere" | undefined;
+  readonly index?: "auto" | "off" | "anywhere" | "strict" | undefined;
   /**
    * Offer models `find_files` beside `glob` and `grep`. Whoever calls it by name has it in any case; each tool that
    * is offered costs tokens in every request. Default false.
    */
   readonly findFiles?: boolean | undefined;
-  /** Offer `run_command`, in this sandbox. Default: no commands are run. */
-  readonly commands?: SandboxProvider | undefined;
+  /**
+   * Offer `run_command`. `true` or options: in the strictest sandbox that this system has, made
+   * from the policy of the workspace. A provider: in that one, which must hold the policy or say
+   * `degrade: "allow"`. Default: no commands are run.
+   */
+  readonly commands?: true | CommandOptions | SandboxProvider | undefined;
   /** Whether changing calls can be undone: what they found is kept under `stateDir`. Default true. */
   readonly history?: boolean | undefined;
   /** Who calls, where a call does not say: what it has read, and its lines in logs, are its own. */
   readonly agent?: string | undefined;
   /**
    * Refuse to replace a file that the agent has not read, or that another has
-   * changed since. With a `stateDir` (or a store) what was read survives a restart.
+   * changed since. `true` is `refuse`, `false` is `off`, which is the default.
+   * With a `stateDir` (or a store) what was read survives a restart.
    */
-  readonly guard?: boolean | { readonly store?: ReadStore | undefined } | undefined;
+  readonly guard?: boolean | "off" | "warn" | "refuse" | GuardOptions | undefined;
   /** Watch calls: an audit log, counters, spans. */
   readonly observers?: readonly Observer[] | undefined;
   /** Where locks and journals are kept: a directory outside every root. */
   readonly stateDir?: string | undefined;
+  /**
+   * The name of the storage behind `backend`, the same in every process that uses that storage. With it the journal is
+   * kept in `stateDir`, and a change that the end of a process cut is rolled back when the next one opens. Without it
+   * the journal of a backend other than `LocalBackend` is in memory. At most 200 letters, digits and `. : / - _`.
+   */
+  readonly backendId?: string | undefined;
 }

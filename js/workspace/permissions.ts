@@ -8,7 +8,6 @@ import {
   memoryGrants,
   type Permissions,
 } from "../access/index.ts";
-import { FilewrightError } from "../engine/errors.ts";
 import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
 import type { Prompting } from "./session.ts";
@@ -27,16 +26,6 @@ export interface PermissionOptions {
   readonly now?: (() => number) | undefined;
 }
 
-// A record, so that an option missing from it does not compile.
-const KNOWN: Record<keyof PermissionOptions, true> = {
-  mode: true,
-  grantsFile: true,
-  store: true,
-  ask: true,
-  now: true,
-};
-const OPTIONS: ReadonlySet<string> = new Set(Object.keys(KNOWN));
-
 /** What a workspace keeps of the option. */
 export interface OpenedPermissions {
   /** Undefined where nothing is asked and nothing is to be guarded. */
@@ -54,20 +43,6 @@ export async function openPermissions(
   notify: Notify | undefined,
 ): Promise<OpenedPermissions> {
   const { mode = "off", grantsFile, store, ask, now } = options ?? {};
-  for (const name of Object.keys(options ?? {})) {
-    if (!OPTIONS.has(name)) {
-      throw new FilewrightError("INVALID_ARGUMENT", `there is no option 'permissions.${name}'`);
-    }
-  }
-  if (mode !== "off" && mode !== "prompt") {
-    throw new FilewrightError("INVALID_ARGUMENT", `there is no permissions.mode '${String(mode)}'`);
-  }
-  if (grantsFile !== undefined && store !== undefined) {
-    throw new FilewrightError(
-      "INVALID_ARGUMENT",
-      "give permissions.grantsFile or permissions.store, not both",
-    );
-  }
   const setup = { mode, ask, now, onEvent: (event: GrantEvent) => tell(notify, event) };
   if (grantsFile === undefined) {
     if (mode === "off") return { permissions: undefined, prompting: undefined, deny: [] };

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { LineRange } from "../tools/line-ranges.ts";
 import type { SeenFile } from "../tools/seen.ts";
 import type { ReadStore } from "./reads.ts";
 
@@ -70,14 +71,23 @@ async function rewrite(path: string, notes: readonly (readonly [string, SeenFile
 
 function parsed(line: string): { readonly path: string; readonly file: SeenFile | undefined } | undefined {
   try {
-    const { path, version, hash } = JSON.parse(line) as Record<string, unknown>;
+    const { path, version, hash, lines } = JSON.parse(line) as Record<string, unknown>;
     if (typeof path !== "string") return undefined;
+    if (typeof version !== "string" && typeof hash !== "string") return { path, file: undefined };
     const file = {
       ...(typeof version === "string" ? { version } : {}),
       ...(typeof hash === "string" ? { hash } : {}),
+      // Lines that are not understood were not seen.
+      ...(lines === undefined ? {} : { lines: isRanges(lines) ? lines : [] }),
     };
-    return { path, file: Object.keys(file).length === 0 ? undefined : file };
+    return { path, file };
   } catch {
     return undefined;
   }
+}
+
+function isRanges(value: unknown): value is readonly LineRange[] {
+  const isRange = (one: unknown): boolean =>
+    Array.isArray(one) && one.length === 2 && one.every((line) => Number.isSafeInteger(line));
+  return Array.isArray(value) && value.every(isRange);
 }

@@ -3,6 +3,7 @@
  * so that its staleness answers are about what it saw itself. With a store the
  * memories survive a restart.
  */
+import { callback, gateOf, instance, type Options, required } from "../schema/option.ts";
 import { makeSeen, type Seen, type SeenFile } from "../tools/seen.ts";
 
 /** Where memories are kept between lives. */
@@ -15,6 +16,15 @@ export interface ReadStore {
   close(): Promise<void>;
 }
 
+/** A store of what was read: anything with the methods. */
+export const READ_STORE: Options<ReadStore> = instance<ReadStore>("ReadStore", "a store of what was read", {
+  load: required(callback()),
+  note: required(callback()),
+  close: required(callback()),
+});
+
+const gate = gateOf("makeReads", READ_STORE);
+
 /** The memories of all agents of a workspace. */
 export interface Reads {
   /** The memory of an agent; a promise only where it must be loaded first. */
@@ -25,8 +35,9 @@ export interface Reads {
 /** Whoever gives no name. */
 const NOBODY = "";
 
-/** Makes empty memories, or those of a store. */
+/** Makes empty memories, or those of a store. @throws FilewrightError INVALID_ARGUMENT for what is no store */
 export function makeReads(store?: ReadStore): Reads {
+  if (store !== undefined) gate(store);
   const known = new Map<string, Seen>();
   const loading = new Map<string, Promise<Seen>>();
   const load = async (agent: string, from: ReadStore): Promise<Seen> => {

@@ -1,13 +1,15 @@
 /** What a call gives back. */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Outcome } from "../hooks/confirm.ts";
-import { nearest } from "../tools/nearest.ts";
+import { nearest } from "../schema/nearest.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { ImageBlock } from "../tools/tool.ts";
 
 /** Facts about the call itself. */
 export interface Meta {
   readonly duration_ms: number;
+  /** How long the call waited for its turn among others that walk a tree; left out where it did not. */
+  readonly queued_ms?: number;
   /** Whether the text, or the list behind it, was cut. */
   readonly truncated: boolean;
   /** Of a call that may have changed something: what `undo` takes. */
@@ -89,8 +91,12 @@ export function unknownTool(name: string, known: Iterable<string>): Failure {
 }
 
 /** A failure before any tool was at work. */
-export function refused(code: FilewrightError["code"], message: string): Failure {
-  const error = new FilewrightError(code, message);
+export function refused(
+  code: FilewrightError["code"],
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): Failure {
+  const error = new FilewrightError(code, message, { details });
   return {
     ok: false,
     text: `Error: ${message}`,

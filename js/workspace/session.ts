@@ -11,15 +11,23 @@ import type { Journal } from "../journal/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
+import type { CommandsFor } from "./commands.ts";
 import type { Budget } from "./budget.ts";
 import type { Locker } from "./locks.ts";
+import type { Repositories } from "./repositories.ts";
 import type { Reads } from "./reads.ts";
+import type { RunningCalls } from "./running.ts";
+import type { Views } from "./views.ts";
 
 /** Storage within a policy, and what says so. */
 export interface Confined {
   readonly fs: FsBackend;
   readonly resolver: Resolver;
   readonly access: AccessSummary;
+  /** The storage as calls see it. */
+  readonly views: Views;
+  /** Gives back what the storage holds. */
+  release(): Promise<void>;
 }
 
 /** What permissions of one agent need of those of the workspace. */
@@ -31,9 +39,19 @@ export interface Prompting {
 
 /** What all calls of one workspace share. */
 export interface Session {
+  /** A number that no other workspace of this process has. */
+  readonly workspace: number;
+  /** The calls under way. */
+  readonly running: RunningCalls;
+  /** Gives back the descriptors, threads, watches and memory of its storage, once no call uses it. */
+  release(): Promise<void>;
   /** Confined: refuses whatever the policy does not allow. */
   readonly fs: FsBackend;
   readonly resolver: Resolver;
+  /** The storage as calls see it: without what the rules keep from them. */
+  readonly views: Views;
+  /** What the repositories below the roots name; undefined where protected places are not refused. */
+  readonly repositories: Repositories | undefined;
   readonly limits: Limits;
   readonly durability: Durability;
   readonly edit: EditDefaults;
@@ -62,7 +80,7 @@ export interface Session {
   /** Whether changes that no rule speaks of are asked about, even where nobody can be. */
   readonly requireApproval: boolean;
   /** Who is asked about calls of a tool. */
-  confirmFor(tool: string): Confirm | undefined;
+  confirmFor(tool: string, calledAs?: string): Confirm | undefined;
   /** Told what happens around permissions. */
   readonly notify: Notify | undefined;
   readonly approvals: Approvals;
@@ -71,6 +89,8 @@ export interface Session {
   readonly findFiles: boolean;
   /** Runs commands; undefined where that is off. */
   readonly commands: SandboxProvider | undefined;
+  /** The same for an agent that may do less. */
+  readonly commandsFor: CommandsFor;
   /** What changing calls found, so that they can be taken back. */
   readonly journal: Journal;
   /** The names of ignore files, lowest precedence first. */

@@ -1,9 +1,11 @@
 /** The tools of a workspace in the words of a preset. */
 import type { Preset, PresetTool } from "../presets/index.ts";
 import { runCall } from "./call.ts";
+import { callOptions } from "./call-options.ts";
+import type { CallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
 import { homeOfHost } from "./host.ts";
-import { type Failure, type ToolResult, unknownTool } from "./result.ts";
+import { type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";
 import type { ToolDefinition } from "./workspace.ts";
 
@@ -13,14 +15,21 @@ export interface SpokenTools {
   call(name: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
 }
 
-/** Makes the tools of a preset; `ended` tells why no call can be made any more. */
-export function spokenTools(session: Session, preset: Preset, ended: () => Failure | undefined): SpokenTools {
+/** Makes the tools of a preset. `calls` refuses those that may not begin, and counts the others. */
+export function spokenTools(
+  session: Session,
+  preset: Preset,
+  calls: Pick<CallGate, "refusal" | "run">,
+): SpokenTools {
   const byName = new Map(preset.tools.map((tool) => [tool.name, tool]));
-  const call = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
+  const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
     const tool = byName.get(name);
-    const end = ended();
+    const end = calls.refusal();
     if (end !== undefined) return end;
-    return tool === undefined ? unknownTool(name, byName.keys()) : callSpoken(session, tool, args, options);
+    if (tool === undefined) return unknownTool(name, byName.keys());
+    const checked = callOptions(given);
+    if ("ok" in checked) return checked;
+    return calls.run(() => callSpoken(session, tool, args, checked.options));
   };
   const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
   const tools = offered.map(

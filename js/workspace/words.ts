@@ -35,7 +35,7 @@ const WORDS: Partial<Record<Code, Words>> = {
     )}.`,
   GRANT_DENIED: ({ error, path }) =>
     error.details?.["reason"] === "secret"
-      ? `${path} holds secrets by its name, and its content was not granted; ask the user, or work without it.`
+      ? `${path} holds ${error.details["by"] === "content" ? "a private key" : "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
       : `Access to ${path} was not granted; ask the user to allow its directory, or work elsewhere.`,
   PERMISSION_DENIED: ({ error, path, intent, names }) =>
     sentence(
@@ -48,7 +48,11 @@ const WORDS: Partial<Record<Code, Words>> = {
       ? `${path} is a root of the workspace, or holds one: it cannot be deleted, moved or replaced.`
       : error.details?.["reason"] === "grants"
         ? `${path} holds the record of what was granted: it cannot be deleted, moved or replaced.`
-        : `${path} is protected from change, or holds something that is: hooks of git, configuration of git, agents, editors or shells.`,
+        : error.details?.["reason"] === "place"
+          ? `${path} is protected from change. ${String(error.details["because"])} The host can allow it with access.places.`
+          : error.details?.["reason"] === "repository"
+            ? `${path} is part of a directory that git takes for a repository: git runs what its configuration names. Give the file another name or place.`
+            : `${path} is protected from change, or holds something that is: hooks of git, configuration of git, agents, editors or shells.`,
   IS_DIRECTORY: ({ path, intent, names }) => {
     const list = names.tool("list_directory");
     return intent === "write" || list === undefined

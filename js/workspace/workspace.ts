@@ -5,19 +5,23 @@ import type { Approval } from "../hooks/approvals.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
+import { gateOf, text } from "../schema/option.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/index.ts";
-import { runCommand } from "../tools/run_command.ts";
+import { runCommandIn } from "../tools/run_command.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
 import { type AgentOptions, agentSession } from "./agents.ts";
 import type { Spent } from "./budget.ts";
 import { runCall } from "./call.ts";
+import { callOptions } from "./call-options.ts";
 import { lockAll } from "./change.ts";
+import { type CallGate, makeCallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
-import { refused, type ToolResult, unknownTool } from "./result.ts";
+import { type Failure, refused, type ToolResult, unknownTool } from "./result.ts";
 import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
 import type { LocalFacts } from "./host.ts";
+import { LOCK_OPTIONS, UNDO_OPTIONS } from "./option-schema.ts";
 import type { Session } from "./session.ts";
 import { type SpokenTools, spokenTools } from "./spoken.ts";
 
@@ -43,6 +47,11 @@ export interface Capabilities {
   readonly resolver?: LocalFacts;
   /** What opening found of changes that were cut before they were complete. */
   readonly recovery: Recovery;
+  /**
+   * Where changes are recorded before they are made. `memory`: a process that ends amid a change leaves it half made;
+   * a backend other than `LocalBackend` needs the option `backendId` for `disk`.
+   */
+  readonly journal: "disk" | "memory";
   /** What the kernel enforces besides. */
   readonly sandbox: AccessSummary["sandbox"];
 }
@@ -78,6 +87,18 @@ export interface WorkspaceApprovals {
   revoke(id: string): boolean;
 }
 
+/** The options of `ws.lock`. */
+export interface WorkspaceLockOptions {
+  /** Ends the wait for the lock, with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The options of `ws.undo`. */
+export interface UndoOptions {
+  /** Ends the wait for locks, with CANCELLED. What has begun to write finishes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What a workspace is. */
 export interface WorkspaceBase extends AsyncDisposable {
   /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
@@ -92,19 +113,21 @@ export interface WorkspaceBase extends AsyncDisposable {
   /** The confined backend. */
   readonly fs: FsBackend;
   capabilities(): Capabilities;
+  /** What opening found of changes that were cut before they were complete; the same as in {@link Capabilities}. */
+  readonly recovery: Recovery;
   /** The directories that were granted: to be told, given and taken back by the host. */
   readonly grants: WorkspaceGrants;
   /** The approvals that outlast their call. */
   readonly approvals: WorkspaceApprovals;
   /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
-  lock(path: string, options?: { readonly signal?: AbortSignal }): Promise<{ release(): void }>;
+  lock(path: string, options?: WorkspaceLockOptions): Promise<{ release(): void }>;
   /** The changing calls that can be undone, of all who work here with the same state, the newest first. */
   history(): Promise<readonly HistoryEntry[]>;
   /**
    * Puts back what a call found before it changed it; an undo can be undone.
    * @throws FilewrightError NOT_FOUND, CONFLICT where something changed since, and as any change does
    */
-  undo(callId: string, options?: { readonly signal?: AbortSignal }): Promise<Undone>;
+  undo(callId: string, options?: UndoOptions): Promise<Undone>;
   /**
    * The workspace as one agent has it: what it has read, its grants, its approvals
    * and its budget are its own; files, locks, hooks and history are those of all.
@@ -117,7 +140,17 @@ export interface WorkspaceBase extends AsyncDisposable {
    * @throws FilewrightError INVALID_ARGUMENT for options that make no sense
    */
   agent(name: string, options?: AgentOptions): Promise<AgentWorkspace>;
-  /** Ends the workspace; later calls fail. */
+  /**
+   * Ends the workspace in order: calls that run are finished, new ones are refused as CANCELLED with
+   * `details.reason: "shutting_down"`. Resolves once no call runs; call `close` then. On an agent's workspace
+   * it ends that agent's calls alone.
+   */
+  drain(): Promise<void>;
+  /**
+   * Ends the workspace and gives back what it holds: descriptors, watches, threads, indexes. Later calls fail
+   * with UNSUPPORTED_OPERATION. Calls under way that only read, wait or ask are cancelled (CANCELLED); what has
+   * begun to write finishes first. Waits for all of them, at most ten seconds.
+   */
   close(): Promise<void>;
 }
 
@@ -130,43 +163,58 @@ export type AgentWorkspace = Workspace & {
 /** Everything a model may do with files below the roots. */
 export type Workspace = WorkspaceBase & ToolMethods;
 
-const NEVER = (): boolean => false;
+const CLOSED = "The workspace is closed.";
+const gateLock = gateOf("lock", LOCK_OPTIONS);
+const gateUndo = gateOf("undo", UNDO_OPTIONS);
+const gateCallId = gateOf("undo", text());
 
-/** Makes the workspace over a session. `ended`: whether the one that it is a part of is closed. */
+function closedRefusal(): Failure {
+  return refused("UNSUPPORTED_OPERATION", CLOSED);
+}
+
+/** Makes the workspace over a session. `isAgent`: it is a part of another, whose files and hooks it shares. */
 export function makeWorkspace(
   session: Session,
   preset: Preset | undefined,
   capabilities: Capabilities,
-  ended: () => boolean = NEVER,
+  isAgent = false,
+  gateAbove?: CallGate,
 ): Workspace {
   // A read-only workspace does not offer what it would refuse; called all the same, it says READ_ONLY.
-  const known = session.commands === undefined ? TOOLS : [...TOOLS, runCommand as unknown as Tool];
+  const { commands } = session;
+  const known = commands === undefined ? TOOLS : [...TOOLS, runCommandIn(commands.status) as unknown as Tool];
   const tools = known.filter(
     (tool) =>
       (!session.access.readOnly || tool.kind === "read") && (session.findFiles || tool.name !== "find_files"),
   );
   const byName = new Map<string, Tool>(known.map((tool) => [tool.name, tool]));
-  let over = false;
-  const isClosed = (): boolean => over || ended();
+  const gate = makeCallGate(gateAbove);
+  const refusal = (): Failure | undefined => (session.running.closed ? closedRefusal() : gate.refusal());
 
-  const callOwn = async (name: string, args: unknown, options: CallOptions = {}): Promise<ToolResult> => {
+  const callOwn = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
     const tool = byName.get(name);
-    if (isClosed()) return refused("UNSUPPORTED_OPERATION", "The workspace is closed.");
+    const end = refusal();
+    if (end !== undefined) return end;
     if (tool === undefined) return unknownTool(name, byName.keys());
-    return runCall(session, tool, args, options);
+    const checked = callOptions(given);
+    if ("ok" in checked) return checked;
+    return gate.run(() => runCall(session, tool, args, checked.options));
   };
-  const listOf = (other: Preset): SpokenTools =>
-    spokenTools(session, other, () =>
-      isClosed() ? refused("UNSUPPORTED_OPERATION", "The workspace is closed.") : undefined,
-    );
+  const listOf = (other: Preset): SpokenTools => spokenTools(session, other, { refusal, run: gate.run });
   const spoken = preset === undefined ? undefined : listOf(preset);
   const call = spoken === undefined ? callOwn : spoken.call;
-  const close = async (): Promise<void> => {
-    over = true;
-    if (ended !== NEVER) return; // The workspace of all is still at work.
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= closeAll());
+  const closeAll = async (): Promise<void> => {
+    await session.running.close();
+    await session.release();
+    if (isAgent) return; // The workspace of all is still at work.
     await session.reads.close();
-    session.fs.dispose?.();
     for (const observer of session.observers) await observer.close?.();
+  };
+  const wantOpen = (): void => {
+    if (session.running.closed)
+      throw new FilewrightError("UNSUPPORTED_OPERATION", CLOSED, { complete: true });
   };
   const definitions = tools.map(
     (tool): ToolDefinition =>
@@ -194,36 +242,60 @@ export function makeWorkspace(
     tools: spoken?.tools ?? Object.freeze(definitions),
     fs: session.fs,
     capabilities: () => capabilities,
+    recovery: capabilities.recovery,
     approvals: Object.freeze({ list: session.approvals.list, revoke: session.approvals.revoke }),
     grants: grantsOf(session.permissions ?? makePermissions({ mode: "off", store: memoryGrants() })),
-    async lock(path, options = {}) {
+    async lock(path, given = {}) {
+      wantOpen();
+      const { signal } = gateLock(given);
       const location = session.resolver.resolve(path, "write");
       const release = await lockAll(session, [{ argument: "path", typed: path, intent: "write" }], {
         fs: session.fs,
         locations: [location],
-        signal: options.signal,
+        signal,
       });
       return { release };
     },
     history: () => historyOf(session),
-    undo: (callId, options = {}) => undoCall(session, callId, options.signal),
+    async undo(callId, given = {}) {
+      wantOpen();
+      const { signal } = gateUndo(given);
+      const id = gateCallId(callId);
+      const refused = gate.refusal();
+      if (refused !== undefined) throw makeError(refused.error.code, refused.error.message, refused.error);
+      // It writes: closing waits for it and does not cancel it.
+      const end = session.running.begin(() => {});
+      try {
+        return await gate.run(() => undoCall(session, id, signal));
+      } finally {
+        end();
+      }
+    },
     async agent(name, options = {}) {
-      if (isClosed()) throw new FilewrightError("UNSUPPORTED_OPERATION", "the workspace is closed");
+      wantOpen();
       const own = await agentSession(session, name, options);
       const other = options.preset === undefined ? preset : presetOf(options.preset);
-      return makeWorkspace(own, other, capabilities, isClosed) as AgentWorkspace;
+      return makeWorkspace(own, other, capabilities, true, gate) as AgentWorkspace;
     },
+    drain: gate.drain,
     close,
     [Symbol.asyncDispose]: close,
   };
-  const spent = ended === NEVER ? {} : { spent: () => session.budget?.spent() };
-  const ws = Object.freeze(Object.assign(base, methods, spent)) as unknown as Workspace;
-  lists.set(ws, (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools));
-  return ws;
+  const spent = isAgent ? { spent: () => session.budget?.spent() } : {};
+  const ws = Object.assign(base, methods, spent);
+  const list: ListOf = (other) => (other === undefined ? Object.freeze(definitions) : listOf(other).tools);
+  Object.defineProperty(ws, LIST, { value: list });
+  return Object.freeze(ws) as unknown as Workspace;
 }
 
-/** How each workspace makes the list of a preset. */
-const lists = new WeakMap<Workspace, (preset: Preset | undefined) => readonly ToolDefinition[]>();
+/** Makes the list of a preset. */
+type ListOf = (preset: Preset | undefined) => readonly ToolDefinition[];
+
+/**
+ * Where a workspace has its {@link ListOf}. Not in a WeakMap: the engine frees what that holds
+ * only in a full collection, long after the workspace is closed.
+ */
+const LIST: unique symbol = Symbol("tools of a preset");
 
 /**
  * The tools of a workspace under the names, parameters and texts of a preset,
@@ -235,7 +307,7 @@ const lists = new WeakMap<Workspace, (preset: Preset | undefined) => readonly To
  * @throws FilewrightError INVALID_ARGUMENT for a preset that does not exist
  */
 export function toolsFor(ws: Workspace, preset: PresetName | Preset): readonly ToolDefinition[] {
-  const list = lists.get(ws);
+  const list = (ws as { readonly [LIST]?: ListOf } | null | undefined)?.[LIST];
   if (list === undefined) throw new FilewrightError("INVALID_ARGUMENT", "this is no workspace of Filewright");
   return list(presetOf(preset));
 }

@@ -88,6 +88,8 @@ async function create(filewright, resolve, { config = {}, vars, ask, confirm }) 
         ...set({ grantsFile: config.permissions?.grants_file }),
       },
       hooks: config.hooks,
+      // Hooks are shared with tools that are not ours: see foreignTool.
+      foreignTools: config.hooks?.map(({ tool }) => tool).filter((name) => name !== "*"),
       rules: config.rules,
       confirm,
       requireApproval: config.require_approval,

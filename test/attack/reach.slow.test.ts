@@ -19,7 +19,7 @@ test.skipIf(landlock === 0)(
     const root = join(base, "ws");
     fs.mkdirSync(root);
     fs.writeFileSync(join(base, "out"), "out");
-    const commands = linuxSandbox({ writableRoots: [root] });
+    const commands = linuxSandbox({ writableRoots: [root], degrade: "allow" });
     const ws = await openWorkspace({ root, stateDir: join(base, "state"), commands });
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));

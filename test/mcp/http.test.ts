@@ -1,89 +1,15 @@
 /** `filewright serve` on loopback: who gets in, both eras over HTTP, tokens of an authorization server. */
-import { spawn } from "node:child_process";
 import { generateKeyPairSync, sign } from "node:crypto";
 import { stat, writeFile } from "node:fs/promises";
-import { createServer, request as httpRequest } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, test } from "vitest";
-import { answerOf, COMMAND, ERAS, scratch } from "./harness.ts";
-
-const TOKEN = "a-token-that-only-this-test-knows";
-
-interface Serving extends AsyncDisposable {
-  readonly url: string;
-  said(): string;
-}
-
-async function serve(argv: readonly string[], env: Record<string, string> = {}): Promise<Serving> {
-  const child = spawn(process.execPath, [COMMAND, "serve", ...argv, "--port", "0"], {
-    env: { ...process.env, FILEWRIGHT_TOKEN: TOKEN, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let said = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (chunk) => reject(new Error(`standard output: ${chunk}`)));
-    child.stderr.on("data", (chunk) => {
-      said += chunk;
-      const found = /at (http:\S+)\s/u.exec(said)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once("exit", (status) => reject(new Error(`ended with ${status}: ${said}`)));
-  });
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  return {
-    url,
-    said: () => said,
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await ended;
-    },
-  };
-}
-
-const initialize = JSON.stringify({
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "0" } },
-});
-
-/** A request with any headers, also those that `fetch` keeps to itself. */
-function send(
-  url: string,
-  headers: Record<string, string>,
-  { method = "POST", body = initialize } = {},
-): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
-  return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(
-      url,
-      {
-        method,
-        headers: {
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-          ...headers,
-        },
-      },
-      (incoming) => {
-        let text = "";
-        incoming.on("data", (chunk) => {
-          text += chunk;
-        });
-        incoming.on("end", () =>
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text }),
-        );
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(method === "GET" || method === "OPTIONS" ? undefined : body);
-  });
-}
-
-const bearer = { authorization: `Bearer ${TOKEN}` };
+import { answerOf, ERAS, scratch } from "./harness.ts";
+import { bearer, send, serve, TOKEN } from "./serving.ts";
 
 test("only with the token, for our names and allowed origins", async () => {
   await using at = await scratch();

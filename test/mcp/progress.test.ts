@@ -69,7 +69,7 @@ test("a call that is answered without the SDK tells it too", async () => {
     return { ok: true, text: "done", data: {}, meta: {} };
   };
   const room = { tools: new Map([["slow", { execute }]]), roots: [], cwd: "/" };
-  const host = { preset: "mcp", room: async () => room };
+  const host = { preset: "mcp", room: async () => room, isDraining: () => false };
   const direct = makeDirect({
     host,
     structured: "none",

@@ -98,6 +98,9 @@ const cases: Record<string, (engine: Engine) => unknown> = {
     const compiled = e.compileRules(rules);
     return ["/w/a.key", "/w/.GIT/hooks/x", "/w/cafe\u0301", "/x"].map((path) => compiled.judge(path));
   },
+  "the table of places": (e) => e.placeTable(),
+  "what holds a key": (e) =>
+    ["-----BEGIN PRIVATE KEY-----\nMII\n", "# a guide\n"].map((text) => e.holdsSecretContent(utf8(text))),
 };
 
 describeParity("every function is the same on both engines", () => {

@@ -91,7 +91,7 @@ describe("opening with a preset", () => {
     await expect(openWorkspace({ backend, root: "/w", preset: "gemni" as PresetName })).rejects.toMatchObject(
       {
         code: "INVALID_ARGUMENT",
-        message: expect.stringContaining("'gemini'"),
+        message: expect.stringContaining('"gemini"'),
       },
     );
   });

@@ -119,7 +119,12 @@ describe.each(KINDS)("grep on %s", (kind) => {
       "src/n.js:1:foo\nsrc/n.js:2:food",
     ],
     ["plain text", { pattern: "= 1;", regex: false }, "src/m.ts:1:const foo = 1;"],
-    ["across lines", { pattern: "foo\\ngamma", multiline: true }, "a.txt:2:beta foo"],
+    ["across lines", { pattern: "foo\\ngamma", multiline: true }, "a.txt:2:beta foo\na.txt:3:gamma"],
+    [
+      "across lines with context after the last line of the match",
+      { pattern: "foo\\ngamma", multiline: true, context: 1 },
+      "a.txt-1-alpha\na.txt:2:beta foo\na.txt:3:gamma\na.txt-4-delta",
+    ],
     ["a named file, ignored or not", { pattern: "foo", path: "e.log" }, "e.log:1:foo"],
     ["nothing", { pattern: "zzz", path: "src" }, "No matches for 'zzz' in 3 files"],
     ["nothing outside", { pattern: "SECRET" }, "No matches for 'SECRET' in 7 files (passed over: 1 binary)"],

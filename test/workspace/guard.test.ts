@@ -37,6 +37,7 @@ const CHANGES: readonly (readonly [string, string, Record<string, unknown>])[] =
   ["apply_patch", "patches", { path: "f", patch: "@@ -1 +1 @@\n-one\n+1\n" }],
   ["copy", "overwrites by a copy", { source: "g", destination: "f", overwrite: true }],
   ["move", "overwrites by a move", { source: "g", destination: "f", overwrite: true }],
+  ["delete", "deletes", { path: "f" }],
 ];
 
 describe("004-18 the guard", () => {
@@ -54,7 +55,6 @@ describe("004-18 the guard", () => {
     ["a new file", "write_file", { path: "n", content: "x" }],
     ["an addition", "write_file", { path: "f", content: "x", append: true }],
     ["a dry run", "edit_file", { path: "f", old_text: "one", new_text: "1", dry_run: true }],
-    ["a deletion", "delete", { path: "f" }],
     ["a directory", "mkdir", { path: "d" }],
     ["a move of what was not read", "move", { source: "f", destination: "n" }],
   ])("%s needs no reading", async (_title, tool, args) => {
@@ -79,10 +79,10 @@ describe("004-18 the guard", () => {
     }
   });
 
-  test("a page of the file counts, other names of it do too where they lead to the same place", async () => {
+  test("a page of the file counts for its lines, other names of it do too where they lead to the same place", async () => {
     const { ws } = await memory({ f: "one\ntwo\nthree\n" });
     await ws.call("read_file", { path: "./f", max_lines: 1 });
-    expect((await ws.call("edit_file", { path: "f", old_text: "three", new_text: "3" })).ok).toBe(true);
+    expect((await ws.call("edit_file", { path: "f", old_text: "one", new_text: "1" })).ok).toBe(true);
   });
 
   test("another program's change is refused, a touch is not", async () => {

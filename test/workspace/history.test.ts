@@ -100,9 +100,10 @@ describe.each(KINDS)("undo on %s", (kind) => {
     await ws.call("edit_file", { path: "a.txt", old_text: "one", new_text: "x", dry_run: true });
     await ws.call("read_file", { path: "a.txt" });
     expect(await ws.history()).toEqual([]);
-    for (const id of ["", "no-such", "../../x", "00000000-00"]) {
+    for (const id of ["no-such", "../../x", "00000000-00"]) {
       expect(await codeOf(ws.undo(id)), id).toBe("NOT_FOUND");
     }
+    expect(await codeOf(ws.undo(""))).toBe("INVALID_ARGUMENT");
   });
 
   test("history: false keeps nothing, and a batch is whole all the same", async () => {

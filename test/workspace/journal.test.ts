@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace, type Workspace } from "../../js/index.node.ts";
-import { recorded } from "../../js/journal/recorder.ts";
+import { Transaction } from "../../js/journal/transaction.ts";
 import { FileJournal } from "../../js/journal/store.node.ts";
 import { makeJournal, newCallId } from "../../js/journal/index.ts";
 
@@ -39,21 +39,16 @@ async function cut(change: (fs: Workspace["fs"]) => Promise<unknown>): Promise<s
   // Locks that are always free: this writer counts as dead at once.
   const store = new FileJournal(stateDir, () => ({ release: () => undefined }));
   const log = store.begin(newCallId());
-  log.append(
-    { entry: "begin", header: { callId: newCallId(), tool: "batch", time: Date.now(), cwd: root } },
-    false,
-  );
-  const intend = async (make: () => Promise<readonly never[]>): Promise<void> => {
-    await log.append({ entry: "steps", steps: await make() }, false);
-  };
-  await change(
-    recorded(disk, {
-      intend: intend as never,
-      made: () => undefined,
-      budget: { bytes: 1e6 },
-      maxEntries: 100,
-    }),
-  );
+  const header = { callId: newCallId(), tool: "batch", time: Date.now(), cwd: root, atomic: true } as const;
+  log.append({ entry: "begin", header }, false);
+  const transaction = new Transaction(disk, {
+    required: true,
+    contents: true,
+    maxBytes: 1e6,
+    maxSteps: 100,
+    sink: (steps, notes) => log.append({ entry: "steps", steps, notes }, false),
+  });
+  await change(transaction.backend);
   return inState("open", fs.readdirSync(inState("open"))[0] as string);
 }
 
@@ -64,7 +59,7 @@ test("what was cut is taken back by the next to open", async () => {
   });
   expect([content("a"), content("b/c")]).toEqual(["new", "made"]);
   const ws = await workspace();
-  expect(ws.capabilities().recovery).toEqual({ rolledBack: 1, ignored: 0, conflicts: [] });
+  expect(ws.capabilities().recovery).toEqual({ rolledBack: 1, ignored: 0, damaged: 0, conflicts: [] });
   expect([content("a"), fs.readdirSync(root)]).toEqual(["old", ["a"]]);
   expect(fs.existsSync(path)).toBe(false);
 });
@@ -78,6 +73,7 @@ test("a file that somebody changed after the cut is left to them, and told", asy
   expect((await workspace()).capabilities().recovery).toEqual({
     rolledBack: 1,
     ignored: 0,
+    damaged: 0,
     conflicts: [join(root, "a")],
   });
   expect([content("a"), fs.readdirSync(root)]).toEqual(["theirs", ["a"]]);
@@ -108,7 +104,7 @@ test("a record of a living process is not touched", async () => {
     () => true,
     (_paths, action) => action(),
   );
-  expect(seen).toEqual({ rolledBack: 0, ignored: 0, conflicts: [] });
+  expect(seen).toEqual({ rolledBack: 0, ignored: 0, damaged: 0, conflicts: [] });
 });
 
 describe("a record that we did not write touches nothing", () => {
@@ -118,25 +114,34 @@ describe("a record that we did not write touches nothing", () => {
     let previous: Buffer = Buffer.alloc(32);
     const parts: Buffer[] = [];
     for (const entry of [
-      { entry: "begin", header: { callId: id, tool: "batch", time: 0, cwd: root } },
+      { entry: "begin", header: { callId: id, tool: "batch", time: 0, cwd: root, atomic: true } },
       {
         entry: "steps",
         steps: [
           {
-            kind: "path",
+            id: 0,
+            kind: "write",
             path: join(root, "a"),
             before: { type: "file", size: 4, bytes: [0, 4] },
-            after: { type: "file", size: 3 },
+            after: {
+              type: "file",
+              size: 3,
+              hash: `sha256:${createHash("sha256").update("old").digest("hex")}`,
+            },
           },
         ],
       },
     ]) {
       const blob = Buffer.from(entry.entry === "steps" ? "evil" : "");
       const text = Buffer.from(JSON.stringify(entry));
-      const head = Buffer.alloc(40);
-      head.writeUInt32LE(text.length, 0);
-      head.writeUInt32LE(blob.length, 4);
-      createHash("sha256").update(blob).digest().copy(head, 8);
+      const facts = Buffer.alloc(40);
+      facts.writeUInt32LE(text.length, 0);
+      facts.writeUInt32LE(blob.length, 4);
+      createHash("sha256").update(blob).digest().copy(facts, 8);
+      const padded = Buffer.alloc(64, 0x36);
+      for (const [at, byte] of key.entries()) padded[at] = byte ^ 0x36;
+      const own = createHash("sha256").update(padded).update(previous).update(`${id}\nhead\n`).update(facts);
+      const head = Buffer.concat([facts, own.digest().subarray(0, 8)]);
       previous = createHmac("sha256", key)
         .update(previous)
         .update(`${id}\n`)

@@ -62,6 +62,11 @@ impl Deadline {
         self.0.is_some()
     }
 
+    /// The time until it passes; `None` where there is none.
+    pub fn left(&self) -> Option<std::time::Duration> {
+        self.0.map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
     /// Whether the deadline has passed.
     pub fn passed(&self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)

@@ -48,6 +48,19 @@ pub(crate) fn protected() -> Error {
     Error::new(Code::ProtectedPath, "the path is protected from change")
 }
 
+/// The refusal to make or change a directory that git takes for a repository.
+pub(crate) fn repository() -> Error {
+    Error::new(Code::ProtectedPath, "git would take the directory for a repository")
+        .detail("reason", "repository")
+}
+
+/// The refusal to read a file that holds a private key.
+pub(crate) fn secret_content() -> Error {
+    Error::new(Code::GrantDenied, "it holds a private key, and nobody has granted it")
+        .detail("reason", "secret")
+        .detail("by", "content")
+}
+
 /// The refusal to read a secret.
 pub(crate) fn secret() -> Error {
     Error::new(Code::GrantDenied, "it is a secret by its name, and nobody has granted it")

@@ -6,6 +6,7 @@
 // Tests look at the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod aside;
 pub mod cancel;
 pub mod confine;
 pub(crate) mod errno;

@@ -12,6 +12,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::aside::{Conditions, Taken, check_aside, check_empty, delete_exact, set_aside};
 use crate::cancel::Cancel;
 use crate::errno::{os, protected, unsettled};
 use crate::root::{
@@ -19,8 +20,8 @@ use crate::root::{
     parent_of,
 };
 use crate::stat::{Kind, Stat};
-use crate::tree::Counts;
-use crate::write::sweep_now;
+use crate::tree::{Counts, count_tree, remove_own};
+use crate::write::{is_kept_name, sweep_now};
 
 /// How a directory is made.
 #[derive(Clone, Copy, Debug)]
@@ -87,9 +88,41 @@ impl Roots {
     /// `NOT_FOUND`, `NOT_EMPTY`, `PROTECTED_PATH` for a root or a protected
     /// place, `OUTSIDE_ALLOWED` and what the system refuses with.
     pub fn delete(&self, path: &[u8]) -> Result<()> {
+        self.delete_if(path, &Conditions::default())
+    }
+
+    /// [`Roots::delete`] under conditions; with [`Conditions::aside`] the entry is
+    /// set aside instead.
+    ///
+    /// # Errors
+    /// As [`Roots::delete`]; `CONFLICT`.
+    pub fn delete_if(&self, path: &[u8], conditions: &Conditions) -> Result<()> {
+        check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
             let place = self.locate(path, Intent::Write, Last::Keep, Missing::Fail)?;
             let (name, stat) = self.removable(&place)?;
+            let version = conditions.if_version.as_ref();
+            self.check_version(&place, &stat, version, &Cancel::new())?;
+            let taken = match &conditions.aside {
+                Some(aside) => {
+                    if stat.kind == Kind::Dir {
+                        check_empty(&place.dir, name)?;
+                    }
+                    Some(set_aside(&place.dir, name, &stat, aside)?)
+                }
+                None if version.is_some() && stat.kind != Kind::Dir => {
+                    Some(delete_exact(&place.dir, name, &stat)?)
+                }
+                None => None,
+            };
+            match taken {
+                Some(Taken::Done) => {
+                    self.swept.sweep(&place.dir);
+                    return Ok(());
+                }
+                Some(Taken::Again) => continue,
+                None => {}
+            }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
             match rustix::fs::unlinkat(&place.dir, name, flags) {
                 Ok(()) => {
@@ -131,15 +164,49 @@ impl Roots {
     /// As [`Roots::delete`], without `NOT_EMPTY`; `CANCELLED`. A tree that
     /// holds a root, or a denied or protected entry, is refused as a whole.
     pub fn remove_tree(&self, path: &[u8], cancel: &Cancel) -> Result<Counts> {
+        self.remove_tree_if(path, &Conditions::default(), cancel)
+    }
+
+    /// [`Roots::remove_tree`] under conditions on its top; with [`Conditions::aside`]
+    /// the tree is set aside in one step instead.
+    ///
+    /// # Errors
+    /// As [`Roots::remove_tree`]; `CONFLICT`.
+    pub fn remove_tree_if(
+        &self,
+        path: &[u8],
+        conditions: &Conditions,
+        cancel: &Cancel,
+    ) -> Result<Counts> {
+        check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
             let place = self.locate(path, Intent::Write, Last::Keep, Missing::Fail)?;
             let (name, stat) = self.removable(&place)?;
+            self.check_version(&place, &stat, conditions.if_version.as_ref(), cancel)?;
+            // What was set aside goes whatever its permission bits: the change that did it stands.
+            if conditions.aside.is_none() && is_kept_name(name) {
+                remove_own(place.dir.as_fd(), name)?;
+                return Ok(Counts::default());
+            }
             let mut counts = Counts::default();
             if stat.kind == Kind::Dir {
                 let Some(top) = open_entries(&place.dir, name)? else { continue };
                 let again = rustix::io::fcntl_dupfd_cloexec(&top, 0).map_err(os)?;
                 self.check_whole_tree(again, &place.real, None, cancel)?;
-                counts = self.empty_tree(top, &place.real, cancel)?;
+                counts = match conditions.aside {
+                    Some(_) => count_tree(top, cancel)?,
+                    None => self.empty_tree(top, &place.real, cancel)?,
+                };
+            }
+            if let Some(aside) = &conditions.aside {
+                match set_aside(&place.dir, name, &stat, aside)? {
+                    Taken::Done => {
+                        counts.add(&stat);
+                        self.swept.sweep(&place.dir);
+                        return Ok(counts);
+                    }
+                    Taken::Again => continue,
+                }
             }
             let flags = if stat.kind == Kind::Dir { AtFlags::REMOVEDIR } else { AtFlags::empty() };
             match rustix::fs::unlinkat(&place.dir, name, flags) {
@@ -216,7 +283,7 @@ impl Roots {
         if place.directory {
             return Err(Error::new(Code::NotDirectory, "a link's path cannot end in a slash"));
         }
-        if self.rules().guards_name(name) {
+        if self.rules().guards_link(name) {
             return Err(protected());
         }
         if target.is_empty() {

@@ -12,16 +12,17 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use filewright_core::access::Trail;
+use filewright_core::access::{Marks, Trail};
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
 use crate::cancel::Cancel;
-use crate::errno::{os, outside, protected};
+use crate::errno::{os, outside, protected, repository};
 use crate::list::for_each_name;
-use crate::root::{Roots, open_directory, open_entries};
+use crate::root::{Roots, marks_in, open_directory, open_entries};
 use crate::stat::{Kind, Stat};
+use crate::write::is_temp_name;
 
 /// What an operation on a tree touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,7 +233,7 @@ impl Roots {
         }
         let mut trails: Vec<Trail<'_>> =
             [Some(real), there].into_iter().flatten().map(|path| Trail::new(rules, path)).collect();
-        walk_tree(top, cancel, |met, _, name| {
+        walk_tree(top, cancel, |met, dir, name| {
             match met {
                 Met::Leave => {
                     trails.iter_mut().for_each(Trail::pop);
@@ -246,6 +247,14 @@ impl Roots {
             }
             trails.iter_mut().for_each(|trail| trail.push(name));
             trails.iter().try_for_each(check_whole_entry)?;
+            // A tree that goes away takes nothing to where git could find it.
+            if there.is_some()
+                && rules.protects()
+                && Marks::is_mark(name)
+                && marks_in(dir, b"").is_repository()
+            {
+                return Err(repository());
+            }
             if let [here, there] = &trails[..] {
                 self.check_secret_goes_on(here, there)?;
                 if there.protected() && !here.protected() {
@@ -299,6 +308,21 @@ fn check_whole_entry(entry: &Trail<'_>) -> Result<()> {
         return Err(error);
     }
     Ok(())
+}
+
+/// Counts everything below a directory.
+pub(crate) fn count_tree(top: OwnedFd, cancel: &Cancel) -> Result<Counts> {
+    let mut counts = Counts::default();
+    walk_tree(top, cancel, |met, dir, name| {
+        if let Met::Entry(_) | Met::Leave = met
+            && !is_temp_name(name)
+            && let Some(stat) = Stat::find(dir, name)?
+        {
+            counts.add(&stat);
+        }
+        Ok(if met == Met::Before && is_temp_name(name) { Next::Skip } else { Next::Go })
+    })?;
+    Ok(counts)
 }
 
 fn remove_entry(dir: BorrowedFd<'_>, name: &[u8], counts: &mut Counts) -> Result<()> {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{World, both};
 use filewright_fs::cancel::Cancel;
-use filewright_fs::confine::{Confinement, Enforced, Kernel};
+use filewright_fs::confine::{Confinement, Enforced, Kernel, Lane};
 use filewright_fs::root::Roots;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -118,7 +118,7 @@ fn naive_opens_on_confined_threads_escape_nowhere() {
     let (tell, told) = std::sync::mpsc::channel();
     let (path, target) = (world.at("w/d/s"), world.at("w/d/new"));
     under_attack(&world.at("w/d"), &world.at("w/evil"), || {
-        confinement.pool.submit(move || {
+        confinement.pool.submit(Lane::Quick, move || {
             let (mut inside, mut outside) = (0, 0);
             for _ in 0..ROUNDS * 4 {
                 match fs::read_to_string(&path).as_deref() {

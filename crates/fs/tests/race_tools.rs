@@ -25,7 +25,7 @@ use std::time::Instant;
 use common::World;
 use filewright_core::Result;
 use filewright_fs::cancel::Cancel;
-use filewright_fs::confine::{Confinement, Enforced, Kernel};
+use filewright_fs::confine::{Confinement, Enforced, Kernel, Lane};
 use filewright_fs::find::{FindOptions, find};
 use filewright_fs::grep::{GrepOptions, grep};
 use filewright_fs::list::ListOptions;
@@ -224,7 +224,7 @@ fn no_tool_is_led_out() {
             let (tell, told) = channel();
             for (pool, victim) in &victims {
                 let (tell, victim, turn) = (tell.clone(), victim.clone(), row.turn);
-                pool.pool.submit(move || {
+                pool.pool.submit(Lane::Scan, move || {
                     let _ = tell.send((0..each).map(|round| turn(&victim, round)).sum::<usize>());
                 });
             }

@@ -29,6 +29,7 @@ const PLAIN: WriteOptions = WriteOptions {
     mode: None,
     durability: Durability::Atomic,
     preserve: Preserve::Possible,
+    aside: None,
 };
 
 /// What cannot be kept is refused.

@@ -1,6 +1,6 @@
 //! The rules of a policy, for backends whose storage is not the disk.
 
-use filewright_core::access::{Rules, RulesConfig};
+use filewright_core::access::{Rules, RulesConfig, holds_secret, table_text};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
@@ -21,6 +21,7 @@ impl AccessRules {
         deny: Vec<String>,
         protect: bool,
         secrets: bool,
+        places: Vec<String>,
     ) -> napi::Result<Self> {
         guard(|| {
             let roots: Vec<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
@@ -31,12 +32,13 @@ impl AccessRules {
                 protect,
                 secrets,
                 fold_case: false,
+                places: &places,
             };
             Ok(Self { rules: Rules::new(&config)? })
         })
     }
 
-    /// 1 when denied, 2 when protected, 4 when guarded, 8 when secret, 16 when it keeps a tree in place, summed.
+    /// The flags and rows of `Rules::flags`.
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {
         guard(|| Ok(self.rules.flags(path.as_bytes())))
@@ -47,4 +49,16 @@ impl AccessRules {
     pub fn denied_names(&self, directory: String, names: String) -> napi::Result<Uint8Array> {
         guard(|| Ok(self.rules.denied_names(directory.as_bytes(), names.as_bytes()).into()))
     }
+}
+
+/// The table of places: decision, pattern and reason of a row on each line.
+#[napi]
+pub fn place_table() -> String {
+    table_text()
+}
+
+/// Whether a file that begins so holds a private key.
+#[napi]
+pub fn holds_secret_content(head: &[u8]) -> bool {
+    holds_secret(head)
 }

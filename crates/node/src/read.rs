@@ -8,6 +8,7 @@ use filewright_core::page::{PageRequest, page};
 use filewright_core::path::decode_name;
 use filewright_core::sniff;
 use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::confine::Lane;
 use filewright_fs::page::{FilePage, inspect as inspect_file, read_page as read_file_page};
 use filewright_fs::root::Roots;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array, Utf16String};
@@ -16,7 +17,7 @@ use napi_derive::napi;
 use crate::cancel::Cancel;
 use crate::convert::{PackedResult, guard, to_napi, utf8};
 use crate::root::NativeRoots;
-use crate::task::{OnPool, on_pool};
+use crate::task::OnPool;
 
 #[napi]
 pub fn inspect(bytes: &[u8], name: String, complete: bool) -> napi::Result<PackedResult> {
@@ -153,15 +154,12 @@ impl NativeRoots {
         cancel: Option<&Cancel>,
     ) -> OnPool<FilePageTask> {
         let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-        on_pool(
-            &self.confinement.pool,
-            FilePageTask { roots: Arc::clone(&self.roots), path, request, cancel },
-        )
+        self.on_lane(Lane::Quick, |roots| FilePageTask { roots, path, request, cancel })
     }
 
     /// What a file is, by its beginning: `Inspection::pack`, then size and version.
     #[napi]
     pub fn inspect(&self, path: String) -> OnPool<InspectTask> {
-        on_pool(&self.confinement.pool, InspectTask { roots: Arc::clone(&self.roots), path })
+        self.on_lane(Lane::Quick, |roots| InspectTask { roots, path })
     }
 }

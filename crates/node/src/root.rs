@@ -4,13 +4,13 @@
 //! contents cross as they are, in both directions without a copy of ours. The
 //! synchronous twins are for callers that cannot wait; they do the same.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use filewright_core::Result;
 use filewright_core::pack::Packed;
 use filewright_core::path::{decode_name, encode_name};
+use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::Cancel as Token;
-use filewright_fs::confine::{Confinement, Enforced};
+use filewright_fs::confine::{Confinement, Enforced, Lane};
 use filewright_fs::facts::Facts;
 use filewright_fs::list::{ListOptions, Position};
 use filewright_fs::list_tree::{TreeOptions, list_tree};
@@ -23,13 +23,20 @@ use napi_derive::napi;
 use crate::cancel::Cancel;
 use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{pack_listing, pack_stat, pack_tree_page};
-use crate::task::{Job, OnPool, on_pool_with};
+use crate::task::{Job, OnPool};
 
 /// A set of roots. Other areas add their methods in their own files.
 #[napi]
 pub struct NativeRoots {
-    pub(crate) roots: Arc<Roots>,
-    pub(crate) confinement: Confinement,
+    /// `None` once it is closed.
+    open: RwLock<Option<Open>>,
+}
+
+/// What a set of roots holds until it is closed.
+#[derive(Clone)]
+pub(crate) struct Open {
+    pub roots: Arc<Roots>,
+    confinement: Arc<Confinement>,
 }
 
 /// Content with its facts; `bytes` is absent where the version asked about is
@@ -60,45 +67,62 @@ impl NativeRoots {
         guard(|| {
             let policy = Policy::from_json(&policy)?;
             let roots = Arc::new(Roots::new(&policy)?);
-            let confinement = Confinement::of(&roots, policy.kernel)?;
-            Ok(Self { roots, confinement })
+            let confinement = Arc::new(Confinement::of(&roots, policy.kernel)?);
+            Ok(Self::holding(Open { roots, confinement }))
         })
+    }
+
+    /// Gives back descriptors, watches, indexes and threads at once: calls that are under way
+    /// end by themselves and the last one releases what it uses, later calls are refused.
+    #[napi]
+    pub fn close(&self) {
+        let open = self.open.write().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(open) = open {
+            // Work in the background has the roots too: without an index it ends.
+            filewright_fs::index::dispose(&open.roots);
+        }
     }
 
     /// How paths are resolved, as JSON: `{ resolver, reason? }`.
     #[napi]
-    pub fn capabilities(&self) -> String {
-        self.roots.capabilities()
+    pub fn capabilities(&self) -> napi::Result<String> {
+        guard(|| Ok(self.open()?.roots.capabilities()))
     }
 
     /// What the kernel enforces on the threads: `enforced`, `partial` or `none`,
     /// then the version of Landlock, then why it is not more, one a line.
     #[napi]
-    pub fn enforcement(&self) -> String {
-        let Confinement { enforced, abi, reason, .. } = &self.confinement;
-        let word = match enforced {
-            Enforced::Fully => "enforced",
-            Enforced::Partly => "partial",
-            Enforced::Not => "none",
-        };
-        format!("{word}\n{abi}\n{}", reason.as_deref().unwrap_or_default())
+    pub fn enforcement(&self) -> napi::Result<String> {
+        guard(|| {
+            let open = self.open()?;
+            let Confinement { enforced, abi, reason, .. } = &*open.confinement;
+            let word = match enforced {
+                Enforced::Fully => "enforced",
+                Enforced::Partly => "partial",
+                Enforced::Not => "none",
+            };
+            Ok(format!("{word}\n{abi}\n{}", reason.as_deref().unwrap_or_default()))
+        })
     }
 
     /// Lets the content of these secrets be read, and of no others any more.
     #[napi]
-    pub fn grant_secrets(&self, paths: Vec<String>) {
-        self.roots.grant_secrets(paths.iter().map(|path| bytes_of(path)).collect());
+    pub fn grant_secrets(&self, paths: Vec<String>) -> napi::Result<()> {
+        let paths = paths.iter().map(|path| bytes_of(path)).collect();
+        guard(|| self.open().map(|open| open.roots.grant_secrets(paths)))
     }
 
     /// The same roots and threads for the host's own reading: no secrets are kept.
     #[napi]
     pub fn trusted(&self) -> napi::Result<Self> {
         guard(|| {
-            let roots = Arc::new(self.roots.trusted()?);
-            Ok(Self { roots, confinement: self.confinement.clone() })
+            let Open { roots, confinement } = self.open()?;
+            let roots = Arc::new(roots.trusted()?);
+            Ok(Self::holding(Open { roots, confinement }))
         })
     }
 
+    /// Runs quick work on the roots.
     pub(crate) fn run<T: Send + 'static, J>(
         &self,
         path: &str,
@@ -108,8 +132,47 @@ impl NativeRoots {
     where
         J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
     {
-        let (roots, path) = (Arc::clone(&self.roots), bytes_of(path));
-        on_pool_with(&self.confinement.pool, move || work(&roots, &path), wrap)
+        let path = bytes_of(path);
+        self.on_lane(Lane::Quick, |roots| Job::new(move || work(&roots, &path), wrap))
+    }
+
+    /// Runs work that walks a tree, or reads a whole file of any size.
+    pub(crate) fn scan<T: Send + 'static, J>(
+        &self,
+        path: &str,
+        work: impl FnOnce(&Arc<Roots>, &[u8]) -> Result<T> + Send + 'static,
+        wrap: fn(T) -> J,
+    ) -> OnPool<Job<T, J>>
+    where
+        J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
+    {
+        let path = bytes_of(path);
+        self.on_lane(Lane::Scan, |roots| Job::new(move || work(&roots, &path), wrap))
+    }
+
+    /// Has a thread of a lane compute the task that `make` makes of the roots.
+    pub(crate) fn on_lane<K>(&self, lane: Lane, make: impl FnOnce(Arc<Roots>) -> K) -> OnPool<K> {
+        match self.open() {
+            Ok(Open { roots, confinement }) => {
+                OnPool::Task { task: make(roots), pool: Arc::clone(&confinement.pool), lane }
+            }
+            Err(closed) => OnPool::Refused(closed),
+        }
+    }
+
+    fn holding(open: Open) -> Self {
+        Self { open: RwLock::new(Some(open)) }
+    }
+
+    /// What it holds.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_OPERATION` once it is closed.
+    pub(crate) fn open(&self) -> Result<Open> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.clone().ok_or_else(|| {
+            Error::new(Code::UnsupportedOperation, "the storage is closed").hint("open it again")
+        })
     }
 
     #[napi]
@@ -119,7 +182,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn exists_sync(&self, path: String) -> napi::Result<bool> {
-        guard(|| Ok(self.roots.exists(&bytes_of(&path))))
+        guard(|| Ok(self.open()?.roots.exists(&bytes_of(&path))))
     }
 
     #[napi]
@@ -129,7 +192,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn stat_sync(&self, path: String, follow: bool) -> napi::Result<PackedResult> {
-        guard(|| facts(&self.roots, &bytes_of(&path), follow)).map(PackedResult::from)
+        guard(|| facts(&self.open()?.roots, &bytes_of(&path), follow)).map(PackedResult::from)
     }
 
     /// The whole file.
@@ -144,7 +207,7 @@ impl NativeRoots {
     #[napi]
     pub fn read_bytes_sync(&self, path: String) -> napi::Result<Buffer> {
         let options = ReadOptions::default();
-        guard(|| self.roots.read(&bytes_of(&path), &options, &Token::new()))
+        guard(|| self.open()?.roots.read(&bytes_of(&path), &options, &Token::new()))
             .map(|content| Buffer::from(content.bytes))
     }
 
@@ -187,13 +250,13 @@ impl NativeRoots {
     #[napi]
     pub fn hash_file(&self, path: String, cancel: Option<&Cancel>) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Roots, path: &[u8]| {
+        let work = move |roots: &Arc<Roots>, path: &[u8]| {
             let (hash, stat) = roots.hash(path, &cancel)?;
             let mut packed = pack_stat(&stat);
             packed.str(&hash);
             Ok(packed)
         };
-        self.run(&path, work, PackedResult::from)
+        self.scan(&path, work, PackedResult::from)
     }
 
     /// One page of a directory; a negative limit is none. `after` is the name
@@ -221,19 +284,19 @@ impl NativeRoots {
     #[napi]
     pub fn list_dir_sync(&self, path: String, facts: bool) -> napi::Result<PackedResult> {
         let options = ListOptions { facts, ..ListOptions::default() };
-        guard(|| self.roots.list(&bytes_of(&path), &options, &Token::new()))
+        guard(|| self.open()?.roots.list(&bytes_of(&path), &options, &Token::new()))
             .map(|listing| pack_listing(&listing).into())
     }
 
     /// A page of the entries of a tree; the options as JSON.
     #[napi]
     pub fn list_tree(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
-        let (roots, path, cancel) = (Arc::clone(&self.roots), bytes_of(&path), token(cancel));
-        let work = move || {
+        let cancel = token(cancel);
+        let work = move |roots: &Arc<Roots>, path: &[u8]| {
             let options = TreeOptions::from_json(&options)?;
-            list_tree(&roots, &path, &options, &cancel).map(|page| pack_tree_page(&page))
+            list_tree(roots, path, &options, &cancel).map(|page| pack_tree_page(&page))
         };
-        on_pool_with(&self.confinement.pool, work, PackedResult::from)
+        self.scan(&path, work, PackedResult::from)
     }
 
     #[napi]

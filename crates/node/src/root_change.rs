@@ -1,7 +1,10 @@
 //! The methods of the root set that change something.
 
+use std::sync::Arc;
+
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error, Result};
+use filewright_fs::aside::Conditions;
 use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::mutate::MkdirOptions;
 use filewright_fs::root::Roots;
@@ -37,11 +40,13 @@ impl NativeRoots {
         flags: u32,
         mode: i32,
         durability: u32,
+        aside: Option<String>,
         cancel: Option<&Cancel>,
     ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |roots: &Roots, path: &[u8]| {
-            let options = write_options(if_version, flags, mode, durability)?;
+            let mut options = write_options(if_version, flags, mode, durability)?;
+            options.aside = aside.map(String::into_bytes);
             write(roots, path, &bytes, flags, &options, &cancel)
         };
         self.run(&path, work, PackedResult::from)
@@ -59,7 +64,7 @@ impl NativeRoots {
     ) -> napi::Result<PackedResult> {
         guard(|| {
             let options = write_options(if_version, flags, mode, durability)?;
-            write(&self.roots, &bytes_of(&path), bytes, flags, &options, &Token::new())
+            write(&self.open()?.roots, &bytes_of(&path), bytes, flags, &options, &Token::new())
         })
         .map(PackedResult::from)
     }
@@ -73,57 +78,86 @@ impl NativeRoots {
 
     #[napi]
     pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
-        guard(|| self.roots.mkdir(&bytes_of(&path), &MkdirOptions { parents, exist_ok }))
+        guard(|| self.open()?.roots.mkdir(&bytes_of(&path), &MkdirOptions { parents, exist_ok }))
     }
 
     #[napi]
-    pub fn delete(&self, path: String) -> OnPool<Job<(), ()>> {
-        self.run(&path, |roots, path| roots.delete(path), |()| ())
+    pub fn delete(
+        &self,
+        path: String,
+        if_version: Option<String>,
+        aside: Option<String>,
+    ) -> OnPool<Job<(), ()>> {
+        let work = move |roots: &Roots, path: &[u8]| {
+            roots.delete_if(path, &conditions(if_version, None, aside)?)
+        };
+        self.run(&path, work, |()| ())
     }
 
     #[napi]
     pub fn delete_sync(&self, path: String) -> napi::Result<()> {
-        guard(|| self.roots.delete(&bytes_of(&path)))
+        guard(|| self.open()?.roots.delete(&bytes_of(&path)))
     }
 
     #[napi]
-    pub fn remove_tree(&self, path: String, cancel: Option<&Cancel>) -> PackedJob {
+    pub fn remove_tree(
+        &self,
+        path: String,
+        aside: Option<String>,
+        cancel: Option<&Cancel>,
+    ) -> PackedJob {
         let cancel = token(cancel);
-        let work =
-            move |roots: &Roots, path: &[u8]| roots.remove_tree(path, &cancel).map(pack_counts);
-        self.run(&path, work, PackedResult::from)
+        let work = move |roots: &Arc<Roots>, path: &[u8]| {
+            let conditions = conditions(None, None, aside)?;
+            roots.remove_tree_if(path, &conditions, &cancel).map(pack_counts)
+        };
+        self.scan(&path, work, PackedResult::from)
     }
 
+    /// The version of the entry under its new name, where it is known.
     #[napi]
+    #[allow(clippy::too_many_arguments)] // an options object costs more
     pub fn rename(
         &self,
         from: String,
         to: String,
         flags: u32,
         durability: u32,
+        if_version: Option<String>,
+        if_target: Option<String>,
+        aside: Option<String>,
         cancel: Option<&Cancel>,
-    ) -> OnPool<Job<(), ()>> {
+    ) -> OnPool<Job<Option<String>, Option<String>>> {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
-        let work = move |roots: &Roots, from: &[u8]| roots.rename(from, &to, &options, &cancel);
-        self.run(&from, work, |()| ())
+        let work = move |roots: &Roots, from: &[u8]| {
+            let conditions = conditions(if_version, if_target, aside)?;
+            let version = roots.rename_if(from, &to, &options, &conditions, &cancel)?;
+            Ok(version.map(|version| version.to_string()))
+        };
+        self.run(&from, work, |version| version)
     }
 
     #[napi]
+    #[allow(clippy::too_many_arguments)] // an options object costs more
     pub fn copy_file(
         &self,
         from: String,
         to: String,
         flags: u32,
         durability: u32,
+        if_version: Option<String>,
+        aside: Option<String>,
         cancel: Option<&Cancel>,
     ) -> PackedJob {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
-        let work = move |roots: &Roots, from: &[u8]| {
-            roots.copy_file(from, &to, &options, &cancel).map(pack_counts)
+        let work = move |roots: &Arc<Roots>, from: &[u8]| {
+            let conditions = conditions(if_version, None, aside)?;
+            let written = roots.copy_file_if(from, &to, &options, &conditions, &cancel)?;
+            Ok(pack_written(&written))
         };
-        self.run(&from, work, PackedResult::from)
+        self.scan(&from, work, PackedResult::from)
     }
 
     #[napi]
@@ -137,10 +171,10 @@ impl NativeRoots {
     ) -> PackedJob {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
-        let work = move |roots: &Roots, from: &[u8]| {
+        let work = move |roots: &Arc<Roots>, from: &[u8]| {
             roots.copy_tree(from, &to, &options, &cancel).map(pack_counts)
         };
-        self.run(&from, work, PackedResult::from)
+        self.scan(&from, work, PackedResult::from)
     }
 
     #[napi]
@@ -177,19 +211,41 @@ fn write_options(
     mode: i32,
     durability: u32,
 ) -> Result<WriteOptions> {
-    // A version that this file system never gave out is no version of the file.
-    let if_version = if_version.map(|text| Version::parse(&text)).transpose().map_err(|_| {
-        Error::new(Code::Conflict, "the file has changed since it was read")
-            .hint("read the file again")
-    })?;
     Ok(WriteOptions {
-        if_version,
+        if_version: version_of(if_version)?,
         if_absent: flags & IF_ABSENT != 0,
         create_dirs: flags & CREATE_DIRS != 0,
         mode: u32::try_from(mode).ok(),
         durability: durability_of(durability),
         preserve: preserve_of(flags),
+        aside: None,
     })
+}
+
+/// A version that this file system never gave out is no version of the file.
+fn version_of(text: Option<String>) -> Result<Option<Version>> {
+    text.map(|text| Version::parse(&text)).transpose().map_err(|_| {
+        Error::new(Code::Conflict, "the file has changed since it was read")
+            .hint("read the file again")
+    })
+}
+
+fn conditions(
+    if_version: Option<String>,
+    if_target: Option<String>,
+    aside: Option<String>,
+) -> Result<Conditions> {
+    Ok(Conditions {
+        if_version: version_of(if_version)?,
+        if_target: version_of(if_target)?,
+        aside: aside.map(String::into_bytes),
+    })
+}
+
+/// A new name for an entry that is set aside beside where it was.
+#[napi]
+pub fn aside_name() -> String {
+    String::from_utf8_lossy(&filewright_fs::aside::aside_name()).into_owned()
 }
 
 fn transfer_options(flags: u32, durability: u32) -> TransferOptions {

@@ -2,7 +2,7 @@
 
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error};
-use filewright_sandbox::{Command, Probe, Spec, Status};
+use filewright_sandbox::{Command, Limit, Probe, ScanSpec, Spec, Status};
 use napi_derive::napi;
 
 use crate::cancel::Cancel;
@@ -10,12 +10,16 @@ use crate::convert::{PackedResult, guard};
 use crate::root::token;
 use crate::task::{Job, OnPool, on_own_thread};
 
-/// What would hold for a command: whether files and network are restricted, and
-/// the version of Landlock.
+/// What would hold for a command: whether files, network, signals and forks are
+/// restricted, and the version of Landlock.
 #[napi]
 pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
-    guard(|| filewright_sandbox::status(&Spec::from_json(&spec)?))
-        .map(|Status { files, network, abi }| vec![u32::from(files), u32::from(network), abi])
+    guard(|| filewright_sandbox::status(&Spec::from_json(&spec)?)).map(
+        |Status { files, network, signals, forks, abi }| {
+            let flags = [files, network, signals, forks].map(u32::from);
+            flags.into_iter().chain([abi]).collect()
+        },
+    )
 }
 
 /// Tries something under the restrictions: the name of the error, or nothing.
@@ -37,9 +41,15 @@ pub fn sandbox_probe(
     on_own_thread(work, |name| name)
 }
 
+/// Finds what a command may not see or change: JSON.
+#[napi]
+pub fn sandbox_scan(spec: String) -> OnPool<Job<String, String>> {
+    on_own_thread(move || filewright_sandbox::scan(&ScanSpec::from_json(&spec)?), |found| found)
+}
+
 /// Runs a command. Gives its status (-1 for none), its signal (0 for none),
 /// whether it ran out of time and whether output was cut; then its output and its
-/// errors, with what is not text replaced.
+/// errors, with what is not text replaced, and the name of the limit that ended it.
 #[napi]
 pub fn sandbox_run(
     spec: String,
@@ -57,6 +67,7 @@ pub fn sandbox_run(
         packed.flag(outcome.truncated);
         packed.str(&String::from_utf8_lossy(&outcome.stdout));
         packed.str(&String::from_utf8_lossy(&outcome.stderr));
+        packed.str(outcome.exceeded.map_or("", Limit::name));
         Ok(packed)
     };
     on_own_thread(work, PackedResult::from)

@@ -10,6 +10,7 @@ use filewright_core::path::decode_name;
 use filewright_core::rank::rank_packed;
 use filewright_core::search::{Held, Query, search_packed};
 use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::confine::Lane;
 use filewright_fs::find::{FindOptions, find_indexed};
 use filewright_fs::grep::{GrepOptions, grep_indexed};
 use filewright_fs::index::{self, FuzzyOptions, Status};
@@ -20,7 +21,7 @@ use napi_derive::napi;
 use crate::cancel::Cancel;
 use crate::convert::{PackedBatch, PackedResult, guard, to_napi};
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
-use crate::task::{OnPool, on_pool, on_pool_with};
+use crate::task::OnPool;
 
 /// A compiled query.
 #[napi]
@@ -153,13 +154,6 @@ struct Call {
     cancel: Token,
 }
 
-impl Call {
-    fn new(roots: &NativeRoots, path: String, options: String, cancel: Option<&Cancel>) -> Self {
-        let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-        Self { roots: roots.roots.clone(), path, options, cancel }
-    }
-}
-
 pub struct GrepTask(Call);
 
 impl Task for GrepTask {
@@ -201,55 +195,63 @@ impl NativeRoots {
     /// Searches contents below a path.
     #[napi]
     pub fn grep(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<GrepTask> {
-        on_pool(&self.confinement.pool, GrepTask(Call::new(self, path, options, cancel)))
+        let cancel = token(cancel);
+        self.on_lane(Lane::Scan, |roots| GrepTask(Call { roots, path, options, cancel }))
     }
 
     /// Finds entries below a directory by name.
     #[napi]
     pub fn find(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<FindTask> {
-        on_pool(&self.confinement.pool, FindTask(Call::new(self, path, options, cancel)))
+        let cancel = token(cancel);
+        self.on_lane(Lane::Scan, |roots| FindTask(Call { roots, path, options, cancel }))
     }
 
     /// Finds files below a directory by some letters of their paths.
     #[napi]
     pub fn find_files(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
-        let (roots, path) = (Arc::clone(&self.roots), bytes_of(&path));
-        let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-        let work = move || {
+        let cancel = token(cancel);
+        let work = move |roots: &Arc<Roots>, path: &[u8]| {
             let options = FuzzyOptions::from_json(&options)?;
-            index::find_files(&roots, &path, &options, &cancel)
+            index::find_files(roots, path, &options, &cancel)
         };
-        on_pool_with(&self.confinement.pool, work, PackedResult::from)
+        self.scan(&path, work, PackedResult::from)
     }
 
     /// Makes the index of a directory now.
     #[napi]
     pub fn warm(&self, path: String, respect_ignore: bool, cancel: Option<&Cancel>) -> PackedJob {
-        let (roots, path, cancel) = (Arc::clone(&self.roots), bytes_of(&path), token(cancel));
-        let work =
-            move || index::warm(&roots, &path, respect_ignore, &cancel).map(|status| pack(&status));
-        on_pool_with(&self.confinement.pool, work, PackedResult::from)
+        let cancel = token(cancel);
+        let work = move |roots: &Arc<Roots>, path: &[u8]| {
+            index::warm(roots, path, respect_ignore, &cancel).map(|status| pack(&status))
+        };
+        self.scan(&path, work, PackedResult::from)
     }
 
     /// Has indexes kept in a directory of state. Called where nothing is restricted yet.
     #[napi]
-    pub fn keep_indexes(&self, state_dir: String) {
-        index::keep_in(&self.roots, &bytes_of(&state_dir));
+    pub fn keep_indexes(&self, state_dir: String) -> napi::Result<()> {
+        guard(|| {
+            index::keep_in(&self.open()?.roots, &bytes_of(&state_dir));
+            Ok(())
+        })
     }
 
     /// Gives back all indexes.
     #[napi]
     pub fn dispose_indexes(&self) {
-        index::dispose(&self.roots);
+        // What is closed has none.
+        if let Ok(open) = self.open() {
+            index::dispose(&open.roots);
+        }
     }
 
     /// What is known of the index that a path is in; no numbers where there is none.
     #[napi]
     pub fn index_status(&self, path: String) -> PackedJob {
-        let work = |roots: &Roots, path: &[u8]| {
+        let work = |roots: &Arc<Roots>, path: &[u8]| {
             Ok(index::status(roots, path)?.map_or_else(Packed::new, |status| pack(&status)))
         };
-        self.run(&path, work, PackedResult::from)
+        self.scan(&path, work, PackedResult::from)
     }
 }
 

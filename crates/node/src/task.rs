@@ -3,13 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use filewright_core::Result;
-use filewright_fs::confine::Pool;
+use filewright_core::{Error, Result};
+use filewright_fs::confine::{Lane, Pool};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task, ValueType, sys};
 
-use crate::convert::{guard, panicked};
-use crate::settle::promise;
+use crate::convert::{guard, panicked, to_napi};
+use crate::settle::{Deferred, promise};
 
 /// A piece of work and how its result becomes a JavaScript value.
 pub struct Job<T, J> {
@@ -36,15 +36,13 @@ impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Task for Job<T, J> 
 
 /// A task for the threads of a set of roots; becomes a promise when it is
 /// handed to JavaScript.
-pub struct OnPool<K> {
-    task: K,
-    /// Where there is none, the task has a thread of its own.
-    pool: Option<Arc<Pool>>,
-}
-
-/// Has a thread of `pool` compute a task, which is resolved on the event loop.
-pub fn on_pool<K>(pool: &Arc<Pool>, task: K) -> OnPool<K> {
-    OnPool { task, pool: Some(Arc::clone(pool)) }
+pub enum OnPool<K> {
+    /// It is computed by a thread of a lane.
+    Task { task: K, pool: Arc<Pool>, lane: Lane },
+    /// It has a thread of its own.
+    Apart(K),
+    /// It is not computed: the promise is rejected.
+    Refused(Error),
 }
 
 /// Has a thread of its own do work that may take as long as it likes.
@@ -52,17 +50,14 @@ pub fn on_own_thread<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
     wrap: fn(T) -> J,
 ) -> OnPool<Job<T, J>> {
-    OnPool { task: Job { work: Some(Box::new(work)), wrap }, pool: None }
+    OnPool::Apart(Job::new(work, wrap))
 }
 
-/// Has a thread of `pool` do the work; the promise resolves to what `wrap`
-/// makes of its result on the event loop.
-pub fn on_pool_with<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
-    pool: &Arc<Pool>,
-    work: impl FnOnce() -> Result<T> + Send + 'static,
-    wrap: fn(T) -> J,
-) -> OnPool<Job<T, J>> {
-    on_pool(pool, Job { work: Some(Box::new(work)), wrap })
+impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Job<T, J> {
+    /// The work, and what its result becomes on the event loop.
+    pub fn new(work: impl FnOnce() -> Result<T> + Send + 'static, wrap: fn(T) -> J) -> Self {
+        Self { work: Some(Box::new(work)), wrap }
+    }
 }
 
 impl<K> TypeName for OnPool<K> {
@@ -84,17 +79,25 @@ where
     /// As the trait's: `raw` is the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, pending: Self) -> napi::Result<sys::napi_value> {
         let (deferred, promise) = promise(&Env::from_raw(raw))?;
-        let Self { mut task, pool } = pending;
-        let work = move || {
-            // Work that panics is told as such: nobody must wait for it for ever.
-            let output = catch_unwind(AssertUnwindSafe(|| task.compute()));
-            let output = output.unwrap_or_else(|_| Err(panicked()));
-            deferred.settle(move |env| task.resolve(env, output?));
-        };
-        match pool {
-            Some(pool) => pool.submit(work),
-            None => drop(std::thread::spawn(work)),
+        match pending {
+            Self::Task { task, pool, lane } => pool.submit(lane, computing(task, deferred)),
+            Self::Apart(task) => drop(std::thread::spawn(computing(task, deferred))),
+            Self::Refused(error) => deferred.settle(move |_| Err::<(), _>(to_napi(error))),
         }
         Ok(promise)
+    }
+}
+
+/// What a thread does to settle the promise of a task.
+fn computing<K>(mut task: K, deferred: Deferred) -> impl FnOnce() + Send + 'static
+where
+    K: Task + Send + 'static,
+    K::JsValue: ToNapiValue + 'static,
+{
+    move || {
+        // Work that panics is told as such: nobody must wait for it for ever.
+        let output = catch_unwind(AssertUnwindSafe(|| task.compute()));
+        let output = output.unwrap_or_else(|_| Err(panicked()));
+        deferred.settle(move |env| task.resolve(env, output?));
     }
 }

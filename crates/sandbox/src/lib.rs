@@ -1,24 +1,33 @@
 //! Running a command where the kernel keeps it inside its roots and off the
 //! network.
 //!
-//! Landlock and seccomp restrict a thread and what it starts: the thread is made
-//! for the command, restricts itself, starts it and ends with it. Nothing of the
-//! host is touched. What cannot be enforced is refused, unless the caller said
-//! that less will do, and then the outcome says what held.
+//! A supervisor process is forked for each command and ends everything that the
+//! command started. The command takes on Landlock and seccomp itself, or is a program
+//! that makes namespaces (bubblewrap) and is given the filter. Nothing of the host is
+//! touched. What cannot be enforced is refused, unless the caller said that less will
+//! do, and then the outcome says what held.
 //!
 //! Landlock lets through what is not an open: a command may change the permission
-//! bits of files outside that belong to the user. Keeping it from that takes a
-//! mount namespace, which is not here yet.
+//! bits of files outside that belong to the user. Keeping it from that takes a mount
+//! namespace.
 
+#[cfg(target_os = "linux")]
+mod control_group;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod process_table;
+#[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "linux")]
+mod scan;
 #[cfg(target_os = "linux")]
 mod seccomp;
 mod spec;
+#[cfg(target_os = "linux")]
+mod supervisor;
 
-pub use spec::{Command, Outcome, Probe, Spec, Status};
+pub use spec::{Command, Limit, Limits, Outcome, Probe, ScanSpec, Spec, Status};
 
 use filewright_core::Result;
 #[cfg(not(target_os = "linux"))]
@@ -51,6 +60,24 @@ pub fn run(spec: &Spec, command: &Command, cancel: &Cancel) -> Result<Outcome> {
 #[cfg(target_os = "linux")]
 pub fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     linux::probe(spec, what)
+}
+
+/// Finds what a command may not see or change, as the JSON text of `scan.rs`.
+///
+/// # Errors
+/// `INVALID_GLOB`; `SANDBOX_SETUP_FAILED` for a tree that cannot be told.
+#[cfg(target_os = "linux")]
+pub fn scan(spec: &ScanSpec) -> Result<String> {
+    scan::scan(spec)
+}
+
+/// Finds nothing here.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED`.
+#[cfg(not(target_os = "linux"))]
+pub fn scan(_spec: &ScanSpec) -> Result<String> {
+    elsewhere()
 }
 
 #[cfg(not(target_os = "linux"))]

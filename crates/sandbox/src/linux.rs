@@ -1,20 +1,51 @@
-//! What a thread takes on before it starts a command.
+//! The restrictions that a command of the fast tier takes on before its program runs:
+//! Landlock for files, seccomp for the network, and no capabilities.
 
-use std::os::fd::AsFd;
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
 use filewright_fs::confine::landlock::{self, Ruleset, fs};
-use rustix::fs::{FileType, Mode, OFlags};
+use libc::sock_filter;
+use rustix::fs::{FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
 
+use crate::control_group::ControlGroup;
 use crate::seccomp;
 use crate::spec::{Probe, Spec, Status};
+
+const READ: u64 = fs::READ | fs::EXECUTE;
+/// Listing alone.
+const LIST: u64 = 1 << 3;
+/// Landlock keeps signals inside from this version on.
+const ABI_WITH_SIGNALS: u32 = 6;
+
+/// Of `/proc`, what is about the machine and not about a process.
+const PROC_OF_THE_MACHINE: &[&str] = &[
+    "/proc/cpuinfo",
+    "/proc/devices",
+    "/proc/diskstats",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/pressure",
+    "/proc/stat",
+    "/proc/sys",
+    "/proc/uptime",
+    "/proc/version",
+    "/proc/vmstat",
+];
+/// Of `/dev`, what holds nothing: disks and memory are devices too.
+const DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm"];
 
 /// The restrictions of a specification, ready to be taken on.
 pub(crate) struct Restrictions {
     files: Option<Ruleset>,
-    network: bool,
+    filter: Option<Vec<sock_filter>>,
     abi: u32,
 }
 
@@ -26,21 +57,34 @@ impl Restrictions {
             Err(error) if spec.degrade && error.code == Code::SandboxSetupFailed => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { files, network: spec.network, abi })
+        let filter = if spec.network { None } else { Some(seccomp::filter()?) };
+        Ok(Self { files, filter, abi })
     }
 
     pub(crate) fn status(&self) -> Status {
-        Status { files: self.files.is_some(), network: !self.network, abi: self.abi }
+        Status {
+            files: self.files.is_some(),
+            network: self.filter.is_some(),
+            signals: self.files.is_some() && self.abi >= ABI_WITH_SIGNALS,
+            forks: !rustix::process::getuid().is_root() || ControlGroup::is_possible(),
+            abi: self.abi,
+        }
     }
 
-    /// Restricts the calling thread, which must be one made for this.
-    pub(crate) fn take_on(&self) -> Result<()> {
-        seccomp::keep_descriptors();
-        landlock::no_new_privileges()?;
+    /// Restricts the calling thread, for good; what it starts inherits that. With
+    /// `own_process` it may read what `/proc` says of itself. Allocates nothing.
+    pub(crate) fn take_on(&self, own_process: bool) -> io::Result<()> {
+        landlock::try_no_new_privileges()?;
         if let Some(files) = &self.files {
-            files.restrict_self()?;
+            if own_process {
+                let flags = OFlags::PATH | OFlags::CLOEXEC;
+                let own = rustix::fs::open(c"/proc/self", flags, Mode::empty())?;
+                files.try_allow(own.as_fd(), READ)?;
+            }
+            files.try_restrict_self()?;
         }
-        if self.network { Ok(()) } else { seccomp::close_network() }
+        seccomp::drop_capabilities()?;
+        self.filter.as_deref().map_or(Ok(()), seccomp::close_network)
     }
 }
 
@@ -50,26 +94,89 @@ fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
     }
     let ruleset = Ruleset::new(!spec.network)?;
     let all = ["/".to_owned()];
-    let read = fs::READ | fs::EXECUTE;
+    let mut closed: Vec<&str> = spec.exclude.iter().map(String::as_str).collect();
+    closed.extend(["/proc", "/dev"]);
     for path in spec.read.as_deref().unwrap_or(&all) {
-        allow(&ruleset, path, read)?;
+        allow_around(&ruleset, path, &closed)?;
     }
     for path in &spec.write {
-        allow(&ruleset, path, read | fs::WRITE)?;
+        allow(&ruleset, path, READ | fs::WRITE)?;
+    }
+    for path in PROC_OF_THE_MACHINE.iter().chain(DEVICES) {
+        // A container may hide some of them.
+        let _ = allow(&ruleset, path, READ);
     }
     // What every shell expects to be able to throw things into.
-    allow(&ruleset, "/dev/null", read | fs::WRITE)?;
+    allow(&ruleset, "/dev/null", READ | fs::WRITE)?;
     Ok(ruleset)
 }
 
+/// Allows reading below a path, but for what is closed. Landlock only adds rights, so
+/// around a closed place its neighbours are allowed one by one: what is made beside it
+/// later cannot be read.
+fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
+    if closed.iter().any(|one| is_within(path, one)) {
+        return Ok(());
+    }
+    if !closed.iter().any(|one| is_within(one, path)) {
+        return allow(ruleset, path, READ);
+    }
+    let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    // Not of the top: that would be every directory, those of processes too.
+    if path != "/" {
+        ruleset.allow(directory.as_fd(), LIST)?;
+    }
+    let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
+    let mut entries = RawDir::new(&directory, &mut buffer);
+    while let Some(entry) = entries.next() {
+        let entry = entry.map_err(|errno| unopened(path, errno))?;
+        let name = entry.file_name().to_bytes();
+        // What is behind a link is allowed where it is.
+        if name == b"." || name == b".." || entry.file_type() == FileType::Symlink {
+            continue;
+        }
+        let base = path.trim_end_matches('/');
+        match std::str::from_utf8(name) {
+            Ok(name) => match allow_around(ruleset, &format!("{base}/{name}"), closed) {
+                // Gone since, or not for this user to open: nobody loses a right.
+                Err(error) if error.code == Code::SandboxSetupFailed => {}
+                other => other?,
+            },
+            // No closed place has such a name.
+            Err(_) => {
+                let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+                if let Ok(place) = rustix::fs::openat(&directory, name, flags, Mode::empty()) {
+                    allow_at(ruleset, &place, READ, path)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path is another one or lies below it.
+fn is_within(path: &str, directory: &str) -> bool {
+    let directory = directory.trim_end_matches('/');
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn open(path: &str, flags: OFlags) -> Result<OwnedFd> {
+    let bytes = CString::new(path).map_err(|_| unopened(path, Errno::INVAL))?;
+    rustix::fs::open(bytes, flags | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| unopened(path, errno))
+}
+
+fn unopened(path: &str, errno: Errno) -> Error {
+    let what = format!("{path} cannot be opened for the sandbox: {errno}");
+    Error::new(Code::SandboxSetupFailed, what)
+}
+
 fn allow(ruleset: &Ruleset, path: &str, rights: u64) -> Result<()> {
-    let failed = |errno: Errno| {
-        let what = format!("{path} cannot be opened for the sandbox: {errno}");
-        Error::new(Code::SandboxSetupFailed, what)
-    };
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let place = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
-    let stat = rustix::fs::fstat(&place).map_err(failed)?;
+    allow_at(ruleset, &open(path, OFlags::PATH)?, rights, path)
+}
+
+fn allow_at(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Result<()> {
+    let stat = rustix::fs::fstat(place).map_err(|errno| unopened(path, errno))?;
     let directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
     ruleset.allow(place.as_fd(), if directory { rights } else { rights & fs::FILE })
 }
@@ -78,8 +185,14 @@ fn allow(ruleset: &Ruleset, path: &str, rights: u64) -> Result<()> {
 pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     let restrictions = Restrictions::new(spec)?;
     let what = what.clone();
-    let tried = std::thread::spawn(move || restrictions.take_on().map(|()| attempt(&what)));
-    let tried = tried.join().map_err(|_| Error::new(Code::Internal, "the probe failed"))??;
+    let tried = std::thread::spawn(move || restrictions.take_on(false).map(|()| attempt(&what)));
+    let tried = tried.join().map_err(|_| Error::new(Code::Internal, "the probe failed"))?;
+    let tried = tried.map_err(|why| {
+        Error::new(
+            Code::SandboxSetupFailed,
+            format!("the kernel does not restrict a thread: {why}"),
+        )
+    })?;
     Ok(tried.err().map(name_of))
 }
 
@@ -116,4 +229,22 @@ fn name_of(errno: Errno) -> String {
         other => return format!("E{}", other.raw_os_error()),
     };
     name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn within_goes_by_whole_names() {
+        for (path, directory, within) in [
+            ("/proc/1", "/proc", true),
+            ("/proc", "/proc", true),
+            ("/process", "/proc", false),
+            ("/proc", "/", true),
+            ("/", "/proc", false),
+        ] {
+            assert_eq!(is_within(path, directory), within, "{path} {directory}");
+        }
+    }
 }

@@ -1,117 +1,257 @@
-//! A command from its start to the end of its whole group of processes.
+//! A command from its start to the end of everything it started.
 
+use std::ffi::CString;
 use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ExitStatus, Stdio};
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::Cancel;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::fs::{MemfdFlags, Mode, OFlags};
 
+use crate::control_group::ControlGroup;
 use crate::linux::Restrictions;
-use crate::spec::{Command, Outcome, Spec};
+use crate::process_table::ProcessTable;
+use crate::seccomp;
+use crate::spec::{Command, Limit, Limits, Outcome, Spec};
+use crate::supervisor::{Launch, Report, Stage, Supervisor};
 
 /// The longest time between two looks at a command that runs.
-const PAUSE: Duration = Duration::from_millis(10);
-/// How long output is waited for once the command has ended: a process that left
-/// its group may hold the pipe open for ever.
+const MAX_PAUSE_MS: i32 = 10;
+/// The shortest time between two readings of the process table, and how much of the
+/// time of one processor they may take: one part in so many.
+const MIN_READING_PAUSE: Duration = Duration::from_millis(20);
+const READING_SHARE: u32 = 20;
+/// The kernel stops new processes at so many times the limit, so that a reading of the
+/// process table finds that the limit was passed.
+const HARD_PROCESSES: u64 = 2;
+/// How long the end of everything is waited for once it was asked for.
+const MAX_ENDING: Duration = Duration::from_secs(15);
+/// How long output is waited for once everything has ended: a process that cannot be
+/// killed may hold the pipe open for ever.
 const DRAIN: Duration = Duration::from_millis(500);
+/// Where programs are looked for if the environment does not say.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What was kept of one stream, and whether there was more.
+/// The beginning of one stream, and whether there was more.
 type Kept = (Vec<u8>, bool);
 
 pub(crate) fn run(spec: &Spec, command: &Command, cancel: &Cancel) -> Result<Outcome> {
-    let restrictions = Restrictions::new(spec)?;
-    let (started, start) = channel();
-    let what = command.clone();
-    // The thread is restricted for good, so it is one of its own.
-    let thread = std::thread::spawn(move || {
-        let child = restrictions.take_on().and_then(|()| spawn(&what));
-        let _ = started.send(child);
-    });
-    let child = start.recv().map_err(|_| Error::new(Code::Internal, "the command's thread failed"));
-    let _ = thread.join();
-    let mut child = child??;
-    let out = child.stdout.take().map(|pipe| keep(pipe, command.max_output));
-    let err = child.stderr.take().map(|pipe| keep(pipe, command.max_output));
-    let ended = wait(&mut child, command.timeout, cancel);
-    // Whatever it has left running ends with it.
-    end_group(&child);
-    let _ = child.wait();
-    let (stdout, more_out) = collect(out);
-    let (stderr, more_err) = collect(err);
-    let (status, timed_out) = ended?;
+    let (output, out) = pipe()?;
+    let (errors, err) = pipe()?;
+    let group = ControlGroup::new(spec.limits.processes.saturating_mul(HARD_PROCESSES));
+    let launch = launch(spec, command, group.as_ref(), out, err)?;
+    let supervisor = Supervisor::start(&launch)?;
+    // The command's own ends of the pipes, and what its restrictions hold open.
+    drop(launch);
+    let out = keep(output, command.max_output);
+    let err = keep(errors, command.max_output);
+    let ended = attend(&supervisor, spec, command, cancel, group.as_ref());
+    drop(supervisor);
+    drop(group);
+    let (stdout, more_out) = collect(&out);
+    let (stderr, more_err) = collect(&err);
+    let Ended { status, timed_out, exceeded } = ended?;
+    let status = status.filter(|_| !timed_out && exceeded.is_none());
+    let exited = status.filter(|status| libc::WIFEXITED(*status));
+    let killed = status.filter(|status| libc::WIFSIGNALED(*status));
     Ok(Outcome {
-        status: status.and_then(|status| status.code()),
-        signal: status.and_then(|status| status.signal()),
+        status: exited.map(|status| libc::WEXITSTATUS(status)),
+        signal: killed.map(|status| libc::WTERMSIG(status)),
         timed_out,
+        exceeded,
         truncated: more_out || more_err,
         stdout,
         stderr,
     })
 }
 
-fn spawn(command: &Command) -> Result<Child> {
-    let (program, arguments) = command
-        .argv
-        .split_first()
-        .ok_or_else(|| Error::new(Code::InvalidArgument, "there is no program to run"))?;
-    std::process::Command::new(program)
-        .args(arguments)
-        .current_dir(&command.cwd)
-        .env_clear()
-        .envs(command.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| {
-            let code = match error.kind() {
-                std::io::ErrorKind::NotFound => Code::NotFound,
-                std::io::ErrorKind::PermissionDenied => Code::PermissionDenied,
-                _ => Code::IoError,
-            };
-            Error::new(code, format!("{program} cannot be run: {error}"))
-        })
+fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        .map_err(|errno| unmade("a pipe", errno))
 }
 
-/// Waits for the end; the status is missing where the command had to be ended.
-fn wait(
-    child: &mut Child,
-    timeout: Duration,
+fn unmade(what: &str, errno: rustix::io::Errno) -> Error {
+    Error::new(Code::IoError, format!("{what} for the command cannot be made: {errno}"))
+}
+
+fn launch(
+    spec: &Spec,
+    command: &Command,
+    group: Option<&ControlGroup>,
+    output: OwnedFd,
+    errors: OwnedFd,
+) -> Result<Launch> {
+    let program = command
+        .argv
+        .first()
+        .ok_or_else(|| Error::new(Code::InvalidArgument, "there is no program to run"))?;
+    let text = |text: &str| {
+        CString::new(text)
+            .map_err(|_| Error::new(Code::InvalidArgument, "a command has no NUL in it"))
+    };
+    let programs = if program.contains('/') {
+        vec![text(program)?]
+    } else {
+        let path = command.env.iter().find(|(name, _)| name == "PATH");
+        let path = path.map_or(DEFAULT_PATH, |(_, value)| value);
+        // An empty entry would be the working directory, which belongs to the model.
+        let places = path.split(':').filter(|place| place.starts_with('/'));
+        places.map(|place| text(&format!("{place}/{program}"))).collect::<Result<_>>()?
+    };
+    let variables = command.env.iter().map(|(name, value)| text(&format!("{name}={value}")));
+    let null = rustix::fs::open(c"/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    Ok(Launch {
+        programs,
+        arguments: command.argv.iter().map(|one| text(one)).collect::<Result<_>>()?,
+        environment: variables.collect::<Result<_>>()?,
+        directory: text(&command.cwd)?,
+        input: null.map_err(|errno| unmade("an input", errno))?,
+        output,
+        errors,
+        filter: if spec.bare && !spec.network { Some(filter_file()?) } else { None },
+        restrictions: if spec.bare { None } else { Some(Restrictions::new(spec)?) },
+        group: group.map(ControlGroup::membership).transpose()?,
+        tasks_of_user: bounds_user(&spec.limits)
+            .then(|| tasks_of_user(spec.limits.processes.saturating_mul(HARD_PROCESSES))),
+        limits: spec.limits,
+    })
+}
+
+/// The filter of system calls in a file without a name, at its beginning.
+fn filter_file() -> Result<OwnedFd> {
+    let failed = |errno| unmade("a filter of system calls", errno);
+    let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
+    let bytes = seccomp::filter_bytes()?;
+    rustix::io::pwrite(&file, &bytes, 0).map_err(failed)?;
+    Ok(file)
+}
+
+struct Ended {
+    status: Option<i32>,
+    timed_out: bool,
+    exceeded: Option<Limit>,
+}
+
+/// Waits for the end of everything, and brings it about where that is due.
+fn attend(
+    supervisor: &Supervisor,
+    spec: &Spec,
+    command: &Command,
     cancel: &Cancel,
-) -> Result<(Option<ExitStatus>, bool)> {
-    let deadline = Instant::now() + timeout;
-    let mut pause = Duration::from_micros(200);
+    group: Option<&ControlGroup>,
+) -> Result<Ended> {
+    let deadline = Instant::now() + command.timeout;
+    let mut counts = Counts::new(spec.limits, supervisor.id());
+    let mut pause = 1;
     loop {
-        let failed = |_| Error::new(Code::IoError, "the command cannot be waited for");
-        if let Some(status) = child.try_wait().map_err(failed)? {
-            return Ok((Some(status), false));
+        if let Some(status) = ended(supervisor.wait(pause)?, command)? {
+            return Ok(Ended { status: Some(status), timed_out: false, exceeded: None });
         }
-        cancel.check()?;
-        if Instant::now() >= deadline {
-            return Ok((None, true));
+        pause = (pause * 2).min(MAX_PAUSE_MS);
+        let stopped = cancel.check();
+        let timed_out = Instant::now() >= deadline;
+        let exceeded = if timed_out || stopped.is_err() { None } else { counts.exceeded() };
+        if timed_out || exceeded.is_some() || stopped.is_err() {
+            if let Some(group) = group {
+                group.close();
+            }
+            end(supervisor, command)?;
+            stopped?;
+            return Ok(Ended { status: None, timed_out, exceeded });
         }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(PAUSE);
     }
 }
 
-fn end_group(child: &Child) {
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        // Nobody left to end is what is hoped for.
-        let _ = kill_process_group(group, Signal::KILL);
+/// Has everything ended and waits until it has.
+fn end(supervisor: &Supervisor, command: &Command) -> Result<()> {
+    supervisor.stop();
+    let latest = Instant::now() + MAX_ENDING;
+    while Instant::now() < latest {
+        if ended(supervisor.wait(100)?, command)?.is_some() {
+            return Ok(());
+        }
+    }
+    Err(Error::new(Code::IoError, "a process of the command cannot be ended"))
+}
+
+fn ended(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
+    match report {
+        None => Ok(None),
+        Some(Report::Ended { status }) => Ok(Some(status)),
+        Some(Report::Failed { stage, errno }) => {
+            let why = std::io::Error::from_raw_os_error(errno);
+            let program = command.argv.first().map_or("", String::as_str);
+            let code = match errno {
+                _ if stage == Stage::Restrict => Code::SandboxSetupFailed,
+                libc::ENOENT => Code::NotFound,
+                libc::EACCES | libc::EPERM => Code::PermissionDenied,
+                _ => Code::IoError,
+            };
+            let what = match stage {
+                Stage::Restrict => format!("the kernel does not restrict the command: {why}"),
+                Stage::Directory => format!("{program} cannot be run in its directory: {why}"),
+                Stage::Run => format!("{program} cannot be run: {why}"),
+            };
+            Err(Error::new(code, what))
+        }
+    }
+}
+
+/// Whether the kernel bounds the processes of the user: not those of root.
+fn bounds_user(limits: &Limits) -> bool {
+    limits.processes > 0 && !rustix::process::getuid().is_root()
+}
+
+/// The bound on all processes and threads of the user that leaves so many for a command.
+/// Those of other users are counted too: the bound is only the last one.
+fn tasks_of_user(processes: u64) -> u64 {
+    let mut table = ProcessTable::new();
+    table.read(rustix::process::getpid().as_raw_nonzero().get().cast_unsigned());
+    table.all_tasks().saturating_add(processes)
+}
+
+/// The limits that hold for all processes of a command together. A control group or the
+/// kernel's limit for a user stops processes from being made too fast to be counted.
+struct Counts {
+    limits: Limits,
+    supervisor: u32,
+    table: Option<ProcessTable>,
+    next: Instant,
+}
+
+impl Counts {
+    fn new(limits: Limits, supervisor: u32) -> Self {
+        // Most commands end before the first reading.
+        Self { limits, supervisor, table: None, next: Instant::now() + MIN_READING_PAUSE / 2 }
+    }
+
+    fn exceeded(&mut self) -> Option<Limit> {
+        let began = Instant::now();
+        if began < self.next || (self.limits.processes == 0 && self.limits.memory == 0) {
+            return None;
+        }
+        let table = self.table.get_or_insert_with(ProcessTable::new);
+        table.read(self.supervisor);
+        let usage = table.usage();
+        self.next = Instant::now() + MIN_READING_PAUSE.max(began.elapsed() * READING_SHARE);
+        let over = |used: u64, limit: u64| limit > 0 && used > limit;
+        if over(usage.tasks, self.limits.processes) {
+            Some(Limit::Processes)
+        } else if over(usage.memory, self.limits.memory) {
+            Some(Limit::Memory)
+        } else {
+            None
+        }
     }
 }
 
 /// Keeps the beginning of a stream and reads the rest away, so that the command
 /// is never stopped by a full pipe.
-fn keep(mut pipe: impl Read + Send + 'static, most: usize) -> Receiver<Kept> {
+fn keep(pipe: OwnedFd, most: usize) -> Receiver<Kept> {
     let (done, kept) = channel();
+    let mut pipe = std::io::PipeReader::from(pipe);
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let mut more = false;
@@ -126,6 +266,6 @@ fn keep(mut pipe: impl Read + Send + 'static, most: usize) -> Receiver<Kept> {
     kept
 }
 
-fn collect(stream: Option<Receiver<Kept>>) -> Kept {
-    stream.and_then(|kept| kept.recv_timeout(DRAIN).ok()).unwrap_or_else(|| (Vec::new(), true))
+fn collect(stream: &Receiver<Kept>) -> Kept {
+    stream.recv_timeout(DRAIN).unwrap_or_else(|_| (Vec::new(), true))
 }

@@ -1,6 +1,9 @@
 //! The filter on system calls: no sockets but Unix ones, no way around it
-//! (`io_uring`, other processes, other calling conventions). The unsafe module
-//! of this crate: handing the filter to the kernel, and closing descriptors.
+//! (`io_uring`, other processes, other calling conventions). One of two unsafe modules
+//! of this crate: handing the filter to the kernel, closing descriptors, and giving up
+//! capabilities.
+
+use std::io;
 
 use filewright_core::{Code, Error, Result};
 use libc::{c_long, sock_filter};
@@ -16,13 +19,14 @@ const ARCHITECTURE: Option<u32> = None;
 const X32: u32 = 0x4000_0000;
 
 /// Refused with EPERM whatever their arguments.
-const REFUSED: [c_long; 6] = [
+const REFUSED: [c_long; 7] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
 ];
 
 const LOAD: u16 = 0x20;
@@ -75,40 +79,81 @@ fn program(architecture: u32) -> Vec<sock_filter> {
     steps
 }
 
+/// The filter for this processor.
+///
+/// # Errors
+/// `SANDBOX_SETUP_FAILED` where there is none.
+pub(crate) fn filter() -> Result<Vec<sock_filter>> {
+    ARCHITECTURE.map(program).ok_or_else(|| {
+        Error::new(
+            Code::SandboxSetupFailed,
+            "there is no filter of system calls for this processor",
+        )
+    })
+}
+
+/// The filter as the bytes that a program is given to take it on.
+pub(crate) fn filter_bytes() -> Result<Vec<u8>> {
+    let steps = filter()?;
+    let step_bytes = |step: &sock_filter| {
+        let mut bytes = [0; 8];
+        bytes[..2].copy_from_slice(&step.code.to_ne_bytes());
+        bytes[2] = step.jt;
+        bytes[3] = step.jf;
+        bytes[4..].copy_from_slice(&step.k.to_ne_bytes());
+        bytes
+    };
+    Ok(steps.iter().flat_map(step_bytes).collect())
+}
+
 /// Puts the filter on the calling thread, for good; what it starts inherits it.
 /// The thread has given up new privileges before.
 ///
 /// # Errors
-/// `SANDBOX_SETUP_FAILED`.
-pub(crate) fn close_network() -> Result<()> {
-    let Some(architecture) = ARCHITECTURE else {
-        return Err(Error::new(
-            Code::SandboxSetupFailed,
-            "there is no filter of system calls for this processor",
-        ));
-    };
-    let steps = program(architecture);
+/// The kernel's error.
+pub(crate) fn close_network(steps: &[sock_filter]) -> io::Result<()> {
     let len = u16::try_from(steps.len()).unwrap_or(u16::MAX);
     let program = libc::sock_fprog { len, filter: steps.as_ptr().cast_mut() };
     // SAFETY: `program` describes `steps`, which outlives the call; the kernel copies it.
     let done = unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program, 0, 0)
     };
-    if done == 0 {
-        return Ok(());
-    }
-    let why = std::io::Error::last_os_error();
-    Err(Error::new(
-        Code::SandboxSetupFailed,
-        format!("the kernel refuses a filter of system calls: {why}"),
-    ))
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Marks every descriptor beyond the standard ones to be closed in programs that
 /// are started.
-pub(crate) fn keep_descriptors() {
+pub(crate) fn close_on_exec() {
     const CLOEXEC: u32 = 1 << 2;
     // SAFETY: only sets a flag on descriptors; nothing is closed in this process.
     // A kernel without the call leaves them as the runtime made them: closed as well.
     let _ = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, CLOEXEC) };
+}
+
+/// Gives up every capability of the calling thread, for good: a command of root has
+/// root's files, not root's powers over the files and processes of others.
+///
+/// # Errors
+/// The kernel's error.
+pub(crate) fn drop_capabilities() -> io::Result<()> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    const VERSION_3: u32 = 0x2008_0522;
+    const NOROOT_LOCKED: i32 = 0b11;
+    let header = Header { version: VERSION_3, pid: 0 };
+    let none = [0_u32; 6];
+    // SAFETY: numbers, and structures that outlive the call. The first three may be
+    // refused to who has no capabilities; then there is nothing to give up.
+    let done = unsafe {
+        for capability in 0..64 {
+            libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+        }
+        libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECUREBITS, NOROOT_LOCKED, 0, 0, 0);
+        libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr())
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,6 +1,6 @@
 //! The rules of a policy, for backends whose storage is not the disk.
 
-use filewright_core::access::{Rules, RulesConfig};
+use filewright_core::access::{Rules, RulesConfig, holds_secret, table_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;
@@ -20,6 +20,7 @@ impl AccessRules {
         deny: Vec<String>,
         protect: bool,
         secrets: bool,
+        places: Vec<String>,
     ) -> Result<AccessRules, JsValue> {
         crate::normal::prepare();
         let roots: Vec<&[u8]> = roots.iter().map(|root| root.as_bytes()).collect();
@@ -30,11 +31,12 @@ impl AccessRules {
             protect,
             secrets,
             fold_case: false,
+            places: &places,
         };
         Ok(Self { rules: Rules::new(&config).map_err(to_js)? })
     }
 
-    /// 1 when denied, 2 when protected, 4 when guarded, 8 when secret, 16 when it keeps a tree in place, summed.
+    /// The flags and rows of `Rules::flags`.
     pub fn judge(&self, path: String) -> u32 {
         self.rules.flags(path.as_bytes())
     }
@@ -44,4 +46,16 @@ impl AccessRules {
     pub fn denied_names(&self, directory: String, names: String) -> Vec<u8> {
         self.rules.denied_names(directory.as_bytes(), names.as_bytes())
     }
+}
+
+/// The table of places: decision, pattern and reason of a row on each line.
+#[wasm_bindgen(js_name = placeTable)]
+pub fn place_table() -> String {
+    table_text()
+}
+
+/// Whether a file that begins so holds a private key.
+#[wasm_bindgen(js_name = holdsSecretContent)]
+pub fn holds_secret_content(head: &[u8]) -> bool {
+    holds_secret(head)
 }

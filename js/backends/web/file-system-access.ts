@@ -1,8 +1,15 @@
 /** A directory that the user has picked, or dropped onto the page. */
+import { builtIn, choice, gateOf } from "../../schema/option.ts";
 import { HandleBackend } from "./handles.ts";
 
 /** What may be asked of a picked directory. */
 export type PickedMode = "read" | "readwrite";
+
+const checkHandle = gateOf(
+  "FileSystemAccessBackend",
+  builtIn<FileSystemDirectoryHandle>("a directory handle", (value) => "getDirectoryHandle" in value),
+);
+const checkMode = gateOf("FileSystemAccessBackend", choice("read", "readwrite"));
 
 interface Permitting {
   queryPermission?(descriptor: { readonly mode: PickedMode }): Promise<PermissionState>;
@@ -25,17 +32,20 @@ export class FileSystemAccessBackend extends HandleBackend {
 
   constructor(handle: FileSystemDirectoryHandle) {
     // Two directories of one name wait for each other, which does no harm.
+    checkHandle(handle);
     super({ scope: `filewright/picked/${handle.name}`, moves: false, open: async () => handle });
     this.#handle = handle;
   }
 
   /** What the user has allowed so far. Asks nobody. */
   async permission(mode: PickedMode = "readwrite"): Promise<PermissionState> {
+    checkMode(mode);
     return (await (this.#handle as Permitting).queryPermission?.({ mode })) ?? "granted";
   }
 
   /** Asks the user, where that is needed; browsers allow it while a click is handled. */
   async request(mode: PickedMode = "readwrite"): Promise<PermissionState> {
+    checkMode(mode);
     return (await (this.#handle as Permitting).requestPermission?.({ mode })) ?? "granted";
   }
 }

@@ -19,7 +19,7 @@ import type {
 } from "../backend.ts";
 import { checkRange, checkSignal, failure, tooLarge } from "../failure.ts";
 import { sortEntries } from "../fallback.ts";
-import { filesBelow, walkTree } from "../fallback-tree.ts";
+import { filesBelow, walkTree } from "../walk-tree.ts";
 import { globFiles } from "../globs.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";

@@ -1,4 +1,5 @@
 /** The origin's private files: storage of a site in the browser, without a question to the user. */
+import { gateOf, type Options, options as described, text } from "../../schema/option.ts";
 import { failure } from "../failure.ts";
 import { checkPath, normalise } from "../paths.ts";
 import { HandleBackend } from "./handles.ts";
@@ -10,6 +11,11 @@ export interface OpfsOptions {
   readonly directory?: string | undefined;
 }
 
+/** The options of {@link OpfsBackend}. */
+export const OPFS_OPTIONS: Options<OpfsOptions> = described("OpfsOptions", { directory: text() });
+
+const gate = gateOf("OpfsBackend", OPFS_OPTIONS);
+
 /**
  * The origin private file system. Works in pages and in workers; in a dedicated
  * worker contents are written through synchronous handles, and so are flushed
@@ -20,7 +26,7 @@ export interface OpfsOptions {
  */
 export class OpfsBackend extends HandleBackend {
   constructor(options: OpfsOptions = {}) {
-    const directory = `/${options.directory ?? ""}`;
+    const directory = `/${gate(options).directory ?? ""}`;
     checkPath(directory);
     const { path } = normalise(directory);
     super({

@@ -1,6 +1,7 @@
 /** A listing as the text that a model reads: lines, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
 import type { ListDirectoryArgs, ListDirectoryData, ListedEntry } from "../list_directory.ts";
+import { NOT_SHOWN } from "../link-target.ts";
 import { assign, type Names } from "../names.ts";
 import { escapeControls } from "../text.ts";
 
@@ -19,7 +20,7 @@ const TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]"
 
 function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string {
   const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
-  const pointed = entry.target === undefined ? "" : ` -> ${escapeControls(entry.target)}`;
+  const pointed = entry.type === "symlink" ? ` -> ${escapeControls(entry.target ?? NOT_SHOWN)}` : "";
   if (args.format === "names") return shown;
   if (args.format === "tree") {
     const below =

@@ -109,6 +109,7 @@ fn protected(plain: &[u8]) {
         protect: true,
         secrets: true,
         fold_case: false,
+        places: &[],
     };
     let Ok(rules) = Rules::new(&config) else { return };
     let under = |parts: &[&[u8]]| parts.join(&b'/');

@@ -9,24 +9,32 @@
 //! an absolute one stands for itself. What a glob matches is denied together
 //! with everything below it, for reading and for writing, as if it lay outside.
 //!
-//! Protected are the places through which a write becomes a command: the hooks
-//! and configuration of git, agents and editors, and what shells read when they
-//! start, at any depth, in any spelling, whether or not they exist. They may be
-//! read. Secrets are the other way round: their content is not read, and moves
-//! to no place where it could be. Both lists are in `places`.
+//! Protected are the places through which a write becomes a command, and secrets the files whose
+//! content is not read. Both are rows of `table`, in any spelling, whether or not they exist; the host
+//! adds rows and exceptions (`places`). Files that are private keys by their content are secrets too
+//! (`content`), and a directory that git would take for a repository is protected (`repository`).
 
+mod content;
 mod deny;
 mod fold;
+mod pattern;
 mod places;
+mod repository;
+mod table;
 mod trail;
 
+pub use content::{HEAD_BYTES, holds_secret, may_hold_secret};
 pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
+pub use pattern::MAX_PATTERN_BYTES;
+pub use places::{Decision, MAX_PLACES, Row, table_text};
+pub use repository::{MARKS, Marks, RepositoryParts};
+pub use table::ROWS;
 pub use trail::Trail;
 
 use crate::error::Result;
 use deny::{Deny, Reach};
 use fold::folded;
-use places::{is_protected, is_secret, may_hold_protected};
+use places::{Places, SHARED_PARENTS, Way};
 
 /// What a call wants of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,12 +65,15 @@ pub struct RulesConfig<'a> {
     pub roots: &'a [&'a [u8]],
     /// Denied globs.
     pub deny: &'a [String],
-    /// Whether the places named in the module header are protected.
+    /// Whether the places of the table are protected.
     pub protect: bool,
     /// Whether the content of secrets is kept.
     pub secrets: bool,
     /// Whether globs ignore letter case, for volumes that do.
     pub fold_case: bool,
+    /// What the host says of places: `refuse`, `ask`, `allow`, `secret` or `readable`, a space and a
+    /// pattern as in the table; or `path`, a space and an absolute path that is refused.
+    pub places: &'a [String],
 }
 
 /// The compiled rules of a policy.
@@ -71,22 +82,38 @@ pub struct Rules {
     deny: Option<Deny>,
     protect: bool,
     secrets: bool,
+    places: Places,
+    /// Names up to a root do not make a place: the host chose them.
+    roots: Vec<Vec<u8>>,
 }
 
 impl Rules {
     /// Rules that forbid nothing.
     pub fn none() -> Self {
-        Self { deny: None, protect: false, secrets: false }
+        Self {
+            deny: None,
+            protect: false,
+            secrets: false,
+            places: Places::table(),
+            roots: Vec::new(),
+        }
     }
 
     /// Compiles rules.
     ///
     /// # Errors
     /// `INVALID_GLOB` for a glob that does not parse, is empty or negated;
-    /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`].
+    /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`]; `INVALID_ARGUMENT` for a place
+    /// that is not understood.
     pub fn new(config: &RulesConfig<'_>) -> Result<Self> {
         let deny = if config.deny.is_empty() { None } else { Some(Deny::new(config)?) };
-        Ok(Self { deny, protect: config.protect, secrets: config.secrets })
+        Ok(Self {
+            deny,
+            protect: config.protect,
+            secrets: config.secrets,
+            places: Places::new(config.places)?,
+            roots: config.roots.iter().map(|root| root.to_vec()).collect(),
+        })
     }
 
     /// The verdict on an absolute resolved path. Denied wins over protected.
@@ -113,13 +140,41 @@ impl Rules {
 
     /// Everything the rules say of a path in one number, for a binding: 1 when
     /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::guarded`],
-    /// 8 when [`Rules::secret`], 16 when [`Rules::holds`] its last name.
+    /// 8 when [`Rules::secret`], 16 when [`Rules::holds`] its last name, 32 when a person is to be
+    /// asked before it is written, 64 when it may be part of a repository ([`RepositoryParts`]), 128
+    /// when the host said that it may be read whatever it holds. From bit 8 on
+    /// the row that protects it plus one, from bit 20 on the row that makes it secret plus one.
     pub fn flags(&self, path: &[u8]) -> u32 {
+        let way = if self.protect || self.secrets { self.way(path) } else { Way::default() };
+        let written = way.written().filter(|_| self.protect);
+        let secret = way.secret().filter(|_| self.secrets);
+        let protected = self.protect && way.refused().is_some();
+        let name = last_name(path);
+        let row = |row: Option<u16>| row.map_or(0, |row| u32::from(row) + 1);
         u32::from(self.denied(path))
-            | u32::from(self.protected(path)) << 1
-            | u32::from(self.guarded(path)) << 2
-            | u32::from(self.secret(path)) << 3
-            | u32::from(self.holds(path, last_name(path))) << 4
+            | u32::from(protected) << 1
+            | u32::from(protected || self.guards_name(name)) << 2
+            | u32::from(secret.is_some()) << 3
+            | u32::from(self.holds(path, name)) << 4
+            | u32::from(!protected && written.is_some()) << 5
+            | u32::from(self.protect && RepositoryParts::new(path).next().is_some()) << 6
+            | u32::from(self.secrets && way.is_opened()) << 7
+            | row(written) << 8
+            | row(secret) << 20
+    }
+
+    fn way(&self, path: &[u8]) -> Way {
+        Way::of(&self.places, path, self.chosen(path))
+    }
+
+    /// How many bytes of a path the host chose itself, by the highest root above it. Not the nearest:
+    /// a root for reading inside one for writing must not open what lies between them.
+    fn chosen(&self, path: &[u8]) -> usize {
+        let roots = self.roots.iter().filter(|root| {
+            path.strip_prefix(&root[..])
+                .is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || **root == b"/")
+        });
+        roots.map(Vec::len).min().unwrap_or(0)
     }
 
     /// Which of the names in a directory are denied, in their order: 1 or 0 each.
@@ -159,39 +214,44 @@ impl Rules {
         self.secrets
     }
 
-    /// Whether the path is, or lies below, a protected place.
+    /// Whether the path is, or lies below, a place that tools do not write.
     pub fn protected(&self, path: &[u8]) -> bool {
-        self.protect && any_name(path) && {
-            let names: Vec<_> = path.split(|&byte| byte == b'/').map(folded).collect();
-            is_protected(names.iter().map(AsRef::as_ref))
-        }
+        self.protect && self.way(path).refused().is_some()
     }
 
     /// Whether the path is, or lies below, a secret: its content is not to be read.
     pub fn secret(&self, path: &[u8]) -> bool {
-        self.secrets && {
-            let names: Vec<_> = path.split(|&byte| byte == b'/').map(folded).collect();
-            is_secret(names.iter().map(AsRef::as_ref))
-        }
+        self.secrets && self.way(path).secret().is_some()
+    }
+
+    /// Whether what the file at a path holds decides whether it is read: not where the host said so.
+    pub fn asks_content(&self, path: &[u8]) -> bool {
+        self.secrets && !self.way(path).is_opened()
     }
 
     /// Whether an entry of this name is, or may hold, a protected place: it must
     /// not be moved, replaced or deleted. `.git` counts whatever is in it: a file
     /// of that name, or a directory moved there, points git to hooks elsewhere.
     pub fn guards_name(&self, name: &[u8]) -> bool {
-        self.protect && any_name(name) && may_hold_protected(&folded(name))
+        self.protect && may_be_git(name) && {
+            let name = folded(name);
+            self.places.is_parent(&name) && !SHARED_PARENTS.contains(&&*name)
+        }
+    }
+
+    /// Whether a link of this name could lead to a protected place under another name.
+    pub fn guards_link(&self, name: &[u8]) -> bool {
+        self.protect && self.places.is_parent(&folded(name))
     }
 
     /// Whether an entry in a tree keeps the tree from being moved or deleted:
     /// what belongs to git. Configuration of other programs lies about in trees
     /// that are installed and thrown away, and may go with them.
     pub fn holds(&self, path: &[u8], name: &[u8]) -> bool {
-        self.protect && any_name(path) && {
-            let name = folded(name);
-            name == ".git" || name == ".gitmodules" || {
-                let is_git = |name: &&[u8]| folded(name) == ".git";
-                path.split(|&byte| byte == b'/').any(|name| is_git(&name)) && self.protected(path)
-            }
+        self.protect && {
+            let git =
+                |name: &[u8]| may_be_git(name) && matches!(&*folded(name), ".git" | ".gitmodules");
+            (git(name) || path.split(|&byte| byte == b'/').any(git)) && self.protected(path)
         }
     }
 
@@ -202,11 +262,9 @@ impl Rules {
     }
 }
 
-/// Whether any name could be a protected one: they all begin with a dot, or with
-/// what some volumes leave out.
-fn any_name(path: &[u8]) -> bool {
-    let hidden = |name: &[u8]| name.first().is_some_and(|&byte| byte == b'.' || byte >= 0x80);
-    path.split(|&byte| byte == b'/').any(hidden)
+/// Whether a name could be one of git's own, or of another directory of settings: it begins with a dot, or with what some volumes leave out.
+fn may_be_git(name: &[u8]) -> bool {
+    name.first().is_some_and(|&byte| byte == b'.' || byte >= 0x80)
 }
 
 fn last_name(path: &[u8]) -> &[u8] {
@@ -228,6 +286,7 @@ mod tests {
             protect: true,
             secrets: true,
             fold_case: false,
+            places: &[],
         })
         .unwrap()
     }
@@ -305,15 +364,26 @@ mod tests {
         for (path, flags) in [
             ("/w/a", 0),
             ("/w/sec", 1),
-            ("/w/.git", 20),
+            ("/w/.git", 22),
             ("/w/.git/config", 22),
-            ("/w/sec/.git", 21),
+            ("/w/sec/.git", 23),
             ("/w/.vscode", 4),
             ("/w/.vscode/tasks.json", 6),
             ("/w/.env", 8),
+            ("/w/mise.toml", 32),
+            ("/w/.npmrc", 40),
+            ("/w/d/HEAD", 64),
         ] {
-            assert_eq!(rules.flags(path.as_bytes()), flags, "{path}");
+            assert_eq!(rules.flags(path.as_bytes()) & 0xff, flags, "{path}");
         }
+        let row = |path: &str, shift: u32| {
+            let number = rules.flags(path.as_bytes()) >> shift & 0xfff;
+            number.checked_sub(1).map(|row| ROWS[row as usize].pattern)
+        };
+        assert_eq!(row("/w/.git/config", 8), Some(".git"));
+        assert_eq!(row("/w/.git/config", 20), None);
+        assert_eq!(row("/w/.env", 20), Some(".env"));
+        assert_eq!(row("/w/x", 8), None);
     }
 
     #[test]
@@ -336,17 +406,19 @@ mod tests {
             ("/w/d/.GitModules", true),
             ("/w/.g\u{200c}it/config", true),
             ("/w/.git/hoo\u{212a}\u{017f}", true),
-            ("/w/.git", false),
-            ("/w/.git/HEAD", false),
-            ("/w/.git/info/config", false),
+            ("/w/.git", true),
+            ("/w/.git/HEAD", true),
+            ("/w/.git/commondir", true),
+            ("/w/.git/info/exclude", false),
+            ("/w/.git/info/config", true),
             ("/w/.github/hooks/x", false),
             ("/w/git/hooks/x", false),
-            ("/w/hooks/.git", false),
-            ("/w/.git/configs", false),
+            ("/w/hooks/.git", true),
+            ("/w/.git/configs", true),
             ("/w/.git./hooks", true),
             ("/w/.git::$INDEX_ALLOCATION/hooks", true),
             ("/w/.git/modules/a/b/hooks/x", true),
-            ("/w/.git/modules/a/HEAD", false),
+            ("/w/.git/modules/a/HEAD", true),
             ("/w/.git/worktrees/a/config.worktree", true),
             ("/w/.claude/settings.json", true),
             ("/w/.CLAUDE/hooks/x", true),
@@ -377,6 +449,7 @@ mod tests {
         assert!(rules.guarded(b"/w/.git/hooks") && !rules.guarded(b"/w/.github"));
         assert!(!Rules::none().guarded(b"/w/.git"));
         assert!(rules.guarded(b"/w/.vscode") && rules.guarded(b"/w/.claude"));
+        assert!(rules.guards_link(b".config") && !rules.guards_link(b"src"));
         assert!(!rules.guarded(b"/w/.config") && !rules.guarded(b"/w/a"));
         // In a tree that goes as a whole only what is git's counts.
         assert!(rules.holds(b"/w/.git", b".git") && rules.holds(b"/w/.git/hooks", b"hooks"));
@@ -396,7 +469,7 @@ mod tests {
             ("/w/env", false),
             ("/w/server.pem", true),
             ("/w/tls/PRIVATE.KEY", true),
-            ("/w/.key", false),
+            ("/w/.key", true),
             ("/w/key", false),
             ("/w/keys.ts", false),
             ("/w/id_rsa", true),

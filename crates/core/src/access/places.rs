@@ -1,224 +1,298 @@
-//! The places that a program obeys or that hold what nobody may see: known by
-//! their names, wherever they are.
-//!
-//! **Protected** is what turns a write into a command, now or at the next start
-//! of a program: the hooks and the configuration of git, of agents, of editors,
-//! and what shells read when they start. **Secret** is what opens something
-//! else: keys, passwords, tokens.
-//!
-//! Neither list is complete, and what a project calls its own secrets is for a
-//! deny glob. A list that refuses too much is switched off, and then protects
-//! nothing: so documents that instruct agents (`AGENTS.md`) and examples
-//! (`.env.example`) are on neither.
+//! The decision on a path by the table of places and by what the host adds to it.
 
-/// Protected wherever they are, with everything below them.
-const PROTECTED: &[&str] = &[
-    // git and what runs with it
-    ".gitmodules",
-    ".gitconfig",
-    ".husky",
-    ".pre-commit-config.yaml",
-    // agents
-    ".claude",
-    ".claude.json",
-    ".cursor",
-    ".cursorrules",
-    ".codex",
-    ".gemini",
-    ".windsurf",
-    ".windsurfrules",
-    ".clinerules",
-    ".roo",
-    ".continue",
-    ".kiro",
-    ".amazonq",
-    ".aider.conf.yml",
-    ".mcp.json",
-    // editors that run what they find
-    ".exrc",
-    ".vimrc",
-    ".nvimrc",
-    ".nvim.lua",
-    ".emacs",
-    ".dir-locals.el",
-    ".devcontainer",
-    ".devcontainer.json",
-    // shells, and what they run on entering a directory
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".logout",
-    ".xprofile",
-    ".xinitrc",
-    ".xsessionrc",
-    ".inputrc",
-    ".envrc",
-    ".ssh",
-];
+use std::sync::{Arc, LazyLock};
 
-/// Protected in a directory of that name.
-const PROTECTED_IN: &[(&str, &[&str])] = &[
-    (".git", &["hooks", "config", "config.worktree"]),
-    (".vscode", &["settings.json", "tasks.json", "launch.json", "mcp.json", "extensions.json"]),
-    (
-        ".idea",
-        &["workspace.xml", "runconfigurations", "tools", "externaltools", "watchertasks.xml"],
-    ),
-    (".zed", &["settings.json", "tasks.json", "debug.json"]),
-    (".config", &["fish", "nvim", "git"]),
-];
+use super::fold::folded;
+use super::pattern::{Patterns, expand, is_unusual};
+use super::table::ROWS;
+use crate::error::{Code, Error, Result};
 
-/// Whether a path is, or lies below, a protected place. Takes its folded names.
-pub(super) fn is_protected<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
-    let mut way = ToProtected::default();
-    names.any(|name| way.enters(name))
+/// What a row says of the places it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Tools do not write it.
+    Refuse,
+    /// Tools write it after a person agreed, or where nobody can be asked, and say so.
+    Ask,
+    /// Tools write it: an exception from a wider row.
+    Allow,
+    /// Its content is not read without a grant.
+    Secret,
+    /// Its content is read: an exception from a wider row.
+    Readable,
 }
 
-/// How far a path has come towards a protected place.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ToProtected {
-    within: Option<&'static [&'static str]>,
-    modules: Modules,
-}
+impl Decision {
+    /// The word for it in options and documents.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Secret => "secret",
+            Self::Readable => "readable",
+        }
+    }
 
-impl ToProtected {
-    /// Takes the next folded name of the path; whether that is a protected place.
-    pub(super) fn enters(&mut self, name: &str) -> bool {
-        if self.within.is_some_and(|inner| inner.contains(&name)) {
-            return true;
-        }
-        // Every check of a path asks about every name in it, and few begin so.
-        let dotted = name.starts_with('.');
-        if dotted && PROTECTED.contains(&name) {
-            return true;
-        }
-        self.modules = match (self.modules, name) {
-            (Modules::InGit, "modules" | "worktrees") => Modules::Inside,
-            (Modules::Inside, "hooks" | "config" | "config.worktree") => return true,
-            (Modules::Inside, _) => Modules::Inside,
-            (_, ".git") => Modules::InGit,
-            _ => Modules::Outside,
-        };
-        self.within = PROTECTED_IN
-            .iter()
-            .find(|(outer, _)| dotted && *outer == name)
-            .map(|(_, inner)| *inner);
-        false
+    fn of_word(word: &str) -> Option<Self> {
+        let all = [Self::Refuse, Self::Ask, Self::Allow, Self::Secret, Self::Readable];
+        all.into_iter().find(|decision| decision.word() == word)
     }
 }
 
-/// How far a path has gone into the repositories that `.git` keeps of submodules.
-#[derive(Clone, Copy, Debug, Default)]
-enum Modules {
-    #[default]
-    Outside,
-    InGit,
-    Inside,
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Which places, in the language that `table` describes.
+    pub pattern: &'static str,
+    /// What holds for them.
+    pub decision: Decision,
+    /// Which program runs or reads it, and when: one sentence.
+    pub reason: &'static str,
 }
 
-/// Whether an entry of this folded name is, or may hold, a protected place.
-pub(super) fn may_hold_protected(name: &str) -> bool {
-    PROTECTED.contains(&name)
-        || PROTECTED_IN.iter().any(|(outer, _)| *outer == name && name != ".config")
+/// The most places that a host may name.
+pub const MAX_PLACES: usize = 1024;
+
+/// The word that names a single absolute path instead of a pattern.
+const PATH: &str = "path";
+
+static TABLE: LazyLock<Patterns> = LazyLock::new(|| {
+    let mut patterns = Patterns::new();
+    for (index, row) in ROWS.iter().enumerate() {
+        // A row that does not parse would be missing without a word: a test parses them all.
+        let _ = patterns.add(index as u16, row.pattern, row.decision);
+    }
+    patterns
+});
+
+/// The places of one policy: the table and what the host says of it.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    host: Option<Arc<Host>>,
 }
 
-/// Secret wherever they are, with everything below them.
-const SECRET: &[&str] = &[
-    ".env",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".netrc",
-    "_netrc",
-    ".git-credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".dockercfg",
-    ".vault-token",
-    ".s3cfg",
-    ".boto",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ed25519_sk",
-    "id_ecdsa_sk",
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".password-store",
-    "credentials.tfrc.json",
-    "application_default_credentials.json",
-];
-
-/// What every name of [`SECRET`] begins with.
-const SECRET_STARTS: [char; 5] = ['.', '_', 'a', 'c', 'i'];
-
-/// Secret in a directory of that name.
-const SECRET_IN: &[(&str, &[&str])] = &[
-    (".docker", &["config.json"]),
-    (".config", &["gcloud", "gh", "op"]),
-    (".cargo", &["credentials", "credentials.toml"]),
-    (".gem", &["credentials"]),
-    (".m2", &["settings.xml", "settings-security.xml"]),
-];
-
-/// What secrets end in.
-const SECRET_ENDS: &[&str] =
-    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key"];
-
-/// What follows `.env.` where it is an example for everybody.
-const EXAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
-
-/// Whether a path is, or lies below, a secret. Takes its folded names.
-pub(super) fn is_secret<'n>(mut names: impl Iterator<Item = &'n str>) -> bool {
-    let mut way = ToSecret::default();
-    names.any(|name| way.enters(name))
+#[derive(Debug)]
+struct Host {
+    patterns: Patterns,
+    decisions: Vec<Decision>,
 }
 
-/// How far a path has come towards a secret.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ToSecret {
-    within: Option<&'static [&'static str]>,
-}
+impl Places {
+    /// The table alone.
+    pub fn table() -> Self {
+        Self { host: None }
+    }
 
-impl ToSecret {
-    /// Takes the next folded name of the path; whether that is a secret.
-    pub(super) fn enters(&mut self, name: &str) -> bool {
-        if self.within.is_some_and(|inner| inner.contains(&name)) || is_secret_name(name) {
-            return true;
+    /// The table with places of the host: each is one of the words of [`Decision`], a space and a
+    /// pattern, or `path` and an absolute path that is refused.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a word or pattern that is not understood, for a pattern that is named
+    /// twice, and for an exception from nothing; `LIMIT_EXCEEDED` beyond [`MAX_PLACES`].
+    pub fn new(places: &[String]) -> Result<Self> {
+        if places.is_empty() {
+            return Ok(Self::table());
         }
-        self.within = SECRET_IN
-            .iter()
-            .find(|(outer, _)| name.starts_with('.') && *outer == name)
-            .map(|(_, inner)| *inner);
-        false
+        if places.len() > MAX_PLACES {
+            return Err(Error::new(Code::LimitExceeded, "more than 1024 places"));
+        }
+        let mut host = Host { patterns: Patterns::new(), decisions: Vec::new() };
+        let mut named = std::collections::HashSet::new();
+        for place in places {
+            let (word, pattern) = place.split_once(' ').unwrap_or((place, ""));
+            let row = host.decisions.len() as u16;
+            if word == PATH {
+                host.decisions.push(Decision::Refuse);
+                host.patterns.add_path(row, &crate::path::decode_name(pattern));
+                continue;
+            }
+            let Some(decision) = Decision::of_word(word) else {
+                let message = format!("there is no list of places '{word}'");
+                return Err(Error::new(Code::InvalidArgument, message));
+            };
+            if !named.insert((is_of_reading(decision), pattern)) {
+                let message = format!("the place '{pattern}' is named twice");
+                return Err(Error::new(Code::InvalidArgument, message).detail("place", pattern));
+            }
+            host.patterns.add(row, pattern, decision)?;
+            check_exception(decision, pattern)?;
+            host.decisions.push(decision);
+        }
+        Ok(Self { host: Some(Arc::new(host)) })
+    }
+
+    /// Whether a name, as it is on the disk, could complete a place.
+    fn may_match(&self, name: &[u8]) -> bool {
+        is_unusual(name)
+            || TABLE.may_match(name)
+            || self.host.as_ref().is_some_and(|host| host.patterns.may_match(name))
+    }
+
+    /// Whether a folded name is one of a directory in which a refused place may be.
+    pub fn is_parent(&self, name: &str) -> bool {
+        name.starts_with('.')
+            && (TABLE.parents.contains(name)
+                || self.host.as_ref().is_some_and(|host| host.patterns.parents.contains(name)))
     }
 }
 
-fn is_secret_name(name: &str) -> bool {
-    if let Some(rest) = name.strip_prefix(".env.") {
-        return !EXAMPLES.iter().any(|example| rest.split('.').any(|part| part == *example));
+/// Directories in which refused places lie among much that is ordinary: they may be moved and deleted.
+pub(super) const SHARED_PARENTS: &[&str] = &[".config", ".local", ".gradle"];
+
+fn is_of_reading(decision: Decision) -> bool {
+    matches!(decision, Decision::Secret | Decision::Readable)
+}
+
+/// Refuses an exception from nothing: it is a misspelt one.
+fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
+    let reading = match decision {
+        Decision::Allow => false,
+        Decision::Readable => true,
+        _ => return Ok(()),
+    };
+    let mut all = Vec::new();
+    expand(pattern, &mut all)?;
+    for text in &all {
+        let text = text.strip_suffix("/**").map_or_else(|| text.clone(), |dir| format!("{dir}/x"));
+        let way = Way::of(&Places::table(), text.as_bytes(), 0);
+        let covered = if reading { way.secret().is_some() } else { way.written().is_some() };
+        if !covered {
+            let kind = if reading { "secret" } else { "protected" };
+            let message =
+                format!("the place '{pattern}' is not {kind}, so there is no exception to make");
+            return Err(Error::new(Code::InvalidArgument, message).detail("place", pattern));
+        }
     }
-    name.starts_with(SECRET_STARTS) && SECRET.contains(&name)
-        || name.contains('.')
-            && SECRET_ENDS.iter().any(|end| name.len() > end.len() && name.ends_with(end))
+    Ok(())
+}
+
+/// A place that covers a path, and where on the path it begins to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hit {
+    row: u16,
+    depth: u32,
+}
+
+/// The places that a path has come into, name by name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Way {
+    depth: u32,
+    refuse: Option<Hit>,
+    ask: Option<Hit>,
+    secret: Option<Hit>,
+    /// An exception of the table for exactly this path.
+    spared: bool,
+    readable: bool,
+    /// The host said that this may be read, whatever it holds.
+    opened: bool,
+}
+
+impl Way {
+    /// The way along a whole absolute path. Names that end within `from` bytes do not count: the host
+    /// itself chose the directory that they lead to.
+    pub fn of(places: &Places, path: &[u8], from: usize) -> Self {
+        let mut way = Self::default();
+        let mut start = 0;
+        for name in path.split(|&byte| byte == b'/') {
+            let end = start + name.len();
+            if !name.is_empty() {
+                way.enter(places, &path[..start], name, end > from);
+            }
+            start = end + 1;
+        }
+        way
+    }
+
+    /// Takes the next name of the path, as it is on the disk, in a directory.
+    pub fn enter(&mut self, places: &Places, dir: &[u8], name: &[u8], counts: bool) {
+        self.depth = self.depth.saturating_add(1);
+        (self.spared, self.readable) = (false, false);
+        if !counts || !places.may_match(name) {
+            return;
+        }
+        let name = folded(name);
+        let depth = self.depth;
+        let hit = |row: u16, below: bool| Some(Hit { row, depth: depth + u32::from(below) });
+        // How far up an exception begins: it holds for what began there or below.
+        let (mut allowed, mut readable) = (u32::MAX, u32::MAX);
+        TABLE.find(dir, &name, |found| {
+            let began = (depth + 1).saturating_sub(found.names);
+            match ROWS[usize::from(found.row)].decision {
+                Decision::Refuse => self.refuse = self.refuse.or(hit(found.row, found.below)),
+                Decision::Ask => self.ask = self.ask.or(hit(found.row, found.below)),
+                Decision::Secret => self.secret = self.secret.or(hit(found.row, found.below)),
+                Decision::Allow => allowed = allowed.min(began),
+                Decision::Readable => readable = readable.min(began),
+            }
+        });
+        let ends = |hit: &Option<Hit>, began: u32| hit.is_none_or(|hit| hit.depth >= began);
+        self.spared =
+            allowed != u32::MAX && ends(&self.refuse, allowed) && ends(&self.ask, allowed);
+        self.readable = readable != u32::MAX && ends(&self.secret, readable);
+        let Some(host) = &places.host else { return };
+        let mut more = Self::default();
+        host.patterns.find(dir, &name, |found| {
+            let began = (depth + 1).saturating_sub(found.names);
+            let row = ROWS.len() as u16 + found.row;
+            let decision = host.decisions[usize::from(found.row)];
+            if matches!(decision, Decision::Allow | Decision::Ask) {
+                self.refuse = self.refuse.filter(|hit| hit.depth < began);
+                self.ask = self.ask.filter(|hit| hit.depth < began);
+            }
+            match decision {
+                Decision::Refuse => more.refuse = more.refuse.or(hit(row, found.below)),
+                Decision::Ask => more.ask = more.ask.or(hit(row, found.below)),
+                Decision::Secret => more.secret = more.secret.or(hit(row, found.below)),
+                Decision::Allow => {}
+                Decision::Readable => {
+                    self.secret = self.secret.filter(|hit| hit.depth < began);
+                    self.opened = true;
+                }
+            }
+        });
+        self.refuse = self.refuse.or(more.refuse);
+        self.ask = self.ask.or(more.ask);
+        if more.secret.is_some() {
+            (self.secret, self.opened) = (self.secret.or(more.secret), false);
+        }
+        self.spared &= more.refuse.is_none() && more.ask.is_none();
+        self.readable &= more.secret.is_none();
+    }
+
+    /// The row that refuses writes.
+    pub fn refused(&self) -> Option<u16> {
+        self.refuse.filter(|hit| hit.depth <= self.depth && !self.spared).map(|hit| hit.row)
+    }
+
+    /// The row that wants a person to be asked.
+    pub fn asked(&self) -> Option<u16> {
+        let ask = self.ask.filter(|hit| hit.depth <= self.depth && !self.spared);
+        ask.filter(|_| self.refused().is_none()).map(|hit| hit.row)
+    }
+
+    /// The row that says anything of writes.
+    pub fn written(&self) -> Option<u16> {
+        self.refused().or(self.asked())
+    }
+
+    /// The row that keeps the content from being read.
+    pub fn secret(&self) -> Option<u16> {
+        self.secret.filter(|hit| hit.depth <= self.depth && !self.readable).map(|hit| hit.row)
+    }
+
+    /// Whether the host said that the content may be read.
+    pub fn is_opened(&self) -> bool {
+        self.opened && self.secret().is_none()
+    }
+}
+
+/// The table as text, a line for each row: decision, pattern and reason with tabs between.
+pub fn table_text() -> String {
+    let lines = ROWS
+        .iter()
+        .map(|row| format!("{}\t{}\t{}\n", row.decision.word(), row.pattern, row.reason));
+    lines.collect()
 }
 
 #[cfg(test)]
@@ -226,13 +300,116 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_looked_up_is_on_no_list() {
-        let within = |lists: &[(&'static str, &[&str])]| -> Vec<&'static str> {
-            lists.iter().map(|(outer, _)| *outer).collect()
-        };
-        let dotted = [PROTECTED.to_vec(), within(PROTECTED_IN), within(SECRET_IN)].concat();
-        assert!(dotted.iter().all(|name| name.starts_with('.')));
-        assert!(SECRET.iter().all(|name| name.starts_with(SECRET_STARTS)));
-        assert!(SECRET_ENDS.iter().all(|end| end.starts_with('.')));
+    fn every_row_of_the_table_parses_and_has_a_reason() {
+        let mut patterns = Patterns::new();
+        for (index, row) in ROWS.iter().enumerate() {
+            patterns.add(index as u16, row.pattern, row.decision).unwrap();
+            assert!(row.reason.ends_with('.') && row.reason.len() > 10, "{}", row.pattern);
+        }
+        // The numbers of rows cross to JavaScript in twelve bits.
+        assert!(ROWS.len() + MAX_PLACES < 4095);
+    }
+
+    #[test]
+    fn no_name_stands_in_two_rows_of_one_decision() {
+        let mut seen = std::collections::HashMap::new();
+        for row in ROWS {
+            let mut all = Vec::new();
+            expand(row.pattern, &mut all).unwrap();
+            for text in all {
+                let before = seen.insert((row.decision.word(), text.clone()), row.pattern);
+                assert_eq!(before, None, "{text} of {}", row.pattern);
+            }
+        }
+    }
+
+    fn words(places: &Places, path: &str, from: usize) -> &'static str {
+        let way = Way::of(places, path.as_bytes(), from);
+        match (way.refused(), way.asked(), way.secret()) {
+            (Some(_), _, None) => "refuse",
+            (None, Some(_), None) => "ask",
+            (None, None, Some(_)) => "secret",
+            (None, None, None) => "free",
+            (Some(_), _, Some(_)) => "refuse secret",
+            (None, Some(_), Some(_)) => "ask secret",
+        }
+    }
+
+    #[test]
+    fn the_host_widens_and_narrows_rows() {
+        let places = [
+            "allow .claude/commands",
+            "allow .husky",
+            "ask .vscode/settings.json",
+            "refuse deploy/prod",
+            "refuse .github/workflows",
+            "readable *.tfvars",
+            "secret *.token",
+            "path /w/Tools/git-hooks",
+        ]
+        .map(str::to_owned);
+        let places = Places::new(&places).unwrap();
+        for (path, expected) in [
+            ("/w/.claude/commands/x.md", "free"),
+            ("/w/.claude/commands/.git/config", "refuse"),
+            ("/w/.claude/settings.json", "refuse"),
+            ("/w/.husky/pre-commit", "free"),
+            ("/w/.claude/.husky/x", "refuse"),
+            ("/w/.vscode/settings.json", "ask"),
+            ("/w/.vscode/tasks.json", "refuse"),
+            ("/w/deploy/prod/a", "refuse"),
+            ("/w/deploy/test/a", "free"),
+            ("/w/.github/workflows/ci.yml", "refuse"),
+            ("/w/a.tfvars", "free"),
+            ("/w/a.tfstate", "secret"),
+            ("/w/x.token", "secret"),
+            ("/w/tools/GIT-hooks/pre-commit", "refuse"),
+            ("/v/Tools/git-hooks/pre-commit", "free"),
+        ] {
+            assert_eq!(words(&places, path, 2), expected, "{path}");
+        }
+        assert!(Way::of(&places, b"/w/a.tfvars", 2).is_opened());
+    }
+
+    #[test]
+    fn places_that_are_not_understood_are_refused() {
+        for (places, code) in [
+            (&["allow .vscdoe"][..], Code::InvalidArgument),
+            (&["readable src"], Code::InvalidArgument),
+            (&["alow .husky"], Code::InvalidArgument),
+            (&["refuse "], Code::InvalidArgument),
+            (&["refuse"], Code::InvalidArgument),
+            (&["ask a", "refuse a"], Code::InvalidArgument),
+            (&["ask *"], Code::InvalidArgument),
+        ] {
+            let places: Vec<String> = places.iter().map(|place| (*place).to_owned()).collect();
+            assert_eq!(Places::new(&places).unwrap_err().code, code, "{places:?}");
+        }
+        let many = vec!["ask a".to_owned(); MAX_PLACES + 1];
+        assert_eq!(Places::new(&many).unwrap_err().code, Code::LimitExceeded);
+    }
+
+    #[test]
+    fn names_up_to_the_root_do_not_count() {
+        let table = Places::table();
+        assert_eq!(words(&table, "/r/.claude/worktrees/x/src/a.ts", 0), "refuse");
+        assert_eq!(words(&table, "/r/.claude/worktrees/x/src/a.ts", 23), "free");
+        assert_eq!(words(&table, "/r/.claude/worktrees/x/.git/HEAD", 23), "refuse");
+        assert_eq!(words(&table, "/r/p.git/main/a", 13), "free");
+        assert_eq!(words(&table, "/r/p.git/config", 2), "refuse");
+        assert_eq!(words(&table, "/r/p.git", 2), "free");
+        assert_eq!(words(&table, "/r/.vscode/tasks.json", 10), "refuse");
+    }
+
+    #[test]
+    fn an_exception_does_not_reach_out_of_its_row() {
+        let table = Places::table();
+        assert_eq!(words(&table, "/w/.git/info/exclude", 2), "free");
+        assert_eq!(words(&table, "/w/.git/COMMIT_EDITMSG", 2), "free");
+        assert_eq!(words(&table, "/w/.git/info/exclude/x", 2), "refuse");
+        assert_eq!(words(&table, "/w/.husky/.git/info/exclude", 2), "refuse");
+        assert_eq!(words(&table, "/w/.git/info/attributes", 2), "refuse");
+        assert_eq!(words(&table, "/w/.env.example", 2), "free");
+        assert_eq!(words(&table, "/w/.env.local.example", 2), "free");
     }
 }

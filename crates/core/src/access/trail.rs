@@ -8,7 +8,8 @@
 
 use super::Rules;
 use super::fold::folded;
-use super::places::{ToProtected, ToSecret};
+use super::may_be_git;
+use super::places::Way;
 
 /// A path that a walk lengthens and shortens, and what the rules say of it.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct Trail<'r> {
     rules: &'r Rules,
     path: Vec<u8>,
     levels: Vec<Level>,
+    /// How many bytes of the path the host chose by a root.
+    chosen: usize,
 }
 
 /// What is known of the path up to one of its names.
@@ -23,20 +26,16 @@ pub struct Trail<'r> {
 struct Level {
     /// How long the path was before the name. Bytes.
     before: usize,
-    to_protected: ToProtected,
-    to_secret: ToSecret,
-    protected: bool,
-    secret: bool,
-    /// Whether the name, or one before it, is `.git`.
+    way: Way,
+    /// Whether the name, or one before it, is one of git's own.
     in_git: bool,
-    /// Whether the name itself makes an entry part of git.
-    names_git: bool,
 }
 
 impl<'r> Trail<'r> {
     /// A trail that stands at an absolute resolved path.
     pub fn new(rules: &'r Rules, path: &[u8]) -> Self {
-        let mut trail = Self { rules, path: b"/".to_vec(), levels: Vec::new() };
+        let chosen = rules.chosen(path);
+        let mut trail = Self { rules, path: b"/".to_vec(), levels: Vec::new(), chosen };
         for name in path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
             trail.push(name);
         }
@@ -51,18 +50,16 @@ impl<'r> Trail<'r> {
     /// Goes to an entry of the directory it stands at.
     pub fn push(&mut self, name: &[u8]) {
         let mut level = Level { before: self.path.len(), ..self.here() };
-        level.names_git = false;
-        if self.rules.protect || self.rules.secrets {
-            let name = folded(name);
-            level.names_git = name == ".git" || name == ".gitmodules";
-            level.in_git |= name == ".git";
-            level.protected = level.protected || level.to_protected.enters(&name);
-            level.secret = level.secret || level.to_secret.enters(&name);
-        }
+        let from = self.path.len();
         if self.path.last() != Some(&b'/') {
             self.path.push(b'/');
         }
         self.path.extend_from_slice(name);
+        if self.rules.protect || self.rules.secrets {
+            level.in_git |= may_be_git(name) && matches!(&*folded(name), ".git" | ".gitmodules");
+            let counts = self.path.len() > self.chosen;
+            level.way.enter(&self.rules.places, &self.path[..from], name, counts);
+        }
         self.levels.push(level);
     }
 
@@ -80,18 +77,17 @@ impl<'r> Trail<'r> {
 
     /// [`Rules::protected`] of the path.
     pub fn protected(&self) -> bool {
-        self.rules.protect && self.here().protected
+        self.rules.protect && self.here().way.refused().is_some()
     }
 
     /// [`Rules::secret`] of the path.
     pub fn secret(&self) -> bool {
-        self.rules.secrets && self.here().secret
+        self.rules.secrets && self.here().way.secret().is_some()
     }
 
     /// [`Rules::holds`] of the path and its last name.
     pub fn holds(&self) -> bool {
-        let level = self.here();
-        self.rules.protect && (level.names_git || (level.in_git && level.protected))
+        self.here().in_git && self.protected()
     }
 
     fn here(&self) -> Level {
@@ -173,10 +169,13 @@ mod tests {
         let rules = rules(&[]);
         let mut trail = Trail::new(&rules, b"/");
         trail.push(b".git");
-        trail.push(b"hooks");
-        assert!(trail.protected() && trail.holds() && !trail.secret());
+        assert!(trail.protected() && trail.holds());
+        trail.push(b"info");
+        trail.push(b"exclude");
+        assert!(!trail.protected() && !trail.holds() && !trail.secret());
         trail.pop();
-        assert!(!trail.protected() && trail.holds());
+        assert!(trail.protected() && trail.holds());
+        trail.pop();
         trail.pop();
         trail.pop();
         assert_eq!((trail.path(), trail.holds()), (&b"/"[..], false));

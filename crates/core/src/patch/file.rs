@@ -86,9 +86,9 @@ impl<'a> File<'a> {
         lines: Range<usize>,
         literal: bool,
     ) -> Splice {
-        let cr = |line: usize| self.lines.get(line).map(|line| line.ends_with(b"\r"));
-        let before = lines.start.checked_sub(1).and_then(cr);
-        let mut beside = cr(lines.start).or(before).unwrap_or(false);
+        let cr = |line: usize| self.ends_in_crlf(line);
+        let before = (0..lines.start).rev().find_map(cr).unwrap_or(false);
+        let mut beside = cr(lines.start).unwrap_or(before);
         let (mut with, mut at) = (Vec::new(), lines.start);
         for line in &hunk.lines[part.clone()] {
             match line.mark {
@@ -110,29 +110,46 @@ impl<'a> File<'a> {
             }
             with.push(b'\n');
         }
-        if lines.end == self.lines.len() {
-            self.close(hunk, &part, &mut with);
+        if lines.end == self.lines.len() && self.is_open_after(hunk, &part) && with.ends_with(b"\n")
+        {
+            with.pop();
+            // A carriage return goes with its line feed, unless it is the patch's own or ended no line.
+            let last =
+                hunk.lines[part.clone()].iter().rev().find(|line| line.mark != Mark::Removed);
+            let is_line_end = match last.map(|line| line.mark) {
+                Some(Mark::Added) => !literal,
+                _ => self.ends_in_crlf(self.lines.len() - 1) == Some(true),
+            };
+            if is_line_end && with.ends_with(b"\r") {
+                with.pop();
+            }
         }
         if lines.start == self.lines.len() && self.open && !with.is_empty() {
             // The former last line needs an end now.
-            let end: &[u8] = if before == Some(true) { b"\r\n" } else { b"\n" };
+            let end: &[u8] = if before { b"\r\n" } else { b"\n" };
             with.splice(0..0, end.iter().copied());
         }
         Splice { range: self.start(lines.start)..self.start(lines.end), with }
     }
 
-    /// Ends the last line as the patch says, else as the file does.
-    fn close(&self, hunk: &Hunk, part: &Range<usize>, with: &mut Vec<u8>) {
+    /// Whether a line ends in CRLF; `None` for a last line without a line end, or no line.
+    pub(super) fn ends_in_crlf(&self, line: usize) -> Option<bool> {
+        if self.open && line + 1 == self.lines.len() {
+            return None;
+        }
+        self.lines.get(line).map(|line| line.ends_with(b"\r"))
+    }
+
+    /// Whether the file has no line end after its last line once the hunk is made: as the
+    /// patch says, else as the file has it.
+    fn is_open_after(&self, hunk: &Hunk, part: &Range<usize>) -> bool {
         let lines = &hunk.lines[part.clone()];
         let last = |mark: Mark| lines.iter().rev().find(|line| line.mark != mark);
         let was_open = last(Mark::Added).is_some_and(|line| line.open);
-        let open = match last(Mark::Removed) {
+        match last(Mark::Removed) {
             Some(line) if line.open => true,
             _ if was_open => false,
             _ => self.open && !lines.iter().all(|line| line.mark == Mark::Added),
-        };
-        if open && with.ends_with(b"\n") {
-            with.pop();
         }
     }
 

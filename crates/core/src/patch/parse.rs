@@ -3,7 +3,7 @@
 use super::headers::{
     body_line, hunk_header, is_git_header, is_hunk_header, is_signature, special_mode,
 };
-use super::quoted::{git_names, name, strip_prefixes};
+use super::quoted::{git_names, name, strip_prefixes, whole_name};
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
@@ -142,13 +142,13 @@ impl<'t> Reader<'t> {
             if let Some(mode) = mode {
                 file.mode = u32::from_str_radix(mode.trim(), 8).ok();
             } else if let Some(from) = text.strip_prefix("rename from ") {
-                (file.operation, file.old) = (Operation::Rename, name(from));
+                (file.operation, file.old) = (Operation::Rename, whole_name(from));
             } else if let Some(to) = text.strip_prefix("rename to ") {
-                (file.operation, file.new) = (Operation::Rename, name(to));
+                (file.operation, file.new) = (Operation::Rename, whole_name(to));
             } else if let Some(from) = text.strip_prefix("copy from ") {
-                (file.operation, file.old) = (Operation::Copy, name(from));
+                (file.operation, file.old) = (Operation::Copy, whole_name(from));
             } else if let Some(to) = text.strip_prefix("copy to ") {
-                (file.operation, file.new) = (Operation::Copy, name(to));
+                (file.operation, file.new) = (Operation::Copy, whole_name(to));
             } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
                 file.binary = true;
             } else if !is_git_header(text) {

@@ -55,6 +55,14 @@ pub(super) fn place(
         let places = file.find(&old, from, hunk.at_end, same);
         if !places.is_empty() {
             let first = choose(&places, hunk, expected)?;
+            if let Some(line) = made_already(file, hunk, first + old.len()) {
+                return Err(Unfit::Already(line));
+            }
+            // A last line without a line end does not show which line ends the patch means,
+            // unless the patch has a carriage return.
+            let mut replaced = first..first + old.len();
+            let literal =
+                literal && (has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
             let splice = file.splice(hunk, whole, first..first + old.len(), literal);
             return Ok((splice, located(first..first + old.len(), expected, how)));
         }
@@ -116,10 +124,34 @@ fn insertion(file: &File<'_>, hunk: &Hunk, expected: Option<usize>, from: usize)
         }
         None => return Err(Unfit::NoContext),
     };
-    let crs = hunk.lines.iter().any(|line| line.text.ends_with('\r'));
-    let literal = crs || file.lines.is_empty();
+    let made_at = if hunk.at_end { at.saturating_sub(hunk.lines.len()) } else { at };
+    if let Some(line) = made_already(file, hunk, made_at) {
+        return Err(Unfit::Already(line));
+    }
+    let literal = has_cr(hunk) || file.lines.is_empty();
     let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
     Ok((splice, located(at..at, Some(at), How::Exact)))
+}
+
+/// Whether a patch shows carriage returns, so that its lines end as they are written.
+fn has_cr(hunk: &Hunk) -> bool {
+    hunk.lines.iter().any(|line| line.text.ends_with('\r'))
+}
+
+/// The line (1-based) of lines that a hunk without numbers and removals would insert a second
+/// time: its last lines are added, and stand at `at` already. A caller that repeats a call
+/// sends such a hunk; whoever wants the lines twice gives the line after them as context.
+fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
+    if hunk.old_start.is_some() || hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
+        return None;
+    }
+    let added = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Added).count();
+    let added = &hunk.lines[hunk.lines.len() - added..];
+    let there = file.lines.get(at..at + added.len())?;
+    let same = added.iter().zip(there).all(|(a, b)| but_for_line_ends(a.text.as_bytes(), b));
+    // A blank line is often wanted twice.
+    let says_something = added.iter().any(|line| !line.text.trim().is_empty());
+    (same && says_something).then_some(at as u64 + 1)
 }
 
 /// The line (1-based) at which all that a hunk makes stands already.

@@ -1,15 +1,23 @@
 //! File names in headers: git's quoting, prefixes and time stamps.
 
-/// The name in a header line after `--- `, `+++ `, `rename from ` and the like;
-/// `None` for `/dev/null`.
+/// The name in a header line after `--- ` or `+++ `; `None` for `/dev/null`.
 pub(super) fn name(text: &str) -> Option<String> {
     let text = text.trim_end_matches('\r');
-    let name = match text.strip_prefix('"') {
-        Some(rest) => unquote(rest),
-        // A time stamp follows after a tab.
-        None => text.split('\t').next().unwrap_or(text).trim_end().to_owned(),
+    let name = match (text.strip_prefix('"'), text.split_once('\t')) {
+        (Some(rest), _) => unquote(rest),
+        // A time stamp follows after a tab. git puts a bare tab behind a name with blanks,
+        // so that a blank at its end is seen.
+        (None, Some((name, _))) => name.to_owned(),
+        (None, None) => text.trim_end().to_owned(),
     };
     (name != "/dev/null" && !name.is_empty()).then_some(name)
+}
+
+/// The name in a line `rename from `, `copy to ` and the like, which has nothing behind it.
+pub(super) fn whole_name(text: &str) -> Option<String> {
+    let text = text.trim_end_matches('\r');
+    let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote);
+    (!name.is_empty()).then_some(name)
 }
 
 /// The two names of a `diff --git` line, where they can be told apart.
@@ -115,6 +123,8 @@ mod tests {
             ("a/f.txt", Some("a/f.txt")),
             ("a/f.txt\t2024-01-01 00:00:00", Some("a/f.txt")),
             ("a/two words.txt\t", Some("a/two words.txt")),
+            ("a/ends in a blank \t", Some("a/ends in a blank ")),
+            ("a/typed by hand ", Some("a/typed by hand")),
             ("/dev/null", None),
             ("/dev/null\r", None),
             ("\"a/tab\\there\"", Some("a/tab\there")),

@@ -174,7 +174,11 @@ impl Set<'_> {
             let path = there.or(file.new.clone());
             (file.old, file.new) = (path.clone(), path);
         }
-        let adds_only = file.hunks.iter().all(|hunk| hunk.before().next().is_none());
+        // `@@ -0,0 +1,n @@` says that there was nothing; another line number, that there was a file.
+        let adds_only = file
+            .hunks
+            .iter()
+            .all(|hunk| hunk.old_start == Some(0) && hunk.before().next().is_none());
         if file.operation == Operation::Update
             && adds_only
             && !file.hunks.is_empty()

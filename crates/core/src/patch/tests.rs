@@ -283,3 +283,79 @@ fn names_in_quotes_are_those_of_c() {
     let bytes = crate::path::decode_name(name);
     assert_eq!(*bytes, *b"\x07\x08\n\x0b\x0c\r\t\xc3\xa9\\\"");
 }
+
+#[test]
+fn git_deletes_a_file_in_its_own_form() {
+    let body = "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n";
+    for header in ["", "index 814f4a4..0000000\n", "index 814f4a4..0000000 100644\n"] {
+        let patch = format!("diff --git a/f b/f\ndeleted file mode 100644\n{header}{body}");
+        assert_eq!(run(&[("f", "one\ntwo\n")], &patch).unwrap().len(), 0, "{header}");
+        assert_eq!(reason(&[("f", "one\nother\n")], &patch), "lines_differ", "{header}");
+        assert_eq!(parse(&patch, None).unwrap().files.len(), 1);
+    }
+}
+
+#[test]
+fn names_keep_a_blank_at_their_end() {
+    let changed =
+        run(&[("sp ", "1\n")], "--- a/sp \t\n+++ b/sp \t\n@@ -1 +1 @@\n-1\n+2\n").unwrap();
+    assert_eq!(changed.into_iter().collect::<Vec<_>>(), [("sp ".to_owned(), "2\n".to_owned())]);
+    let patch = "diff --git a/x b/sp \nsimilarity index 100%\nrename from x\nrename to sp \n";
+    assert_eq!(run(&[("x", "1\n")], patch).unwrap().into_keys().collect::<Vec<_>>(), ["sp "]);
+}
+
+#[test]
+fn insertions_make_a_file_only_where_the_header_says_that_there_was_none() {
+    let patch = |header: &str| format!("--- a/f\n+++ b/f\n{header}\n+x\n");
+    assert_eq!(run(&[], &patch("@@ -0,0 +1 @@")).unwrap()["f"], "x\n");
+    for header in ["@@ -5,0 +6 @@", "@@ -1,0 +2 @@", "@@"] {
+        assert_eq!(reason(&[], &patch(header)), "not_found", "{header}");
+    }
+}
+
+#[test]
+fn the_last_line_of_a_crlf_file_ends_as_the_patch_says() {
+    let crlf = |hunk: &str| format!("--- a/f\n+++ b/f\n{hunk}");
+    let cases = [
+        // An added last line without a line end leaves no carriage return.
+        (
+            "a\r\nx\r\n",
+            "@@ -1,2 +1,3 @@\n a\n x\n+b\n\\ No newline at end of file\n",
+            "a\r\nx\r\nb",
+        ),
+        ("a\r\nx\r\n", "@@ -2 +2 @@\n-x\n+b\n\\ No newline at end of file\n", "a\r\nb"),
+        ("a\r\nx\r\n", "@@ -2,0 +3 @@\n+b\n\\ No newline at end of file\n", "a\r\nx\r\nb"),
+        // What follows a last line without a line end gets that of the lines before.
+        (
+            "a\r\nx",
+            "@@ -2 +2,2 @@\n-x\n\\ No newline at end of file\n+x\n+b\n\\ No newline at end of file\n",
+            "a\r\nx\r\nb",
+        ),
+        (
+            "a\r\nx",
+            "@@ -1,2 +1,3 @@\n a\n-x\n\\ No newline at end of file\n+x\n+b\n",
+            "a\r\nx\r\nb\r\n",
+        ),
+        ("a\r\nx", "@@ -2,0 +3 @@\n+b\n\\ No newline at end of file\n", "a\r\nx\r\nb"),
+        // A carriage return that ends no line stays.
+        ("a\nx\r", "@@ -1,2 +1,2 @@\n-a\n+b\n x\r\n\\ No newline at end of file\n", "b\nx\r"),
+    ];
+    for (before, hunk, after) in cases {
+        assert_eq!(run(&[("f", before)], &crlf(hunk)).unwrap()["f"], after, "{before:?} {hunk}");
+    }
+}
+
+#[test]
+fn an_insertion_without_numbers_is_not_made_twice() {
+    let patch = "*** Begin Patch\n*** Update File: f\n@@\n import a\n+import b\n*** End Patch\n";
+    let once = run(&[("f", "import a\ncode\n")], patch).unwrap();
+    assert_eq!(once["f"], "import a\nimport b\ncode\n");
+    assert_eq!(reason(&[("f", &once["f"])], patch), "already_applied");
+    let anchored = "*** Begin Patch\n*** Update File: f\n@@ fn a() {\n+  x();\n*** End Patch\n";
+    let once = run(&[("f", "fn a() {\n}\n")], anchored).unwrap();
+    assert_eq!(once["f"], "fn a() {\n  x();\n}\n");
+    assert_eq!(reason(&[("f", &once["f"])], anchored), "already_applied");
+    // With numbers the patch is taken at its word, as git does.
+    let numbered = "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+x\n";
+    assert_eq!(run(&[("f", "x\nx\n")], numbered).unwrap()["f"], "x\nx\nx\n");
+}

@@ -119,7 +119,7 @@ impl Limits {
     }
 }
 
-/// One line that matches; across lines, one match.
+/// One line that matches; across lines, the lines of one match or of several that share lines.
 #[derive(Debug)]
 pub struct Hit<'a> {
     /// The (first) line, from 1.
@@ -130,9 +130,11 @@ pub struct Hit<'a> {
     pub column: u64,
     /// The (first) line as it is shown.
     pub text: Line<'a>,
+    /// The lines of the match after the first.
+    pub rest: &'a [Line<'a>],
     /// The lines before it, in their order.
     pub before: &'a [Line<'a>],
-    /// The lines after it, in their order.
+    /// The lines after the match, in their order.
     pub after: &'a [Line<'a>],
     /// Which of several patterns match it, by their places in the list.
     pub patterns: &'a [u32],

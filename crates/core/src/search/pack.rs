@@ -38,7 +38,8 @@ pub fn search_packed(query: &Query, content: &[u8], options: &str) -> Result<Pac
     Ok(packed)
 }
 
-/// Appends a hit: `line end_line column cut text`, and with `context` the
+/// Appends a hit: `line end_line column cut text`, the text of each line after
+/// `line` up to `end_line`, and with `context` the
 /// numbers of lines before and after, each followed by the lines; for a query of
 /// several patterns the number of those that match, and their places in the list.
 pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
@@ -47,6 +48,7 @@ pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
     packed.num(hit.column);
     packed.flag(hit.text.cut);
     packed.str(&hit.text.text);
+    hit.rest.iter().for_each(|line| packed.str(&line.text));
     if context {
         pack_lines(packed, hit.before);
         pack_lines(packed, hit.after);

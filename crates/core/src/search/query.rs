@@ -101,6 +101,8 @@ impl<'a> QueryOptions<'a> {
 pub struct Query {
     pub(super) matcher: Engine,
     pub(super) way: Way,
+    /// The pattern names the carriage return, so that of a CRLF takes part in a match.
+    pub(super) names_cr: bool,
     plan: Arc<Plan>,
     key: Arc<str>,
     /// The most bytes that a match can have; `None` is any number.
@@ -145,7 +147,7 @@ impl Query {
         let traits = if options.regex && !options.is_text() {
             Traits::of(pattern)?
         } else {
-            Traits::default()
+            Traits { names_cr: pattern.contains('\r'), ..Traits::default() }
         };
         if !options.multiline && !options.regex && pattern.contains('\n') {
             return Err(invalid("pattern", "pattern contains a line break, a line never does")
@@ -153,7 +155,9 @@ impl Query {
         }
         let (plan, reach) = Plan::and_reach(options);
         let (plan, key) = (Arc::new(plan), options.key());
-        let whole = |matcher, way| Self { matcher, way, plan, key, reach, parts: Vec::new() };
+        let names_cr = traits.names_cr;
+        let parts = Vec::new();
+        let whole = |matcher, way| Self { matcher, way, names_cr, plan, key, reach, parts };
         if options.is_text() && !options.word && !pattern.contains('\n') {
             return Ok(whole(Engine::of_text(pattern), Way::Buffer));
         }
@@ -168,24 +172,19 @@ impl Query {
             .size_limit(MAX_AUTOMATON_BYTES)
             .dfa_size_limit(MAX_STATES_BYTES)
             // `$` must hold before CRLF. Elsewhere CRLF costs speed for nothing.
-            .crlf(traits.line_end);
+            .crlf(traits.line_end && !traits.names_cr);
         if options.multiline {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
                 return Ok(whole(Engine::Regex(matcher), Way::AcrossLines));
             }
-            builder.crlf(traits.line_end);
+            builder.crlf(traits.line_end && !traits.names_cr);
         }
-        if !traits.line_end {
+        if !traits.line_end || traits.names_cr {
             builder.line_terminator(Some(b'\n'));
         }
-        let mut matcher = builder.build(pattern);
-        if traits.line_end && matches!(&matcher, Err(error) if is_line_break(error)) {
-            // It names the carriage return itself, as in `\r$`.
-            matcher = builder.crlf(false).line_terminator(Some(b'\n')).build(pattern);
-        }
-        let matcher = Engine::Regex(matcher.map_err(unbuildable)?);
+        let matcher = Engine::Regex(builder.build(pattern).map_err(unbuildable)?);
         let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
         Ok(whole(matcher, way))
     }
@@ -280,6 +279,8 @@ struct Traits {
     line_end: bool,
     /// It has `\A` or `\z`.
     text_anchors: bool,
+    /// It has a carriage return that is written out, as `\r`, `\x0D` or the character.
+    names_cr: bool,
 }
 
 impl Traits {
@@ -299,8 +300,39 @@ impl Traits {
         Ok(Self {
             line_end: looks.contains(Look::EndLF) || looks.contains(Look::EndCRLF),
             text_anchors: looks.contains_anchor_haystack(),
+            names_cr: names_cr(&ast),
         })
     }
+}
+
+/// Whether a carriage return is written out anywhere in a pattern. A class such as `\s` or
+/// `[^x]` contains one without naming it.
+fn names_cr(ast: &ast::Ast) -> bool {
+    struct Search;
+    impl ast::Visitor for Search {
+        type Output = ();
+        /// An error ends the visit: a carriage return was found.
+        type Err = ();
+        fn finish(self) -> std::result::Result<(), ()> {
+            Ok(())
+        }
+        fn visit_pre(&mut self, ast: &ast::Ast) -> std::result::Result<(), ()> {
+            match ast {
+                ast::Ast::Literal(literal) if literal.c == '\r' => Err(()),
+                _ => Ok(()),
+            }
+        }
+        fn visit_class_set_item_pre(
+            &mut self,
+            item: &ast::ClassSetItem,
+        ) -> std::result::Result<(), ()> {
+            match item {
+                ast::ClassSetItem::Literal(literal) if literal.c == '\r' => Err(()),
+                _ => Ok(()),
+            }
+        }
+    }
+    ast::visit(ast, Search).is_err()
 }
 
 fn unparsable(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {

@@ -28,8 +28,20 @@ pub(super) struct Scan<'a> {
     counted: usize,
     lines: u64,
     before: Vec<Line<'a>>,
+    /// The lines of a match after its first.
+    rest: Vec<Line<'a>>,
     after: Vec<Line<'a>>,
     patterns: Vec<u32>,
+}
+
+/// Consecutive matches that share lines; they make one hit.
+struct Group {
+    /// The line on which the first match begins.
+    line: Range<usize>,
+    /// From the beginning of the first match to the end of the last.
+    place: Range<usize>,
+    /// The end of the last line that a match covers, without its line feed.
+    lines_end: usize,
 }
 
 /// What is known of a line that was found.
@@ -62,6 +74,7 @@ impl<'a> Scan<'a> {
             counted: 0,
             lines: 1,
             before: Vec::new(),
+            rest: Vec::new(),
             after: Vec::new(),
             patterns: Vec::new(),
         }
@@ -91,19 +104,24 @@ impl<'a> Scan<'a> {
                 && let Some((offset, found)) = self.next_line(&text[at..block])
             {
                 let line = self.line_at(at, at + offset);
-                if line.start >= text.len() {
-                    // The empty line after the last line end is none.
-                    return ControlFlow::Break(());
+                if line.start >= block {
+                    // An empty match behind the last line feed belongs to the next block,
+                    // and at the end of the text to no line.
+                    break;
                 }
                 let from = std::mem::replace(&mut at, line.end + 1);
                 match found {
-                    Found::Match(place) => self.hit(line, from + place.start..from + place.end)?,
-                    Found::Line => self.line_hit(line)?,
-                    Found::Candidate => {
-                        if self.query.matcher.is_match(&text[line.clone()]) {
-                            self.line_hit(line)?;
+                    Found::Match(place) => {
+                        let place = from + place.start..from + place.end;
+                        if place.end > self.content_end(&line) {
+                            // The match took the carriage return; without it the line may not match.
+                            self.line_if_match(line)?;
+                        } else {
+                            self.hit(line, place)?;
                         }
                     }
+                    Found::Line if self.content_end(&line) == line.end => self.line_hit(line)?,
+                    Found::Line | Found::Candidate => self.line_if_match(line)?,
                 }
             }
             at = at.max(block);
@@ -137,7 +155,7 @@ impl<'a> Scan<'a> {
             while at < block {
                 let line = self.line_at(at, at);
                 at = line.end + 1;
-                if matcher.is_match(trim_cr(&text[line.clone()])) {
+                if matcher.is_match(&text[line.start..self.content_end(&line)]) {
                     self.line_hit(line)?;
                 }
             }
@@ -145,28 +163,48 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
+    /// Finds matches that may cross lines. Matches that share a line make one hit with all
+    /// lines that they cover, as ripgrep prints them; a count counts every match.
     fn across_lines(&mut self) -> ControlFlow<()> {
         let matcher = &self.query.matcher;
         let text = self.text;
         let mut at = 0;
-        let mut last_line = None;
+        let mut group: Option<Group> = None;
         while at <= text.len() {
             if (self.interrupted)() {
                 self.outcome.stopped = true;
                 return ControlFlow::Break(());
             }
             let Some(found) = matcher.find_at(text, at) else { break };
-            let line = self.line_at(0, found.start);
-            if line.start >= text.len() {
-                break;
-            }
             at = if found.is_empty() { found.end + 1 } else { found.end };
-            if last_line != Some(line.start) {
-                last_line = Some(line.start);
-                self.hit(line, found)?;
+            let shares_a_line = group.as_ref().is_some_and(|group| found.start <= group.lines_end);
+            if !shares_a_line {
+                let line = self.line_at(0, found.start);
+                if line.start >= text.len() {
+                    break;
+                }
+                let lines_end = line.end;
+                let next = Group { line, place: found.clone(), lines_end };
+                let ended = group.replace(next);
+                if let Some(ended) = ended.filter(|_| self.limits.want == Want::Lines) {
+                    self.hit(ended.line, ended.place)?;
+                }
+            }
+            if let Some(group) = &mut group {
+                if self.limits.want == Want::Count {
+                    self.hit(group.line.clone(), found.clone())?;
+                }
+                let last = found.end.max(found.start + 1) - 1;
+                if last > group.lines_end {
+                    group.lines_end = self.line_at(last, last).end;
+                }
+                group.place.end = group.place.end.max(found.end);
             }
         }
-        ControlFlow::Continue(())
+        match group.filter(|_| self.limits.want == Want::Lines) {
+            Some(group) => self.hit(group.line, group.place),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     /// The end of the block that begins at `at`: after a line end, or the end.
@@ -191,16 +229,29 @@ impl<'a> Scan<'a> {
             ..end.map_or(self.text.len(), |length| offset + length)
     }
 
+    /// The end of what a pattern sees of a line: the carriage return of a CRLF is part of
+    /// the line end, unless the pattern names it.
+    fn content_end(&self, line: &Range<usize>) -> usize {
+        let ends_in_cr = !self.query.names_cr && self.text[line.clone()].ends_with(b"\r");
+        line.end - usize::from(ends_in_cr && line.end < self.text.len())
+    }
+
+    /// Reports a line if it matches without its line end.
+    fn line_if_match(&mut self, line: Range<usize>) -> ControlFlow<()> {
+        let content = &self.text[line.start..self.content_end(&line)];
+        if self.query.matcher.is_match(content) {
+            self.line_hit(line)?;
+        }
+        ControlFlow::Continue(())
+    }
+
     /// A line matches: finds where, if that is wanted.
     fn line_hit(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let start = line.start;
         let place = match self.limits.want {
             Want::Count => start..start,
             Want::Lines => {
-                let mut text = &self.text[line.clone()];
-                if self.query.way == Way::EachLine {
-                    text = trim_cr(text);
-                }
+                let text = &self.text[start..self.content_end(&line)];
                 match self.query.matcher.find(text) {
                     Some(found) => start + found.start..start + found.end,
                     None => start..start,
@@ -238,13 +289,15 @@ impl<'a> Scan<'a> {
         }
         let place = place.start - line.start..place.end - line.start;
         let whole = &text[line.clone()];
-        self.context(&line);
+        let lines_end = self.rest_of_match(&line, line.start + place.end);
+        self.context(line.start, lines_end);
         self.attribute(&line, &place);
         let hit = Hit {
             line: number,
-            end_line: number + self.lines_within(line.start, line.start + place.end),
+            end_line: number + self.rest.len() as u64,
             column: code_points(&whole[..place.start.min(whole.len())]) as u64 + 1,
             text: show(whole, place, limits.max_line_chars),
+            rest: &self.rest,
             before: &self.before,
             after: &self.after,
             patterns: &self.patterns,
@@ -257,8 +310,7 @@ impl<'a> Scan<'a> {
     /// Which of several patterns match a line or, across lines, a match.
     fn attribute(&mut self, line: &Range<usize>, place: &Range<usize>) {
         let text = match self.query.way {
-            Way::Buffer => &self.text[line.clone()],
-            Way::EachLine => trim_cr(&self.text[line.clone()]),
+            Way::Buffer | Way::EachLine => &self.text[line.start..self.content_end(line)],
             Way::AcrossLines => {
                 let end = line.start + place.end;
                 &self.text[line.start..end.max(line.end).min(self.text.len())]
@@ -279,34 +331,39 @@ impl<'a> Scan<'a> {
         self.lines
     }
 
-    /// How many line ends a match has inside, not counting one at its end.
-    fn lines_within(&self, start: usize, end: usize) -> u64 {
-        let inside = &self.text[start..end.max(start)];
-        let inside = inside.strip_suffix(b"\n").unwrap_or(inside);
-        memchr::memchr_iter(b'\n', inside).count() as u64
+    /// Collects the lines of a match after its first; a line end at the end of the match
+    /// begins no further line. Returns the end of the last line, without its line feed.
+    fn rest_of_match(&mut self, line: &Range<usize>, match_end: usize) -> usize {
+        let text = self.text;
+        self.rest.clear();
+        let match_end = match_end - usize::from(text[..match_end].ends_with(b"\n"));
+        let mut lines_end = line.end;
+        while lines_end < match_end {
+            let next = self.line_at(lines_end + 1, lines_end + 1);
+            self.rest.push(show(&text[next.clone()], 0..0, self.limits.max_line_chars));
+            lines_end = next.end;
+        }
+        lines_end
     }
 
-    /// Collects the lines around a line.
-    fn context(&mut self, line: &Range<usize>) {
+    /// Collects the lines before and after a hit, which begins at `start` and whose last
+    /// line ends at `lines_end`.
+    fn context(&mut self, start: usize, lines_end: usize) {
         let (text, limits) = (self.text, self.limits);
         self.before.clear();
         self.after.clear();
-        let mut start = line.start;
+        let mut start = start;
         while self.before.len() < limits.before && start > 0 {
             let above = self.line_at(0, start - 1);
             self.before.push(show(&text[above.clone()], 0..0, limits.max_line_chars));
             start = above.start;
         }
         self.before.reverse();
-        let mut next = line.end + 1;
+        let mut next = lines_end + 1;
         while self.after.len() < limits.after && next < text.len() {
             let below = self.line_at(next, next);
             self.after.push(show(&text[below.clone()], 0..0, limits.max_line_chars));
             next = below.end + 1;
         }
     }
-}
-
-fn trim_cr(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -83,6 +83,85 @@ fn across_lines() {
     });
 }
 
+/// Hits as `first-last:rest` with the lines after the match.
+fn spans(pattern: &str, text: &str) -> Vec<String> {
+    let query = Query::new(&QueryOptions { multiline: true, ..options(pattern) }).unwrap();
+    let limits = Limits { after: 2, ..Limits::default() };
+    let join = |lines: &[Line<'_>]| {
+        lines.iter().map(|line| line.text.to_string()).collect::<Vec<_>>().join(",")
+    };
+    let mut hits = Vec::new();
+    query.search(text.as_bytes(), &limits, &|| false, &mut |hit| {
+        hits.push(format!(
+            "{}-{}:{}|{}|{}",
+            hit.line,
+            hit.end_line,
+            hit.text.text,
+            join(hit.rest),
+            join(hit.after)
+        ));
+        ControlFlow::Continue(())
+    });
+    hits
+}
+
+#[test]
+fn a_match_across_lines_has_all_its_lines_and_context_after_the_last() {
+    let text = "m1\nm1\n\nyy\nm1\nFOO\n1\n2\n3\n";
+    assert_eq!(spans(r"(?i)m1\s+foo", text), ["5-6:m1|FOO|1,2"]);
+    // The second match begins on the line of the first and goes on.
+    assert_eq!(spans(r"\p{Lu}*\s+foo", "1\n2\n3\nK foo\n\nfoo\n"), ["4-6:K foo|,foo|"]);
+    assert_eq!(spans(r"a\n", "a\nb\na\n"), ["1-1:a||b,a", "3-3:a||"]);
+    assert_eq!(spans(r"a\n\n", "a\n\nb\n"), ["1-2:a||b"]);
+    assert_eq!(spans(r"a\nb", "a\na\nb\nc"), ["2-3:a|b|c"]);
+    let query = QueryOptions { multiline: true, ..options(r"\p{Lu}*\s+foo") };
+    let count = Limits { want: Want::Count, ..Limits::default() };
+    let (_, outcome) = found(&query, &count, b"K foo\n\nfoo\n foo");
+    assert_eq!(outcome.hits, 3);
+}
+
+#[test]
+fn an_empty_match_at_the_end_of_a_block_is_no_hit_on_the_next_line() {
+    let text = format!("{}\n", "x".repeat(99)).repeat(6_000);
+    for pattern in ["^$", r"^\s*$", "^[ \t]*$", "^y*$", "(^|y)$"] {
+        assert_eq!(lines(&options(pattern), &text), [""; 0], "{pattern}");
+    }
+    for pattern in ["^", "$"] {
+        let word = QueryOptions { word: true, ..options(pattern) };
+        assert_eq!(lines(&word, &text), [""; 0], "word {pattern}");
+    }
+    let with_empty = text.replacen("x\nx", "x\n\nx", 5_000);
+    assert_eq!(lines(&options("^$"), &with_empty).len(), 5_000);
+}
+
+#[test]
+fn the_cr_of_a_crlf_matches_only_a_pattern_that_names_it() {
+    let text = "\r\nfoo\r\nfoo x\r\n";
+    let cases: &[(&str, &[&str])] = &[
+        (".", &["2:1:foo", "3:1:foo x"]),
+        (r"foo\s", &["3:1:foo x"]),
+        ("foo.", &["3:1:foo x"]),
+        ("foo[^y]", &["3:1:foo x"]),
+        (r"o\W", &["3:3:foo x"]),
+        (r"\s", &["3:4:foo x"]),
+        (r"\s$", &[]),
+        ("^$", &["1:1:"]),
+        ("foo\r", &["2:1:foo"]),
+        (r"foo\r$", &["2:1:foo"]),
+        (r"[o\r]+\x0D", &["2:2:foo"]),
+        (r"x\r?$", &["3:5:foo x"]),
+    ];
+    for (pattern, expected) in cases {
+        assert_eq!(lines(&options(pattern), text), *expected, "{pattern}");
+        let count = Limits { want: Want::Count, ..Limits::default() };
+        let (_, outcome) = found(&options(pattern), &count, text.as_bytes());
+        assert_eq!(outcome.hits, expected.len() as u64, "count {pattern}");
+    }
+    // A carriage return that ends no line is a character.
+    assert_eq!(lines(&options("a.b"), "a\rb\n"), ["1:1:a\rb"]);
+    assert_eq!(lines(&options("b."), "ab\r"), ["1:2:ab"]);
+}
+
 #[test]
 fn context_and_limits() {
     let text = b"1\n2\nhit\n4\n5\nhit\n";
@@ -175,10 +254,8 @@ fn naive(pattern: &str, text: &str) -> Vec<u64> {
     let mut numbers = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let mut line = line.strip_suffix('\n').unwrap_or(line);
-        // A carriage return is a character like any other but to `$`.
-        if pattern.ends_with('$') {
-            line = line.strip_suffix('\r').unwrap_or(line);
-        }
+        // The carriage return of a CRLF is part of the line end.
+        line = line.strip_suffix('\r').unwrap_or(line);
         if regex.is_match(line) {
             numbers.push(index as u64 + 1);
         }

@@ -4,6 +4,7 @@
 //! A ruleset names everything it handles; what it handles and no rule allows is
 //! refused, to the thread that restricts itself and to all it starts.
 
+use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
@@ -106,6 +107,15 @@ impl Ruleset {
     /// # Errors
     /// `SANDBOX_SETUP_FAILED` with what the kernel says.
     pub fn allow(&self, place: BorrowedFd<'_>, rights: u64) -> Result<()> {
+        self.try_allow(place, rights)
+            .map_err(|why| refused("the kernel refuses a Landlock rule", &why))
+    }
+
+    /// [`Ruleset::allow`] without an allocation, for a process between fork and exec.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn try_allow(&self, place: BorrowedFd<'_>, rights: u64) -> io::Result<()> {
         const PATH_BENEATH: u32 = 1;
         let attr =
             PathBeneathAttr { allowed_access: rights & self.files, parent_fd: place.as_raw_fd() };
@@ -119,7 +129,7 @@ impl Ruleset {
                 0_u32,
             )
         };
-        if done == 0 { Ok(()) } else { Err(failed("the kernel refuses a Landlock rule")) }
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     /// Restricts the calling thread, for good; what it starts inherits that.
@@ -128,10 +138,20 @@ impl Ruleset {
     /// `SANDBOX_SETUP_FAILED` with what the kernel says.
     pub fn restrict_self(&self) -> Result<()> {
         no_new_privileges()?;
+        self.try_restrict_self()
+            .map_err(|why| refused("the kernel does not restrict the thread", &why))
+    }
+
+    /// [`Ruleset::restrict_self`] without an allocation, for a process between fork and
+    /// exec that has given up new privileges already.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn try_restrict_self(&self) -> io::Result<()> {
         // SAFETY: takes a descriptor and a number.
         let done =
             unsafe { libc::syscall(libc::SYS_landlock_restrict_self, self.fd.as_raw_fd(), 0_u32) };
-        if done == 0 { Ok(()) } else { Err(failed("the kernel does not restrict the thread")) }
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }
 
@@ -140,12 +160,23 @@ impl Ruleset {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 pub fn no_new_privileges() -> Result<()> {
+    try_no_new_privileges().map_err(|why| refused("the kernel keeps privileges open", &why))
+}
+
+/// [`no_new_privileges`] without an allocation, for a process between fork and exec.
+///
+/// # Errors
+/// The kernel's error.
+pub fn try_no_new_privileges() -> io::Result<()> {
     // SAFETY: takes numbers.
     let done = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
-    if done == 0 { Ok(()) } else { Err(failed("the kernel keeps privileges open")) }
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn failed(what: &str) -> Error {
-    let why = std::io::Error::last_os_error();
+    refused(what, &io::Error::last_os_error())
+}
+
+fn refused(what: &str, why: &io::Error) -> Error {
     Error::new(Code::SandboxSetupFailed, format!("{what}: {why}"))
 }

@@ -37,6 +37,15 @@ pub enum Kernel {
     Off,
 }
 
+/// Which threads of a pool do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// What looks at one file or directory.
+    Quick,
+    /// What walks a tree, or reads a whole file of any size.
+    Scan,
+}
+
 /// How much of a policy the kernel enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforced {
@@ -101,6 +110,9 @@ fn restricted(_roots: &Roots) -> Result<Confinement> {
 fn restricted(roots: &Roots) -> Result<Confinement> {
     use filewright_core::{Code, Error};
 
+    use crate::errno::os;
+    use crate::stat::Stat;
+
     let abi = landlock::abi();
     // Before the second version nothing could be moved between directories.
     if abi < 2 {
@@ -111,15 +123,23 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     }
     // Reads /proc, which the threads cannot.
     crate::process::prepare();
-    let ruleset = landlock::Ruleset::new(false)?;
+    crate::index::prepare();
     let mut whole = true;
+    let mut places = Vec::new();
     for (place, exact, write) in roots.places() {
         let rights =
             if write { landlock::fs::READ | landlock::fs::WRITE } else { landlock::fs::READ };
-        ruleset.allow(place, rights)?;
+        let stat = Stat::of(place).map_err(os)?;
+        places.push((place, (stat.dev, stat.ino, rights)));
         whole &= exact;
     }
-    let pool = Pool::restricted(ruleset)?;
+    let pool = Pool::shared(places.iter().map(|&(_, grant)| grant).collect(), || {
+        let ruleset = landlock::Ruleset::new(false)?;
+        for &(place, (_, _, rights)) in &places {
+            ruleset.allow(place, rights)?;
+        }
+        Ok(ruleset)
+    })?;
     let reason = if !whole {
         Some("a root is a single file, or not there yet: its directory is open to the kernel")
     } else if abi < 3 {
@@ -156,7 +176,7 @@ mod tests {
         }
         let (tell, told) = channel();
         let inside = root.clone();
-        confinement.pool.submit(move || {
+        confinement.pool.submit(Lane::Scan, move || {
             let outside = inside.with_file_name("out");
             let moved = inside.join("moved");
             tell.send([
@@ -178,13 +198,50 @@ mod tests {
     }
 
     #[test]
+    fn roots_with_equal_rights_share_a_pool_and_others_do_not() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().canonicalize().unwrap();
+        let of = |policy: &Policy| {
+            Confinement::of(&Roots::new(policy).unwrap(), Kernel::Prefer).unwrap()
+        };
+        let writing = Policy::workspace(path.to_str().unwrap());
+        let first = of(&writing);
+        if first.enforced == Enforced::Not {
+            return;
+        }
+        let reading = Policy { read_only: true, ..Policy::workspace(path.to_str().unwrap()) };
+        assert!(Arc::ptr_eq(&first.pool, &of(&writing).pool));
+        assert!(!Arc::ptr_eq(&first.pool, &of(&reading).pool));
+        let gone = Arc::downgrade(&first.pool);
+        drop(first);
+        assert!(gone.upgrade().is_none());
+    }
+
+    #[test]
+    fn quick_work_is_done_while_every_thread_for_scans_is_busy() {
+        let pool = Pool::free();
+        let (tell, told) = channel();
+        let (hold, held) = channel::<()>();
+        let held = Arc::new(std::sync::Mutex::new(held));
+        for _ in 0..100 {
+            let held = Arc::clone(&held);
+            pool.submit(Lane::Scan, move || {
+                let _ = held.lock().unwrap().recv();
+            });
+        }
+        pool.submit(Lane::Quick, move || tell.send(()).unwrap());
+        told.recv().unwrap();
+        drop(hold);
+    }
+
+    #[test]
     fn everything_that_is_submitted_is_done_and_a_panic_stops_nothing() {
         let pool = Pool::free();
         let (tell, told) = channel();
-        pool.submit(|| panic!("a defect"));
+        pool.submit(Lane::Quick, || panic!("a defect"));
         for number in 0..1000 {
             let tell = tell.clone();
-            pool.submit(move || tell.send(number).unwrap());
+            pool.submit(Lane::Quick, move || tell.send(number).unwrap());
         }
         let mut done: Vec<i32> = told.iter().take(1000).collect();
         done.sort_unstable();

@@ -8,6 +8,7 @@
 
 mod found;
 mod search;
+mod together;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::root::Roots;
 use crate::walk::{Ground, Stop, WalkOptions, walk};
 
 pub(crate) use search::{Local, Part, Search};
+pub(crate) use together::Walks;
 
 /// Files larger than this are passed over and counted (bytes).
 pub const MAX_FILE_BYTES: u64 = 100 << 20;
@@ -71,15 +73,18 @@ pub enum Use {
     Off,
     /// As [`Use::Auto`], also for a whole file system or a home directory.
     Anywhere,
+    /// For names as [`Use::Auto`]; the contents of every file are read.
+    Strict,
 }
 
 impl Use {
     /// Reads `index`.
     pub(crate) fn read(options: &Options) -> Result<Self> {
-        Ok(match options.choice("index", &["auto", "off", "anywhere"])? {
+        Ok(match options.choice("index", &["auto", "off", "anywhere", "strict"])? {
             0 => Use::Auto,
             1 => Use::Off,
-            _ => Use::Anywhere,
+            2 => Use::Anywhere,
+            _ => Use::Strict,
         })
     }
 }
@@ -101,13 +106,16 @@ pub struct GrepOptions {
     pub(crate) strict: bool,
     /// What decides which files are seen, as one text.
     pub(crate) view: String,
+    /// What decides which files are looked at, contents aside, as one text: searches for which
+    /// it is equal can share a walk.
+    files_view: String,
 }
 
 impl GrepOptions {
     /// Reads the options of the query and of its limits, and `glob`, `exclude`,
     /// `types` (globs of which one must match besides), `globCase`, `output`,
     /// `maxResults`, `maxFileBytes`, `timeoutMs`, `hidden`, `respectIgnore`,
-    /// `ignoreFiles`, `fromPath`, `fromLine`, `index` (`auto`, `off`, `anywhere`) and
+    /// `ignoreFiles`, `fromPath`, `fromLine`, `index` (`auto`, `off`, `anywhere`, `strict`) and
     /// `strict` (ask every file whether it changed, for what no watch tells).
     ///
     /// # Errors
@@ -144,6 +152,16 @@ impl GrepOptions {
             index: Use::read(&options)?,
             strict: options.flag("strict", false)?,
             view: options.canonical(&["glob", "exclude", "types", "globCase", "hidden"]),
+            files_view: options.canonical(&[
+                "glob",
+                "exclude",
+                "types",
+                "globCase",
+                "hidden",
+                "respectIgnore",
+                "ignoreFiles",
+                "maxFileBytes",
+            ]),
         })
     }
 }
@@ -205,24 +223,24 @@ pub fn grep_indexed(
     options: &GrepOptions,
     cancel: &Cancel,
 ) -> Result<Vec<Packed>> {
-    if options.index == Use::Off {
-        return grep(roots, path, options, cancel);
-    }
     let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
     let ground = start(roots, path, options, &stop)?;
-    if let Some(ground) = &ground {
-        let search = Search::new(options);
+    let by_index = !matches!(options.index, Use::Off | Use::Strict);
+    if let Some(ground) = &ground
+        && by_index
+    {
+        let search = Search::below(options, ground);
         if let Some(seen) = index::search(roots, ground, options, &stop, &search) {
             stop.cancel.check()?;
             let index::Seen { unreadable, ignored, stopped_at, fresh } = seen;
             return Ok(search.results(unreadable, ignored, stopped_at.as_deref(), fresh));
         }
     }
+    let Some(ground) = &ground else { return scan(roots, path, None, options, &stop) };
     let begun = std::time::Instant::now();
-    let results = scan(roots, path, ground.as_ref(), options, &stop)?;
-    if let Some(ground) = &ground
-        && begun.elapsed() >= index::WORTH_IT
-    {
+    let alone = || scan(roots, path, Some(ground), options, &stop);
+    let results = together::search(roots, path, options, &stop, alone)?;
+    if by_index && begun.elapsed() >= index::WORTH_IT {
         let names = options.walk.ignore.as_deref();
         index::make(roots, ground, names, options.index == Use::Anywhere, true);
     }
@@ -250,7 +268,10 @@ fn scan(
     options: &GrepOptions,
     stop: &Stop<'_>,
 ) -> Result<Vec<Packed>> {
-    let search = Search::new(options);
+    let search = match ground {
+        Some(ground) => Search::below(options, ground),
+        None => Search::new(options),
+    };
     let (unreadable, ignored, stopped_at) = match ground {
         Some(ground) => {
             let (summary, _) = walk(ground, &options.walk, stop, &search)?;

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use filewright_core::access::Intent;
+use filewright_core::access::{Intent, holds_secret};
 use filewright_core::pack::Packed;
+use filewright_core::path::decode_name;
 use filewright_core::search::{Hit, Limits, Outcome, Query, pack_hit};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
@@ -15,16 +16,20 @@ use rustix::io::Errno;
 use super::found::{Found, head, taken};
 use super::{GrepOptions, Output};
 use crate::errno::os;
-use crate::root::Roots;
+use crate::root::{Roots, is_secret_content};
 use crate::stat::Kind;
-use crate::walk::{Content, Directory, FileAt, Next, Stop, Visitor, read_open, read_regular};
+use crate::walk::{
+    Content, Directory, FileAt, Ground, Next, Stop, Visitor, read_open, read_regular,
+};
 
 /// A buffer that grew beyond this for one file is given back (bytes).
-const KEEP_BUFFER: usize = 4 << 20;
+pub(super) const KEEP_BUFFER: usize = 4 << 20;
 
 /// A search under way.
 pub(crate) struct Search<'a> {
     pub options: &'a GrepOptions,
+    /// Below what files are searched, where those that hold keys are left out.
+    ground: Option<&'a Ground<'a>>,
     pub(super) found: Mutex<Vec<Found>>,
     /// What `max_results` limits: hits or files.
     pub(super) units: AtomicU64,
@@ -135,6 +140,7 @@ impl<'a> Search<'a> {
         let zero = AtomicU64::default;
         Self {
             options,
+            ground: None,
             found: Mutex::default(),
             units: zero(),
             searched: zero(),
@@ -142,6 +148,24 @@ impl<'a> Search<'a> {
             large: zero(),
             unreadable: zero(),
         }
+    }
+
+    /// The same search below a directory: files that hold keys have no matches there.
+    pub fn below(options: &'a GrepOptions, ground: &'a Ground<'a>) -> Self {
+        let hides = ground.roots.rules().keeps_secrets();
+        Self { ground: hides.then_some(ground), ..Self::new(options) }
+    }
+
+    /// Whether the matches of a file are not told, since it holds a key. Asked only of files that match: the
+    /// answer looks like that of a file without a match.
+    fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
+        self.ground.is_some_and(|ground| {
+            holds_secret() && {
+                let name = String::from_utf8_lossy(path);
+                let real = [&ground.real[..], &decode_name(&name)].concat();
+                ground.roots.rules().asks_content(&real)
+            }
+        })
     }
 
     /// Searches the file that was named; gives its path if time was up.
@@ -173,7 +197,8 @@ impl<'a> Search<'a> {
     /// Searches the file that is in the buffer.
     pub fn content(&self, local: &mut Local, path: &[u8], stop: &Stop<'_>) -> Next {
         let content = std::mem::take(&mut local.buffer);
-        let next = self.gather(local, path, stop, |query, limits, interrupted, receive| {
+        let hides = || holds_secret(&content);
+        let next = self.gather(local, path, stop, hides, |query, limits, interrupted, receive| {
             query.search(&content, limits, interrupted, receive)
         });
         local.buffer = content;
@@ -181,9 +206,17 @@ impl<'a> Search<'a> {
     }
 
     /// Searches the parts of a text file that were read, in their order.
-    pub fn parts(&self, local: &mut Local, path: &[u8], parts: &[Part], stop: &Stop<'_>) -> Next {
+    pub fn parts(
+        &self,
+        local: &mut Local,
+        path: &[u8],
+        parts: &[Part],
+        fd: &OwnedFd,
+        stop: &Stop<'_>,
+    ) -> Next {
         let content = std::mem::take(&mut local.parts);
-        let next = self.gather(local, path, stop, |query, limits, interrupted, receive| {
+        let hides = || is_secret_content(fd);
+        let next = self.gather(local, path, stop, hides, |query, limits, interrupted, receive| {
             let mut all = Outcome::default();
             for part in parts {
                 let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
@@ -206,6 +239,7 @@ impl<'a> Search<'a> {
         local: &mut Local,
         path: &[u8],
         stop: &Stop<'_>,
+        holds_secret: impl FnOnce() -> bool,
         search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> Outcome,
     ) -> Next {
         let options = self.options;
@@ -220,16 +254,23 @@ impl<'a> Search<'a> {
         packed.text.clear();
         head(packed, path);
         let mut ends = Vec::new();
-        let outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
+        let mut outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
             pack_hit(packed, hit, context);
             if limited {
                 ends.push((packed.nums.len(), packed.text.len()));
             }
             ControlFlow::Continue(())
         });
+        let hidden = outcome.hits > 0 && self.hides(path, holds_secret);
+        if hidden {
+            let Outcome { binary, stopped, .. } = outcome;
+            outcome = Outcome { binary, stopped, ..Outcome::default() };
+        }
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
-        local.found_nothing = outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
+        // Another workspace may see what this one must not.
+        local.found_nothing =
+            !hidden && outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
         let next = if outcome.hits > 0 {
             self.add(path, outcome, taken(packed), ends)
         } else {

@@ -18,9 +18,11 @@
 //! - `shelf` keeps what was signed for the next process, `kept` says how, and
 //!   `adopt` takes it over.
 //!
-//! What it cannot know: a store through a memory map is told of when the map
-//! goes, and a file may be changed through another name that it was given
-//! outside the tree. Who must see that too asks with `strict`.
+//! - `mounts` tells of what is mounted over files, which no watch does.
+//!
+//! What it cannot know: the kernel tells nobody of a store through a memory map,
+//! written to the disk or not, until the file is closed for good. Who must see
+//! that too asks with `Use::Strict`, which reads the contents of every file.
 
 mod adopt;
 mod ask;
@@ -34,6 +36,7 @@ mod listing;
 mod live;
 mod look;
 mod make;
+mod mounts;
 mod names;
 mod order;
 mod outline;
@@ -55,6 +58,9 @@ mod work;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod maps;
+#[cfg(test)]
 mod stops;
 #[cfg(test)]
 mod tests;
@@ -68,6 +74,7 @@ pub(crate) use ask::{Seen, search};
 pub use fuzzy::{FuzzyOptions, find_files};
 pub(crate) use make::make;
 pub use make::{dispose, keep_in, status, warm};
+pub(crate) use mounts::prepare;
 pub(crate) use names::{Listed, files, names};
 pub(crate) use outline::outline;
 pub(crate) use shelf::Shelf;
@@ -121,13 +128,16 @@ struct Key {
     /// The rules above the start.
     rules: u64,
     id: (u64, u64),
+    /// What is mounted below the start, in one number.
+    mounts: u64,
 }
 
 impl Key {
     fn of(ground: &Ground<'_>, names: Option<&[String]>) -> Option<Self> {
         let id = state::id_of(ground)?;
         let (real, names) = (ground.real.clone(), names.map(<[String]>::to_vec));
-        Some(Self { real, names, top: ground.top, rules: ground.rules, id })
+        let mounts = mounts::below(&real);
+        Some(Self { real, names, top: ground.top, rules: ground.rules, id, mounts })
     }
 }
 

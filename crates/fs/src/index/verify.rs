@@ -232,7 +232,7 @@ impl<'a> Verifier<'a> {
             && self.read_parts(&fd, &in_order(blocks, doubted), candidate.stamp)
         {
             self.ruled_out.append(&mut self.cleared);
-            return search.parts(&mut self.local, &candidate.path, &self.parts, stop);
+            return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
         }
         let read = Stat::of(&fd).and_then(|stat| match stat.kind {
             Kind::File => read_open(

@@ -16,7 +16,9 @@ use super::event::Event;
 /// The most directories that one index watches; the others are swept.
 const BUDGET: usize = 65_536;
 
+// That a file which could be written was closed tells of stores through a memory map, and nothing else does.
 const WANTED: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
     .union(WatchFlags::CREATE)
     .union(WatchFlags::DELETE)

@@ -155,6 +155,9 @@ impl Roots {
         } else {
             self.check(&final_path, intent)?;
         }
+        if intent == Intent::Write {
+            self.check_repository(&final_path)?;
+        }
         if place.directory && place.kind().is_some_and(|kind| kind != Kind::Dir) {
             return Err(os(Errno::NOTDIR));
         }

@@ -19,13 +19,16 @@ mod locate;
 mod made;
 mod open;
 mod policy;
+mod repository;
 mod resolver;
 mod walk;
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock, RwLock};
 
-use filewright_core::access::{Intent, Rules, RulesConfig, Trail, Verdict};
+use filewright_core::access::{
+    HEAD_BYTES, Intent, Rules, RulesConfig, Trail, Verdict, holds_secret, may_hold_secret,
+};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
@@ -35,9 +38,11 @@ pub use resolver::Resolver;
 pub(crate) use locate::{Last, Missing, Place};
 pub(crate) use made::Made;
 pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
+pub(crate) use repository::marks_in;
 pub(crate) use resolver::{directory_flags, open_directory};
 
-use crate::errno::{os, outside, protected, secret};
+use crate::errno::{os, outside, protected, secret, secret_content};
+use crate::grep::Walks;
 use crate::index::{Indexes, Shelf};
 use crate::write::Swept;
 
@@ -85,6 +90,8 @@ pub struct Roots {
     granted: RwLock<Vec<Vec<u8>>>,
     pub(crate) swept: Swept,
     pub(crate) indexes: Indexes,
+    /// The walks under way, which searches of one tree share.
+    pub(crate) walks: Walks,
     /// Where indexes are kept for the processes that follow.
     pub(crate) shelf: OnceLock<Arc<Shelf>>,
 }
@@ -126,6 +133,7 @@ impl Roots {
             protect: policy.protect,
             secrets: policy.secrets,
             fold_case: cfg!(any(target_os = "macos", target_os = "windows")),
+            places: &policy.places,
         })?;
         if policy.follow == Follow::Any {
             // A place without rights of its own that links may lead through.
@@ -140,6 +148,7 @@ impl Roots {
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
+            walks: Walks::default(),
             shelf: OnceLock::new(),
         })
     }
@@ -183,6 +192,7 @@ impl Roots {
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
+            walks: Walks::default(),
             shelf: OnceLock::new(),
         })
     }
@@ -272,6 +282,7 @@ impl Roots {
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
+            walks: Walks::default(),
             shelf: OnceLock::new(),
         })
     }
@@ -294,6 +305,17 @@ impl Roots {
     /// Refuses to read the content of a secret.
     pub(crate) fn check_secret(&self, real: &[u8]) -> Result<()> {
         if self.is_kept(real) { Err(secret()) } else { Ok(()) }
+    }
+
+    /// Refuses to read a file that is a secret by what it holds. `real` is its path.
+    pub(crate) fn check_content(&self, fd: &OwnedFd, real: &[u8]) -> Result<()> {
+        if !self.rules.keeps_secrets() || !is_secret_content(fd) {
+            return Ok(());
+        }
+        if self.rules.asks_content(real) && !self.is_granted(real) {
+            return Err(secret_content());
+        }
+        Ok(())
     }
 
     /// Refuses to take a secret to where it could be read.
@@ -382,6 +404,30 @@ impl Roots {
             .filter(|&index| fits(&self.roots[index]))
             .max_by_key(|&index| self.roots[index].path.len())
     }
+}
+
+/// How much of a file is looked at to tell whether more is worth reading. Bytes.
+const GLANCE_BYTES: usize = 64;
+
+/// Whether an open file is a secret by what it holds. Most files are told by their first bytes.
+pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
+    let mut glance = [0; GLANCE_BYTES];
+    let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };
+    if !may_hold_secret(&glance[..read]) {
+        return false;
+    }
+    if read < GLANCE_BYTES {
+        return holds_secret(&glance[..read]);
+    }
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    while head.len() < HEAD_BYTES {
+        let at = head.len() as u64;
+        match rustix::io::pread(fd, rustix::buffer::spare_capacity(&mut head), at) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+    holds_secret(&head)
 }
 
 /// The refusal of a path outside, saying which right was wanted.

@@ -51,6 +51,7 @@ impl Roots {
                 self.check_secret(&place.real)?;
             }
             if let Some((fd, stat)) = open_regular(&place)? {
+                self.check_content(&fd, &place.real)?;
                 return Ok(OpenFile { fd, stat, real: place.real });
             }
         }

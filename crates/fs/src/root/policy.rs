@@ -43,6 +43,8 @@ pub struct Policy {
     pub protect: bool,
     /// Whether the content of secrets is kept from being read.
     pub secrets: bool,
+    /// What the host says of places, as `RulesConfig::places`.
+    pub places: Vec<String>,
     /// Whether every change is refused.
     pub read_only: bool,
     /// What becomes of symbolic links.
@@ -72,7 +74,7 @@ impl Policy {
 
     /// Reads the JSON form of a `SandboxPolicy`:
     /// `{cwd, read: [paths]|null, write: [paths]|null, deny?, protect?,
-    /// secrets?: "grant"|"allow",
+    /// secrets?: "grant"|"allow", places?: [words],
     /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?: "prefer"|"require"|"off"}`.
     /// Relative entries are relative to `cwd`. Unknown keys are ignored: a
     /// policy also carries limits that are not the file system's business.
@@ -94,6 +96,10 @@ impl Policy {
         let deny = match &json["deny"] {
             Value::Null => Vec::new(),
             value => texts(value).ok_or_else(|| wrong("deny", "a list of globs"))?,
+        };
+        let named = match &json["places"] {
+            Value::Null => Vec::new(),
+            value => texts(value).ok_or_else(|| wrong("places", "a list of places"))?,
         };
         let follow = match &json["followSymlinks"] {
             Value::Null => Follow::Inside,
@@ -127,6 +133,7 @@ impl Policy {
             write: places(&json, "write", &cwd)?,
             deny,
             protect: flag("protect")?,
+            places: named,
             secrets: match &json["secrets"] {
                 Value::Null => false,
                 value => match value.as_str() {
@@ -221,6 +228,7 @@ mod tests {
             r#"{"cwd":"/w","protect":1}"#,
             r#"{"cwd":"/w","followSymlinks":"yes"}"#,
             r#"{"cwd":"/w","secrets":true}"#,
+            r#"{"cwd":"/w","places":"x"}"#,
             r#"{"cwd":"/w","resolver":1}"#,
         ] {
             assert_eq!(Policy::from_json(text).unwrap_err().code, Code::InvalidArgument, "{text}");

@@ -340,7 +340,7 @@ impl<'r, 'm> Walk<'r, 'm> {
         if is_magic(here)? {
             return Err(outside());
         }
-        if self.todo.is_empty() && target.ends_with(b"/") {
+        if self.todo.is_empty() && (target.ends_with(b"/") || target.ends_with(b"/.")) {
             self.directory = true;
         }
         self.push_names(&target);

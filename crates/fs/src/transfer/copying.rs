@@ -3,14 +3,14 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::Result;
-use filewright_core::access::Trail;
+use filewright_core::access::{Marks, Trail};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::merge::{Purpose, merge};
 use crate::cancel::Cancel;
-use crate::errno::{not_regular, os, protected, unsettled};
-use crate::root::{Place, Roots, open_entries};
+use crate::errno::{not_regular, os, protected, repository, unsettled};
+use crate::root::{Place, Roots, marks_in, open_entries};
 use crate::stat::{Kind, Stat};
 use crate::tree::{Counts, Cursor, Met, Next, Up, walk_tree};
 use crate::write::{
@@ -140,7 +140,7 @@ impl Copying<'_> {
                 }
                 Met::Before | Met::Entry(_) => {}
             }
-            if is_temp_name(name) || !self.wanted(&mut from, &mut to, name)? {
+            if is_temp_name(name) || !self.wanted(&mut from, &mut to, dir, name)? {
                 return Ok(Next::Skip);
             }
             if met != Met::Before {
@@ -153,7 +153,20 @@ impl Copying<'_> {
 
     /// Whether an entry is copied; an error where it must not be at its new
     /// place.
-    fn wanted(&self, from: &mut Trail<'_>, to: &mut Trail<'_>, name: &[u8]) -> Result<bool> {
+    fn wanted(
+        &self,
+        from: &mut Trail<'_>,
+        to: &mut Trail<'_>,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+    ) -> Result<bool> {
+        if self.roots.rules().protects() && Marks::is_mark(name) {
+            // Together with what is at the destination already, where two trees become one.
+            let there = self.roots.marks_at(to.path());
+            if marks_in(dir, b"").with(there).is_repository() {
+                return Err(repository());
+            }
+        }
         from.push(name);
         to.push(name);
         let denied = from.denied_entry();

@@ -15,15 +15,20 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
+use crate::aside::{
+    Conditions, Taken, check_aside, check_empty, conflict, link_aside, no_aside, replace_exact,
+    same_content, set_aside,
+};
 use crate::cancel::Cancel;
 use crate::errno::{not_regular, os, protected, unsettled};
 use crate::root::{
     ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_entries, open_regular,
 };
-use crate::stat::{Kind, Stat};
+use crate::stat::{Kind, Stat, Version};
 use crate::tree::Counts;
 use crate::write::{
-    Durability, Original, Preserve, Temp, WriteOptions, may_write, same_file, sync_directory,
+    Durability, Original, Preserve, Temp, WriteOptions, Written, may_write, place_new, same_file,
+    sync_directory, unlink,
 };
 use copying::{Copying, Manner};
 
@@ -71,26 +76,67 @@ impl Roots {
         options: &TransferOptions,
         cancel: &Cancel,
     ) -> Result<()> {
+        self.rename_if(from, to, options, &Conditions::default(), cancel).map(|_| ())
+    }
+
+    /// [`Roots::rename`] under conditions; with [`Conditions::aside`] what is replaced is
+    /// set aside. Tells the version of the entry under its new name, where it is known.
+    ///
+    /// # Errors
+    /// As [`Roots::rename`]; `CONFLICT`.
+    pub fn rename_if(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        options: &TransferOptions,
+        conditions: &Conditions,
+        cancel: &Cancel,
+    ) -> Result<Option<Version>> {
+        check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
             cancel.check()?;
             let source = self.locate(from, Intent::Write, Last::Keep, Missing::Fail)?;
             let (name, stat) = self.removable(&source)?;
+            self.check_version(&source, &stat, conditions.if_version.as_ref(), cancel)?;
             let mut made = Made::new();
             let missing =
                 if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
             let target = self.locate(to, Intent::Write, Last::Keep, missing)?;
             let made_some = made.count() > 0;
-            self.may_replace(&source, &stat, &target, options)?;
+            self.may_replace(&source, &stat, &target, options, conditions)?;
+            if stat.kind == Kind::Symlink && self.rules().guards_link(target_name(&target)) {
+                return Err(protected());
+            }
             self.check_secret_goes(&source.real, &target.real)?;
             if stat.kind == Kind::Dir {
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 self.check_whole_tree(top, &source.real, Some(&target.real), cancel)?;
             }
             let new_name = target.name.as_deref().unwrap_or_default();
-            let placed = match target.found {
-                None => rename_new(&source.dir, name, &target.dir, new_name),
-                Some(_) => rustix::fs::renameat(&source.dir, name, &target.dir, new_name),
+            if let Some(wanted) = &conditions.if_target {
+                replace_exact(&source.dir, name, &target.dir, new_name, wanted)?;
+                made.keep();
+                return Ok(moved_version(&target, new_name, &stat));
+            }
+            let set_aside = match (&conditions.aside, &target.found) {
+                (Some(aside), Some(old)) if !old.same_file(&stat) => {
+                    match take_target(&target, new_name, old, aside)? {
+                        Taken::Done => Some((aside, old)),
+                        Taken::Again => continue,
+                    }
+                }
+                _ => None,
             };
+            let placed = match (target.found, set_aside) {
+                (None, _) => rename_new(&source.dir, name, &target.dir, new_name),
+                (Some(old), Some(_)) if old.kind == Kind::Dir => {
+                    rename_new(&source.dir, name, &target.dir, new_name)
+                }
+                (Some(_), _) => rustix::fs::renameat(&source.dir, name, &target.dir, new_name),
+            };
+            if let (Some((aside, old)), Err(_)) = (set_aside, &placed) {
+                give_target_back(&target, new_name, old, aside)?;
+            }
             match placed {
                 Ok(()) => {
                     if options.durability == Durability::Durable {
@@ -100,12 +146,14 @@ impl Roots {
                     self.swept.sweep(&source.dir);
                     self.swept.sweep(&target.dir);
                     made.keep();
-                    return Ok(());
+                    return Ok(moved_version(&target, new_name, &stat));
                 }
+                // Copied and deleted entry by entry by whoever keeps a journal.
+                Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside()),
                 Err(Errno::XDEV) => {
                     self.move_across(from, &source, &stat, to, options, cancel)?;
                     made.keep();
-                    return Ok(());
+                    return Ok(None);
                 }
                 // What some file systems say to a directory onto a full one.
                 Err(Errno::EXIST) if target.kind() == Some(Kind::Dir) => {
@@ -126,6 +174,7 @@ impl Roots {
         stat: &Stat,
         target: &Place<'_>,
         options: &TransferOptions,
+        conditions: &Conditions,
     ) -> Result<()> {
         if target.found.is_some() && !options.overwrite && !is_respelt(source, stat, target) {
             return Err(os(Errno::EXIST));
@@ -156,6 +205,8 @@ impl Roots {
             (true, Kind::Dir) => Ok(()),
             (true, _) => Err(os(Errno::NOTDIR)),
             (false, Kind::Dir) => Err(os(Errno::ISDIR)),
+            // What a rollback replaces is what the call itself wrote.
+            (false, Kind::File) if conditions.if_target.is_some() => Ok(()),
             (false, Kind::File) => {
                 may_write(target, target.name.as_deref().unwrap_or_default(), &found)?;
                 options.preserve.may_replace(&found)
@@ -209,10 +260,31 @@ impl Roots {
         options: &TransferOptions,
         cancel: &Cancel,
     ) -> Result<Counts> {
+        let written = self.copy_file_if(from, to, options, &Conditions::default(), cancel)?;
+        Ok(Counts { files: 1, directories: 0, bytes: written.stat.size })
+    }
+
+    /// [`Roots::copy_file`] under conditions on its source; with [`Conditions::aside`]
+    /// a file that is replaced is set aside. Tells what was written.
+    ///
+    /// # Errors
+    /// As [`Roots::copy_file`]; `CONFLICT`.
+    pub fn copy_file_if(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        options: &TransferOptions,
+        conditions: &Conditions,
+        cancel: &Cancel,
+    ) -> Result<Written> {
         let file = self.open_file(from, Intent::Read)?;
+        if conditions.if_version.as_ref().is_some_and(|wanted| !wanted.same_facts(&file.stat)) {
+            return Err(conflict("it has changed since it was looked at"));
+        }
         let copy = Original { fd: &file.fd, facts: &file.stat, moved: false };
-        self.write_copy(to, copy, &options.write(Some(file.stat.mode)), cancel)?;
-        Ok(Counts { files: 1, directories: 0, bytes: file.stat.size })
+        let mut write = options.write(Some(file.stat.mode));
+        write.aside.clone_from(&conditions.aside);
+        self.write_copy(to, copy, &write, cancel)
     }
 
     /// Copies an entry: a file, a link itself, or a directory with all that is
@@ -263,6 +335,9 @@ impl Roots {
                 return Err(protected());
             }
             let copied = if stat.kind == Kind::Symlink {
+                if self.rules().guards_link(target_name(&target)) {
+                    return Err(protected());
+                }
                 self.copy_link(&source, name, &target, options.preserve)?
             } else {
                 if is_within(&target.real, &source.real) {
@@ -321,6 +396,29 @@ impl Roots {
     }
 }
 
+/// The version of what was moved, if it is what stands at its new name.
+fn moved_version(target: &Place<'_>, name: &[u8], moved: &Stat) -> Option<Version> {
+    let now = Stat::at(&target.dir, name).ok()?;
+    same_content(&now, moved).then(|| now.version())
+}
+
+/// Sets aside what a move will replace. A file keeps its name until then.
+fn take_target(target: &Place<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<Taken> {
+    if old.kind != Kind::Dir {
+        return link_aside(&target.dir, name, old, aside);
+    }
+    check_empty(&target.dir, name)?;
+    set_aside(&target.dir, name, old, aside)
+}
+
+/// Undoes [`take_target`] for a move that failed.
+fn give_target_back(target: &Place<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<()> {
+    if old.kind == Kind::Dir {
+        return place_new(&target.dir, aside, name).map_err(os);
+    }
+    unlink(&target.dir, aside).map_err(os)
+}
+
 /// Renames unless the new name is taken: `EXIST`.
 fn rename_new(
     from: impl AsFd,
@@ -347,6 +445,10 @@ fn is_respelt(source: &Place<'_>, stat: &Stat, target: &Place<'_>) -> bool {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);
     one_entry && target.real != source.real
+}
+
+fn target_name<'p>(target: &'p Place<'_>) -> &'p [u8] {
+    target.name.as_deref().unwrap_or_default()
 }
 
 fn into_itself(what: &str) -> Error {

@@ -14,6 +14,7 @@ use super::keep::{
 };
 use super::put::Placed;
 use super::{Durability, Original, Source, Temp, WriteOptions, Written, later};
+use crate::aside::no_aside;
 use crate::cancel::Cancel;
 use crate::errno::os;
 use crate::root::Place;
@@ -48,7 +49,13 @@ impl Job<'_> {
         // New files get the bits that the umask (or the directory's access
         // list) leaves: the kernel applies it, nothing has to be read or set.
         let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
-        let (temp, fd) = match Temp::file(self.place.dir.as_fd(), mode) {
+        let dir = self.place.dir.as_fd();
+        let made = match self.aside() {
+            // Exchanged with the old file, the temporary one leaves it this name.
+            Some(name) => Temp::named_file(dir, name, mode),
+            None => Temp::file(dir, mode),
+        };
+        let (temp, fd) = match made {
             Ok(made) => made,
             Err(Errno::NOENT) => return Ok(Attempt::Again),
             Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
@@ -92,6 +99,11 @@ impl Job<'_> {
         }
     }
 
+    /// The name under which the old file stays, if there is one that is wanted.
+    pub fn aside(&self) -> Option<&[u8]> {
+        self.options.aside.as_deref().filter(|_| self.old.is_some())
+    }
+
     fn done(&self, fd: &OwnedFd, in_place: bool) -> Result<Written> {
         let other_names =
             self.old.filter(|_| !in_place).map_or(0, |old| old.nlink.saturating_sub(1));
@@ -101,6 +113,9 @@ impl Job<'_> {
 
     fn in_place(&self) -> Result<Attempt> {
         let Some(old) = self.old else { return Err(os(Errno::ACCESS)) };
+        if self.aside().is_some() {
+            return Err(no_aside());
+        }
         let preserve = self.options.preserve;
         preserve.may_lose("it could only be written in place, which is not atomic")?;
         let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;

@@ -45,8 +45,11 @@ pub(crate) use keep::{keep_moved, keep_times, set_mode};
 pub(crate) use put::{place_new, sync_directory};
 pub(crate) use source::Source;
 pub use temp::is_temp_name;
-pub(crate) use temp::{Swept, Temp, sweep_now, unlink};
+pub(crate) use temp::{
+    Swept, Temp, fresh_name, is_kept_name, is_own_aside_name, sweep_now, unlink,
+};
 
+use crate::aside::{check_aside, conflict};
 use crate::cancel::Cancel;
 use crate::errno::{not_regular, os, protected, unsettled};
 use crate::read::hash_of;
@@ -113,6 +116,9 @@ pub struct WriteOptions {
     pub durability: Durability,
     /// What happens where owner, attributes or other names cannot be kept.
     pub preserve: Preserve,
+    /// The name, from [`crate::aside::aside_name`], under which a replaced file stays in its
+    /// directory. `UNSUPPORTED_OPERATION` with the reason `aside` where that is impossible.
+    pub aside: Option<Vec<u8>>,
 }
 
 /// What a write made.
@@ -201,6 +207,7 @@ impl Roots {
         options: &WriteOptions,
         cancel: &Cancel,
     ) -> Result<Written> {
+        check_aside(options.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
             cancel.check()?;
             let mut made = Made::new();
@@ -287,7 +294,7 @@ impl Roots {
 
     /// Whether the file is still the version named; its content is only hashed
     /// where the facts differ and the hash is known.
-    fn is_version(
+    pub(crate) fn is_version(
         &self,
         place: &Place<'_>,
         stat: &Stat,
@@ -324,8 +331,4 @@ pub(crate) fn may_write(place: &Place<'_>, name: &[u8], old: &Stat) -> Result<()
 /// Source and destination are one file.
 pub(crate) fn same_file() -> Error {
     Error::new(Code::SameFile, "source and destination are the same file")
-}
-
-fn conflict(message: &str) -> Error {
-    Error::new(Code::Conflict, message).hint("read the file again")
 }

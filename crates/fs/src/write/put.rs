@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use super::Durability;
 use super::job::Job;
 use super::temp::{Temp, unlink};
+use crate::aside::no_aside;
 use crate::errno::os;
 use crate::root::{Place, open_entries};
 use crate::stat::{Kind, Stat};
@@ -44,13 +45,16 @@ impl Job<'_> {
         if !now.is_some_and(|now| now.kind == Kind::File && self.still(old, &now)) {
             return Ok(Placed::Again);
         }
-        if (self.compare || self.options.durability == Durability::None)
+        if (self.compare || self.aside().is_some() || self.options.durability == Durability::None)
             && let Some(placed) = self.exchange(old, &temp, fd)?
         {
             if matches!(placed, Placed::Done) {
                 temp.placed();
             }
             return Ok(placed);
+        }
+        if self.aside().is_some() {
+            return Err(no_aside());
         }
         match rustix::fs::renameat(&self.place.dir, &temp.name[..], &self.place.dir, self.name) {
             Ok(()) => {
@@ -87,8 +91,10 @@ impl Job<'_> {
                     || (out.same_file(old) && out.size == old.size && out.mtime == old.mtime))
         });
         if expected {
-            // Already out of sight: what cannot be removed now is swept later.
-            let _ = unlink(&self.place.dir, &temp.name);
+            if self.aside().is_none() {
+                // Already out of sight: what cannot be removed now is swept later.
+                let _ = unlink(&self.place.dir, &temp.name);
+            }
             return Ok(Some(Placed::Done));
         }
         self.put_back(temp, fd)?;

@@ -2,7 +2,8 @@
 //!
 //! A name is `.filewright-REALM-PID-STARTED-NONCE`: whoever finds one can tell
 //! whether its maker still lives ([`crate::process`]), and nobody can guess the
-//! next one. They are made exclusively, so a planted file or link is never
+//! next one. With `-kept` behind it the name is that of an entry that was set
+//! aside ([`crate::aside`]). They are made exclusively, so a planted file or link is never
 //! opened. One that is not renamed into place is removed when dropped; those of
 //! processes that were killed are swept by the next change in the directory.
 
@@ -30,12 +31,26 @@ const PREFIX: &[u8] = b".filewright-";
 /// been untouched before it is swept.
 const FOREIGN_AGE: Duration = Duration::from_secs(3600);
 
+/// How long an entry that was set aside outlives its process: a journal may name it,
+/// and rolls back with it at the next opening.
+const KEPT_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// How long a directory that was swept is left alone.
 const SWEEP_AGAIN: Duration = Duration::from_secs(60);
 
 /// Whether a name is one that a temporary file of ours has.
 pub fn is_temp_name(name: &[u8]) -> bool {
     name.starts_with(PREFIX) && maker(name).is_some()
+}
+
+/// Whether a name is one that this process gave to an entry that is set aside.
+pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
+    is_kept_name(name) && maker(name).as_ref() == Some(ProcessName::own())
+}
+
+/// Whether a name is that of an entry that is set aside, rather than of a temporary file.
+pub(crate) fn is_kept_name(name: &[u8]) -> bool {
+    name.ends_with(b"-kept") && is_temp_name(name)
 }
 
 /// Who made the temporary file of this name.
@@ -47,14 +62,14 @@ fn maker(name: &[u8]) -> Option<ProcessName> {
     let started = u64::from_str_radix(parts.next()?, 16).ok()?;
     let nonce = parts.next().filter(|nonce| nonce.len() == 16)?;
     let hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    (parts.next().is_none() && hex(&realm) && hex(nonce)).then_some(ProcessName {
-        realm,
-        pid,
-        started,
-    })
+    let whole = match parts.next() {
+        None => true,
+        Some(last) => last == "kept" && parts.next().is_none(),
+    };
+    (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
 }
 
-fn fresh_name() -> Vec<u8> {
+pub(crate) fn fresh_name() -> Vec<u8> {
     let ProcessName { realm, pid, started } = ProcessName::own();
     // Keyed by the system's randomness, and differently for every state made.
     let nonce = RandomState::new().build_hasher().finish();
@@ -76,6 +91,18 @@ impl<'d> Temp<'d> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Self::make(dir, |name| rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(mode as _)))
+    }
+
+    /// [`Temp::file`] under a name that the caller chose, which nothing may have yet.
+    pub(crate) fn named_file(
+        dir: BorrowedFd<'d>,
+        name: &[u8],
+        mode: u32,
+    ) -> rustix::io::Result<(Self, OwnedFd)> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(mode as _))?;
+        Ok((Self { dir, name: name.to_vec(), placed: false }, fd))
     }
 
     /// Makes an empty directory that nobody else may enter.
@@ -157,14 +184,17 @@ pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
 }
 
 fn is_stale(dir: &OwnedFd, name: &[u8], maker: &ProcessName) -> bool {
-    if let Some(ended) = maker.ended() {
-        return ended;
+    let ended = maker.ended();
+    let age = if is_kept_name(name) { KEPT_AGE } else { FOREIGN_AGE };
+    match ended {
+        Some(ended) if !ended || !is_kept_name(name) => return ended,
+        _ => {}
     }
     let Ok(stat) = Stat::at(dir, name) else { return false };
     let Ok(changed) = u64::try_from(stat.ctime) else { return true };
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
-        .is_ok_and(|now| now.saturating_sub(Duration::from_nanos(changed)) > FOREIGN_AGE)
+        .is_ok_and(|now| now.saturating_sub(Duration::from_nanos(changed)) > age)
 }
 
 /// Writes all bytes at a place of a file, in blocks between which the caller may
@@ -250,6 +280,8 @@ mod tests {
         };
         let keep = [
             name(&own.realm, own.pid, own.started),
+            // Set aside: the journal of its process may still need it.
+            format!("{}-kept", name(&own.realm, dead, 5)),
             // Of another container or boot, and young.
             name("00000000", dead, 5),
             ".filewright-notes".to_owned(),

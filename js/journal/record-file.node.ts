@@ -1,6 +1,6 @@
 /**
- * The form of a journal's records in files: a head with lengths and the contents' hash, JSON,
- * contents, and a keyed hash that chains each record to the one before and to its call.
+ * The form of a journal's records in files: a head with lengths, the contents' hash and a keyed hash of its own; JSON;
+ * contents; and a keyed hash that chains each record to the one before and to its call.
  */
 import * as crypto from "node:crypto";
 import * as fs from "node:fs";
@@ -8,25 +8,26 @@ import { type Entry, fromFrame, toFrame } from "./step.ts";
 
 const { O_NOFOLLOW, O_RDONLY } = fs.constants;
 /** The lengths of the JSON and of the contents, and the contents' hash. */
-const HEAD = 4 + 4 + 32;
+const FACTS_BYTES = 4 + 4 + 32;
+/** The facts and their own keyed hash. */
+const HEAD_BYTES = FACTS_BYTES + 8;
 /** Bytes of the keyed hash behind each record. */
-export const MAC = 32;
-/** JSON of one record beyond this is not ours. */
-const MAX_JSON_BYTES = 64 * 1024 * 1024;
+export const MAC_BYTES = 32;
 /** The hash of no content: of most records. */
-const NOTHING = crypto.createHash("sha256").digest();
+const EMPTY_HASH = crypto.createHash("sha256").digest();
 /** Bytes that SHA-256 takes at once. */
 const BLOCK = 64;
 
 /** What a file held. */
-export interface Read {
+export interface RecordFile {
+  /** Those before the end or the damage: each of them is ours. */
   readonly entries: readonly Entry[];
-  /** False where somebody else has written in it. */
-  readonly authentic: boolean;
+  /** `cut`: the writer ended while it wrote the next record. `damaged`: what follows is not ours, or no longer. */
+  readonly end: "whole" | "cut" | "damaged";
 }
 
 /** A record as it is written, and what the next one is chained to. */
-export function seal(
+export function encodeRecord(
   entry: Entry,
   key: Buffer,
   previous: Buffer,
@@ -34,22 +35,36 @@ export function seal(
 ): { readonly buffers: readonly Uint8Array[]; readonly mac: Buffer } {
   const { json, blobs } = toFrame(entry);
   const text = Buffer.from(json);
-  const head = Buffer.alloc(HEAD);
+  const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(text.length, 0);
   head.writeUInt32LE(
     blobs.reduce((sum, blob) => sum + blob.length, 0),
     4,
   );
   hashOf(blobs).copy(head, 8);
+  headMacOf(key, previous, id, head.subarray(0, FACTS_BYTES)).copy(head, FACTS_BYTES);
   const mac = macOf(key, previous, id, head, text);
   return { buffers: [head, text, ...blobs, mac], mac };
 }
 
 function hashOf(blobs: readonly Uint8Array[]): Buffer {
-  if (blobs.length === 0) return NOTHING;
+  if (blobs.length === 0) return EMPTY_HASH;
   const hash = crypto.createHash("sha256");
   for (const blob of blobs) hash.update(blob);
   return hash.digest();
+}
+
+/**
+ * Shows that the lengths of a head are ours, before anything is read by them. One hash with the key in front is
+ * enough: the message has a fixed length, and most of the hash is not told.
+ */
+function headMacOf(key: Buffer, previous: Buffer, id: string, facts: Buffer): Buffer {
+  const [inner] = padsOf(key);
+  const hash = crypto.createHash("sha256").update(inner).update(previous).update(`${id}\nhead\n`);
+  return hash
+    .update(facts)
+    .digest()
+    .subarray(0, HEAD_BYTES - FACTS_BYTES);
 }
 
 /** A record may neither be moved to another call nor be put behind another record. */
@@ -80,45 +95,48 @@ function padsOf(key: Buffer): readonly [inner: Buffer, outer: Buffer] {
   return made;
 }
 
-/** The records of a file up to where it was cut; contents only where they are wanted. */
-export function readSealed(path: string, key: Buffer, id: string, contents: boolean): Read {
+/** The records of a file as far as they are ours; contents only where they are wanted. */
+export function decodeRecord(path: string, key: Buffer, id: string, contents: boolean): RecordFile {
   const entries: Entry[] = [];
-  const forged = { entries: [], authentic: false };
+  const damaged = (): RecordFile => ({ entries, end: "damaged" });
   let fd: number;
   try {
     fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | (fs.constants.O_NONBLOCK ?? 0));
   } catch {
-    return forged;
+    return damaged();
   }
   try {
     const facts = fs.fstatSync(fd);
-    if (!facts.isFile()) return forged;
-    let previous: Buffer = Buffer.alloc(MAC);
-    for (let at = 0; at + HEAD <= facts.size; ) {
-      const head = piece(fd, at, HEAD);
+    if (!facts.isFile()) return damaged();
+    let previous: Buffer = Buffer.alloc(MAC_BYTES);
+    for (let at = 0; at < facts.size; ) {
+      if (at + HEAD_BYTES > facts.size) return { entries, end: "cut" };
+      const head = readRange(fd, at, HEAD_BYTES);
+      // Only then are the lengths ours: with others nobody could tell a record that was cut from a damaged one.
+      const ownMac = headMacOf(key, previous, id, head.subarray(0, FACTS_BYTES));
+      if (!crypto.timingSafeEqual(ownMac, head.subarray(FACTS_BYTES))) return damaged();
       const [json, blob] = [head.readUInt32LE(0), head.readUInt32LE(4)];
-      const end = at + HEAD + json + blob + MAC;
-      if (end > facts.size) break; // Cut while it was written.
-      if (json > MAX_JSON_BYTES) return forged;
-      const text = piece(fd, at + HEAD, json);
+      const end = at + HEAD_BYTES + json + blob + MAC_BYTES;
+      if (end > facts.size) return { entries, end: "cut" };
+      const text = readRange(fd, at + HEAD_BYTES, json);
       const mac = macOf(key, previous, id, head, text);
-      if (!crypto.timingSafeEqual(mac, piece(fd, end - MAC, MAC))) return forged;
-      const bytes = contents ? piece(fd, at + HEAD + json, blob) : Buffer.alloc(0);
+      if (!crypto.timingSafeEqual(mac, readRange(fd, end - MAC_BYTES, MAC_BYTES))) return damaged();
+      const bytes = contents ? readRange(fd, at + HEAD_BYTES + json, blob) : Buffer.alloc(0);
       if (contents && !crypto.createHash("sha256").update(bytes).digest().equals(head.subarray(8, 40)))
-        return forged;
+        return damaged();
       const entry = fromFrame(text.toString(), bytes);
-      if (entry === null) return forged;
+      if (entry === null) return damaged();
       entries.push(entry);
       previous = mac;
       at = end;
     }
-    return { entries, authentic: true };
+    return { entries, end: "whole" };
   } finally {
     fs.closeSync(fd);
   }
 }
 
-function piece(fd: number, at: number, length: number): Buffer {
+function readRange(fd: number, at: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   for (let got = 0; got < length; ) {
     const count = fs.readSync(fd, buffer, got, length - got, at + got);

@@ -1,0 +1,151 @@
+//! Files that are secrets by what they hold: private keys and keys of service accounts.
+//!
+//! Only files that are nothing but a key count. A source file or a guide that quotes one is text like
+//! other text: a rule that refuses too much is switched off.
+
+use memchr::memmem;
+
+/// How much of the beginning of a file decides. Bytes.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// How many lines of comments and headers may stand before a key.
+const MAX_HEADER_LINES: usize = 32;
+
+/// Whether a file that begins so holds a private key or the key of a service account.
+pub fn holds_secret(head: &[u8]) -> bool {
+    let head = &head[..head.len().min(HEAD_BYTES)];
+    if is_utf16(head) {
+        let ascii: Vec<u8> = head[2..].iter().copied().filter(|&byte| byte != 0).collect();
+        return holds_secret(&ascii);
+    }
+    let head = start(head);
+    match head.first() {
+        Some(b'{') => is_service_account(head),
+        Some(b'-' | b'#' | b'B' | b'P' | b'A') => is_private_key(head),
+        _ => false,
+    }
+}
+
+/// Whether a file whose first bytes are these could hold one, for a glance before more is read.
+pub fn may_hold_secret(glance: &[u8]) -> bool {
+    let rest = start(glance);
+    if is_utf16(glance) {
+        return true;
+    }
+    match rest.first() {
+        None => !glance.is_empty(),
+        Some(b'-') => rest.starts_with(&b"-----BEGIN "[..rest.len().min(11)]),
+        Some(first) => b"{#BPA".contains(first),
+    }
+}
+
+/// Whether a text begins as UTF-16, as some shells write every file.
+fn is_utf16(head: &[u8]) -> bool {
+    head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff")
+}
+
+/// Without the byte order mark and blanks at the beginning.
+fn start(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
+}
+
+/// The JSON file that Google gives for a service account.
+fn is_service_account(head: &[u8]) -> bool {
+    memmem::find(head, b"\"private_key\"").is_some()
+        && memmem::find_iter(head, b"\"service_account\"").any(|at| {
+            let before = head[..at].trim_ascii_end();
+            let before = before.strip_suffix(b":").unwrap_or_default().trim_ascii_end();
+            before.ends_with(b"\"type\"")
+        })
+}
+
+/// A file of PEM blocks, of PuTTY or of age that has a private key.
+fn is_private_key(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    // OpenSSL writes "Bag Attributes" and indented headers before a block, age writes comments.
+    let first = lines.by_ref().take(MAX_HEADER_LINES).find(|line| {
+        line.starts_with(b"-----BEGIN ")
+            || line.starts_with(b"AGE-SECRET-KEY-1")
+            || line.starts_with(b"PuTTY-User-Key-File-")
+            || !is_header(line)
+    });
+    let Some(first) = first else { return false };
+    if !first.starts_with(b"-----BEGIN ") {
+        return first.starts_with(b"AGE-SECRET-KEY-1")
+            || first.starts_with(b"PuTTY-User-Key-File-");
+    }
+    is_private(first) || lines.any(is_private)
+}
+
+/// Whether a line begins a block with a private key.
+fn is_private(line: &[u8]) -> bool {
+    let kind = line.strip_prefix(b"-----BEGIN ").and_then(|rest| rest.strip_suffix(b"-----"));
+    kind.is_some_and(|kind| kind.ends_with(b"PRIVATE KEY") || kind == b"PGP PRIVATE KEY BLOCK")
+}
+
+/// A line that may stand before a key without being part of it.
+fn is_header(line: &[u8]) -> bool {
+    const STARTS: [&[u8]; 7] = [
+        b"#",
+        b"Bag Attributes",
+        b"friendlyName:",
+        b"localKeyID:",
+        b"subject",
+        b"issuer",
+        b"Key Attributes",
+    ];
+    line.is_empty() || STARTS.iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_secrets_by_their_content() {
+        for content in [
+            "-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n",
+            "\u{feff}\n -----BEGIN OPENSSH PRIVATE KEY-----\nb3\n",
+            "-----BEGIN EC PRIVATE KEY-----\r\nMHc\r\n",
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\n",
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ\n",
+            "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----\n",
+            "Bag Attributes\n    friendlyName: x\nKey Attributes: <No Attributes>\n-----BEGIN PRIVATE KEY-----\n",
+            "# created: 2024\n# public key: age1\nAGE-SECRET-KEY-1QQ\n",
+            "PuTTY-User-Key-File-3: ssh-ed25519\n",
+            "{\n  \"type\": \"service_account\",\n  \"private_key\": \"-----BEGIN\"}",
+            "{\"private_key\":\"x\",\"type\" : \"service_account\"}",
+        ] {
+            assert!(holds_secret(content.as_bytes()), "{content}");
+        }
+    }
+
+    #[test]
+    fn keys_in_utf16_are_secrets() {
+        let text = "-----BEGIN PRIVATE KEY-----\nMII\n";
+        let bytes = [0xfeff_u16].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes);
+        let bytes: Vec<u8> = bytes.collect();
+        assert!(holds_secret(&bytes) && may_hold_secret(&bytes));
+    }
+
+    #[test]
+    fn files_that_speak_of_keys_are_text() {
+        for content in [
+            "",
+            "{}",
+            "{\"type\":\"service_account\"}",
+            "{\"kind\":\"service_account\",\"private_key\":1}",
+            "const key = `-----BEGIN PRIVATE KEY-----\nMII`;\n",
+            "# Guide\n\nPaste it:\n\n-----BEGIN PRIVATE KEY-----\n",
+            "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n",
+            "-----BEGIN PUBLIC KEY-----\nMII\n",
+            "--- a/x\n+++ b/x\n",
+            "#!/bin/sh\necho -----BEGIN PRIVATE KEY-----\n",
+        ] {
+            assert!(!holds_secret(content.as_bytes()), "{content}");
+        }
+        let mut late = vec![b'#'; HEAD_BYTES];
+        late.extend_from_slice(b"\n-----BEGIN PRIVATE KEY-----\n");
+        assert!(!holds_secret(&late));
+    }
+}

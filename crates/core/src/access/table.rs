@@ -1,0 +1,206 @@
+//! The table of protected and secret places: which files other programs run or obey, and which files
+//! hold secrets. One row per place, with the reason. The documentation is printed from this file.
+//!
+//! A pattern is a list of names separated by `/`. It matches at any depth, in any letter case; with a
+//! leading `/` it matches from the root of the file system. `*` stands for any part of one name,
+//! `{a,b}` for either. What a pattern matches is covered with everything below it; a pattern that ends
+//! in `/**` covers only what is below.
+//!
+//! `refuse`: a program runs or obeys the file without another act of a person, so tools never write it.
+//! `ask`: a file that is edited in ordinary work but decides what programs run: a person is asked where
+//! one can be asked, otherwise the file is written and the answer says so.
+//! `secret`: the content is not read without a grant.
+//! `allow` and `readable` are exceptions for exactly that path.
+
+use super::places::{Decision, Row};
+
+const fn row(decision: Decision, pattern: &'static str, reason: &'static str) -> Row {
+    Row { pattern, decision, reason }
+}
+const fn refuse(pattern: &'static str, reason: &'static str) -> Row {
+    row(Decision::Refuse, pattern, reason)
+}
+const fn ask(pattern: &'static str, reason: &'static str) -> Row {
+    row(Decision::Ask, pattern, reason)
+}
+const fn allow(pattern: &'static str, reason: &'static str) -> Row {
+    row(Decision::Allow, pattern, reason)
+}
+const fn secret(pattern: &'static str, reason: &'static str) -> Row {
+    row(Decision::Secret, pattern, reason)
+}
+const fn readable(pattern: &'static str, reason: &'static str) -> Row {
+    row(Decision::Readable, pattern, reason)
+}
+
+/// Every place that is known by its name.
+#[rustfmt::skip]
+pub static ROWS: &[Row] = &[
+    // Git
+    refuse(".git", "Git runs the hooks, filters and commands that its own files name."),
+    allow(".git/info/exclude", "Ignore patterns of one clone; git runs nothing from them."),
+    allow(".git/{COMMIT_EDITMSG,MERGE_MSG,SQUASH_MSG,TAG_EDITMSG}", "The text of a message; git runs nothing from it."),
+    refuse("*.git/**", "A bare repository: git runs its hooks and the commands that its config names."),
+    refuse(".gitmodules", "Git takes the addresses and update commands of submodules from it."),
+    refuse("{.gitconfig,.config/git}", "Every git command obeys the user's configuration, which can name commands."),
+    refuse("{.husky,.githooks,.git-hooks}", "A directory of git hooks: git runs them at commit, merge and checkout."),
+    ask(".gitattributes", "Git chooses by it which configured filter and diff commands it runs."),
+    ask("{.pre-commit-config.yaml,.pre-commit-config.yml}", "pre-commit runs the commands it names at the next commit."),
+    ask("{lefthook,.lefthook,lefthook-local,.lefthook-local}.{yml,yaml,toml,json}", "Lefthook runs the commands it names at the next commit."),
+    ask(".overcommit.yml", "Overcommit runs the commands it names at the next commit."),
+    ask("{.lintstagedrc,.lintstagedrc.*,lint-staged.config.*}", "lint-staged runs the commands it names at the next commit."),
+    refuse(".hg/hgrc", "Mercurial runs the hooks and aliases it names."),
+    refuse("{.hgrc,.jj,.jjconfig.toml,.config/jj}", "Mercurial and Jujutsu run commands that their configuration names."),
+    refuse(".svn", "Subversion runs commands that its working copy's configuration names."),
+
+    // Coding agents
+    refuse("{.claude,.claude.json}", "Claude Code runs the hooks and starts the servers that its settings name."),
+    refuse("{.codex,.gemini,.qwen}", "Codex, Gemini CLI and Qwen Code start the servers that their settings name."),
+    refuse("{.cursor,.windsurf,.trae,.kiro,.zencoder}", "These editors start the servers and hooks that this directory names."),
+    refuse("{.continue,.roo,.kilocode,.cline,.amazonq,.augment,.junie,.factory,.goose}", "These agents start the servers and hooks that this directory names."),
+    refuse("{.opencode,opencode.json,opencode.jsonc,.config/opencode}", "opencode loads plugins and starts the servers that it names."),
+    refuse("{.crush,.crush.json,crush.json,.config/crush}", "Crush starts the servers that it names."),
+    refuse("{.config/goose,.config/amp,.amp}", "Goose and Amp start the servers that it names."),
+    refuse("{.aider.conf.yml,.aider.conf.yaml}", "aider runs the lint and test commands it names after each change."),
+    refuse(".mcp.json", "Agents start the MCP servers that it names."),
+    ask(".github/copilot-setup-steps.yml", "Copilot's agent runs these steps before it works."),
+    ask("{.cursorrules,.windsurfrules,.clinerules}", "Agents take the instructions in it as their own."),
+
+    // Editors
+    refuse(".vscode/{settings,tasks,launch,mcp}.json", "VS Code runs tasks when the folder opens, and settings name the programs it starts."),
+    ask(".vscode/extensions.json", "VS Code offers to install the extensions it names."),
+    ask("*.code-workspace", "VS Code takes settings and tasks from it, as from `.vscode`."),
+    refuse(".vs", "Visual Studio runs the tasks and settings in it when the folder opens."),
+    refuse(".idea/{workspace.xml,runConfigurations,tools,externalTools,watcherTasks.xml,startup.xml}", "JetBrains editors run its start-up tasks, watchers and tools."),
+    refuse(".fleet/{run,settings}.json", "Fleet runs the configurations it names."),
+    refuse(".zed/{settings,tasks,debug}.json", "Zed starts the language servers and tasks that it names."),
+    refuse("{.exrc,.vimrc,.gvimrc,_vimrc,.nvimrc,.nvim.lua,.lvimrc,.vim}", "Vim and Neovim run it when they start."),
+    refuse("{.emacs,.emacs.el,.emacs.d,.dir-locals.el,.dir-locals-2.el}", "Emacs evaluates it when it starts or opens a file."),
+    refuse("{.kakrc,.nanorc}", "The editor obeys it when it starts."),
+    ask("*.sublime-project", "Sublime Text runs the build systems it names."),
+    refuse("{.devcontainer,.devcontainer.json}", "Editors run its commands, some on the host, when the folder opens."),
+    refuse(".config/{nvim,vim,zed,Code,VSCodium,Cursor,helix,emacs,kak,sublime-text}", "The editor runs or obeys it when it starts."),
+    ask(".gitpod.yml", "Gitpod runs its tasks when a workspace starts."),
+
+    // Shells and what runs at login
+    refuse("{.bashrc,.bash_profile,.bash_login,.bash_logout,.bash_aliases,.bash_completion,.bashrc.d,.profile}", "bash runs it when a shell starts or ends."),
+    refuse("{.zshrc,.zshenv,.zprofile,.zlogin,.zlogout,.zshrc.d,.oh-my-zsh,.zprezto,.config/zsh}", "zsh runs it when a shell starts or ends."),
+    refuse("{.kshrc,.mkshrc,.cshrc,.tcshrc,.login,.logout,.shrc,.shinit}", "A shell runs it when it starts or ends."),
+    refuse(".config/{fish,nushell,elvish,powershell,starship.toml,shell}", "A shell runs it when it starts."),
+    refuse("{.inputrc,.tmux.conf,.config/tmux,.screenrc,.config/kitty,.config/alacritty,.config/wezterm,.wezterm.lua,.hyper.js}", "The terminal runs or obeys it when it starts."),
+    refuse("{.xprofile,.xinitrc,.xsession,.xsessionrc,.Xresources,.pam_environment,.config/environment.d}", "The desktop session runs or obeys it at login."),
+    refuse(".config/{autostart,systemd,autostart-scripts,plasma-workspace,sway,i3,hypr}", "The desktop session starts what it names at login."),
+    refuse(".local/{bin,share/applications,share/systemd,share/dbus-1,share/nautilus}", "Programs here come first in the search path, or are started by the desktop."),
+    refuse("Library/{LaunchAgents,LaunchDaemons,Services}", "macOS starts what it names at login."),
+    refuse("Start Menu/Programs/Startup", "Windows starts what is in it at login."),
+    refuse("{PowerShell,WindowsPowerShell}/{Microsoft.PowerShell_profile.ps1,profile.ps1}", "PowerShell runs it when it starts."),
+    refuse("{.envrc,.direnvrc,.config/direnv}", "direnv runs it on entering the directory."),
+    refuse("{.ssh,.gnupg}", "Logins and commands are decided by what is in it."),
+    refuse("crontabs", "cron runs the commands it names."),
+
+    // Debuggers and interpreters that read a file of the current directory
+    refuse("{.gdbinit,.gdbearlyinit,.lldbinit,.config/gdb}", "The debugger runs its commands when it starts."),
+    refuse("{.Rprofile,.Renviron,.irbrc,.pryrc,.rdebugrc,.pythonrc,.pythonrc.py,.pdbrc,.ghci,.iex.exs,.sqliterc,.psqlrc}", "The interpreter runs it when it starts in this directory."),
+    refuse("{sitecustomize.py,usercustomize.py}", "Python runs it whenever an interpreter starts."),
+
+    // Builds and tools: edited in ordinary work
+    ask(".cargo/config{,.toml}", "Cargo takes wrappers, linkers and runners from it at the next build."),
+    ask("{rust-toolchain,rust-toolchain.toml}", "rustup downloads and runs the toolchain it names."),
+    ask("{.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,bunfig.toml}", "The package manager obeys it: registries, scripts, the program itself."),
+    ask(".yarn/{releases,plugins}", "Yarn runs the program and plugins in it at every command."),
+    ask("{.tool-versions,mise.toml,.mise.toml,mise.local.toml,.mise.local.toml,.mise,.config/mise,.rtx.toml}", "mise and asdf install and run the tools it names."),
+    ask("{.bazelrc,.bazelversion,.buckconfig,.mvn,.jvmopts}", "The build takes options, wrappers and its own version from it."),
+    ask("gradle/wrapper", "The Gradle wrapper downloads and runs the distribution it names."),
+    refuse(".gradle/{init.gradle,init.gradle.kts,init.d,gradle.properties}", "Gradle runs it at every build of the user."),
+    ask(".github/workflows", "GitHub runs it with the repository's tokens at the next push."),
+    ask(".github/actions", "GitHub runs it with the repository's tokens at the next push."),
+    ask("{.gitlab-ci.yml,.circleci,.travis.yml,.drone.yml,.buildkite,bitbucket-pipelines.yml,azure-pipelines.yml,Jenkinsfile,.woodpecker,.woodpecker.yml,.forgejo/workflows,.gitea/workflows}", "The CI server runs it with the project's tokens at the next push."),
+    ask("{renovate.json,renovate.json5,.renovaterc,.renovaterc.json}", "Renovate runs the commands it names with the project's tokens."),
+
+    // Secrets of projects
+    secret(".env", "Environment variables: passwords and keys of a service."),
+    secret(".env.*", "Environment variables: passwords and keys of a service."),
+    readable(".env.{example,sample,template,dist,defaults,schema}", "An example for everybody."),
+    readable(".env.*.{example,sample,template,dist,defaults,schema}", "An example for everybody."),
+    readable(".env.{example,sample,template,dist,defaults,schema}.*", "An example for everybody."),
+    secret(".envrc", "Environment variables, often with passwords."),
+    secret(".dev.vars*", "Secrets of a Cloudflare worker."),
+    readable(".dev.vars.{example,sample,template}", "An example for everybody."),
+    secret("{*.tfvars,*.tfvars.json}", "Variables of Terraform: passwords and keys in plain text."),
+    readable("*.{example,sample}.tfvars", "An example for everybody."),
+    secret("*.tfstate.*.backup", "A backup of the state of Terraform, with its passwords."),
+    secret("*.tfstate{,.backup,.bak,.old,.lock.info}", "The state of Terraform: every password it ever set, in plain text."),
+    secret("{.vault-token,.vault_pass,.vault_pass.txt,.vault-password,.ansible-vault-pass}", "Opens a vault."),
+    secret("{master.key,config/credentials/*.key}", "Opens the credentials of a Rails application."),
+    secret(".htpasswd", "Hashes of passwords."),
+    secret("{service-account*.json,service_account*.json,serviceaccount*.json,gcp-key*.json,firebase-adminsdk*.json,*-firebase-adminsdk-*.json}", "The key of a Google service account."),
+    secret("{.sentryclirc,sentry.properties}", "A token of Sentry."),
+
+    // Keys
+    secret("{*.pem,*.key,*.p12,*.pfx,*.jks,*.keystore,*.kdbx,*.kdb,*.ppk,*.p8,*.agekey,*.asc.key,*.pkcs12,*.bek,*.der.key}", "A private key or a store of keys."),
+    secret("{id_rsa,id_dsa,id_ecdsa,id_ed25519,id_ed25519_sk,id_ecdsa_sk,id_xmss}", "A private key of SSH."),
+    secret("ssh_host_*_key", "The private key of this machine's SSH server."),
+    secret("{.ssh,.gnupg}", "Private keys."),
+    secret("{.config/sops/age,.config/age,.age}", "Private keys of age and sops."),
+    secret("{.password-store,.local/share/keyrings,.local/share/kwalletd,Library/Keychains}", "A store of passwords."),
+    secret("{.local/share/gnome-keyring,.config/op,.config/Bitwarden*,.config/1Password}", "A store of passwords."),
+    secret("{.minisign,.signify,.cosign,cosign.key,.step/secrets}", "A private key for signatures."),
+
+    // Package registries
+    secret("{.npmrc,.yarnrc,.yarnrc.yml,.pnpmrc,.config/pnpm/rc}", "Tokens of npm registries."),
+    secret("{.pypirc,.config/pypoetry/auth.toml,.config/uv/credentials}", "Tokens of Python registries."),
+    secret(".cargo/credentials{,.toml}", "Tokens of crates.io."),
+    secret("{.gem/credentials,.local/share/gem/credentials}", "Tokens of RubyGems."),
+    secret(".m2/{settings.xml,settings-security.xml}", "Passwords of Maven repositories."),
+    secret(".gradle/gradle.properties", "Tokens of Gradle repositories."),
+    secret("{.composer,.config/composer}/auth.json", "Tokens of Composer registries."),
+    secret("{.nuget/NuGet.Config,NuGet/NuGet.Config}", "Passwords of NuGet feeds."),
+    secret(".hex/hex.config", "Keys of the Hex registry."),
+    secret(".config/{hatch/auth.toml,pip/pip.conf}", "Passwords of Python indexes."),
+    secret(".condarc", "Tokens of conda channels."),
+
+    // Clouds, hosts and databases
+    secret("{.aws,.boto,.s3cfg,.passwd-s3fs}", "Keys of AWS."),
+    secret("{.azure,.config/gcloud,application_default_credentials.json,.boto.cfg}", "Tokens of Azure or Google Cloud."),
+    secret("{.kube,kubeconfig,kubeconfig.*,*.kubeconfig}", "Keys of Kubernetes clusters."),
+    secret("{.docker/config.json,.dockercfg,.config/containers/auth.json}", "Passwords of container registries."),
+    secret("{.terraform.d/credentials.tfrc.json,credentials.tfrc.json,.terraformrc,terraform.rc}", "Tokens of Terraform Cloud."),
+    secret(".pulumi/credentials.json", "Tokens of Pulumi."),
+    secret(".config/{gh,hub,github-copilot,glab-cli,tea,git/credentials}", "Tokens of a code host."),
+    secret("{.git-credentials,.netrc,_netrc,.authinfo,.authinfo.gpg}", "Passwords by host."),
+    secret(".config/{doctl,linode-cli,hcloud,scw,vercel,netlify,railway,heroku,fly,cloudflared,stripe,ngrok,rclone,wrangler,.wrangler}", "Tokens of a cloud service."),
+    secret("{.fly,.heroku,.oci,.bluemix,.linode-cli,.wrangler/config,.cloudflared,.vercel/auth.json,.netlify/config.json,.railway/config.json,.ngrok2,.mc}", "Tokens of a cloud service."),
+    secret("{.local/share/com.vercel.cli,.local/share/heroku,.local/share/supabase,.supabase/access-token}", "Tokens of a cloud service."),
+    secret("{.pgpass,pgpass.conf,.my.cnf,.mylogin.cnf,.mongorc.js,.dbshell,.rediscli_auth,.pg_service.conf}", "Passwords of databases."),
+    secret("{.kaggle/kaggle.json,.huggingface/token,.cache/huggingface/token,.openai,.anthropic/api_key,.cdsapirc}", "A token of a service."),
+    secret("{.smbcredentials,.cifs-credentials,.msmtprc,.fetchmailrc,.mutt/passwords,.offlineimaprc}", "Passwords of mail or file servers."),
+    secret("{.config/filezilla,.config/remmina,filezilla.xml,sitemanager.xml}", "Passwords of file servers."),
+    secret("{.bash_history,.zsh_history,.psql_history,.mysql_history,.python_history,.node_repl_history}", "A history of commands, often with passwords."),
+
+    // Agents
+    secret(".claude/.credentials.json", "Claude Code's login."),
+    secret("{.claude.json,.config/claude/.credentials.json}", "Claude Code's login and its servers' tokens."),
+    secret(".codex/auth.json", "Codex's login."),
+    secret(".gemini/{oauth_creds.json,google_accounts.json,mcp-oauth-tokens.json}", "Gemini CLI's login."),
+    secret(".qwen/oauth_creds.json", "Qwen Code's login."),
+    secret("{.local/share/opencode,.opencode}/auth.json", "opencode's logins."),
+    secret(".local/share/opencode/mcp-auth.json", "Logins of opencode's servers."),
+    secret("{.local/share/crush,.local/share/goose,.config/goose/secrets.yaml,.config/amp/secrets.json,.local/share/amp/secrets.json}", "An agent's login."),
+    secret("{.aider.oauth-keys.env,.continue/.env,.cursor/auth.json,.config/cursor/auth.json,.factory/auth.json,.augment/session.json,.kiro/auth.json,.aws/amazonq}", "An agent's login."),
+    secret(".mcp-auth", "Logins of MCP servers."),
+
+    // Browsers
+    secret("{.mozilla,.config/google-chrome,.config/chromium,.config/BraveSoftware,.config/microsoft-edge}", "Cookies and passwords of a browser."),
+    secret("{key4.db,Login Data}", "Cookies and passwords of a browser."),
+
+    // The system
+    secret("/etc/{shadow,shadow-,gshadow,gshadow-,krb5.keytab,master.passwd}", "Hashes of the passwords of this machine."),
+    secret("/etc/{ssl/private,pki/tls/private,letsencrypt,wireguard,openvpn,ipsec.secrets,ppp,NetworkManager/system-connections}", "Private keys of this machine."),
+    secret("/{run,var/run}/secrets", "Secrets that a container was given."),
+    secret("/{run,var/run}/credentials", "Credentials that systemd gave to services."),
+    secret("/var/lib/{kubelet,docker,rancher,kubernetes}", "Secrets of containers."),
+    secret("/proc/{kcore,kmem,keys,key-users}", "The memory and keys of this machine."),
+    secret("/proc/*/{environ,cmdline,mem,maps,smaps,smaps_rollup,numa_maps,pagemap,auxv,stack,syscall}", "The environment and memory of a process."),
+    secret("/proc/*/task/*/{environ,cmdline,mem,maps,smaps,smaps_rollup,numa_maps,pagemap,auxv,stack,syscall}", "The environment and memory of a process."),
+    secret("/dev/{mem,kmem,port}", "The memory of this machine."),
+];

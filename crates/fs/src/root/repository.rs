@@ -1,0 +1,57 @@
+//! Keeps tools from making and changing directories that git takes for repositories.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use filewright_core::Result;
+use filewright_core::access::{MARKS, Marks, RepositoryParts};
+
+use super::Roots;
+use crate::errno::repository;
+use crate::stat::Stat;
+
+impl Roots {
+    /// Refuses a change at a resolved path that would complete a repository, or that lies in what git
+    /// obeys in one. Directories above the roots are the host's business.
+    pub(crate) fn check_repository(&self, real: &[u8]) -> Result<()> {
+        if !self.rules.protects() {
+            return Ok(());
+        }
+        for (end, name) in RepositoryParts::new(real) {
+            let mut marks = self.marks_at(&real[..end]);
+            marks.add(name);
+            if marks.is_repository() {
+                return Err(repository());
+            }
+        }
+        Ok(())
+    }
+
+    /// Which marks of a repository a directory has; none where it is outside or cannot be looked at.
+    pub(crate) fn marks_at(&self, directory: &[u8]) -> Marks {
+        let Some(index) = self.reaching(if directory.is_empty() { b"/" } else { directory }) else {
+            return Marks::default();
+        };
+        let root = &self.roots[index];
+        let rest = directory.get(root.anchor_path.len()..).unwrap_or_default();
+        let rest = if root.anchor_path == b"/" { directory } else { rest };
+        let rest = rest.strip_prefix(b"/").unwrap_or(rest);
+        marks_in(root.anchor.as_fd(), rest)
+    }
+}
+
+/// Which marks of a repository a directory has, by its path from an open one.
+pub(crate) fn marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
+    let mut marks = Marks::default();
+    for mark in MARKS {
+        let mut place = path.to_vec();
+        if !place.is_empty() {
+            place.push(b'/');
+        }
+        place.extend_from_slice(mark.as_bytes());
+        // A link counts by being there.
+        if Stat::at(dir, &place[..]).is_ok() {
+            marks.add(mark.as_bytes());
+        }
+    }
+    marks
+}

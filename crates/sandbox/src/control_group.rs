@@ -1,0 +1,125 @@
+//! A control group that bounds the processes of one command, for hosts that run as root:
+//! the kernel's limit for a user does not hold for root.
+//!
+//! It is made where this process may make one: below its own group or beside it, in the
+//! hierarchy of the controller `pids` (version 1) or the unified one (version 2).
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+/// Tells the groups of this process apart.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A control group of one command; removed when it is dropped.
+pub(crate) struct ControlGroup {
+    path: String,
+}
+
+impl ControlGroup {
+    /// A group of at most so many processes and threads, where one can be made.
+    pub(crate) fn new(processes: u64) -> Option<Self> {
+        if processes == 0 || !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let own = read("/proc/self/cgroup")?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("filewright-{}-{number}", std::process::id());
+        for parent in own.lines().flat_map(parents) {
+            let path = format!("{parent}/{name}");
+            if rustix::fs::mkdir(&path, Mode::from_raw_mode(0o755)).is_err() {
+                continue;
+            }
+            let group = Self { path };
+            if group.write("pids.max", &processes.to_string()) && group.membership().is_ok() {
+                return Some(group);
+            }
+        }
+        None
+    }
+
+    /// Whether a group can be made here.
+    pub(crate) fn is_possible() -> bool {
+        Self::new(1).is_some()
+    }
+
+    /// A descriptor by which a process enters.
+    pub(crate) fn membership(&self) -> Result<OwnedFd> {
+        open(&format!("{}/cgroup.procs", self.path), OFlags::WRONLY).ok_or_else(|| {
+            Error::new(Code::SandboxSetupFailed, "the control group of the command is gone")
+        })
+    }
+
+    /// Lets no further process be made.
+    pub(crate) fn close(&self) {
+        self.write("pids.max", "0");
+    }
+
+    fn write(&self, name: &str, text: &str) -> bool {
+        open(&format!("{}/{name}", self.path), OFlags::WRONLY)
+            .is_some_and(|file| rustix::io::write(&file, text.as_bytes()).is_ok())
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        // What has ended leaves a moment later.
+        for _ in 0..100 {
+            if rustix::fs::unlinkat(CWD, &self.path, AtFlags::REMOVEDIR).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+}
+
+/// The directories where a group could be made, by a line of `/proc/self/cgroup`.
+fn parents(line: &str) -> Vec<String> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {
+        return Vec::new();
+    };
+    let mounts: &[&str] = if controllers.split(',').any(|one| one == "pids") {
+        &["/sys/fs/cgroup/pids"]
+    } else if controllers.is_empty() {
+        &["/sys/fs/cgroup"]
+    } else {
+        &[]
+    };
+    let path = path.trim_end_matches('/');
+    let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+    let mut places = Vec::new();
+    for mount in mounts {
+        places.extend([format!("{mount}{path}"), format!("{mount}{above}"), (*mount).to_owned()]);
+    }
+    places
+}
+
+fn open(path: &str, flags: OFlags) -> Option<OwnedFd> {
+    rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()).ok()
+}
+
+fn read(path: &str) -> Option<String> {
+    let file = open(path, OFlags::RDONLY)?;
+    let mut bytes = vec![0; 64 * 1024];
+    let count = rustix::io::read(&file, &mut bytes).ok()?;
+    bytes.truncate(count);
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_looked_for_in_the_hierarchy_that_counts_processes() {
+        assert_eq!(
+            parents("8:pids:/a/b"),
+            ["/sys/fs/cgroup/pids/a/b", "/sys/fs/cgroup/pids/a", "/sys/fs/cgroup/pids"]
+        );
+        assert_eq!(parents("0::/"), ["/sys/fs/cgroup"; 3]);
+        assert!(parents("4:memory:/a").is_empty() && parents("x").is_empty());
+    }
+}

@@ -1,0 +1,209 @@
+//! The process table of the machine: which processes descend from one, how many
+//! tasks they have and how much memory.
+//!
+//! Reads `/proc` without allocating once it is made, because the supervisor reads
+//! it between fork and exit, where a lock of the allocator may be held for ever.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, RawDir};
+
+/// Processes of the machine beyond these are not seen.
+const MAX_PROCESSES: usize = 1 << 16;
+/// Above every process id that Linux gives (`PID_MAX_LIMIT`).
+const MAX_PID: usize = 1 << 22;
+
+#[derive(Clone, Copy)]
+struct Process {
+    id: u32,
+    parent: u32,
+    tasks: u32,
+}
+
+/// One reading of the process table.
+pub(crate) struct ProcessTable {
+    processes: Vec<Process>,
+    /// A bit for each process id.
+    marked: Vec<u64>,
+}
+
+/// What the descendants of a process use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// Processes and threads.
+    pub(crate) tasks: u64,
+    /// Bytes of memory that are not shared with files or other processes.
+    pub(crate) memory: u64,
+}
+
+impl ProcessTable {
+    pub(crate) fn new() -> Self {
+        Self { processes: Vec::with_capacity(MAX_PROCESSES), marked: vec![0; MAX_PID / 64] }
+    }
+
+    /// Reads the table and marks what descends from `ancestor`, which is not marked
+    /// itself. False where `/proc` cannot be read.
+    pub(crate) fn read(&mut self, ancestor: u32) -> bool {
+        let Some(proc) = open_proc() else { return false };
+        self.processes.clear();
+        self.marked.fill(0);
+        let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
+        let mut entries = RawDir::new(&proc, &mut buffer);
+        while let Some(Ok(entry)) = entries.next() {
+            let Some(id) = number(entry.file_name().to_bytes()) else { continue };
+            if self.processes.len() == MAX_PROCESSES {
+                break;
+            }
+            // A process that ended since is not there.
+            if let Some(process) = read_process(&proc, id) {
+                self.processes.push(process);
+            }
+        }
+        loop {
+            let mut grown = false;
+            for index in 0..self.processes.len() {
+                let Process { id, parent, .. } = self.processes[index];
+                if !self.is_marked(id) && (parent == ancestor || self.is_marked(parent)) {
+                    self.marked[id as usize / 64] |= 1 << (id % 64);
+                    grown = true;
+                }
+            }
+            if !grown {
+                return true;
+            }
+        }
+    }
+
+    /// The descendants that the last reading found.
+    pub(crate) fn descendants(&self) -> impl Iterator<Item = u32> + '_ {
+        self.processes.iter().map(|process| process.id).filter(|id| self.is_marked(*id))
+    }
+
+    /// The tasks of all processes of the last reading.
+    pub(crate) fn all_tasks(&self) -> u64 {
+        self.processes.iter().map(|process| u64::from(process.tasks)).sum()
+    }
+
+    /// What the descendants of the last reading use.
+    pub(crate) fn usage(&self) -> Usage {
+        let page = rustix::param::page_size() as u64;
+        let proc = open_proc();
+        let mut usage = Usage::default();
+        for process in self.processes.iter().filter(|process| self.is_marked(process.id)) {
+            usage.tasks += u64::from(process.tasks);
+            let pages = proc.as_ref().and_then(|proc| private_pages(proc, process.id));
+            usage.memory += pages.unwrap_or(0) * page;
+        }
+        usage
+    }
+
+    fn is_marked(&self, id: u32) -> bool {
+        self.marked.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
+    }
+}
+
+fn open_proc() -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(c"/proc", flags, Mode::empty()).ok()
+}
+
+fn read_process(proc: &OwnedFd, id: u32) -> Option<Process> {
+    let mut bytes = [0; 1024];
+    let text = read_small(proc, id, b"/stat", &mut bytes)?;
+    // The name is in parentheses and may contain anything, these too.
+    let end = memrchr(b')', text)?;
+    let mut fields = text[end + 1..].split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+    let parent = number(fields.nth(1)?)?;
+    // Of all fields the 20th is the number of threads; the parent is the 4th.
+    let tasks = number(fields.nth(15)?)?;
+    (id as usize).lt(&MAX_PID).then_some(Process { id, parent, tasks })
+}
+
+/// Resident pages but for those that are shared.
+fn private_pages(proc: &OwnedFd, id: u32) -> Option<u64> {
+    let mut bytes = [0; 256];
+    let text = read_small(proc, id, b"/statm", &mut bytes)?;
+    let mut fields = text.split(|byte| byte.is_ascii_whitespace());
+    let resident = number(fields.nth(1)?)?;
+    let shared = number(fields.next()?)?;
+    Some(u64::from(resident.saturating_sub(shared)))
+}
+
+/// The beginning of a file of a process.
+fn read_small<'b>(proc: &OwnedFd, id: u32, name: &[u8], bytes: &'b mut [u8]) -> Option<&'b [u8]> {
+    let mut path = [0_u8; 32];
+    let mut digits = [0_u8; 10];
+    let mut start = digits.len();
+    let mut rest = id;
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    let length = digits.len() - start;
+    path[..length].copy_from_slice(&digits[start..]);
+    path[length..length + name.len()].copy_from_slice(name);
+    let path = CStr::from_bytes_until_nul(&path).ok()?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(proc.as_fd(), path, flags, Mode::empty()).ok()?;
+    let count = rustix::io::read(&file, &mut *bytes).ok()?;
+    Some(&bytes[..count])
+}
+
+fn memrchr(byte: u8, text: &[u8]) -> Option<usize> {
+    text.iter().rposition(|one| *one == byte)
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() || digits.len() > 10 {
+        return None;
+    }
+    digits.iter().try_fold(0_u32, |sum, byte| {
+        let digit = byte.is_ascii_digit().then(|| u32::from(byte - b'0'))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descendants_are_found_with_what_they_use() {
+        let mut child =
+            std::process::Command::new("sh").args(["-c", "sleep 60 & sleep 60"]).spawn().unwrap();
+        let mut table = ProcessTable::new();
+        let mut found = Vec::new();
+        for _ in 0..500 {
+            assert!(table.read(std::process::id()));
+            found = table.descendants().collect();
+            if found.len() >= 3 {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(found.contains(&child.id()), "{found:?}");
+        let usage = table.usage();
+        assert!(usage.tasks >= 3 && usage.memory > 0, "{usage:?}");
+        assert!(table.read(child.id()));
+        for id in table.descendants() {
+            let id = rustix::process::Pid::from_raw(id.cast_signed()).unwrap();
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+
+    #[test]
+    fn numbers_are_digits_alone() {
+        assert_eq!(number(b"120"), Some(120));
+        for text in [&b""[..], b"1a", b"-1", b"99999999999"] {
+            assert_eq!(number(text), None);
+        }
+    }
+}

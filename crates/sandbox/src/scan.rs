@@ -1,0 +1,380 @@
+//! Finds, below the roots of a workspace, what a command may not see or change: denied
+//! and secret entries, protected places, and the git repositories with what git obeys
+//! in them.
+//!
+//! Links are not followed: what is behind one is found where it is. A directory that
+//! cannot be listed is taken for hidden, because its owner could open it again.
+
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+
+use filewright_core::access::{Rules, RulesConfig};
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use rustix::io::Errno;
+use serde_json::{Value, json};
+
+use crate::spec::ScanSpec;
+
+/// A tree with more entries is refused: what is in it cannot be told in bounded time.
+const MAX_ENTRIES: usize = 20_000_000;
+
+const DENIED: u32 = 1;
+const PROTECTED: u32 = 2;
+const SECRET: u32 = 8;
+
+/// The part of a tree that a directory is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    Plain,
+    /// Below a protected directory: only what is hidden counts.
+    Protected,
+    /// The directory of a repository.
+    Git,
+    GitInfo,
+    /// `.git/modules` and what is in it up to the repositories.
+    Modules,
+    /// `.git/worktrees`.
+    Worktrees,
+    /// The rest of a repository: only what is denied counts.
+    GitData,
+}
+
+impl Context {
+    fn is_git(self) -> bool {
+        !matches!(self, Self::Plain | Self::Protected)
+    }
+}
+
+struct Item {
+    name: Vec<u8>,
+    file_type: FileType,
+}
+
+struct Scanner {
+    rules: Rules,
+    protect: bool,
+    lenient: bool,
+    entries: usize,
+    hidden: Vec<Value>,
+    protected: Vec<Value>,
+    repositories: Vec<Value>,
+}
+
+/// Scans. Gives JSON: `hidden: [{path, directory}]`, `protected: [{path, type, id}]` and
+/// `repositories: [{path, kind, id}]`, where `type` is `file`, `directory`, `link` or
+/// `other`, `kind` is `git`, `bare`, `module`, `worktree` or `file` (a `.git` that names a
+/// directory), and equal `id`s are the same entry. A lenient scan tells nothing of what is
+/// hidden, goes on where a directory cannot be listed, and gives the `bytes` of a path that
+/// is not UTF-8 in hexadecimal; any other scan refuses such a path.
+pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
+    let roots: Vec<&[u8]> = spec.roots.iter().map(String::as_bytes).collect();
+    let config = RulesConfig {
+        cwd: spec.cwd.as_bytes(),
+        roots: &roots,
+        deny: &spec.deny,
+        protect: spec.protect,
+        secrets: spec.secrets,
+        fold_case: false,
+        places: &spec.places,
+    };
+    let mut scanner = Scanner {
+        rules: Rules::new(&config)?,
+        protect: spec.protect,
+        lenient: spec.lenient,
+        entries: 0,
+        hidden: Vec::new(),
+        protected: Vec::new(),
+        repositories: Vec::new(),
+    };
+    for root in &spec.scan {
+        scanner.root(root.as_bytes(), spec.depth.unwrap_or(usize::MAX))?;
+    }
+    let Scanner { hidden, protected, repositories, .. } = scanner;
+    let found = json!({ "hidden": hidden, "protected": protected, "repositories": repositories });
+    Ok(found.to_string())
+}
+
+impl Scanner {
+    fn root(&mut self, root: &[u8], depth: usize) -> Result<()> {
+        let Ok((file_type, _)) = look(root) else { return Ok(()) };
+        let mut waiting = Vec::new();
+        self.meet(root, b"", file_type, Context::Plain, &mut waiting)?;
+        let names = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count();
+        let deepest = names(root).saturating_add(depth);
+        while let Some((path, context)) = waiting.pop() {
+            if names(&path) < deepest {
+                self.directory(&path, context, &mut waiting)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn directory(
+        &mut self,
+        path: &[u8],
+        mut context: Context,
+        waiting: &mut Vec<(Vec<u8>, Context)>,
+    ) -> Result<()> {
+        let items = match list(path) {
+            Ok(items) => items,
+            // Gone since.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+            Err(Errno::ACCESS | Errno::PERM) => return self.hide(path, true),
+            Err(_) if self.lenient => return Ok(()),
+            Err(errno) => return Err(unscannable(path, &errno.to_string())),
+        };
+        self.entries += items.len();
+        if self.entries > MAX_ENTRIES {
+            return Err(unscannable(path, "there are too many entries below the roots"));
+        }
+        let has = |name: &[u8]| items.iter().any(|item| item.name == name);
+        let is_repository = has(b"HEAD") && (has(b"objects") && has(b"refs") || has(b"commondir"));
+        if is_repository && matches!(context, Context::Plain | Context::Modules) {
+            let kind = if context == Context::Plain { "bare" } else { "module" };
+            self.repository(path, kind)?;
+            context = Context::Git;
+        }
+        for Item { name, file_type } in items {
+            let mut below = path.to_vec();
+            if below.last() != Some(&b'/') {
+                below.push(b'/');
+            }
+            below.extend_from_slice(&name);
+            self.meet(&below, &name, file_type, context, waiting)?;
+        }
+        Ok(())
+    }
+
+    fn meet(
+        &mut self,
+        path: &[u8],
+        name: &[u8],
+        file_type: FileType,
+        context: Context,
+        waiting: &mut Vec<(Vec<u8>, Context)>,
+    ) -> Result<()> {
+        let file_type = match file_type {
+            FileType::Unknown => look(path).map_or(FileType::Unknown, |(file_type, _)| file_type),
+            known => known,
+        };
+        let directory = file_type == FileType::Directory;
+        let flags = self.rules.flags(path);
+        let secret = flags & SECRET != 0 && !context.is_git();
+        // A link holds nothing itself.
+        if (flags & DENIED != 0 || secret) && file_type != FileType::Symlink {
+            return self.hide(path, directory);
+        }
+        let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
+        let next = match context {
+            Context::Plain if is(".git") && directory => {
+                self.repository(path, "git")?;
+                Context::Git
+            }
+            Context::Plain if is(".git") && file_type == FileType::RegularFile => {
+                self.repository(path, "file")?;
+                Context::GitData
+            }
+            Context::Plain if is(".git") || flags & PROTECTED != 0 => {
+                self.protect(path, file_type)?;
+                Context::Protected
+            }
+            Context::Plain => Context::Plain,
+            Context::Protected => Context::Protected,
+            Context::Git
+                if ["hooks", "config", "config.worktree", "commondir"].into_iter().any(is) =>
+            {
+                self.protect(path, file_type)?;
+                Context::GitData
+            }
+            // Git would follow the link to what it obeys.
+            Context::Git
+                if file_type == FileType::Symlink
+                    && ["info", "modules", "worktrees"].into_iter().any(is) =>
+            {
+                self.protect(path, file_type)?;
+                Context::GitData
+            }
+            Context::Git if is("info") => Context::GitInfo,
+            Context::Git if is("modules") => Context::Modules,
+            Context::Git if is("worktrees") => Context::Worktrees,
+            Context::GitInfo if is("attributes") => {
+                self.protect(path, file_type)?;
+                Context::GitData
+            }
+            Context::Modules => Context::Modules,
+            Context::Worktrees if directory => {
+                self.repository(path, "worktree")?;
+                Context::Git
+            }
+            _ => Context::GitData,
+        };
+        if directory && (next != Context::GitData || self.rules.denies()) {
+            waiting.push((path.to_vec(), next));
+        }
+        Ok(())
+    }
+
+    fn hide(&mut self, path: &[u8], directory: bool) -> Result<()> {
+        if !self.lenient {
+            self.hidden.push(json!({ "path": text(path)?, "directory": directory }));
+        }
+        Ok(())
+    }
+
+    fn protect(&mut self, path: &[u8], file_type: FileType) -> Result<()> {
+        if !self.protect {
+            return Ok(());
+        }
+        let kind = match file_type {
+            FileType::RegularFile => "file",
+            FileType::Directory => "directory",
+            FileType::Symlink => "link",
+            _ => "other",
+        };
+        let place = self.place(path, json!({ "type": kind }))?;
+        self.protected.push(place);
+        Ok(())
+    }
+
+    fn repository(&mut self, path: &[u8], kind: &str) -> Result<()> {
+        if !self.protect {
+            return Ok(());
+        }
+        let place = self.place(path, json!({ "kind": kind }))?;
+        self.repositories.push(place);
+        Ok(())
+    }
+
+    /// An entry with its path and its identity; of a path that is not UTF-8 also the bytes.
+    fn place(&self, path: &[u8], mut entry: Value) -> Result<Value> {
+        entry["id"] = Value::from(id(path));
+        match std::str::from_utf8(path) {
+            Ok(text) => entry["path"] = Value::from(text),
+            Err(_) if self.lenient => {
+                let bytes: String = path.iter().map(|byte| format!("{byte:02x}")).collect();
+                entry["path"] = Value::from(String::from_utf8_lossy(path));
+                entry["bytes"] = Value::from(bytes);
+            }
+            Err(_) => return text(path).map(|_| entry),
+        }
+        Ok(entry)
+    }
+}
+
+/// A path for a program that takes text. One that is not is refused: it could not be masked.
+fn text(path: &[u8]) -> Result<&str> {
+    std::str::from_utf8(path)
+        .map_err(|_| unscannable(path, "its name is not UTF-8, so that it cannot be masked"))
+}
+
+fn unscannable(path: &[u8], why: &str) -> Error {
+    let path = String::from_utf8_lossy(path);
+    Error::new(Code::SandboxSetupFailed, format!("{path} cannot be kept from commands: {why}"))
+}
+
+fn id(path: &[u8]) -> String {
+    look(path).map_or_else(|_| String::new(), |(_, id)| id)
+}
+
+/// The type of an entry and its identity.
+fn look(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
+    let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+    let stat = rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((FileType::from_raw_mode(stat.st_mode), format!("{}:{}", stat.st_dev, stat.st_ino)))
+}
+
+fn list(path: &[u8]) -> rustix::io::Result<Vec<Item>> {
+    let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
+    let mut entries = RawDir::new(&directory, &mut buffer);
+    let mut items = Vec::new();
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            items.push(Item { name: name.to_vec(), file_type: entry.file_type() });
+        }
+    }
+    Ok(items)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)] // the tests make the trees that are scanned
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_tree_is_told_by_what_is_hidden_protected_and_gits() {
+        let tree = tempfile::tempdir().unwrap();
+        let root = tree.path().to_str().unwrap().to_owned();
+        for path in [
+            "src/a.ts",
+            "src/.env",
+            "denied/x",
+            ".husky/pre-commit",
+            ".git/HEAD",
+            ".git/config",
+            ".git/hooks/pre-commit",
+            ".git/info/attributes",
+            ".git/objects/aa/x.key",
+            ".git/modules/a/b/HEAD",
+            ".git/modules/a/b/objects/x",
+            ".git/modules/a/b/refs/x",
+            ".git/modules/a/b/config",
+            ".git/worktrees/w/commondir",
+            "bare/HEAD",
+            "bare/objects/x",
+            "bare/refs/x",
+            "bare/config",
+            "sub/.git",
+        ] {
+            let path = tree.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        std::os::unix::fs::symlink("src/.env", tree.path().join(".env")).unwrap();
+        let spec = ScanSpec {
+            cwd: root.clone(),
+            roots: vec![root.clone()],
+            scan: vec![root.clone()],
+            deny: vec!["denied".to_owned()],
+            depth: None,
+            lenient: false,
+            protect: true,
+            secrets: true,
+            places: Vec::new(),
+        };
+        let found: Value = serde_json::from_str(&scan(&spec).unwrap()).unwrap();
+        let paths = |key: &str| -> Vec<String> {
+            let mut paths: Vec<String> = found[key]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one["path"].as_str().unwrap()[root.len() + 1..].to_owned())
+                .collect();
+            paths.sort();
+            paths
+        };
+        assert_eq!(paths("hidden"), ["denied", "src/.env"]);
+        assert_eq!(
+            paths("protected"),
+            [
+                ".git/config",
+                ".git/hooks",
+                ".git/info/attributes",
+                ".git/modules/a/b/config",
+                ".git/worktrees/w/commondir",
+                ".husky",
+                "bare/config",
+            ]
+        );
+        assert_eq!(
+            paths("repositories"),
+            [".git", ".git/modules/a/b", ".git/worktrees/w", "bare", "sub/.git"]
+        );
+    }
+}

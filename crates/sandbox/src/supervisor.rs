@@ -1,0 +1,391 @@
+//! A process between the host and a command, which ends everything the command
+//! started. The second unsafe module of this crate: fork, clone and signals.
+//!
+//! The supervisor is a fork of the host that never runs a program itself. It is the
+//! subreaper of all that descends from it (`PR_SET_CHILD_SUBREAPER`): a process whose
+//! parent ended becomes its child instead of init's, so that neither `setsid` nor a
+//! double fork leaves the tree. When the command has ended, when the host says so and
+//! when the host dies, it kills the tree until nothing is left, and then ends.
+//!
+//! Between fork and exit nothing is allocated and no lock is taken: other threads of
+//! the host may have held them at the fork.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use filewright_core::{Code, Error, Result};
+
+use crate::linux::Restrictions;
+use crate::process_table::ProcessTable;
+use crate::seccomp;
+use crate::spec::Limits;
+
+/// The descriptor by which a program is given the filter of system calls.
+pub(crate) const FILTER_FD: RawFd = 9;
+const CHILD_STACK_BYTES: usize = 256 * 1024;
+/// How often the tree is killed before what is left is given up: processes that wait
+/// for a disk that does not answer cannot be ended.
+const MAX_SWEEPS: usize = 2_000;
+
+/// Where the start of a command failed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Directory = 1,
+    Restrict = 2,
+    Run = 3,
+}
+
+/// What the supervisor tells the host.
+pub(crate) enum Report {
+    /// The command was not started.
+    Failed { stage: Stage, errno: i32 },
+    /// The command ended with this status of `wait`, and everything it started with it.
+    Ended { status: i32 },
+}
+
+/// Everything that a start needs, made before the fork.
+pub(crate) struct Launch {
+    /// Where the program may be, in the order of the search path.
+    pub(crate) programs: Vec<CString>,
+    pub(crate) arguments: Vec<CString>,
+    pub(crate) environment: Vec<CString>,
+    pub(crate) directory: CString,
+    pub(crate) input: OwnedFd,
+    pub(crate) output: OwnedFd,
+    pub(crate) errors: OwnedFd,
+    /// The filter that the program itself takes on, at [`FILTER_FD`].
+    pub(crate) filter: Option<OwnedFd>,
+    pub(crate) restrictions: Option<Restrictions>,
+    /// The membership of a control group that bounds processes.
+    pub(crate) group: Option<OwnedFd>,
+    /// The most processes and threads that the user may have in all, for who is not root.
+    pub(crate) tasks_of_user: Option<u64>,
+    pub(crate) limits: Limits,
+}
+
+/// What the child of the supervisor is given. Its memory is the supervisor's until it
+/// runs its program.
+struct Child<'l> {
+    launch: &'l Launch,
+    argv: Vec<*const c_char>,
+    envp: Vec<*const c_char>,
+    stage: Stage,
+    errno: i32,
+}
+
+/// A running supervisor.
+pub(crate) struct Supervisor {
+    id: libc::pid_t,
+    reports: OwnedFd,
+}
+
+impl Supervisor {
+    /// Starts a command under a supervisor. The calling thread must live until the
+    /// supervisor has ended: the kernel counts its end as the host's.
+    pub(crate) fn start(launch: &Launch) -> Result<Self> {
+        let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
+        let (reports, sink) = pipe.map_err(|why| failed("a pipe", &why.into()))?;
+        let pointers = |list: &[CString]| -> Vec<*const c_char> {
+            list.iter().map(|one| one.as_ptr()).chain([ptr::null()]).collect()
+        };
+        let mut child = Child {
+            launch,
+            argv: pointers(&launch.arguments),
+            envp: pointers(&launch.environment),
+            stage: Stage::Run,
+            errno: 0,
+        };
+        let mut stack = vec![0_u8; CHILD_STACK_BYTES];
+        let mut table = ProcessTable::new();
+        let host = rustix::process::getpid().as_raw_nonzero().get();
+        // SAFETY: plain structures for the kernel to fill. Signals are blocked around the
+        // fork so that no handler of the host runs in the supervisor.
+        let (before, id) = unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+            (before, libc::fork())
+        };
+        if id == 0 {
+            supervise(&mut child, &mut stack, &mut table, host, sink.as_raw_fd());
+        }
+        let why = io::Error::last_os_error();
+        // SAFETY: the mask was filled by the call above.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
+        if id < 0 {
+            return Err(failed("a process", &why));
+        }
+        Ok(Self { id, reports })
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.id.cast_unsigned()
+    }
+
+    /// Has everything that was started ended; the report follows.
+    pub(crate) fn stop(&self) {
+        // SAFETY: signals a child of ours that has not been waited for.
+        let _ = unsafe { libc::kill(self.id, libc::SIGTERM) };
+    }
+
+    /// The report, if there is one within the time; an error where the supervisor is gone.
+    pub(crate) fn wait(&self, milliseconds: i32) -> Result<Option<Report>> {
+        let mut poll =
+            libc::pollfd { fd: self.reports.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one structure, which outlives the call.
+        if unsafe { libc::poll(&raw mut poll, 1, milliseconds) } <= 0 {
+            return Ok(None);
+        }
+        let mut bytes = [0_u8; 8];
+        let count = rustix::io::read(&self.reports, &mut bytes).unwrap_or(0);
+        if count < bytes.len() {
+            return Err(Error::new(Code::IoError, "what supervises the command was killed"));
+        }
+        let [a, b, c, d, rest @ ..] = bytes;
+        let value = i32::from_ne_bytes(rest);
+        Ok(Some(match i32::from_ne_bytes([a, b, c, d]) {
+            1 => Report::Failed { stage: Stage::Directory, errno: value },
+            2 => Report::Failed { stage: Stage::Restrict, errno: value },
+            3 => Report::Failed { stage: Stage::Run, errno: value },
+            _ => Report::Ended { status: value },
+        }))
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        let mut status = 0;
+        // SAFETY: a child of ours, waited for once. It ends after its report; one that does
+        // not would hold this thread for ever.
+        unsafe {
+            libc::kill(self.id, libc::SIGKILL);
+            while libc::waitpid(self.id, &raw mut status, 0) < 0
+                && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+            {}
+        }
+    }
+}
+
+fn failed(what: &str, why: &io::Error) -> Error {
+    Error::new(Code::IoError, format!("{what} for the command cannot be made: {why}"))
+}
+
+/// The life of the supervisor; it never returns to the host's code.
+fn supervise(
+    child: &mut Child<'_>,
+    stack: &mut [u8],
+    table: &mut ProcessTable,
+    host: i32,
+    sink: RawFd,
+) -> ! {
+    // SAFETY: between fork and exit: system calls alone, on memory that was made before.
+    // The stack is the child's own and is used until it runs its program, while this
+    // process is suspended (CLONE_VFORK).
+    unsafe {
+        libc::setpgid(0, 0);
+        libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM, 0, 0, 0);
+        if libc::getppid() != host {
+            libc::_exit(1);
+        }
+        let top = stack.as_mut_ptr().add(stack.len());
+        let top = top.sub(top as usize % 16).cast::<c_void>();
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let given = ptr::from_mut(child);
+        let id = libc::clone(start, top, flags, given.cast());
+        if id < 0 {
+            report(sink, Stage::Run as i32, errno());
+            libc::_exit(1);
+        }
+        let (stage, errno) = (
+            ptr::read_volatile(&raw const (*given).stage),
+            ptr::read_volatile(&raw const (*given).errno),
+        );
+        if errno != 0 {
+            report(sink, stage as i32, errno);
+            libc::_exit(1);
+        }
+        keep_only(sink);
+        wait_for_end(id);
+        let status = end_all(table, id);
+        report(SINK, 0, status);
+        libc::_exit(0)
+    }
+}
+
+/// Where the supervisor keeps its one descriptor.
+const SINK: RawFd = 0;
+
+/// Closes every descriptor but one, which gets another number: pipes and sockets of the
+/// host must not stay open because a command runs.
+unsafe fn keep_only(sink: RawFd) {
+    // SAFETY: descriptors of this process alone; nothing else uses them any more.
+    unsafe {
+        if sink != SINK {
+            libc::dup2(sink, SINK);
+        }
+        if libc::syscall(libc::SYS_close_range, 1_u32, u32::MAX, 0_u32) != 0 {
+            for number in 1..65_536 {
+                libc::close(number);
+            }
+        }
+    }
+}
+
+/// Waits until the command has ended, the host says so, or the host has ended. The
+/// command itself is not waited for here: its number stays its own.
+unsafe fn wait_for_end(id: libc::pid_t) {
+    // SAFETY: structures for the kernel to fill.
+    unsafe {
+        let mut wanted: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut wanted);
+        libc::sigaddset(&raw mut wanted, libc::SIGCHLD);
+        libc::sigaddset(&raw mut wanted, libc::SIGTERM);
+        loop {
+            loop {
+                let mut ended: libc::siginfo_t = std::mem::zeroed();
+                let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+                let none = libc::waitid(libc::P_ALL, 0, &raw mut ended, options) != 0;
+                match ended.si_pid() {
+                    _ if none => return,
+                    0 => break,
+                    one if one == id => return,
+                    other => {
+                        libc::waitpid(other, ptr::null_mut(), libc::WNOHANG);
+                    }
+                }
+            }
+            if libc::sigwaitinfo(&raw const wanted, ptr::null_mut()) == libc::SIGTERM {
+                return;
+            }
+        }
+    }
+}
+
+/// Kills whatever descends from this process until nothing is left. Gives the status of
+/// the command.
+unsafe fn end_all(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
+    let mut status = libc::SIGKILL;
+    // SAFETY: signals and waits; `id` has not been waited for, so the group is its own.
+    unsafe {
+        libc::kill(-id, libc::SIGKILL);
+        let mut wanted: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut wanted);
+        libc::sigaddset(&raw mut wanted, libc::SIGCHLD);
+        for _ in 0..MAX_SWEEPS {
+            loop {
+                let mut one = 0;
+                match libc::waitpid(-1, &raw mut one, libc::WNOHANG) {
+                    0 => break,
+                    -1 => return status,
+                    ended if ended == id => status = one,
+                    _ => {}
+                }
+            }
+            table.read(libc::getpid().cast_unsigned());
+            for process in table.descendants() {
+                libc::kill(process.cast_signed(), libc::SIGKILL);
+            }
+            let pause = libc::timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+            libc::sigtimedwait(&raw const wanted, ptr::null_mut(), &raw const pause);
+        }
+    }
+    status
+}
+
+unsafe fn report(sink: RawFd, kind: i32, value: i32) {
+    let mut bytes = [0_u8; 8];
+    bytes[..4].copy_from_slice(&kind.to_ne_bytes());
+    bytes[4..].copy_from_slice(&value.to_ne_bytes());
+    // SAFETY: the buffer outlives the call. A host that is gone reads no report.
+    let _ = unsafe { libc::write(sink, bytes.as_ptr().cast(), bytes.len()) };
+}
+
+fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// The first steps of the command, up to its program.
+extern "C" fn start(given: *mut c_void) -> c_int {
+    // SAFETY: the supervisor passes its `Child` and is suspended meanwhile.
+    let child = unsafe { &mut *given.cast::<Child<'_>>() };
+    let (stage, errno) = become_command(child.launch, &child.argv, &child.envp);
+    child.stage = stage;
+    child.errno = errno;
+    // SAFETY: ends this process alone, without the host's exit handlers.
+    unsafe { libc::_exit(127) }
+}
+
+/// Runs the program; gives where that failed.
+fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char]) -> (Stage, i32) {
+    // SAFETY: system calls on memory that outlives them.
+    unsafe {
+        libc::setsid();
+        seccomp::close_on_exec();
+        for (from, to) in [(&launch.input, 0), (&launch.output, 1), (&launch.errors, 2)] {
+            libc::dup2(from.as_raw_fd(), to);
+        }
+        if let Some(filter) = &launch.filter
+            && libc::dup2(filter.as_raw_fd(), FILTER_FD) < 0
+        {
+            return (Stage::Restrict, errno());
+        }
+        if libc::chdir(launch.directory.as_ptr()) != 0 {
+            return (Stage::Directory, errno());
+        }
+        if let Some(group) = &launch.group
+            && libc::write(group.as_raw_fd(), c"0".as_ptr().cast(), 1) != 1
+        {
+            return (Stage::Restrict, errno());
+        }
+        limit(&launch.limits, launch.tasks_of_user);
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        if let Some(restrictions) = &launch.restrictions
+            && let Err(why) = restrictions.take_on(true)
+        {
+            return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
+        }
+        // After the capabilities are gone: a change of credentials clears it.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        let mut seen = libc::ENOENT;
+        for program in &launch.programs {
+            libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr());
+            match errno() {
+                libc::ENOENT | libc::ENOTDIR => {}
+                libc::EACCES => seen = libc::EACCES,
+                other => return (Stage::Run, other),
+            }
+        }
+        (Stage::Run, seen)
+    }
+}
+
+/// The limits that the kernel keeps for each process or user. The others are counted.
+fn limit(limits: &Limits, tasks_of_user: Option<u64>) {
+    let set = |resource: libc::__rlimit_resource_t, value: u64| {
+        let bound = libc::rlimit { rlim_cur: value, rlim_max: value };
+        // SAFETY: a structure that outlives the call. A host with a lower limit keeps that.
+        let _ = unsafe { libc::setrlimit(resource, &raw const bound) };
+    };
+    set(libc::RLIMIT_CORE, 0);
+    if let Some(tasks) = tasks_of_user {
+        set(libc::RLIMIT_NPROC, tasks);
+    }
+    if limits.file_bytes > 0 {
+        set(libc::RLIMIT_FSIZE, limits.file_bytes);
+    }
+    if limits.memory > 0 {
+        // For one process; all of them together are counted.
+        set(libc::RLIMIT_DATA, limits.memory.saturating_mul(2));
+    }
+    if limits.cpu_seconds > 0 {
+        set(libc::RLIMIT_CPU, limits.cpu_seconds);
+    }
+}

@@ -1,0 +1,80 @@
+/**
+ * The one decision about a call: allowed, denied, or to be asked about.
+ *
+ * Sources are asked in order, and the first that has an opinion decides: the
+ * path policy, then the call rules. Grants, remembered approvals and the default
+ * are still asked by the pipeline itself.
+ *
+ * A call is what it names and what it reaches: the entries below a directory
+ * that it deletes, moves or copies, the places where they would come to lie, and
+ * what it does besides (a patch that deletes a file is a deletion).
+ */
+import type { Resolver } from "./resolve.ts";
+import { type CallRules, type Decision, type Place, type Rules, strictest } from "./rules.ts";
+
+/** What decided. `none`: no source had an opinion. */
+export type DecisionSourceName = "policy" | "rules" | "none";
+
+/** The decision about a call. */
+export type Verdict =
+  | { readonly decision: "allow"; readonly source: DecisionSourceName }
+  | { readonly decision: "deny"; readonly source: DecisionSourceName; readonly reason: string }
+  | { readonly decision: "ask"; readonly source: DecisionSourceName; readonly question: string };
+
+/** Something that a call does besides: another tool's work on one path. */
+export interface Effect {
+  readonly tool: string;
+  /** As the other tool would be given them. */
+  readonly args: object;
+  readonly place: Place;
+}
+
+/** A call, as it is decided about. */
+export interface CallFacts {
+  readonly tool: string;
+  readonly args: object;
+  /** Every path that it names or reaches. */
+  readonly places: readonly Place[];
+  readonly effects: readonly Effect[];
+  /** The paths of `places` that are no locations: the path policy has not seen them yet. */
+  readonly unchecked?: readonly string[];
+}
+
+/** One party that may decide; undefined where it has no opinion. */
+export type DecisionSource = (call: CallFacts) => Verdict | undefined;
+
+/** Decides about a call: the first source with an opinion counts. */
+export function decide(sources: readonly DecisionSource[], call: CallFacts): Verdict {
+  for (const source of sources) {
+    const verdict = source(call);
+    if (verdict !== undefined) return verdict;
+  }
+  return { decision: "allow", source: "none" };
+}
+
+/** The path policy: it denies what lies outside or is denied, and allows nothing by itself. */
+export function policySource(resolver: Pick<Resolver, "mayRead">): DecisionSource {
+  return ({ unchecked = [] }) =>
+    unchecked.every(resolver.mayRead)
+      ? undefined
+      : { decision: "deny", source: "policy", reason: "It lies outside the allowed roots." };
+}
+
+/** The call rules, as they hold for the call and for its effects. */
+export function rulesSource(rules: Rules): DecisionSource {
+  return ({ tool, args, places, effects }) => {
+    const own = decideAll(rules.forCall(tool, args), places);
+    const besides = effects.map((effect) => rules.forCall(effect.tool, effect.args).decide(effect.place));
+    // An effect can restrict a call; what allows it is a rule about the call.
+    const decision = strictest([own, ...besides.filter((one) => one === "deny" || one === "ask")]);
+    if (decision === undefined) return undefined;
+    if (decision === "deny") return { decision, source: "rules", reason: `A rule forbids ${tool} here.` };
+    if (decision === "ask")
+      return { decision, source: "rules", question: `A rule wants ${tool} to be asked about here.` };
+    return { decision, source: "rules" };
+  };
+}
+
+function decideAll(rules: CallRules, places: readonly Place[]): Decision | undefined {
+  return places.length === 0 ? rules.decide([]) : strictest(places.map((place) => rules.decide(place)));
+}

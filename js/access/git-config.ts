@@ -1,0 +1,76 @@
+/** Parses git's configuration files, as far as their values name places: `git help config`, "Syntax". */
+
+/** One variable: section, subsection and name joined by dots; section and name in lower case. */
+export interface GitVariable {
+  readonly key: string;
+  /** `true` where the name stands alone. */
+  readonly value: string;
+}
+
+/** A file larger than this is not a configuration. UTF-16 units. */
+const MAX_LENGTH = 1 << 20;
+const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
+const NAME = /^([A-Za-z][A-Za-z0-9-]*)\s*/;
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+
+/** The variables of a file, in their order. What git would not understand ends its line, and no more. */
+export function parseGitConfig(text: string): readonly GitVariable[] {
+  const variables: GitVariable[] = [];
+  if (text.length > MAX_LENGTH) return variables;
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .replaceAll("\r\n", "\n")
+    .split("\n");
+  let section = "";
+  for (let index = 0; index < lines.length; index++) {
+    let line = (lines[index] as string).trim();
+    const head = SECTION.exec(line);
+    if (head !== null) {
+      const [whole, name = "", subsection] = head;
+      section = name.toLowerCase();
+      if (subsection !== undefined) section += `.${subsection.replace(/\\(.)/g, "$1")}`;
+      line = line.slice(whole.length).trim();
+    }
+    const named = NAME.exec(line);
+    if (named === null || section === "") continue;
+    const key = `${section}.${(named[1] as string).toLowerCase()}`;
+    const rest = line.slice(named[0].length);
+    if (!rest.startsWith("=")) {
+      variables.push({ key, value: "true" });
+      continue;
+    }
+    let value = rest.slice(1);
+    // A backslash at the end joins the next line.
+    while (/(?:^|[^\\])(?:\\\\)*\\$/.test(value) && index + 1 < lines.length) {
+      value = value.slice(0, -1) + (lines[++index] as string);
+    }
+    variables.push({ key, value: readValue(value) });
+  }
+  return variables;
+}
+
+/** A value without quotes, escapes, comments and the blanks around it. */
+function readValue(written: string): string {
+  let value = "";
+  let quoted = false;
+  let kept = 0;
+  for (let at = 0; at < written.length; at++) {
+    const char = written[at] as string;
+    if (char === "\\") {
+      const next = written[++at] ?? "";
+      value += ESCAPES[next] ?? next;
+      kept = value.length;
+    } else if (char === '"') {
+      quoted = !quoted;
+      kept = value.length;
+    } else if (!quoted && (char === "#" || char === ";")) {
+      break;
+    } else if (quoted || !/\s/.test(char)) {
+      value += char;
+      kept = value.length;
+    } else if (value !== "") {
+      value += char;
+    }
+  }
+  return value.slice(0, kept);
+}

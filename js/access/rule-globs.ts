@@ -1,0 +1,142 @@
+/**
+ * The path of a rule as absolute globs, in the dialect of deny lists.
+ *
+ * A rule's path is anchored as a deny glob is: without a slash, or beginning
+ * with `**`, it holds at any depth below the cwd and below every root; with one
+ * it is relative to the cwd; an absolute one stands for itself. A glob that
+ * names everything in a directory (`vault/**`) names the directory as well.
+ */
+import { normalise } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { literalGlob, type SandboxPolicy } from "./policy.ts";
+
+/** Limits the globs that the braces of one rule may stand for. */
+const MAX_EXPANDED = 256;
+
+/** The globs of a rule's path. */
+export interface RuleGlobs {
+  /** Absolute deny globs: each covers what it matches and everything below that. */
+  readonly globs: readonly string[];
+  /** The literal directories that the globs begin with: nothing outside them matches. */
+  readonly prefixes: readonly string[];
+  /** Whether `/` itself is covered, which no glob can say. */
+  readonly coversSlash: boolean;
+}
+
+/** Where relative globs are anchored: real paths. */
+export type GlobBases = Pick<SandboxPolicy, "cwd" | "read" | "write">;
+
+/** Anchors the path of a rule. @throws FilewrightError INVALID_GLOB */
+export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
+  const globs = new Set<string>();
+  const prefixes = new Set<string>();
+  let coversSlash = false;
+  const add = (base: string, rest: string): void => {
+    prefixes.add(literalPrefix(base, rest));
+    if (rest !== "") globs.add(`${literalGlob(base)}/${rest}`);
+    else if (base !== "/") globs.add(literalGlob(base));
+    else {
+      globs.add("/**");
+      coversSlash = true;
+    }
+  };
+  for (const pattern of expandBraces(path)) {
+    if (pattern.startsWith("!")) throw invalid("cannot be negated; write \\! for a name that begins with !");
+    const names = pattern.split("/").filter((name) => name !== "" && name !== ".");
+    const up = names.findIndex((name) => name !== "..");
+    const climbs = up < 0 ? names.length : up;
+    const own = names.slice(climbs);
+    for (const base of basesOf(pattern, own, climbs, bases)) {
+      const rest = own.length === 1 && isFloating(pattern, own, climbs) ? `**/${own[0]}` : own.join("/");
+      add(base, rest);
+      const directory = rest.replace(/(?:^|\/)\*\*(?:\/\*\*)*(?:\/\*)?$/u, "");
+      if (directory !== rest) add(base, directory);
+    }
+  }
+  return { globs: [...globs], prefixes: [...prefixes], coversSlash };
+}
+
+function isFloating(pattern: string, names: readonly string[], climbs: number): boolean {
+  if (pattern.startsWith("/") || climbs > 0) return false;
+  return names[0] === "**" || (names.length === 1 && !pattern.startsWith("./"));
+}
+
+function basesOf(
+  pattern: string,
+  names: readonly string[],
+  climbs: number,
+  { cwd, read, write }: GlobBases,
+): readonly string[] {
+  if (pattern.startsWith("/")) return ["/"];
+  if (isFloating(pattern, names, climbs)) return [...new Set([cwd, ...(read ?? ["/"]), ...write])];
+  return [normalise(`${cwd}/${"../".repeat(climbs)}`).path];
+}
+
+/** The directory that holds everything a glob can match: the names before the first with a glob character. */
+function literalPrefix(base: string, rest: string): string {
+  const names = rest === "" ? [] : rest.split("/");
+  const first = names.findIndex((name) => /[*?[{]/u.test(name));
+  const literal = (first < 0 ? names : names.slice(0, first)).map((name) => name.replace(/\\(.)/gsu, "$1"));
+  return normalise([base, ...literal].join("/")).path;
+}
+
+/**
+ * A pattern without the braces that hold a slash: `{a/**,b}` becomes `a/**` and
+ * `b`, so that each has its own anchor. Other braces stay as they are.
+ */
+function expandBraces(path: string): readonly string[] {
+  const done: string[] = [];
+  const pending = [path];
+  for (let pattern = pending.pop(); pattern !== undefined; pattern = pending.pop()) {
+    const brace = firstBrace(pattern);
+    if (brace === undefined || !hasSlashInBraces(pattern)) {
+      done.push(pattern);
+      continue;
+    }
+    const { start, end, choices } = brace;
+    for (const choice of choices) pending.push(pattern.slice(0, start) + choice + pattern.slice(end));
+    if (done.length + pending.length > MAX_EXPANDED)
+      throw invalid(`stands for more than ${MAX_EXPANDED} globs`);
+  }
+  return done;
+}
+
+function hasSlashInBraces(pattern: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === "\\") at++;
+    else if (char === "{") depth++;
+    else if (char === "}") depth--;
+    else if (char === "/" && depth > 0) return true;
+  }
+  return false;
+}
+
+interface Brace {
+  readonly start: number;
+  readonly end: number;
+  readonly choices: readonly string[];
+}
+
+/** The first outermost pair of braces; undefined where there is none that is closed. */
+function firstBrace(pattern: string): Brace | undefined {
+  const choices: string[] = [];
+  let [start, from, depth] = [-1, 0, 0];
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === "\\") at++;
+    else if (char === "{" && depth++ === 0) [start, from] = [at, at + 1];
+    else if (char === "," && depth === 1) {
+      choices.push(pattern.slice(from, at));
+      from = at + 1;
+    } else if (char === "}" && depth > 0 && --depth === 0) {
+      return { start, end: at + 1, choices: [...choices, pattern.slice(from, at)] };
+    }
+  }
+  return undefined;
+}
+
+function invalid(why: string): FilewrightError {
+  return new FilewrightError("INVALID_GLOB", `glob ${why}`);
+}

@@ -1,0 +1,55 @@
+/** A secret key in a file of its own: made once, by whichever process is first, and readable by its owner alone. */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import process from "node:process";
+import { failure } from "./failure.ts";
+
+const { O_NOFOLLOW, O_RDONLY } = constants;
+
+/** The length of a key, in bytes. */
+export const KEY_BYTES = 32;
+
+/**
+ * The key in a file. It is written beside the file and then linked to its name, so that no
+ * process sees a part of it and all that start at once agree on one.
+ * @throws FilewrightError INVALID_ARGUMENT where others can read it, or it is no key
+ */
+export function readOrMakeKey(path: string): Buffer {
+  if (!existsSync(path)) {
+    const made = `${path}.${randomBytes(8).toString("hex")}`;
+    writeFileSync(made, randomBytes(KEY_BYTES), { mode: 0o600, flag: "wx" });
+    try {
+      linkSync(made, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      unlinkSync(made);
+    }
+  }
+  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW);
+  try {
+    const stat = fstatSync(descriptor);
+    const own = process.getuid?.();
+    const isOurs = own === undefined || own === 0 || stat.uid === own;
+    if (!stat.isFile() || (stat.mode & 0o077) !== 0 || !isOurs || stat.size !== KEY_BYTES) {
+      throw failure(
+        "INVALID_ARGUMENT",
+        path,
+        "is no key of ours alone: others can read it, or it is damaged",
+      );
+    }
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * The strict tier on Linux: bubblewrap. A command has mounts, processes and a network of
+ * its own; it sees only what is mounted, and what a policy forbids is covered by an empty
+ * file or directory, or mounted read-only.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FilewrightError, makeError } from "../engine/errors.ts";
+import { isWithin } from "./paths.ts";
+import { type Cleanup, cleanUp } from "./sandbox-cleanup.node.ts";
+import {
+  callNative,
+  type HiddenEntry,
+  nativeLimits,
+  type NativeSpec,
+  runNative,
+  sandboxAddon,
+  scanMade,
+  type ScanResult,
+  scanPlaces,
+} from "./sandbox-native.node.ts";
+import {
+  hasHome,
+  homeDirectories,
+  inBoth,
+  kindOf,
+  linkTarget,
+  privateFiles,
+  realOrNone,
+  readsWithin,
+} from "./sandbox-places.node.ts";
+import type { CommandLimits, CommandPolicy, SandboxProvider, SandboxStatus } from "./sandbox.ts";
+
+/** How {@link bubblewrapSandbox} is made. Paths are absolute. */
+export interface BubblewrapOptions {
+  readonly writableRoots: readonly string[];
+  /** Null for everything; `policy`: the directories of the system and what a policy lets read. */
+  readonly readRoots: readonly string[] | null | "policy";
+  /** Besides, with `policy`; null for everything. */
+  readonly extraRead?: readonly string[] | null | undefined;
+  /** Not to be changed though a writable root holds them. */
+  readonly readOnlyPaths: readonly string[];
+  readonly network: boolean;
+  readonly limits: CommandLimits | undefined;
+  readonly degrade: "refuse" | "allow" | undefined;
+  /** The program. */
+  readonly bubblewrap: string | undefined;
+  /** Holds besides, where a workspace has said what it wants. */
+  readonly policy?: CommandPolicy | undefined;
+}
+
+/** What a provider works with. */
+interface Resolved extends Omit<BubblewrapOptions, "readRoots"> {
+  readonly readRoots: readonly string[] | null;
+}
+
+/** Each cover is a mount, and bubblewrap takes them one by one. */
+const MAX_COVERS = 4_096;
+/** The descriptor that the addon gives the filter of system calls by. */
+const FILTER_FD = "9";
+/** How deep secrets are looked for in a home directory: `.config/gh` is two names deep. */
+const HOME_DEPTH = 2;
+/** Files in memory count for no process, so they are bounded by the size of their file system. */
+const TEMPORARY_BYTES = String(256 * 1024 * 1024);
+/** What a command has where it does not see the home directory: a file system of its own. */
+const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
+const NOTHING_FOUND: ScanResult = Object.freeze({ hidden: [], protected: [], repositories: [] });
+
+/**
+ * Commands in namespaces of their own.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where bubblewrap is missing or may make no namespaces
+ */
+export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
+  const program = options.bubblewrap ?? "bwrap";
+  const resolved = resolveReads(options);
+  const trial = [...viewOf(resolved), ...namespaces(options.network), "--", "true"];
+  const tried = spawnSync(program, trial, { encoding: "utf8" });
+  if (tried.status !== 0) {
+    const missing = tried.error !== undefined;
+    const why = missing ? "it is not installed" : tried.stderr.trim().split("\n", 1)[0];
+    throw new FilewrightError("SANDBOX_SETUP_FAILED", `bubblewrap cannot be used: ${why}.`, {
+      complete: true,
+      hint: missing
+        ? 'install the package bubblewrap, or accept less with degrade: "allow"'
+        : 'allow unprivileged user namespaces on this machine, or accept less with degrade: "allow"',
+    });
+  }
+  return provider(options, program);
+}
+
+function resolveReads(options: BubblewrapOptions): Resolved {
+  const { readRoots, policy, extraRead } = options;
+  return { ...options, readRoots: readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots };
+}
+
+function provider(given: BubblewrapOptions, program: string): SandboxProvider {
+  const native = sandboxAddon();
+  const options = resolveReads(given);
+  const { network, policy } = options;
+  const limits = nativeLimits(options.limits);
+  const bare: NativeSpec = { read: null, write: [], network, bare: true, limits };
+  const forks = callNative(() => native.sandboxStatus(JSON.stringify({ ...bare, degrade: true })))[3];
+  const status: SandboxStatus = Object.freeze({
+    tier: "bubblewrap",
+    files: "enforced",
+    network: network ? "none" : "enforced",
+    policy: policy === undefined ? "none" : "enforced",
+    processes: "enforced",
+    limits: forks === 1 ? "enforced" : "partial",
+  });
+  const cleaned = async (before: ScanResult): Promise<Partial<Cleanup>> => {
+    if (policy?.protect !== true) return {};
+    return cleanUp(before, await scanMade(native, policy, options.writableRoots));
+  };
+  return Object.freeze<SandboxProvider>({
+    status,
+    degrade: options.degrade,
+    within: (next) =>
+      provider(
+        {
+          ...given,
+          policy: next,
+          writableRoots: inBoth(
+            options.writableRoots.flatMap((root) => realOrNone(root) ?? []),
+            next.write,
+          ),
+        },
+        program,
+      ),
+    async run(command) {
+      const { writableRoots } = options;
+      const before = policy === undefined ? NOTHING_FOUND : await scanPlaces(native, policy, writableRoots);
+      const elsewhere = policy === undefined ? [] : await hiddenElsewhere(native, options, policy);
+      const covers = makeCovers();
+      try {
+        const argv = [
+          program,
+          ...viewOf(options),
+          ...coversOf(options, [...before.hidden, ...elsewhere], before, covers),
+          ...namespaces(network),
+          ...(network ? [] : ["--seccomp", FILTER_FD]),
+          ...["--chdir", command.cwd, "--"],
+          ...command.argv,
+        ];
+        const env = options.readRoots === null || hasHome(given.policy?.read ?? []) ? {} : PRIVATE_HOME;
+        const outside = { ...command, cwd: "/", env: { ...env, ...command.env } };
+        const outcome = await runNative(native, bare, argv, outside);
+        checkStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
+        return { ...outcome, ...(await cleaned(before)) };
+      } catch (error) {
+        // A command that was cancelled has made things too.
+        await cleaned(before);
+        throw error;
+      } finally {
+        rmSync(covers.base, { recursive: true, force: true });
+      }
+    },
+  });
+}
+
+/** What a command sees, before anything is covered. Later mounts lie over earlier ones. */
+function viewOf({ readRoots, writableRoots, network }: Resolved): readonly string[] {
+  const bound = (path: string): readonly string[] => {
+    const target = linkTarget(path);
+    return target === undefined ? ["--ro-bind-try", path, path] : ["--symlink", target, path];
+  };
+  const temporary = (path: string): readonly string[] => ["--size", TEMPORARY_BYTES, "--tmpfs", path];
+  return [
+    ...(readRoots === null ? ["--ro-bind", "/", "/"] : temporary("/tmp")),
+    // The sockets of services are there: one of them can run a program outside.
+    ...temporary("/run"),
+    ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
+    ...sorted(readRoots ?? []).flatMap(bound),
+    ...["--dev", "/dev", ...temporary("/dev/shm"), "--proc", "/proc"],
+    ...sorted(writableRoots).flatMap((path) => ["--bind", path, path]),
+    ...["--remount-ro", "/dev", "--remount-ro", "/run", "--remount-ro", "/"],
+  ];
+}
+
+function namespaces(network: boolean): readonly string[] {
+  return [
+    ...["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...(network ? [] : ["--unshare-net"]),
+    ...["--die-with-parent", "--cap-drop", "ALL"],
+  ];
+}
+
+/** Secrets and our own state, outside the roots. */
+async function hiddenElsewhere(
+  native: ReturnType<typeof sandboxAddon>,
+  { readRoots, writableRoots }: Resolved,
+  policy: CommandPolicy,
+): Promise<readonly HiddenEntry[]> {
+  const places = readRoots ?? ["/"];
+  const isSeen = (path: string): boolean =>
+    places.some((place) => isWithin(path, place)) || writableRoots.some((root) => isWithin(path, root));
+  const named = [...privateFiles(), ...(policy.stateDir === undefined ? [] : [policy.stateDir])];
+  const entries = named
+    .filter((path) => isSeen(path) && kindOf(path) !== "missing")
+    .map((path) => ({ path, directory: kindOf(path) === "directory" }));
+  const outside = (path: string): boolean => !writableRoots.some((root) => isWithin(path, root));
+  const rules = { ...policy, protect: false };
+  const found = [
+    await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
+    await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: HOME_DEPTH }),
+  ];
+  const hidden = found.flatMap((one) => one.hidden).filter(({ path }) => isSeen(path) && outside(path));
+  return [...entries, ...hidden];
+}
+
+interface Covers {
+  readonly base: string;
+  readonly file: string;
+  readonly directory: string;
+}
+
+/** An empty file and an empty directory, which lie over what is hidden. */
+function makeCovers(): Covers {
+  const base = mkdtempSync(join(tmpdir(), "filewright-cover-"));
+  const [file, directory] = [join(base, "file"), join(base, "directory")];
+  writeFileSync(file, "", { mode: 0o444 });
+  mkdirSync(directory, { mode: 0o555 });
+  return { base, file, directory };
+}
+
+/** Mounts over what is hidden and what is protected, directories before what they hold. */
+function coversOf(
+  { readOnlyPaths, policy }: Resolved,
+  hidden: readonly HiddenEntry[],
+  found: ScanResult,
+  covers: Covers,
+): readonly string[] {
+  const mounts = new Map<string, string>();
+  for (const path of readOnlyPaths) if (kindOf(path) !== "missing") mounts.set(path, path);
+  if (policy?.protect === true) {
+    for (const { path, type } of found.protected) if (type !== "link") mounts.set(path, path);
+    for (const { path, kind } of found.repositories) if (kind === "file") mounts.set(path, path);
+  }
+  for (const { path, directory } of hidden) mounts.set(path, directory ? covers.directory : covers.file);
+  if (mounts.size > MAX_COVERS) {
+    throw makeError(
+      "SANDBOX_SETUP_FAILED",
+      `${mounts.size} secret, denied and protected places are too many to be covered for a command`,
+      { hint: `narrow access.write; at most ${MAX_COVERS} are covered` },
+    );
+  }
+  const isBelowHidden = (path: string): boolean =>
+    hidden.some((one) => one.directory && one.path !== path && isWithin(path, one.path));
+  return sorted([...mounts.keys()])
+    .filter((path) => !isBelowHidden(path))
+    .flatMap((path) => ["--ro-bind", mounts.get(path) ?? path, path]);
+}
+
+const sorted = (paths: readonly string[]): readonly string[] => [...paths].sort();
+
+/** Bubblewrap's own failures, which would look like the command's. */
+function checkStarted(exitCode: number | null, stderr: string, program: string): void {
+  if (exitCode !== 1 || !stderr.startsWith("bwrap: ")) return;
+  const line = stderr.split("\n", 1)[0] ?? "";
+  const missing = /^bwrap: execvp .*: (No such file or directory|Permission denied)$/u.exec(line);
+  if (missing?.[1] === "Permission denied")
+    throw makeError("PERMISSION_DENIED", `${program} cannot be run: permission denied`, {});
+  if (missing !== null) throw makeError("NOT_FOUND", `${program} cannot be run: it was not found`, {});
+  throw makeError("SANDBOX_SETUP_FAILED", `the command was not started: ${line.slice(7)}`, {});
+}

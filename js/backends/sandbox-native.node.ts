@@ -1,0 +1,165 @@
+/** The calls of the native addon about commands: running one, and scanning for what it may not touch. */
+import { totalmem } from "node:os";
+import process from "node:process";
+import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { loadNative, type NativeBinding } from "../engine/native.node.ts";
+import { unpack } from "../engine/unpack.ts";
+import { checkSignal } from "./failure.ts";
+import { inheritedEnv } from "./sandbox-process.node.ts";
+import type { CommandLimits, CommandPolicy, SandboxCommand, SandboxOutcome } from "./sandbox.ts";
+
+/** What a command may do, as the addon takes it; `crates/sandbox/src/spec.rs`. */
+export interface NativeSpec {
+  /** Null for everything but `/proc` of others and devices. */
+  readonly read: readonly string[] | null;
+  readonly write: readonly string[];
+  /** Not to be read, outside `write`. */
+  readonly exclude?: readonly string[];
+  readonly network: boolean;
+  readonly degrade?: boolean;
+  readonly withoutLandlock?: boolean;
+  /** Nothing is restricted: the program does that itself, and is given the filter at descriptor 9. */
+  readonly bare?: boolean;
+  readonly limits: Readonly<Record<string, number>>;
+}
+
+/** An entry that commands may not see. */
+export interface HiddenEntry {
+  readonly path: string;
+  readonly directory: boolean;
+}
+
+/** An entry that commands may not change. Equal ids are the same entry. */
+export interface ProtectedEntry {
+  readonly path: string;
+  /** The bytes of a path that is not UTF-8, in hexadecimal. Only after a command. */
+  readonly bytes?: string;
+  readonly type: "file" | "directory" | "link" | "other";
+  readonly id: string;
+}
+
+/** A repository. `file`: a `.git` that names the directory of one. */
+export interface RepositoryEntry {
+  readonly path: string;
+  /** The bytes of a path that is not UTF-8, in hexadecimal. Only after a command. */
+  readonly bytes?: string;
+  readonly kind: "git" | "bare" | "module" | "worktree" | "file";
+  readonly id: string;
+}
+
+/** What a scan found. */
+export interface ScanResult {
+  readonly hidden: readonly HiddenEntry[];
+  readonly protected: readonly ProtectedEntry[];
+  readonly repositories: readonly RepositoryEntry[];
+}
+
+const DEFAULT_PROCESSES = 2_048;
+const DEFAULT_FILE_BYTES = 4 * 1024 ** 3;
+
+/** The limits with their defaults, as the addon takes them: 0 is none. */
+export function nativeLimits(limits: CommandLimits = {}): NativeSpec["limits"] {
+  const available = process.constrainedMemory?.() ?? 0;
+  const memory = available > 0 ? Math.min(available, totalmem()) : totalmem();
+  return Object.freeze({
+    processes: limits.processes ?? DEFAULT_PROCESSES,
+    memory: limits.memoryBytes ?? Math.floor(memory / 2),
+    fileBytes: limits.fileBytes ?? DEFAULT_FILE_BYTES,
+    cpuSeconds: limits.cpuSeconds ?? 0,
+  });
+}
+
+/** @throws FilewrightError SANDBOX_SETUP_FAILED where the addon does not load */
+export function sandboxAddon(): NativeBinding {
+  const loaded = loadNative();
+  if ("binding" in loaded) return loaded.binding;
+  throw new FilewrightError("SANDBOX_SETUP_FAILED", loaded.reason, { hint: "run: npm run build" });
+}
+
+/** Runs `argv` in place of the command's own. @throws as {@link SandboxProvider.run} */
+export async function runNative(
+  native: NativeBinding,
+  spec: NativeSpec,
+  argv: readonly string[],
+  { cwd, env, timeoutMs, maxOutputBytes, signal }: SandboxCommand,
+): Promise<SandboxOutcome> {
+  checkSignal(signal, cwd);
+  const command = JSON.stringify({
+    argv,
+    cwd,
+    env: { ...inheritedEnv(), ...env },
+    timeoutMs,
+    maxOutput: maxOutputBytes,
+  });
+  const token = signal === undefined ? undefined : new native.Cancel();
+  const cancel = (): void => token?.cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    const packed = unpack(await native.sandboxRun(JSON.stringify(spec), command, token).catch(rethrow));
+    const [exitCode, ended] = [packed.num(), packed.num()];
+    const outcome = {
+      exitCode: exitCode < 0 ? null : exitCode,
+      signal: ended === 0 ? null : ended,
+      timedOut: packed.flag(),
+      truncated: packed.flag(),
+      stdout: packed.str(),
+      stderr: packed.str(),
+    };
+    const exceeded = packed.str();
+    return exceeded === "processes" || exceeded === "memory" ? { ...outcome, exceeded } : outcome;
+  } finally {
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/**
+ * Finds what a policy keeps from commands, in `directories` and below, at most `depth` names deep.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where a place cannot be told or masked
+ */
+export async function scanPlaces(
+  native: NativeBinding,
+  policy: CommandPolicy,
+  directories: readonly string[],
+  { depth }: { readonly depth?: number } = {},
+): Promise<ScanResult> {
+  return scan(native, policy, directories, { depth: depth ?? null });
+}
+
+/**
+ * Finds protected places and repositories after a command. It goes on where something cannot
+ * be told: a command must not be able to hide one place by making another.
+ */
+export async function scanMade(
+  native: NativeBinding,
+  policy: CommandPolicy,
+  directories: readonly string[],
+): Promise<ScanResult> {
+  return scan(native, { ...policy, deny: [], secrets: false }, directories, { lenient: true });
+}
+
+async function scan(
+  native: NativeBinding,
+  policy: CommandPolicy,
+  directories: readonly string[],
+  more: object,
+): Promise<ScanResult> {
+  const { cwd, deny, protect, secrets, places = [] } = policy;
+  const roots = [...new Set([...(policy.read ?? []), ...policy.write])];
+  const spec = JSON.stringify({ cwd, roots, scan: directories, deny, protect, secrets, places, ...more });
+  return JSON.parse(await native.sandboxScan(spec).catch(rethrow)) as ScanResult;
+}
+
+/** Runs a synchronous call of the addon; its refusals become ours. */
+export function callNative<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    return rethrow(error);
+  }
+}
+
+/** The addon's error in whole sentences: there is no path for it to be about. */
+export function rethrow(thrown: unknown): never {
+  const { code, message, hint, details } = fromEngine(thrown);
+  throw makeError(code, message, { hint, details });
+}

@@ -1,0 +1,49 @@
+/** The walk over everything below a directory, for any backend. Links are never followed. */
+import { FilewrightError } from "../engine/errors.ts";
+import type { FsBackend, FsEntry } from "./backend.ts";
+import { checkSignal } from "./failure.ts";
+import { sortCodePoints } from "./paths.ts";
+
+/** Everything below a directory, by full path in code-point order, parents before their content. */
+export async function* walkTree(
+  backend: Pick<FsBackend, "listDir">,
+  root: string,
+  signal?: AbortSignal,
+): AsyncGenerator<FsEntry> {
+  const levels = [{ entries: pathOrder(await backend.listDir(root)), at: 0 }];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    checkSignal(signal, root);
+    const entry = level.entries[level.at++];
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    yield entry;
+    if (entry.type === "dir") levels.push({ entries: pathOrder(await childrenOf(backend, entry)), at: 0 });
+  }
+}
+
+/** The regular files below a directory, as {@link walkTree} meets them. */
+export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: string): AsyncGenerator<string> {
+  for await (const entry of walkTree(backend, root)) if (entry.type === "file") yield entry.path;
+}
+
+/** The entries of a directory that was listed a moment ago; none when it has gone meanwhile. */
+async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): Promise<readonly FsEntry[]> {
+  try {
+    return await backend.listDir(entry.path);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+/** Entries in the order in which the full paths of everything below them come out sorted. */
+function pathOrder(entries: readonly FsEntry[]): readonly FsEntry[] {
+  const byKey = new Map(entries.map((entry) => [entry.isDir ? `${entry.name}/` : entry.name, entry]));
+  return sortCodePoints([...byKey.keys()]).map((key) => byKey.get(key) as FsEntry);
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof FilewrightError && (error.code === "NOT_FOUND" || error.code === "NOT_DIRECTORY");
+}

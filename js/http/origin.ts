@@ -1,0 +1,59 @@
+/**
+ * The check of the Host and Origin headers.
+ *
+ * Any page can make a browser send requests to this machine under a name of its own (DNS rebinding), so both
+ * headers are checked before anything else, also on loopback.
+ */
+
+/** Under which names a server is reached, and from which pages. */
+export interface Origins {
+  /** Names and addresses in the Host header, without ports. Those of loopback are always allowed. */
+  readonly hosts: readonly string[];
+  /** Origins of pages that may use the server, such as `https://app.example`. */
+  readonly origins: readonly string[];
+}
+
+/** Checks where a request comes from. */
+export interface OriginGuard {
+  /** Why the request is refused; undefined where it is not. */
+  refusal(headers: Headers): string | undefined;
+  /** The headers that let a page of an allowed origin read the answer. */
+  crossOrigin(headers: Headers): Readonly<Record<string, string>>;
+}
+
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+const REQUEST_HEADERS =
+  "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name, last-event-id";
+
+/** Makes the check. */
+export function originGuard(options: Origins): OriginGuard {
+  const hosts = new Set([...LOOPBACK, ...options.hosts.map((host) => host.toLowerCase())]);
+  const origins = new Set(options.origins);
+  return {
+    refusal(headers) {
+      const host = nameIn(headers.get("host"));
+      if (host === undefined || !hosts.has(host)) return "this host name is not served";
+      const origin = headers.get("origin");
+      // The Host header was just found to be ours, so a page of this very server is allowed.
+      const isOwn = origin === `http://${headers.get("host")}`;
+      return origin === null || isOwn || origins.has(origin) ? undefined : "this origin is not allowed";
+    },
+    crossOrigin(headers) {
+      const origin = headers.get("origin");
+      if (origin === null || !origins.has(origin)) return {};
+      return {
+        "access-control-allow-origin": origin,
+        "access-control-allow-methods": "GET, POST, DELETE",
+        "access-control-allow-headers": REQUEST_HEADERS,
+        "access-control-expose-headers": "www-authenticate, mcp-session-id",
+        "access-control-max-age": "600",
+        vary: "origin",
+      };
+    },
+  };
+}
+
+/** The name in a Host header; undefined where it is none. */
+function nameIn(host: string | null): string | undefined {
+  return /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/iu.exec(host ?? "")?.[1]?.toLowerCase();
+}

@@ -1,0 +1,266 @@
+/**
+ * The HTTP server behind the MCP server and the approval desk: from a port to a function of `Request` and
+ * `Response`, with the checks and bounds that both need. Who may ask for what is decided in that function.
+ *
+ * Checked here, before the function is called: the request target, the method, the Host and Origin headers,
+ * the number of requests and the size of the body. Bounded while it runs: the time that a request may take to
+ * arrive and an answer to be read, the bytes of each body and of all together, the connections.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { bodyCounter } from "./body.node.ts";
+import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
+import { type Origins, originGuard } from "./origin.ts";
+import { fulfilledWithin } from "./within.ts";
+
+/** Where and how a server listens. */
+export interface HttpServerOptions extends Partial<Origins> {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Overrides of {@link HTTP_LIMITS}. */
+  readonly limits?: Partial<HttpLimits> | undefined;
+  /** Makes the answer to a request that is refused here; default: the message as text. */
+  readonly refuse?: ((status: number, message: string) => Response) | undefined;
+  /** Told what the function threw; the client is answered with 500. */
+  readonly onerror?: ((error: unknown) => void) | undefined;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  /** Such as `http://127.0.0.1:34567`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Ends in order: requests that have arrived are answered, then the port and every idle connection are closed.
+   * Resolves to false where requests were still being answered after `graceMs` milliseconds.
+   */
+  drain(graceMs: number): Promise<boolean>;
+  /** Closes the port and cuts every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * A draining server still takes connections for so long, and then until none came for {@link QUIET_MS}: what the
+ * kernel has accepted already is answered. Milliseconds.
+ */
+const LINGER_MS = 500;
+const QUIET_MS = 100;
+const MAX_LINGER_MS = 5000;
+/** How often Node looks for requests that take too long. Milliseconds. */
+const CHECK_MS = 2000;
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
+
+/** Listens. Rejects where the port cannot be had. */
+export async function listen(
+  answer: (request: Request) => Promise<Response>,
+  options: HttpServerOptions,
+): Promise<HttpServer> {
+  const limits: HttpLimits = { ...HTTP_LIMITS, ...options.limits };
+  const guard = originGuard({ hosts: options.hosts ?? [], origins: options.origins ?? [] });
+  const bodies = bodyCounter(limits);
+  const refuse = options.refuse ?? ((status, message) => new Response(`${message}\n`, { status }));
+  const settled = new Set<() => void>();
+  let running = 0;
+  /** Connections and requests that ever came. */
+  let arrived = 0;
+  let isDraining = false;
+
+  /** Why a request is not handed on; undefined where it is. */
+  const refusalOf = (incoming: IncomingMessage, headers: Headers): Response | undefined => {
+    const foreign = guard.refusal(headers);
+    if (foreign !== undefined) return refuse(403, foreign);
+    // `//host/path` and whole URLs would name another server than the one that was reached.
+    if (!/^\/(?!\/)/u.test(incoming.url ?? "")) return refuse(400, "the request target must be a path");
+    if (!METHODS.includes(incoming.method ?? "")) return refuse(405, "this method is not served");
+    if (running > limits.requests) return busy(refuse, "too many requests are being answered");
+    const length = Number(headers.get("content-length") ?? 0);
+    const status = bodies.refusedWith(length);
+    return status === undefined ? undefined : tooLarge(refuse, status, limits);
+  };
+
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    const headers = headersOf(incoming);
+    const body = bodies.read(incoming);
+    try {
+      const response =
+        refusalOf(incoming, headers) ??
+        (await answer(requestOf(incoming, headers, body.stream, gone.signal)).catch((error: unknown) => {
+          if (body.refusedWith() === undefined && !gone.signal.aborted) options.onerror?.(error);
+          return refuse(500, "the server failed; its log says why");
+        }));
+      const status = body.refusedWith();
+      const sent = status === undefined ? response : tooLarge(refuse, status, limits);
+      if (sent !== response) await response.body?.cancel();
+      outgoing.writeHead(sent.status, {
+        ...Object.fromEntries(sent.headers),
+        ...guard.crossOrigin(headers),
+        ...(isDraining ? { connection: "close" } : {}),
+      });
+      outgoing.flushHeaders();
+      if (sent.body !== null) await send(sent.body, outgoing, gone.signal, limits.unreadMs);
+      outgoing.end();
+    } finally {
+      body.release();
+    }
+  };
+
+  const server = createServer(
+    {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: Math.min(CHECK_MS, limits.headersMs, limits.requestMs),
+    },
+    (incoming, outgoing) => {
+      running += 1;
+      arrived += 1;
+      connections.use(incoming.socket, outgoing);
+      outgoing.once("close", () => {
+        running -= 1;
+        if (running === 0) for (const settle of settled) settle();
+      });
+      respond(incoming, outgoing).catch(() => {
+        if (outgoing.headersSent) outgoing.destroy();
+        else outgoing.writeHead(400, { connection: "close" }).end();
+      });
+    },
+  );
+  const connections = boundConnections(limits.connections);
+  server.on("connection", (socket) => {
+    arrived += 1;
+    connections.add(socket);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const name = options.host.includes(":") ? `[${options.host}]` : options.host;
+  return {
+    url: `http://${name}:${port}`,
+    port,
+    async drain(graceMs) {
+      isDraining = true;
+      await delay(LINGER_MS);
+      for (let left = MAX_LINGER_MS, seen = -1; seen !== arrived && left > 0; left -= QUIET_MS) {
+        seen = arrived;
+        await delay(QUIET_MS);
+      }
+      server.close();
+      connections.closeIdle();
+      if (running === 0) return true;
+      return fulfilledWithin(new Promise<void>((resolve) => settled.add(resolve)), graceMs);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+type Refuse = (status: number, message: string) => Response;
+
+function tooLarge(refuse: Refuse, status: number, { bodyBytes }: HttpLimits): Response {
+  return status === 503
+    ? busy(refuse, "too many bytes of requests are being answered")
+    : refuse(status, `a request body may have ${bodyBytes} bytes`);
+}
+
+function busy(refuse: Refuse, message: string): Response {
+  const response = refuse(503, `${message}; try again in a second`);
+  response.headers.set("retry-after", "1");
+  return response;
+}
+
+/**
+ * Keeps at most `most` connections. The oldest without a request in work makes room for a new one, so that
+ * clients which open connections and say nothing keep nobody out.
+ */
+function boundConnections(most: number): {
+  add(socket: Socket): void;
+  use(socket: Socket, outgoing: ServerResponse): void;
+  /** Closes every connection without a request in work. */
+  closeIdle(): void;
+} {
+  const open = new Set<Socket>();
+  const idle = new Set<Socket>();
+  const inWork = new Map<Socket, number>();
+  return {
+    add(socket) {
+      open.add(socket);
+      idle.add(socket);
+      socket.once("close", () => {
+        open.delete(socket);
+        idle.delete(socket);
+        inWork.delete(socket);
+      });
+      if (open.size <= most) return;
+      const [oldest = socket] = idle;
+      open.delete(oldest);
+      idle.delete(oldest);
+      oldest.destroy();
+    },
+    use(socket, outgoing) {
+      inWork.set(socket, (inWork.get(socket) ?? 0) + 1);
+      idle.delete(socket);
+      outgoing.once("close", () => {
+        const left = (inWork.get(socket) ?? 1) - 1;
+        if (left > 0) return void inWork.set(socket, left);
+        inWork.delete(socket);
+        if (open.has(socket)) idle.add(socket);
+      });
+    },
+    closeIdle() {
+      for (const socket of [...idle]) socket.destroy();
+    },
+  };
+}
+
+/** Writes a body as fast as the client reads it. */
+async function send(
+  body: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  gone: AbortSignal,
+  unreadMs: number,
+): Promise<void> {
+  const reader = body.getReader();
+  const stop = (): void => void reader.cancel().catch(() => {});
+  // A client that went away ends the stream, and with it the work behind it.
+  gone.addEventListener("abort", stop, { once: true });
+  try {
+    for (let chunk = await reader.read(); chunk.done !== true; chunk = await reader.read()) {
+      if (gone.aborted) return;
+      if (outgoing.write(chunk.value)) continue;
+      const late = setTimeout(() => outgoing.destroy(), unreadMs);
+      await once(outgoing, "drain", { signal: gone }).finally(() => clearTimeout(late));
+    }
+  } catch (error) {
+    stop();
+    throw error;
+  } finally {
+    gone.removeEventListener("abort", stop);
+  }
+}
+
+function headersOf(incoming: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(incoming.headers))
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  return headers;
+}
+
+function requestOf(
+  incoming: IncomingMessage,
+  headers: Headers,
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Request {
+  const method = incoming.method ?? "GET";
+  const body = method === "GET" || method === "HEAD" ? {} : { body: stream, duplex: "half" };
+  return new Request(`http://server${incoming.url}`, { method, headers, signal, ...body } as RequestInit);
+}

@@ -1,0 +1,155 @@
+/**
+ * Rollbacks that are made up for: of processes that ended amid a change, and of this process where something, such as
+ * a full disk, stood against it.
+ */
+import type { FsBackend } from "../backends/backend.ts";
+import { parentOf } from "../backends/paths.ts";
+import { asidesOf, discard, rollBack } from "./rollback.ts";
+import { type Entry, type Header, pathsOf, readSteps, type Step } from "./step.ts";
+import type { JournalStore, Log, StoredLog } from "./store.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What was found when a store was opened. */
+export interface Recovery {
+  /** Changes that were cut and have been rolled back. */
+  readonly rolledBack: number;
+  /** Records of which nothing was made by us, and that were left alone. */
+  readonly ignored: number;
+  /** Records that were damaged: of each the part before the damage has been rolled back, and the record is kept aside. */
+  readonly damaged: number;
+  /** Paths that somebody changed after the cut, and that were left to them. */
+  readonly conflicts: readonly string[];
+}
+
+/** Runs an action with paths locked. */
+export type Locked = <T>(paths: readonly string[], action: () => Promise<T>) => Promise<T>;
+
+/** A rollback of this process that is not complete. */
+interface Unfinished {
+  readonly transaction: Transaction;
+  readonly log: Log | undefined;
+}
+
+/** The rollbacks of this process that are not complete, for all workspaces of one store. */
+export class Retries {
+  readonly #unfinished = new Set<Unfinished>();
+
+  get isEmpty(): boolean {
+    return this.#unfinished.size === 0;
+  }
+
+  add(transaction: Transaction, log: Log | undefined): void {
+    this.#unfinished.add({ transaction, log });
+  }
+
+  /** Tries those again whose paths are meant. What fails again waits for the next time. */
+  async run(fs: FsBackend, isMeant: (paths: readonly string[]) => boolean, locked: Locked): Promise<void> {
+    for (const each of [...this.#unfinished]) {
+      const own = pathsOf(each.transaction.steps);
+      if (!isMeant(own)) continue;
+      this.#unfinished.delete(each);
+      try {
+        const { failed } = await locked(own, () => each.transaction.rollBack(0, fs));
+        if (failed.length > 0) this.#unfinished.add(each);
+        else await each.log?.close(null);
+      } catch {
+        this.#unfinished.add(each); // Somebody holds a lock.
+      }
+    }
+  }
+}
+
+const byStore = new WeakMap<JournalStore, Retries>();
+
+/** The rollbacks of a store that are not complete. */
+export function retriesOf(store: JournalStore): Retries {
+  const known = byStore.get(store) ?? new Retries();
+  byStore.set(store, known);
+  return known;
+}
+
+/** What a recovery works on. */
+interface Task {
+  readonly store: JournalStore;
+  readonly storage: string | undefined;
+  readonly retries: Retries;
+  readonly fs: FsBackend;
+  readonly mine: (path: string) => boolean;
+  readonly locked: Locked;
+}
+
+/** Rolls back what was left half done and is ours. */
+export async function recoverAll(task: Task): Promise<Recovery> {
+  const { store, retries, fs, mine, locked } = task;
+  await retries.run(fs, (paths) => paths.every(mine), locked);
+  let [rolledBack, ignored, damaged] = [0, 0, 0];
+  const conflicts: string[] = [];
+  for (const log of await store.unfinished()) {
+    const begin = log.entries.find((entry) => entry.entry === "begin");
+    if (log.damaged && begin === undefined) {
+      ignored += 1;
+      log.leave();
+      continue;
+    }
+    try {
+      const outcome = await finish(log, begin?.header, task);
+      if (outcome === undefined) {
+        log.leave(); // Another workspace's.
+        continue;
+      }
+      if (log.damaged) damaged += 1;
+      if (outcome.rolledBack) rolledBack += 1;
+      conflicts.push(...outcome.conflicts);
+    } catch {
+      log.leave(); // Somebody holds a lock, or the disk is full: the next to open tries again.
+    }
+  }
+  return Object.freeze({ rolledBack, ignored, damaged, conflicts: Object.freeze(conflicts) });
+}
+
+/** Ends the record of a process that is gone. Undefined where it is not ours to end. */
+async function finish(
+  log: StoredLog,
+  header: Header | undefined,
+  { storage, fs, mine, locked }: Task,
+): Promise<{ readonly rolledBack: boolean; readonly conflicts: readonly string[] } | undefined> {
+  const nothing = { rolledBack: false, conflicts: [] };
+  const { steps, given } = readSteps(log.entries);
+  if (header === undefined || steps.length === 0) {
+    await log.close(null); // Cut before anything was to happen.
+    return nothing;
+  }
+  if (header.storage !== storage || !touchedBy(steps).every(mine)) return undefined;
+  const paths = pathsOf(steps);
+  const commit = log.entries.find((entry) => entry.entry === "commit");
+  let conflicts: readonly string[] = [];
+  const isCut = commit === undefined && !isWholeByItself(header, steps);
+  await locked(paths, async () => {
+    if (isCut) {
+      const outcome = await rollBack(fs, steps, given);
+      if (outcome.failed.length > 0) throw new Error("not complete");
+      conflicts = outcome.conflicts;
+    }
+    const asides = [...asidesOf(steps), ...steps.flatMap(({ aside = [] }) => aside)];
+    for (const aside of new Set(asides)) await discard(fs, aside);
+  });
+  // What a write left behind when it was cut.
+  for (const directory of new Set(paths.map(parentOf))) await fs.sweep?.(directory);
+  await log.close(groupOf(commit, header));
+  return { rolledBack: isCut, conflicts };
+}
+
+function groupOf(commit: Entry | undefined, { cwd }: Header): string | null {
+  return commit?.entry === "commit" && commit.undoable ? cwd : null;
+}
+
+/** Every path that a rollback of steps may touch. */
+function touchedBy(steps: readonly Step[]): readonly string[] {
+  return [...pathsOf(steps), ...steps.flatMap((step) => ("scratch" in step ? [step.path] : []))];
+}
+
+/** Whether a change was one operation that either happened or did not: there is no half to take back. */
+function isWholeByItself({ atomic }: Header, steps: readonly Step[]): boolean {
+  const [only] = steps;
+  return atomic !== true && steps.length === 1 && only?.aside === undefined && !("scratch" in (only as Step));
+}

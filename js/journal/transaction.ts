@@ -1,0 +1,247 @@
+/**
+ * A transaction: several changes of which all stay or none.
+ *
+ * It records the steps of what is done through its backend, in memory and, where it has a sink, on disk before each
+ * step. When something fails, the steps that were made are rolled back, and no others.
+ */
+import type { FsBackend, MaybePromise } from "../backends/backend.ts";
+import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { tooMuch } from "./pre-image.ts";
+import { journaled, type Recording } from "./recorder.ts";
+import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";
+import type { Given, NewStep, Notes, Step } from "./step.ts";
+
+/** How a transaction keeps its steps. */
+export interface TransactionOptions {
+  /** Whether a change that could not be rolled back is refused, rather than made all the same. */
+  readonly required: boolean;
+  /** Whether old contents are kept for an undo, even where old entries are set aside. */
+  readonly contents: boolean;
+  /** Bytes of old content that may be kept. */
+  readonly maxBytes: number;
+  /** The most steps. */
+  readonly maxSteps: number;
+  /** Keeps steps before they are made, and what became of earlier ones; what it throws prevents the step. */
+  readonly sink?: (steps: readonly Step[], notes: Notes) => MaybePromise<void>;
+}
+
+/** Codes after which it is not known whether the operation happened. */
+const UNCERTAIN: ReadonlySet<string> = new Set(["IO_ERROR", "INTERNAL", "CANCELLED"]);
+
+/** The transaction of each journaled backend. */
+const transactions = new WeakMap<FsBackend, Transaction>();
+
+/** Steps that are rolled back together. */
+export class Transaction {
+  /** Whatever changes something through it is a step. */
+  readonly backend: FsBackend;
+  /** False where something was not kept that an undo would need. */
+  undoable = true;
+  readonly #fs: FsBackend;
+  readonly #options: TransactionOptions;
+  #steps: Step[] = [];
+  #nextId = 0;
+  readonly #given = new Map<number, Given>();
+  #done: (readonly [id: number, given: Given])[] = [];
+  #dropped: number[] = [];
+
+  constructor(fs: FsBackend, options: TransactionOptions) {
+    this.#fs = fs;
+    this.#options = options;
+    const recording: Recording = {
+      required: options.required,
+      contents: options.contents,
+      maxEntries: options.maxSteps,
+      budget: { bytes: options.maxBytes },
+      giveUp: () => {
+        this.undoable = false;
+      },
+      step: (plan, act, gave) => this.#step(plan, act, gave),
+      appear: (steps, act) => this.#appear(steps, act),
+      nested: (run) => this.nested(run),
+    };
+    this.backend = journaled(fs, recording);
+    transactions.set(this.backend, this);
+  }
+
+  /** The steps that stand, in order. */
+  get steps(): readonly Step[] {
+    return this.#steps;
+  }
+
+  /** What the operation of a step gave, where it is done. */
+  given(step: Step): Given | undefined {
+    return this.#given.get(step.id);
+  }
+
+  /** What has become of steps and is not with the sink yet. */
+  takeNotes(): Notes {
+    const notes = { done: this.#done, dropped: this.#dropped };
+    this.#done = [];
+    this.#dropped = [];
+    return notes;
+  }
+
+  /** Runs several steps; where one fails, those of this run are rolled back. */
+  async nested<T>(run: () => Promise<T>): Promise<T> {
+    const mark = this.#nextId;
+    try {
+      return await run();
+    } catch (error) {
+      throw withOutcome(error, await this.rollBack(mark));
+    }
+  }
+
+  /** Rolls back the steps from `mark` on. What failed for now stays a step and can be rolled back again. */
+  async rollBack(mark = 0, fs: FsBackend = this.#fs): Promise<RollbackOutcome> {
+    const steps = this.#steps.filter(({ id }) => id >= mark);
+    if (steps.length === 0) return { settled: [], conflicts: [], failed: [], remade: [] };
+    // Without its notes a process that took over would believe that refused steps may have been made.
+    await this.#tell([]).catch(() => undefined);
+    const outcome = await rollBack(fs, steps, this.#given);
+    const settled = new Set(outcome.settled);
+    // After the rollback they lie where they were set aside; those of moves that stand have gone along.
+    const done = steps.filter(({ id }) => settled.has(id));
+    for (const path of new Set([...done.flatMap(({ aside = [] }) => aside), ...asidesOf(done)]))
+      await remove(fs, path);
+    this.#steps = this.#steps.filter(({ id }) => !settled.has(id));
+    this.#dropped.push(...outcome.settled);
+    return outcome;
+  }
+
+  /** Ends a transaction whose changes stand: what was set aside goes. */
+  async finish(): Promise<void> {
+    for (const path of asidesOf(this.#steps)) await remove(this.#fs, path);
+  }
+
+  async #step<T>(
+    plan: () => Promise<readonly NewStep[]>,
+    act: (steps: readonly Step[]) => Promise<T>,
+    gave: (result: T, step: Step) => Given | Promise<Given>,
+  ): Promise<T> {
+    let steps: readonly Step[] = [];
+    let planned: readonly NewStep[] = [];
+    try {
+      planned = await plan();
+      steps = await this.#intend(planned);
+    } catch (error) {
+      if (this.#options.required) throw error;
+      // What was cancelled before it happened does not happen.
+      if (error instanceof FilewrightError && error.code === "CANCELLED") throw error;
+      // One operation is whole by itself: it happens all the same, and cannot be undone.
+      this.undoable = false;
+      // This process still knows what to take back where the operation fails.
+      if (this.#steps.length + planned.length <= this.#options.maxSteps) steps = this.#remember(planned);
+    }
+    let result: T;
+    try {
+      result = await act(steps);
+    } catch (error) {
+      if (isRefusal(error) && !isGradual(steps)) this.#drop(steps);
+      throw error;
+    }
+    for (const step of steps) this.#noteDone(step, await gave(result, step));
+    return result;
+  }
+
+  /** Records steps with what they will have given, and makes them all at once. */
+  async #appear<T>(
+    planned: readonly (readonly [step: NewStep, given: Given])[],
+    act: () => Promise<T>,
+  ): Promise<T> {
+    const steps = await this.#intend(planned.map(([step]) => step));
+    for (const [at, step] of steps.entries()) this.#noteDone(step, planned[at]?.[1] ?? {});
+    // Before they can be seen: a process that ends right after must leave their versions behind.
+    await this.#tell([]);
+    try {
+      return await act();
+    } catch (error) {
+      if (isRefusal(error)) this.#drop(steps);
+      throw error;
+    }
+  }
+
+  async #intend(planned: readonly NewStep[]): Promise<readonly Step[]> {
+    if (planned.length === 0) return [];
+    if (this.#steps.length + planned.length > this.#options.maxSteps) throw tooMuch("/");
+    const steps = planned.map((step) => ({ ...step, id: this.#nextId++ }) as Step);
+    await this.#tell(steps);
+    this.#steps.push(...steps);
+    return steps;
+  }
+
+  /** Keeps steps in memory alone. */
+  #remember(planned: readonly NewStep[]): readonly Step[] {
+    const steps = planned.map((step) => ({ ...step, id: this.#nextId++ }) as Step);
+    this.#steps.push(...steps);
+    return steps;
+  }
+
+  async #tell(steps: readonly Step[]): Promise<void> {
+    const { sink } = this.#options;
+    if (sink === undefined || (steps.length === 0 && this.#done.length + this.#dropped.length === 0)) return;
+    await sink(steps, this.takeNotes());
+  }
+
+  #drop(steps: readonly Step[]): void {
+    const refused = new Set(steps);
+    this.#steps = this.#steps.filter((step) => !refused.has(step));
+    this.#dropped.push(...steps.map(({ id }) => id));
+  }
+
+  #noteDone(step: Step, given: Given): void {
+    this.#given.set(step.id, given);
+    this.#done.push([step.id, given]);
+  }
+}
+
+/** Removes what was set aside. What cannot be removed now is swept later. */
+async function remove(fs: FsBackend, path: string): Promise<void> {
+  await discard(fs, path).catch(() => undefined);
+}
+
+/** Whether an operation that failed with this never happened. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof FilewrightError && !UNCERTAIN.has(error.code);
+}
+
+/** Whether an operation deletes several entries one after another, so that a failure may come half-way. */
+function isGradual(steps: readonly Step[]): boolean {
+  return steps.length > 1 && steps[0]?.kind === "delete";
+}
+
+/** A few steps of one operation, in memory alone. */
+const BRIEF: TransactionOptions = {
+  required: false,
+  contents: false,
+  maxBytes: 256 * 1024 * 1024,
+  maxSteps: 100_000,
+};
+
+/**
+ * Runs changes on a backend that are all made or none. Within a transaction they become part of it, and are rolled
+ * back alone when they fail; elsewhere they are a transaction in memory.
+ * @throws FilewrightError what `run` throws; with `rolled_back: false` in its details where something was left changed
+ */
+export async function transact<T>(fs: FsBackend, run: (fs: FsBackend) => Promise<T>): Promise<T> {
+  const open = transactions.get(fs);
+  if (open !== undefined) return open.nested(() => run(fs));
+  const own = new Transaction(fs, BRIEF);
+  const result = await own.nested(() => run(own.backend));
+  await own.finish();
+  return result;
+}
+
+/** An error with what the rollback could not do, if there is something. */
+export function withOutcome(error: unknown, outcome: RollbackOutcome): unknown {
+  const left = [...outcome.conflicts, ...outcome.failed];
+  if (left.length === 0 && outcome.remade.length === 0) return error;
+  // What a hook raised goes to whoever called, as it is.
+  if (!(error instanceof FilewrightError) && left.length === 0) return error;
+  const { code, message, path, hint, details, cause, complete } = fromEngine(error);
+  const told = {
+    ...(left.length === 0 ? {} : { rolled_back: false, not_restored: left }),
+    ...(outcome.remade.length === 0 ? {} : { remade: outcome.remade }),
+  };
+  return makeError(code, message, { path, hint, cause, complete, details: { ...details, ...told } });
+}

@@ -1,0 +1,57 @@
+/**
+ * Directories of a command line that are most likely a mistake: one that looks
+ * like an option, and one that is the whole disk or a person's whole home.
+ */
+import { realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { escapeControls, isWithin } from "../backends/paths.ts";
+import { nearest } from "../schema/nearest.ts";
+import { expandHome } from "./directories.ts";
+
+/**
+ * Says what is wrong with a positional directory that looks like an option:
+ * `--read-only` behind `--`, or `read-only` where there is no such directory.
+ * `options`: the long names of the command's options, without dashes.
+ */
+export function optionAsDirectory(given: string, options: readonly string[]): string | undefined {
+  if (given === "") return "a directory must not be empty";
+  const shown = escapeControls(given);
+  if (given.startsWith("-"))
+    return `'${shown}' looks like an option, not like a directory; options stand before --, and a directory of this name is ./${shown}`;
+  const name = given.toLowerCase().replaceAll("_", "-");
+  const option =
+    options.find((one) => one.replaceAll("-", "") === name.replaceAll("-", "")) ?? nearest(name, options);
+  if (option === undefined || realOf(given) !== undefined) return undefined;
+  return `there is no directory '${shown}'; did you mean --${option}?`;
+}
+
+/**
+ * Says what is wrong with a directory that nobody means to hand to an agent by
+ * accident: `/`, the home directory, or one that holds it. `yes`: whether the
+ * command line says that it is meant.
+ */
+export function tooWide(given: string, yes: boolean): string | undefined {
+  if (yes) return undefined;
+  const real = realOf(given);
+  if (real === undefined) return undefined;
+  const home = realOf(homedir());
+  if (real !== "/" && (home === undefined || !isWithin(home, real))) return undefined;
+  const what =
+    real === "/"
+      ? "the whole file system"
+      : real === home
+        ? "the home directory"
+        : "above the home directory";
+  return `'${escapeControls(given)}' is ${what}; name a directory in it, or add --yes if it is meant`;
+}
+
+/** Where a path of the command line really leads; undefined where nothing is there. */
+function realOf(given: string): string | undefined {
+  try {
+    const real = realpathSync(resolve(expandHome(given)));
+    return statSync(real).isDirectory() ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The files that tokens are kept in.
+ *
+ * A token is worth what a password is, so a file that somebody else can read, change or put another file in the
+ * place of is refused, as sshd refuses such a key.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { defaultStateDir } from "../backends/lock.node.ts";
+import { escapeControls } from "../backends/paths.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { MIN_TOKEN_CHARS } from "../http/token.ts";
+
+/** The tokens of a server: for its MCP clients, and for whoever answers approvals. */
+export type TokenKind = "client" | "approver";
+
+/** The bits of a mode that let others than the owner read, write or run a file. */
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+/** The largest file that is taken for a token. Bytes. */
+const MAX_TOKEN_BYTES = 4096;
+
+/** Where the token of a server on a port is written to. */
+export function tokenFileOf(port: number, kind: TokenKind): string {
+  return join(defaultStateDir(), `serve-${port}${kind === "approver" ? ".approve" : ""}.token`);
+}
+
+/**
+ * Reads a token from a file.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT where there is none, where it is too short, or where others than the
+ * owner can read or change the file
+ */
+export function readToken(file: string): string {
+  const shown = escapeControls(file);
+  const fail = (what: string): never => {
+    throw new FilewrightError("INVALID_ARGUMENT", what, { complete: true });
+  };
+  let descriptor: number;
+  try {
+    // A link is not followed, a pipe not waited for.
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ELOOP") return fail(`The token file '${shown}' is a link. Name the file itself.`);
+    return fail(`There is no token in '${shown}' (${code ?? "unreadable"}). Name another file.`);
+  }
+  try {
+    const { mode, uid, size } = check(fstatSync(descriptor), shown, fail);
+    if (size > MAX_TOKEN_BYTES) return fail(`'${shown}' is too long for a token file: it has ${size} bytes.`);
+    if (process.platform !== "win32") {
+      if ((mode & OTHERS) !== 0) {
+        const bits = (mode & 0o777).toString(8).padStart(4, "0");
+        return fail(`Others can use the token file '${shown}' (mode ${bits}). Run: chmod 600 '${shown}'`);
+      }
+      if (uid !== process.getuid?.() && uid !== 0)
+        return fail(`The token file '${shown}' belongs to another user (${uid}). Make a file of your own.`);
+    }
+    return checkToken(readFileSync(descriptor, "utf8").trim(), `the token in '${shown}'`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function check<S extends { isFile(): boolean }>(stats: S, shown: string, fail: (what: string) => never): S {
+  return stats.isFile() ? stats : fail(`The token file '${shown}' is no regular file.`);
+}
+
+/** The token itself, where it is long enough. @throws FilewrightError INVALID_ARGUMENT */
+export function checkToken(token: string, what: string): string {
+  if (token.length >= MIN_TOKEN_CHARS && !/\s/u.test(token)) return token;
+  const rule = `must have at least ${MIN_TOKEN_CHARS} characters and no blanks`;
+  throw new FilewrightError("INVALID_ARGUMENT", `${what} ${rule}`);
+}
+
+/** A new token: 32 random bytes. */
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Writes a token to a new file that only its owner can read; an older one is removed. */
+export function writeToken(file: string, token: string): void {
+  const directory = dirname(file);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { mode, uid } = lstatSync(directory);
+  const isOwn = process.platform === "win32" || ((mode & OTHERS_WRITE) === 0 && uid === process.getuid?.());
+  if (!isOwn) {
+    const shown = escapeControls(directory);
+    throw new FilewrightError(
+      "PERMISSION_DENIED",
+      `Others can change the state directory '${shown}', so no token is written there. Run: chmod 700 '${shown}'`,
+      { complete: true },
+    );
+  }
+  rmSync(file, { force: true });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: "wx" });
+}

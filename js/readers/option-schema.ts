@@ -1,0 +1,13 @@
+/** The tables of readers. How an option is added is told in `js/schema/option.ts`. */
+import { callback, instance, list, type Options, options, required, text } from "../schema/option.ts";
+import type { Reader } from "./reader.ts";
+import type { OwnReaders } from "./registry.ts";
+
+/** A reader: anything that says which kinds it reads, and reads. */
+export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
+  mimes: required(list(text(), { minItems: 1 })),
+  read: required(callback()),
+});
+
+/** The options of {@link readersFor}. */
+export const READERS_OPTIONS: Options<OwnReaders> = options("OwnReaders", { readers: list(READER) });

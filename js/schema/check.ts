@@ -1,0 +1,415 @@
+/**
+ * The check of a value against a schema, compiled to functions.
+ *
+ * Arguments of tools come from models: integers, numbers and booleans as
+ * strings, `null` for an argument left out, and a list written as the JSON text
+ * of a list are forgiven (`coerce`). Options come from programs: nothing is
+ * forgiven. An unknown key is refused in both.
+ */
+import { escapeControls } from "../backends/paths.ts";
+import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.ts";
+import { nearest } from "./nearest.ts";
+
+/** Arguments as they are passed around: a plain object, not checked yet. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object with keys. */
+export function isPlain(value: unknown): value is Arguments {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** How values are checked. */
+export interface CheckMode {
+  /** Whether to forgive what models get wrong without meaning anything else. */
+  readonly coerce: boolean;
+  /** The known name that an unknown one most likely means. */
+  readonly suggest?: (key: string, names: readonly string[]) => string | undefined;
+  /** Makes an unknown name harmless to show. */
+  readonly escape?: (text: string) => string;
+  /** Whose keys the outermost ones are, such as a tool's name. */
+  readonly owner?: string;
+}
+
+/** Why a value does not fit, and where inside the arguments. */
+export class Problem {
+  readonly what: string;
+  readonly where: (string | number)[];
+
+  constructor(what: string, ...where: string[]) {
+    this.what = what;
+    this.where = where;
+  }
+
+  under(key: string | number): this {
+    this.where.unshift(key);
+    return this;
+  }
+
+  /** Such as `edits[0].old_text`; empty for the arguments as a whole. */
+  place(): string {
+    return this.where
+      .map((key, at) => (typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`))
+      .join("");
+  }
+}
+
+/** Gives the value to use, or a {@link Problem}. */
+export type Check = (value: unknown) => unknown;
+
+/** Makes the function that checks values against a schema and fills in defaults. It gives fresh objects and lists. */
+export function compileCheck(schema: HostSchema | ObjectSchema, mode: CheckMode): Check {
+  return checkOf(schema, mode, mode.owner);
+}
+
+function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check {
+  const { properties = {}, required: needed = [] } = schema;
+  const names = Object.keys(properties);
+  const known = new Set(names);
+  const checks = names.map((name) => checkOf(properties[name] as HostSchema, mode));
+  const defaults = names.map((name) => properties[name]?.default);
+  // Without coercion null is a value like others, and refused where the option has no such value.
+  const nullable = names.map((name) => !mode.coerce || typesOf(properties[name]).includes("null"));
+  const required = names.map((name) => needed.includes(name));
+  return (given) => {
+    const value = mode.coerce && typeof given === "string" ? fromJson(given, "{") : given;
+    if (!isPlain(value)) {
+      const wanted = mode.coerce ? "an object" : (schema.noun ?? "an object");
+      return new Problem(`must be ${wanted}, got ${kindOf(value)}`);
+    }
+    if (!mode.coerce && !isPlainObject(value))
+      return new Problem("must be a plain object, got one of a class or with inherited keys");
+    const result: Record<string, unknown> = {};
+    for (const key of mode.coerce ? Object.keys(value) : Reflect.ownKeys(value))
+      if (!known.has(key as string)) return unknownKey(key, names, schema, mode, owner);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      const own = Object.hasOwn(value, name) ? value[name] : undefined;
+      if (own === undefined || (own === null && nullable[index] !== true)) {
+        if (required[index] === true) return new Problem("is required", name);
+        if (defaults[index] !== undefined) result[name] = defaults[index];
+        continue;
+      }
+      const checked = (checks[index] as Check)(own);
+      if (checked instanceof Problem) return checked.under(name);
+      result[name] = checked;
+    }
+    return tested(schema, result);
+  };
+}
+
+/** An object whose keys are the host's own. */
+function mapCheck(schema: HostSchema, mode: CheckMode): Check {
+  const check = checkOf(schema.values as HostSchema, mode);
+  return (value) => {
+    if (!isPlain(value) || !isPlainObject(value))
+      return new Problem(`must be a plain object, got ${kindOf(value)}`);
+    const result: Record<string, unknown> = {};
+    for (const [key, own] of Object.entries(value)) {
+      const checked = check(own);
+      if (checked instanceof Problem) return checked.under(key);
+      // A key such as `__proto__` stays a key.
+      Object.defineProperty(result, key, { value: checked, enumerable: true });
+    }
+    return tested(schema, result);
+  };
+}
+
+/**
+ * An object with methods of its own: used as it is. What it has besides is its
+ * own business, except a name that is nearly one of ours in an object literal.
+ */
+function instanceCheck(schema: HostSchema, mode: CheckMode): Check {
+  const { properties = {}, required = [], noun = "an object" } = schema;
+  const names = Object.keys(properties);
+  const checks = names.map((name) => checkOf(properties[name] as HostSchema, mode));
+  return (value) => {
+    if (!isPlain(value)) return new Problem(`must be ${noun}, got ${kindOf(value)}`);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      const member = value[name];
+      if (member === undefined) {
+        if (required.includes(name)) return new Problem(`must be ${noun}, and lacks '${name}'`);
+        continue;
+      }
+      const checked = (checks[index] as Check)(member);
+      if (checked instanceof Problem) return checked.under(name);
+    }
+    if (isPlainObject(value))
+      for (const key of Object.keys(value)) {
+        if (names.includes(key)) continue;
+        const close = nearest(key, names);
+        if (schema.closed === true || (close !== undefined && value[close] === undefined))
+          return unknownKey(key, names, schema, mode, undefined);
+      }
+    return tested(schema, value);
+  };
+}
+
+/** Whether an object is a literal or the like, also of another realm: nothing is inherited but Object's own. */
+function isPlainObject(value: object): boolean {
+  const parent: unknown = Object.getPrototypeOf(value);
+  return (
+    parent === null || (Object.getPrototypeOf(parent) === null && Object.hasOwn(parent as object, "valueOf"))
+  );
+}
+
+function tested(schema: HostSchema, value: unknown): unknown {
+  const wrong = schema.test?.(value as never);
+  return wrong === undefined ? value : new Problem(wrong);
+}
+
+function unknownKey(
+  given: string | symbol,
+  names: readonly string[],
+  { instead }: HostSchema,
+  { suggest = nearest, escape: harmless = escapeControls, coerce }: CheckMode,
+  owner: string | undefined,
+): Problem {
+  const key = String(given);
+  const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
+  const other = instead !== undefined && Object.hasOwn(instead, key) ? instead[key] : undefined;
+  const meant = other === undefined ? suggest(key, names) : undefined;
+  const remedy =
+    other !== undefined
+      ? `use ${other}`
+      : meant !== undefined
+        ? `did you mean '${meant}'?`
+        : names.length === 0
+          ? coerce
+            ? "it takes no arguments"
+            : "there are none"
+          : `known: ${names.join(", ")}`;
+  const what = coerce
+    ? owner === undefined
+      ? "unknown property"
+      : `unknown argument of ${owner}`
+    : "there is no such option";
+  return new Problem(`${what}; ${remedy}`, shown);
+}
+
+function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
+  if (schema === undefined) return [];
+  return typeof schema.type === "string" ? [schema.type] : schema.type;
+}
+
+function checkOf(schema: HostSchema, mode: CheckMode, owner?: string): Check {
+  if (schema.anyOf !== undefined) return anyCheck(schema.anyOf, mode);
+  const types = typesOf(schema);
+  const checks = types.map((type) => checkOfType(type, schema, mode, owner));
+  const first = checks[0] as Check;
+  const base: Check =
+    checks.length === 1
+      ? first
+      : (value) => {
+          // The first type that fits as it is wins; coercion only where none does.
+          const exact = types.findIndex((type) => isExactly(type, value));
+          if (exact >= 0) return (checks[exact] as Check)(value);
+          if (mode.coerce)
+            for (const check of checks) {
+              const result = check(value);
+              if (!(result instanceof Problem)) return result;
+            }
+          return new Problem(`must be ${types.map(nameOf).join(" or ")}, got ${kindOf(value)}`);
+        };
+  const allowed = schema.enum;
+  if (allowed === undefined) return base;
+  const list = allowed.map((value) => JSON.stringify(value)).join(", ");
+  return (value) => {
+    const result = base(value);
+    if (result instanceof Problem || allowed.includes(result as string)) return result;
+    const close =
+      typeof result === "string"
+        ? nearest(
+            result,
+            allowed.filter((v): v is string => typeof v === "string"),
+          )
+        : undefined;
+    return new Problem(
+      `must be one of ${list}, got ${show(value)}${close === undefined ? "" : ` (did you mean ${JSON.stringify(close)}?)`}`,
+    );
+  };
+}
+
+/** One of several schemas: the complaint is that of the one whose type fits. */
+function anyCheck(schemas: readonly HostSchema[], mode: CheckMode): Check {
+  const checks = schemas.map((schema) => checkOf(schema, mode));
+  const nouns = [...new Set(schemas.map(nounOf))].join(" or ");
+  return (value) => {
+    let near: Problem | undefined;
+    for (const [index, check] of checks.entries()) {
+      const result = check(value);
+      if (!(result instanceof Problem)) return result;
+      if (!typesOf(schemas[index]).some((type) => isExactly(type, value))) continue;
+      // A complaint about a member says more than one about the whole.
+      if (near === undefined || (near.where.length === 0 && result.where.length > 0)) near = result;
+    }
+    return near ?? new Problem(`must be ${nouns}, got ${show(value)}`);
+  };
+}
+
+function nounOf(schema: HostSchema): string {
+  if (schema.noun !== undefined) return schema.noun;
+  if (schema.enum !== undefined) return `one of ${schema.enum.map((v) => JSON.stringify(v)).join(", ")}`;
+  return typesOf(schema).map(nameOf).join(" or ");
+}
+
+function isExactly(type: HostType, value: unknown): boolean {
+  switch (type) {
+    case "any":
+      return true;
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "integer":
+      return Number.isInteger(value);
+    case "object":
+    case "instance":
+      return isPlain(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?: string): Check {
+  switch (type) {
+    case "any":
+      return (value) => value;
+    case "function":
+      return (value) =>
+        typeof value === "function"
+          ? value
+          : new Problem(`must be ${schema.noun ?? "a function"}, got ${kindOf(value)}`);
+    case "instance":
+      return instanceCheck(schema, mode);
+    case "string":
+      return stringCheck(schema);
+    case "integer":
+    case "number":
+      return numberCheck(type, schema, mode);
+    case "boolean":
+      return (value) => {
+        if (typeof value === "boolean") return tested(schema, value);
+        if (mode.coerce && (value === "true" || value === "True")) return true;
+        if (mode.coerce && (value === "false" || value === "False")) return false;
+        return new Problem(`must be true or false, got ${show(value)}`);
+      };
+    case "null":
+      return (value) => (value === null ? null : new Problem("must be null"));
+    case "array":
+      return arrayCheck(schema, mode);
+    case "object":
+      if (schema.values !== undefined) return mapCheck(schema, mode);
+      return schema.properties === undefined ? freeObject(mode) : objectCheck(schema, mode, owner);
+  }
+}
+
+/** An object of any form: what is in it is checked by whoever it is for. */
+function freeObject({ coerce }: CheckMode): Check {
+  return (given) => {
+    const value = coerce && typeof given === "string" ? fromJson(given, "{") : given;
+    return isPlain(value) ? value : new Problem(`must be an object, got ${kindOf(value)}`);
+  };
+}
+
+function stringCheck(schema: HostSchema): Check {
+  const min = schema.minLength ?? 0;
+  const form = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
+  return (value) => {
+    if (typeof value !== "string") return new Problem(`must be a string, got ${kindOf(value)}`);
+    if (value.length < min) return new Problem("must not be empty");
+    if (form !== undefined && !form.test(value))
+      return new Problem(`has the wrong form (${schema.pattern}), got ${show(value)}`);
+    return tested(schema, value);
+  };
+}
+
+function numberCheck(type: "integer" | "number", schema: HostSchema, { coerce }: CheckMode): Check {
+  const whole = type === "integer";
+  const low = schema.minimum ?? -Infinity;
+  const high = schema.maximum ?? Infinity;
+  const never = schema.not?.const;
+  const range =
+    low === -Infinity && high === Infinity
+      ? ""
+      : high === Infinity
+        ? ` of at least ${low}`
+        : low === -Infinity
+          ? ` of at most ${high}`
+          : ` from ${low} to ${high}`;
+  const other = never === undefined ? "" : ` other than ${never}`;
+  const wanted = `must be ${whole ? "an integer" : "a number"}${range}${other}`;
+  return (given) => {
+    let value = given;
+    if (coerce && typeof value === "string" && /^\s*[+-]?\d+(\.\d+)?\s*$/u.test(value)) value = Number(value);
+    const fits =
+      typeof value === "number" &&
+      (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
+      value >= low &&
+      value <= high &&
+      value !== never;
+    return fits ? value : new Problem(`${wanted}, got ${show(given)}`);
+  };
+}
+
+function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
+  const item = schema.items === undefined ? undefined : checkOf(schema.items, mode);
+  const min = schema.minItems ?? 0;
+  const max = schema.maxItems ?? Infinity;
+  return (given) => {
+    const value = mode.coerce && typeof given === "string" ? fromJson(given, "[") : given;
+    if (!Array.isArray(value)) return new Problem(`must be a list, got ${kindOf(value)}`);
+    if (value.length < min)
+      return new Problem(min === 1 ? "must not be empty" : `must have at least ${min} items`);
+    if (value.length > max) return new Problem(`must have at most ${max} items, got ${value.length}`);
+    if (item === undefined) return value;
+    const result: unknown[] = new Array(value.length);
+    for (let index = 0; index < value.length; index++) {
+      const checked = item(value[index]);
+      if (checked instanceof Problem) return checked.under(index);
+      result[index] = checked;
+    }
+    return tested(schema, result);
+  };
+}
+
+/** The value of JSON text that begins as wanted; the text itself where it is none. */
+export function fromJson(text: string, begins: "[" | "{"): unknown {
+  if (!text.trimStart().startsWith(begins)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function nameOf(type: HostType): string {
+  return type === "array"
+    ? "a list"
+    : type === "integer" || type === "object"
+      ? `an ${type}`
+      : type === "instance"
+        ? "an object"
+        : type === "null"
+          ? "null"
+          : `a ${type}`;
+}
+
+export function kindOf(value: unknown): string {
+  return value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "a list"
+      : typeof value === "undefined"
+        ? "nothing"
+        : typeof value === "object"
+          ? "an object"
+          : `a ${typeof value}`;
+}
+
+/** A short, safe rendering of a wrong value. */
+function show(value: unknown): string {
+  if (typeof value === "object" && value !== null) return kindOf(value);
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return escapeControls(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

@@ -1,0 +1,266 @@
+/**
+ * The language in which options are described, and the gate that they pass.
+ *
+ * Every entry that takes options (`openWorkspace`, `sandboxFor`, an adapter, a
+ * hook's answer …) has a table beside its interface:
+ *
+ *     export interface EditDefaults {
+ *       /** How hard an edit looks for its place. Default `whitespace`. *\/
+ *       readonly match: "exact" | "whitespace" | "fuzzy";
+ *     }
+ *     export const EDIT_OPTIONS: Options<EditDefaults> = options("EditDefaults", {
+ *       match: required(choice("exact", "whitespace", "fuzzy")),
+ *     });
+ *
+ * To add an option, add the member with its doc comment to the interface and a
+ * row of the same name to the table. The compiler holds the two equal: a missing
+ * row, a row too many, another type or another value does not compile. The gate,
+ * the pages of `docs/reference/options.md` (`npm run options`) and the check
+ * `npm run deep -- options` follow from the table.
+ *
+ * A gate is fail-closed: an unknown key, a wrong type, a value that is not in the
+ * list is INVALID_ARGUMENT that names where it stands and the nearest valid name.
+ * Nothing is converted.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import { type Check, compileCheck, Problem } from "./check.ts";
+import type { HostSchema } from "./json-schema.ts";
+import { nearest } from "./nearest.ts";
+
+/** The description of one option, whatever its values are. */
+export interface Described {
+  readonly schema: HostSchema;
+  readonly required?: boolean;
+}
+
+/** The description of one option whose values are of type `T`. */
+export interface Option<T> extends Described {
+  /** Holds the type to exactly `T`; never there. */
+  readonly holds?: (value: T) => T;
+}
+
+/** An option that must be given. */
+export interface RequiredOption<T> extends Option<T> {
+  readonly required: true;
+}
+
+/** An option that may be left out. */
+export interface OptionalOption<T> extends Option<T> {
+  readonly required?: false;
+}
+
+/** One row for each member of an interface of options. */
+export type Rows<T> = {
+  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
+    ? OptionalOption<Exclude<T[K], undefined>>
+    : RequiredOption<T[K]>;
+};
+
+/** The description of a whole interface of options. */
+export type Options<T> = OptionalOption<T>;
+
+/** A row that must be given. */
+export function required<T>({ schema }: OptionalOption<T>): RequiredOption<T> {
+  return { schema, required: true };
+}
+
+/** The options of one interface. `name`: that of the interface, by which the documentation finds it. */
+export function options<T extends object>(
+  name: string,
+  rows: Rows<NoInfer<T>>,
+  more: {
+    /** What to use instead of a name that other systems know. */
+    readonly instead?: Readonly<Record<string, string>>;
+    /** Says what is wrong with options that fit one by one. */
+    readonly test?: (value: T) => string | undefined;
+    /** What they are called in a message. Default `an object of options`. */
+    readonly noun?: string;
+  } = {},
+): Options<T> {
+  return { schema: { type: "object", ...membersOf(name, rows), noun: "an object of options", ...more } };
+}
+
+/** An object with methods, used as it is: a backend, a reader. `rows`: the members that are looked at. */
+export function instance<T extends object>(
+  name: string,
+  noun: string,
+  rows: Partial<Rows<NoInfer<T>>>,
+  more: {
+    /** Whether an object literal may have no other members. */
+    readonly closed?: boolean;
+    readonly test?: (value: T) => string | undefined;
+  } = {},
+): OptionalOption<T> {
+  return { schema: { type: "instance", noun, ...membersOf(name, rows), ...more } };
+}
+
+function membersOf(title: string, rows: object): Pick<HostSchema, "title" | "properties" | "required"> {
+  const entries = Object.entries(rows) as readonly (readonly [string, Described])[];
+  return {
+    title,
+    properties: Object.fromEntries(entries.map(([key, { schema }]) => [key, schema])),
+    required: entries.filter((row) => row[1].required === true).map(([key]) => key),
+  };
+}
+
+/** A text that is not empty. */
+export function text(
+  more: Pick<HostSchema, "pattern" | "noun"> & { readonly test?: (value: string) => string | undefined } = {},
+): OptionalOption<string> {
+  return { schema: { type: "string", minLength: 1, ...more } };
+}
+
+/** A text, which may be empty. */
+export function anyText(): OptionalOption<string> {
+  return { schema: { type: "string" } };
+}
+
+/** True or false. */
+export function flag(): OptionalOption<boolean> {
+  return { schema: { type: "boolean" } };
+}
+
+/** Exactly this value. */
+export function exactly<const T extends boolean>(value: T): OptionalOption<T> {
+  const test = (given: boolean): string | undefined => (given === value ? undefined : `must be ${value}`);
+  return { schema: { type: "boolean", test } };
+}
+
+/** An integer from `minimum` on. */
+export function integer(minimum: number, maximum?: number): OptionalOption<number> {
+  return { schema: { type: "integer", minimum, ...(maximum === undefined ? {} : { maximum }) } };
+}
+
+/** One of these texts. */
+export function choice<const T extends readonly string[]>(...values: T): OptionalOption<T[number]> {
+  return { schema: { type: "string", enum: values } };
+}
+
+/** One of the texts of a list that is kept elsewhere. */
+export function choiceOf<T extends string>(values: readonly T[]): OptionalOption<T> {
+  return { schema: { type: "string", enum: values } };
+}
+
+/** A list. */
+export function list<T>(
+  item: Option<T>,
+  more: { readonly minItems?: number; readonly test?: (value: readonly T[]) => string | undefined } = {},
+): OptionalOption<readonly T[]> {
+  return { schema: { type: "array", items: item.schema, ...more } };
+}
+
+/** An object whose keys are the host's own. */
+export function mapOf<T>(value: Option<T>): OptionalOption<Readonly<Record<string, T>>> {
+  return { schema: { type: "object", values: value.schema } };
+}
+
+/** A function. */
+// biome-ignore lint/suspicious/noExplicitAny: any function at all
+export function callback<T extends (...args: any[]) => unknown>(): OptionalOption<T> {
+  return { schema: { type: "function" } };
+}
+
+/** An instance of a class of the platform, such as a URL. */
+export function builtIn<T extends object>(noun: string, is: (value: object) => boolean): OptionalOption<T> {
+  const test = (value: object): string | undefined => (is(value) ? undefined : `must be ${noun}`);
+  return { schema: { type: "instance", noun, test } };
+}
+
+/** A URL. */
+export const urlOption: OptionalOption<URL> = builtIn("a URL", (value) => tagOf(value) === "URL");
+
+/** What cancels a call. */
+export const signalOption: OptionalOption<AbortSignal> = builtIn(
+  "an AbortSignal",
+  (value) => "aborted" in value && "addEventListener" in value,
+);
+
+/** A point in time. */
+export const dateOption: OptionalOption<Date> = builtIn(
+  "a Date",
+  (value) => tagOf(value) === "Date" && Number.isFinite((value as Date).getTime()),
+);
+
+/** The class of a platform's object, also of another realm. */
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/** Null, or as described. */
+export function nullable<T>({ schema }: Option<T>): OptionalOption<T | null> {
+  return { schema: { type: [], anyOf: [{ type: "null" }, schema] } };
+}
+
+/** One of two kinds of values. */
+export function either<A, B>(a: Option<A>, b: Option<B>): OptionalOption<A | B> {
+  const anyOf = [a.schema, b.schema].flatMap((schema) => schema.anyOf ?? [schema]);
+  return { schema: { type: [], anyOf } };
+}
+
+/** Any value: whoever it is for checks it. */
+export function anything(): OptionalOption<unknown> {
+  return { schema: { type: "any" } };
+}
+
+/** Options that make sense, as a fresh object. @throws FilewrightError INVALID_ARGUMENT naming what does not */
+export type Gate<T> = (given: unknown) => T;
+
+/**
+ * Makes the gate of an entry. `entry` begins each complaint, such as `openWorkspace`.
+ *
+ * @example
+ * const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
+ * const { tier = "fast" } = gate(options); // sandboxFor: 'tier' must be one of "fast", "strict", got "Fast" …
+ */
+export function gateOf<T>(entry: string, { schema }: Option<T>): Gate<T> {
+  let check: Check | undefined;
+  return (given) => {
+    check ??= compileCheck(schema, { coerce: false });
+    const result = check(given);
+    if (result instanceof Problem) throw wrongOption(entry, result.place(), result.what);
+    return result as T;
+  };
+}
+
+/** Whether a value fits, for answers that are refused without naming what is wrong; undefined where it does not. */
+export function reader<T>({ schema }: Option<T>): (given: unknown) => T | undefined {
+  let check: Check | undefined;
+  return (given) => {
+    check ??= compileCheck(schema, { coerce: false });
+    const result = check(given);
+    return result instanceof Problem ? undefined : (result as T);
+  };
+}
+
+/** The refusal of one option. `where`: such as `rules[0].path`; empty for the options as a whole. */
+export function wrongOption(entry: string, where: string, what: string): FilewrightError {
+  const stop = /[.?!]$/u.test(what) ? "" : ".";
+  const named = where === "" ? `the options ${what}` : `option '${where}': ${what}`;
+  return new FilewrightError("INVALID_ARGUMENT", `${entry}: ${named}${stop}`, {
+    complete: true,
+    details: where === "" ? { entry } : { entry, option: where },
+  });
+}
+
+/**
+ * Refuses rules or hooks for tools that do not exist. `known`: the names beside `*`.
+ *
+ * @throws FilewrightError INVALID_ARGUMENT naming the nearest tool
+ */
+export function assertToolNames(
+  entry: string,
+  where: string,
+  items: readonly { readonly tool?: string | undefined }[],
+  known: ReadonlySet<string>,
+): void {
+  for (const [index, { tool }] of items.entries()) {
+    if (tool === undefined || tool === "*" || known.has(tool)) continue;
+    const close = nearest(tool, known);
+    const remedy = close === undefined ? `known: *, ${[...known].join(", ")}` : `did you mean '${close}'?`;
+    throw wrongOption(
+      entry,
+      `${where}[${index}].tool`,
+      `there is no tool ${JSON.stringify(tool)}; ${remedy}`,
+    );
+  }
+}

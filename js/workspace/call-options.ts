@@ -1,0 +1,26 @@
+/**
+ * The gate of what is said beside the arguments of a call: by `ws.call`, by a tool
+ * of `ws.tools` or `toolsFor`, and by a typed method. A misspelt `signal` must not
+ * leave a call that nobody can cancel, nor a misspelt `agent` one that is another's.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import { gateOf } from "../schema/option.ts";
+import type { CallOptions } from "./enter.ts";
+import { CALL_OPTIONS } from "./option-schema.ts";
+import { type Failure, refused } from "./result.ts";
+
+const gate = gateOf("call", CALL_OPTIONS);
+const NONE: CallOptions = Object.freeze({});
+
+/** The options to use, or the refusal. A call without options costs nothing here. */
+export function callOptions(given: unknown): { readonly options: CallOptions } | Failure {
+  if (given === undefined) return NO_OPTIONS;
+  try {
+    return { options: gate(given) };
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    return refused(error.code, error.message, error.details);
+  }
+}
+
+const NO_OPTIONS = Object.freeze({ options: NONE });

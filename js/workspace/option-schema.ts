@@ -1,0 +1,176 @@
+/**
+ * The options of a workspace, of an agent and of a call, as tables. How an option
+ * is added is told in `js/schema/option.ts`.
+ */
+import { GRANT_STORE } from "../access/permissions.ts";
+import { RULE_OPTIONS } from "../access/rules.ts";
+import { BACKEND } from "../backends/option-schema.ts";
+import { COMMAND_OPTIONS } from "../backends/command-options.ts";
+import { PLACES_OPTIONS } from "../backends/places.ts";
+import { SANDBOX_PROVIDER } from "../backends/sandbox.ts";
+import { HOOK_OPTIONS } from "../hooks/hook.ts";
+import { OBSERVER } from "../hooks/observer.ts";
+import { PRESET_OPTION } from "../presets/index.ts";
+import { READER } from "../readers/option-schema.ts";
+import {
+  anything,
+  callback,
+  choice,
+  either,
+  exactly,
+  flag,
+  integer,
+  list,
+  nullable,
+  type Options,
+  options,
+  required,
+  type Rows,
+  signalOption,
+  text,
+  urlOption,
+} from "../schema/option.ts";
+import { LIMIT_OPTIONS } from "../tools/limits.ts";
+import type { EditDefaults } from "../tools/tool.ts";
+import type { AgentOptions } from "./agents.ts";
+import type { BudgetOptions } from "./budget.ts";
+import type { CallOptions } from "./enter.ts";
+import type { MentionOptions } from "./mentions.ts";
+import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from "./options.ts";
+import type { PermissionOptions } from "./permissions.ts";
+import { READ_STORE } from "./reads.ts";
+import type { WorkspaceLockOptions, UndoOptions } from "./workspace.ts";
+
+const FILE_NAME = text({
+  pattern: "^[^/\\0]+$",
+  test: (name) => (name === "." || name === ".." ? "must be the name of a file" : undefined),
+});
+
+/** A root that says what may be done below it. */
+export const ROOT_OPTIONS: Options<RootOptions> = options(
+  "RootOptions",
+  { path: required(either(text(), urlOption)), access: choice("read", "write") },
+  { instead: { readOnly: 'access: "read"', readonly: 'access: "read"', mode: "access", root: "path" } },
+);
+
+/** The option `access`. */
+export const ACCESS_OPTIONS: Options<AccessOptions> = options("AccessOptions", {
+  read: nullable(list(text())),
+  write: list(text()),
+  deny: list(text()),
+  protect: flag(),
+  places: PLACES_OPTIONS,
+  secrets: choice("grant", "allow"),
+  readOnly: flag(),
+  followSymlinks: choice("inside", "never", "any"),
+});
+
+/** The option `permissions`. */
+export const PERMISSION_OPTIONS: Options<PermissionOptions> = options("PermissionOptions", {
+  mode: choice("off", "prompt"),
+  grantsFile: text(),
+  store: GRANT_STORE,
+  ask: callback(),
+  now: callback(),
+});
+
+const EDIT_OPTIONS: Options<Partial<EditDefaults>> = options("EditDefaults", {
+  match: choice("exact", "whitespace", "fuzzy"),
+});
+
+const GUARD_OPTIONS: Options<GuardOptions> = options("GuardOptions", { store: READ_STORE });
+
+/** The options of a workspace. */
+export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
+  "WorkspaceOptions",
+  {
+    root: either(text(), urlOption),
+    roots: list(either(either(text(), urlOption), ROOT_OPTIONS), { minItems: 1 }),
+    backend: BACKEND,
+    cwd: text(),
+    readOnly: flag(),
+    access: ACCESS_OPTIONS,
+    permissions: PERMISSION_OPTIONS,
+    preset: PRESET_OPTION,
+    hooks: list(HOOK_OPTIONS),
+    foreignTools: list(text()),
+    onHookError: callback(),
+    rules: list(RULE_OPTIONS),
+    confirm: callback(),
+    requireApproval: flag(),
+    notify: callback(),
+    limits: LIMIT_OPTIONS,
+    readers: list(READER),
+    ignoreFiles: list(FILE_NAME, {
+      test: (names) => (names.indexOf(".gitignore") > 0 ? "must name .gitignore first" : undefined),
+    }),
+    edit: EDIT_OPTIONS,
+    durability: choice("none", "atomic", "durable"),
+    preserve: choice("possible", "strict"),
+    kernel: choice("prefer", "require", "off"),
+    index: choice("auto", "off", "anywhere", "strict"),
+    findFiles: flag(),
+    commands: either(either(exactly(true), SANDBOX_PROVIDER), COMMAND_OPTIONS),
+    history: flag(),
+    agent: text(),
+    guard: either(either(flag(), choice("off", "warn", "refuse")), GUARD_OPTIONS),
+    observers: list(OBSERVER),
+    stateDir: text(),
+    backendId: text({
+      pattern: "^[\\w.:/-]{1,200}$",
+      noun: "a name of at most 200 letters, digits and . : / - _",
+    }),
+  },
+  {
+    instead: { path: "root", dir: "root", deny: "access.deny", mode: "permissions.mode" },
+    noun: "a path, a URL or an object of options",
+  },
+);
+
+const BUDGET_OPTIONS: Options<BudgetOptions> = options("BudgetOptions", {
+  calls: integer(0),
+  outputBytes: integer(0),
+});
+
+/** The options of an agent. */
+export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
+  preset: PRESET_OPTION,
+  access: options<NonNullable<AgentOptions["access"]>>("AccessOptions", {
+    read: nullable(list(text())),
+    write: list(text()),
+    deny: list(text()),
+    readOnly: flag(),
+  }),
+  permissions: options<NonNullable<AgentOptions["permissions"]>>("PermissionOptions", {
+    ask: callback(),
+    store: GRANT_STORE,
+  }),
+  rules: list(RULE_OPTIONS),
+  confirm: callback(),
+  limits: LIMIT_OPTIONS,
+  budget: BUDGET_OPTIONS,
+});
+
+const CALL_ROWS: Rows<CallOptions> = {
+  signal: signalOption,
+  onProgress: callback(),
+  agent: text(),
+  toolCall: anything(),
+};
+
+/** The options of a call. */
+export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
+
+/** The options of {@link resolveMentions}. */
+export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions", {
+  ...CALL_ROWS,
+  resolvers: list(callback()),
+});
+
+/** The options of `ws.lock`. */
+export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLockOptions", {
+  signal: signalOption,
+});
+
+/** The options of `ws.undo`. */
+export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });

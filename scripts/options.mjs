@@ -1,0 +1,188 @@
+// Prints docs/reference/options.md: every option of every entry, from the tables in dist and the doc comments in js.
+//
+//   node scripts/options.mjs           writes the page
+//   node scripts/options.mjs --check   fails where the page is not what would be written
+import { readdirSync, readFileSync, writeFileSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "./lib/run.mjs";
+
+const page = join(root, "docs/reference/options.md");
+
+/** The tables: a heading, the module in dist, the name of its export. */
+const TABLES = [
+  ["openWorkspace", "workspace/option-schema.js", "WORKSPACE_OPTIONS"],
+  ["ws.agent", "workspace/option-schema.js", "AGENT_OPTIONS"],
+  ["A call: ws.call, a tool, a typed method", "workspace/option-schema.js", "CALL_OPTIONS"],
+  ["ws.lock", "workspace/option-schema.js", "LOCK_OPTIONS"],
+  ["ws.undo", "workspace/option-schema.js", "UNDO_OPTIONS"],
+  ["ws.grants.add", "access/grants.js", "NEW_GRANT_OPTIONS"],
+  ["resolveMentions", "workspace/option-schema.js", "MENTION_OPTIONS"],
+  ["What a before hook answers", "hooks/hook.js", "BEFORE_REPLY"],
+  ["What an after hook answers", "hooks/hook.js", "AFTER_REPLY"],
+  ["What a reviewer answers", "hooks/confirm.js", "CONFIRM_REPLY"],
+  ["What is answered about a directory", "access/permissions.js", "GRANT_REPLY"],
+  ["approvalHook", "hooks/approval-hook.js", "APPROVAL_HOOK_OPTIONS"],
+  ["headlessApprover", "hooks/headless.js", "HEADLESS_OPTIONS"],
+  ["terminalApprover", "hooks/terminal.node.js", "TERMINAL_OPTIONS"],
+  ["approvalDesk", "hooks/desk.js", "DESK_OPTIONS"],
+  ["serveApprovals", "hooks/desk.node.js", "DESK_SERVER_OPTIONS"],
+  ["notebookApprover", "hooks/notebook.js", "NOTEBOOK_HOST"],
+  ["withHooks", "hooks/foreign.js", "WITH_HOOKS_OPTIONS"],
+  ["audit, auditFile", "hooks/audit.js", "AUDIT_OPTIONS"],
+  ["spans, openTelemetry", "hooks/telemetry.js", "SPAN_OPTIONS"],
+  ["sandboxFor", "backends/sandbox-choice.node.js", "SANDBOX_OPTIONS"],
+  ["linuxSandbox", "backends/sandbox.node.js", "LINUX_SANDBOX_OPTIONS"],
+  ["LocalBackend", "backends/local-options.js", "LOCAL_OPTIONS"],
+  ["MemoryBackend", "backends/memory.js", "MEMORY_OPTIONS"],
+  ["MountBackend", "backends/mounts.js", "MOUNT_OPTIONS"],
+  ["HttpBackend", "backends/http.js", "HTTP_OPTIONS"],
+  ["OpfsBackend", "backends/web/opfs.js", "OPFS_OPTIONS"],
+  ["SandboxPolicy.allowList", "access/policy.js", "ALLOW_LISTS"],
+  ["SandboxPolicy", "access/policy.js", "POLICY_OPTIONS"],
+  ["openGrantsFile", "access/grants-file.node.js", "GRANTS_FILE_OPTIONS"],
+  ["makePermissions", "access/permissions.js", "PERMISSION_SETUP"],
+  ["readersFor", "readers/option-schema.js", "READERS_OPTIONS"],
+  ["definePreset", "presets/spec-options.js", "PRESET_SPEC_OPTIONS"],
+  ["backendContract", "testing/contract.js", "CONTRACT_OPTIONS"],
+  ["Adapters", "adapters/offer.js", "ADAPTER_OPTIONS"],
+  ["Adapters that ask", "adapters/offer.js", "APPROVING_OPTIONS"],
+  ["toAiSdk", "adapters/ai-sdk.js", "AI_SDK_OPTIONS"],
+  ["toAnthropicRunnable", "adapters/anthropic.js", "ANTHROPIC_OPTIONS"],
+  ["toClaudeAgentServer", "adapters/claude-agent.js", "CLAUDE_AGENT_OPTIONS"],
+  ["toGeminiTool", "adapters/gemini.js", "GEMINI_OPTIONS"],
+  ["toOpenAIAgents", "adapters/openai-agents.js", "OPENAI_AGENTS_OPTIONS"],
+  ["Adapters of file systems", "adapters/host-files.js", "HOST_OPTIONS"],
+];
+
+/** Every TypeScript source below a folder. */
+function* sources(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* sources(path);
+    else if (entry.name.endsWith(".ts")) yield readFileSync(path, "utf8");
+  }
+}
+
+/** The doc comments of interfaces: name → its base, and member → text. */
+function interfaces() {
+  const found = new Map();
+  for (const text of sources(join(root, "js"))) {
+    for (const [, name, base, body] of text.matchAll(
+      /^export interface (\w+)(?: extends (\w+))?[^{\n]* \{\n([\s\S]*?)^\}/gmu,
+    )) {
+      const members = new Map();
+      for (const [, comment, member] of body.matchAll(/\/\*\*([\s\S]*?)\*\/\s*(?:readonly )?(\w+)[?(:]/gu))
+        members.set(
+          member,
+          comment
+            .replaceAll(/\s*\n\s*\* ?/gu, " ")
+            .replaceAll(/\{@link (\w+)\}/gu, "`$1`")
+            .trim(),
+        );
+      if (!found.has(name)) found.set(name, { base, members });
+    }
+  }
+  return found;
+}
+
+/** The doc comment of a member, its own or inherited. */
+function commentOf(all, name, member) {
+  const known = all.get(name);
+  if (known === undefined) return "";
+  return known.members.get(member) ?? (known.base === undefined ? "" : commentOf(all, known.base, member));
+}
+
+/** What may be given, in words. */
+function valuesOf(schema) {
+  if (schema.anyOf !== undefined) return schema.anyOf.map(valuesOf).join(" or ");
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(", ");
+  if (
+    schema.title !== undefined &&
+    schema.properties !== undefined &&
+    Object.keys(schema.properties).length > 0
+  )
+    return `[${schema.title}](#${schema.title.toLowerCase()})`;
+  const [type] = [schema.type].flat();
+  if (type === "array") return `list of ${valuesOf(schema.items ?? { type: "any" })}`;
+  if (type === "integer")
+    return schema.minimum === undefined
+      ? "integer"
+      : `integer from ${schema.minimum}${schema.maximum === undefined ? "" : ` to ${schema.maximum}`}`;
+  if (type === "object")
+    return schema.values === undefined ? "object" : `object of ${valuesOf(schema.values)}`;
+  const names = {
+    string: "text",
+    boolean: "true or false",
+    any: "anything",
+    instance: schema.noun ?? "object",
+  };
+  return names[type] ?? type;
+}
+
+const cell = (text) => text.replaceAll("|", "\\|");
+
+/** The table of one object of options. */
+function rowsOf(all, schema) {
+  const rows = Object.entries(schema.properties).map(([name, option]) => {
+    const needed = schema.required?.includes(name) === true ? " (required)" : "";
+    return `| \`${name}\`${needed} | ${cell(valuesOf(option))} | ${cell(commentOf(all, schema.title, name))} |`;
+  });
+  return ["| option | values | |", "|---|---|---|", ...rows].join("\n");
+}
+
+/** The objects of options inside another. */
+function inside(schema) {
+  const children = [
+    ...(schema.anyOf ?? []),
+    schema.items,
+    schema.values,
+    ...Object.values(schema.properties ?? {}),
+  ];
+  return children
+    .filter((child) => child !== undefined)
+    .flatMap((child) => [
+      ...(child.title !== undefined && Object.keys(child.properties ?? {}).length > 0 ? [child] : []),
+      ...inside(child),
+    ]);
+}
+
+/** @returns {Promise<string>} the page */
+async function print() {
+  const all = interfaces();
+  const entries = [];
+  const shared = new Map();
+  for (const [heading, module, name] of TABLES) {
+    const { [name]: table } = await import(new URL(`../dist/${module}`, import.meta.url).href);
+    entries.push(`## ${heading}\n${rowsOf(all, table.schema)}`);
+    for (const child of inside(table.schema)) if (!shared.has(child.title)) shared.set(child.title, child);
+  }
+  const more = [...shared.values()].map((schema) => `### ${schema.title}\n${rowsOf(all, schema)}`);
+  return [
+    "# Options",
+    'Printed by `npm run options` from the tables that check them; not to be edited. An unknown option, a wrong type or a value that is not listed is INVALID_ARGUMENT, which names where it stands and the nearest valid name. Nothing is converted: `"true"` is not `true`.',
+    ...entries,
+    "## Objects in options",
+    ...more,
+    "",
+  ]
+    .join("\n\n")
+    .replace(/\n\n$/u, "\n");
+}
+
+/** @returns {Promise<boolean>} whether the page is what would be printed */
+export async function isFresh() {
+  return readFileSync(page, "utf8") === (await print());
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes("--check")) {
+    if (!(await isFresh())) {
+      console.error("docs/reference/options.md is stale; run: npm run options");
+      process.exitCode = 1;
+    }
+  } else {
+    mkdirSync(dirname(page), { recursive: true });
+    writeFileSync(page, await print());
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * What a command tries, in each tier: a table that `table.mjs` runs as one user and prints.
+ *
+ * A row is a shell script and a look at the disk afterwards. `strict` and `fast` say whether
+ * the attempt must come to nothing there. Where `fast` is false the fast tier is known not to
+ * hold, says `partial`, and the row shows that it does not.
+ */
+import { existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** @typedef {{ base: string, root: string, result: any, pid: number, marker: string, before: any }} Seen */
+/** @typedef {{ name: string, script: string, ok: (seen: Seen) => boolean, strict: boolean, fast: boolean, access?: object, cwd?: string, shell?: string }} Row */
+
+const read = (...names) => readFileSync(join(...names), "utf8");
+const outIsWhole = ({ base }) => read(base, "out") === "out";
+const said =
+  (text) =>
+  ({ result }) =>
+    !`${result.data?.stdout ?? ""}`.includes(text);
+/** Processes of the machine with the marker of this run in their arguments. */
+export function marked(marker) {
+  return readdirSync("/proc").filter((name) => {
+    if (!/^\d+$/u.test(name)) return false;
+    try {
+      return read("/proc", name, "cmdline").split("\0").includes(marker);
+    } catch {
+      return false;
+    }
+  });
+}
+const nothingLeft = ({ marker }) => marked(marker).length === 0;
+
+const held = (name, script, ok, more = {}) => ({ name, script, ok, strict: true, fast: true, ...more });
+/** Holds in the strict tier alone. */
+const strict = (name, script, ok, more = {}) => held(name, script, ok, { fast: false, ...more });
+
+const outside = [
+  held("writes outside", "echo x > ../out", outIsWhole),
+  held("appends outside", "echo x >> ../out", outIsWhole),
+  held("empties a file outside", ": > ../out", outIsWhole),
+  held("removes a file outside", "rm -f ../out", outIsWhole),
+  held("makes a file outside", "echo x > ../new", ({ base }) => !existsSync(join(base, "new"))),
+  held("makes a directory outside", "mkdir ../new", ({ base }) => !existsSync(join(base, "new"))),
+  held("makes a pipe outside", "mkfifo ../new", ({ base }) => !existsSync(join(base, "new"))),
+  held("makes a link outside", "ln -s x ../new", ({ base }) => !existsSync(join(base, "new"))),
+  held("moves a file out", "echo x > in; mv in ../new", ({ base }) => !existsSync(join(base, "new"))),
+  held("moves a file in", "mv ../out taken", outIsWhole),
+  held("writes through a link", "ln -s ../out l; echo x > l", outIsWhole),
+  held("writes through a hard link", "ln ../out h && echo x > h", outIsWhole),
+  held("writes through /proc/self/cwd", "echo x > /proc/self/cwd/../out", outIsWhole),
+  held("writes through /proc/self/root", 'echo x > "/proc/self/root$(dirname "$PWD")/out"', outIsWhole),
+  held("has a child of a child write outside", "sh -c 'sh -c \"echo x > ../out\"'", outIsWhole),
+  held("writes outside from the background", "(echo x > ../out) & wait $!", outIsWhole),
+  strict(
+    "changes the mode of a file outside",
+    "chmod 777 ../out",
+    ({ base, before }) => lstatSync(join(base, "out")).mode === before.mode,
+  ),
+  strict(
+    "changes the times of a file outside",
+    "touch -d 2001-01-01 ../out",
+    ({ base, before }) => lstatSync(join(base, "out")).mtimeMs === before.mtimeMs,
+  ),
+  held("reads the passwords of the machine", "cat /etc/shadow; echo", said("root:")),
+  held(
+    "reads a disk",
+    "for d in /dev/[vsx]d[a-z] /dev/nvme*n1; do head -c 1 $d > /dev/null && echo read; done",
+    said("read"),
+  ),
+  held(
+    "writes what is read-only in a narrower workspace",
+    "echo x > ../package.json",
+    ({ root }) => read(root, "package.json") === "{}\n",
+    { access: { write: ["src"] }, cwd: "src" },
+  ),
+];
+
+const policy = [
+  strict("reads a denied file", "cat denied/hidden.txt", said("hidden content")),
+  strict("finds a denied file", "grep -r 'hidden content' .", said("hidden content")),
+  strict("names a denied file", "ls denied", said("hidden.txt")),
+  strict(
+    "writes a denied file",
+    "echo x > denied/hidden.txt",
+    ({ root }) => read(root, "denied/hidden.txt") === "hidden content\n",
+  ),
+  strict("makes a denied file", "echo x > denied/new", ({ root }) => !existsSync(join(root, "denied/new"))),
+  strict("removes a denied directory", "rm -rf denied", ({ root }) =>
+    existsSync(join(root, "denied/hidden.txt")),
+  ),
+  strict("moves a denied directory", "mv denied moved && cat moved/hidden.txt", said("hidden content")),
+  strict("reads a secret", "cat .env", said("s3cret")),
+  strict("copies a secret", "cp .env copied; cat copied", said("s3cret")),
+  strict("moves a secret", "mv .env moved; cat moved", said("s3cret")),
+  strict("links a secret", "ln .env linked; cat linked", said("s3cret")),
+  strict("follows a link to a secret", "ln -s .env follow; cat follow", said("s3cret")),
+  strict("writes a secret", "echo x > .env", ({ root }) => read(root, ".env").includes("s3cret")),
+  strict(
+    "changes a hook of git",
+    "echo x > .git/hooks/pre-commit.sample",
+    ({ root }) => read(root, ".git/hooks/pre-commit.sample") === "sample\n",
+  ),
+  strict(
+    "adds a hook to git",
+    "echo x > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
+    ({ root }) => !existsSync(join(root, ".git/hooks/pre-commit")),
+  ),
+  strict(
+    "changes git's config",
+    "echo '[core] fsmonitor = x' >> .git/config",
+    ({ root }) => !read(root, ".git/config").includes("fsmonitor"),
+  ),
+  strict(
+    "has git change its config",
+    "git config core.fsmonitor x",
+    ({ root }) => !read(root, ".git/config").includes("fsmonitor"),
+  ),
+  strict(
+    "replaces git's config",
+    "mv .git/config c; printf '[core]\\nfsmonitor = x\\n' > .git/config",
+    ({ root }) => !read(root, ".git/config").includes("fsmonitor"),
+  ),
+  held(
+    "replaces the repository",
+    "mv .git old; git init -q .; git config core.fsmonitor x",
+    ({ root }) => !read(root, ".git/config").includes("fsmonitor"),
+  ),
+  held(
+    "makes a commondir",
+    "mkdir c; echo c > .git/commondir",
+    ({ root }) => !existsSync(join(root, ".git/commondir")),
+  ),
+  held(
+    "makes attributes in git",
+    "mkdir -p .git/info; echo '* filter=x' > .git/info/attributes",
+    ({ root }) => !existsSync(join(root, ".git/info/attributes")),
+  ),
+  held(
+    "links git's info elsewhere",
+    "rm -rf .git/info; mkdir i; echo '* filter=x' > i/attributes; ln -s ../i .git/info",
+    ({ root }) => !existsSync(join(root, ".git/info/attributes")),
+  ),
+  held(
+    "makes a task of an editor",
+    "mkdir -p .vscode; echo '{}' > .vscode/tasks.json",
+    ({ root }) => !existsSync(join(root, ".vscode/tasks.json")),
+  ),
+  held(
+    "makes a hook of an agent",
+    "mkdir -p sub/.claude; echo '{}' > sub/.claude/settings.json",
+    ({ root }) => !existsSync(join(root, "sub/.claude/settings.json")),
+  ),
+  held(
+    "makes a .git that names another directory",
+    "mkdir -p e/hooks sub; echo 'gitdir: ../e' > sub/.git",
+    ({ root }) => !existsSync(join(root, "sub/.git")),
+  ),
+  held(
+    "makes a .git that is a link",
+    "mkdir -p e sub; ln -s ../e sub/.git",
+    ({ root }) => !existsSync(join(root, "sub/.git")),
+  ),
+  strict(
+    "changes what an editor runs",
+    "echo x > .husky/pre-push",
+    ({ root }) => read(root, ".husky/pre-push") === "husky\n",
+  ),
+  held(
+    "reads our state",
+    'cat "$(dirname "$PWD")"/state/*/* "$(dirname "$PWD")"/state/*',
+    said("journal key"),
+  ),
+  held(
+    "writes our state",
+    'echo x > "$(dirname "$PWD")"/state/key',
+    ({ base }) => read(base, "state/key") === "journal key\n",
+  ),
+];
+
+const processes = [
+  ...["environ", "maps", "cmdline", "status", "mountinfo"].map((name) =>
+    held(`reads ${name} of the host`, `cat /proc/HOST/${name} > /dev/null && echo read`, said("read")),
+  ),
+  held("lists descriptors of the host", "ls /proc/HOST/fd && echo read", said("read")),
+  held(
+    "reads through the root of the host",
+    'cat "/proc/HOST/root$(dirname "$PWD")/state/key"; cat "/proc/HOST/cwd/package.json" && echo read',
+    ({ result }) =>
+      !`${result.data.stdout}`.includes("journal key") && !`${result.data.stdout}`.includes("read"),
+  ),
+  held(
+    "reads the environment of any other process",
+    "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c FILEWRIGHT_HOST",
+    ({ result }) => `${result.data.stdout}`.trim() === "0",
+  ),
+  held("kills the host", "kill -9 HOST", () => true),
+  held("leaves a process in a session of its own", "setsid sleep MARKER > /dev/null 2>&1 &", nothingLeft),
+  held(
+    "leaves a process of a double fork",
+    "(setsid sh -c 'sleep MARKER & sleep MARKER' > /dev/null 2>&1 &) ; true",
+    nothingLeft,
+  ),
+  held(
+    "leaves a process without a terminal",
+    "nohup setsid nohup sleep MARKER > /dev/null 2>&1 & disown 2>/dev/null; true",
+    nothingLeft,
+  ),
+  held(
+    "leaves a daemon whose parents ended",
+    "sh -c 'sh -c \"setsid sleep MARKER &\" &' > /dev/null 2>&1; true",
+    nothingLeft,
+  ),
+  held("keeps the capabilities of root", "exec sed -n 's/^CapEff:.//p' /proc/self/status", ({ result }) =>
+    /^0*$/u.test(`${result.data.stdout}`.trim()),
+  ),
+];
+
+const network = [
+  held("connects by TCP", "exec 3<>/dev/tcp/127.0.0.1/PORT && echo through", said("through"), {
+    shell: "bash",
+  }),
+  held(
+    "makes a socket of the network",
+    "perl -MSocket -e 'for $f (2, 10, 16, 17, 40) { print \"through\" if socket(S, $f, 2, 0) && $f != 16 || $f == 40 && socket(S, 40, 1, 0) }'; exec 3<>/dev/udp/127.0.0.1/53 && echo sent",
+    ({ result }) => !`${result.data.stdout}`.includes("through") && !`${result.data.stdout}`.includes("sent"),
+    { shell: "bash" },
+  ),
+];
+
+const works = [
+  held(
+    "changes files inside",
+    "echo x > in && mkdir d && mv in d/in && ln -s d l && rm -r d",
+    ({ result }) => result.data.exit_code === 0,
+  ),
+  held(
+    "reads the system",
+    "cat /etc/passwd > /dev/null && test -r /proc/meminfo",
+    ({ result }) => result.data.exit_code === 0,
+  ),
+  held(
+    "throws things away",
+    "echo x > /dev/null && head -c 8 /dev/urandom > /dev/null",
+    ({ result }) => result.data.exit_code === 0,
+  ),
+  held(
+    "commits with git",
+    "echo two > b && git add . && git -c user.name=A -c user.email=a@b commit -qm two && git status --porcelain && git log --oneline | wc -l",
+    ({ result }) => result.data.exit_code === 0 && /\b2\s*$/u.test(result.data.stdout),
+  ),
+  held(
+    "makes a branch and a tag and merges",
+    "git checkout -qb side && echo s > s && git add s && git -c user.name=A -c user.email=a@b commit -qm side && git checkout -q - && git merge -q side && git tag v1 && git stash list",
+    ({ result }) => result.data.exit_code === 0,
+  ),
+];
+
+/** @type {readonly Row[]} */
+export const ROWS = [...outside, ...policy, ...processes, ...network, ...works];

@@ -1,0 +1,136 @@
+// SIGTERM at a random moment among many batches over MCP HTTP: each is answered, whole or not begun.
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { root } from "../../scripts/lib/run.mjs";
+
+const TOKEN = "a-token-of-the-deep-check";
+const COMMAND = join(root, "dist/bin/filewright.js");
+/** Batches that one server gets. */
+const BATCHES = 200;
+const MAX_FILES = 6;
+/** Nobody listened any more: the batch never reached the server. */
+const CLOSED = Symbol("closed");
+
+/** Starts a server over a directory; gives its URL, and its end. */
+async function start(dir) {
+  const argv = [COMMAND, "serve", dir, "--preset", "canonical", "--port", "0", "--grace", "60"];
+  const child = spawn(process.execPath, argv, {
+    env: { ...process.env, FILEWRIGHT_TOKEN: TOKEN, XDG_STATE_HOME: join(dir, "..", "state") },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ended = new Promise((resolve) => child.once("exit", (status, signal) => resolve(signal ?? status)));
+  let said = "";
+  const url = await new Promise((resolve, reject) => {
+    child.stderr.on("data", (chunk) => {
+      said += chunk;
+      const found = /at (http:\S+)\s/u.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    ended.then((status) => reject(new Error(`the server ended with ${status}: ${said}`)));
+  });
+  return { url, child, ended };
+}
+
+/** Sends one batch; the result, `CLOSED` where the port was closed already, undefined where no answer came. */
+function send(url, agent, id, args) {
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id,
+    method: "tools/call",
+    params: { name: "batch", arguments: args },
+  });
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  return new Promise((resolve) => {
+    const outgoing = request(url, { method: "POST", headers, agent }, (incoming) => {
+      let text = "";
+      incoming.on("data", (chunk) => {
+        text += chunk;
+      });
+      incoming.on("error", () => resolve(undefined));
+      incoming.on("end", () => {
+        const data = /^data: (\{.*\})$/mu.exec(text)?.[1] ?? text;
+        try {
+          resolve(JSON.parse(data).result);
+        } catch {
+          resolve(undefined);
+        }
+      });
+    });
+    outgoing.on("error", ({ code }) => resolve(code === "ECONNREFUSED" ? CLOSED : undefined));
+    outgoing.end(body);
+  });
+}
+
+/** What is wrong with a batch: undefined where it is whole, or refused and not begun. */
+function fault(dir, files, result) {
+  const made = files.filter(({ path }) => existsSync(join(dir, path)));
+  if (result === CLOSED)
+    return made.length === 0 ? undefined : `not sent, ${made.length} of ${files.length} files`;
+  if (result === undefined) return `no answer, ${made.length} of ${files.length} files`;
+  if (result.isError !== true) {
+    const whole = made.every(({ path, content }) => readFileSync(join(dir, path), "utf8") === content);
+    return whole && made.length === files.length
+      ? undefined
+      : `answered as made, ${made.length} of ${files.length} files`;
+  }
+  const { code, reason } = result._meta?.["filewright/call"] ?? {};
+  if (code !== "CANCELLED" || reason !== "shutting_down") return `${code}, ${made.length} files`;
+  return made.length === 0 ? undefined : `refused, ${made.length} of ${files.length} files`;
+}
+
+/** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
+export default {
+  description: "SIGTERM among batches over MCP HTTP: each is answered, whole or not begun",
+  count: 10_000,
+  share: 400,
+  async run({ seed, count, isOver }) {
+    const random = seeded(seed);
+    const failures = [];
+    let cases = 0;
+    for (let round = 0; cases < count && !isOver(); round++) {
+      const base = mkdtempSync(join(tmpdir(), "filewright-drain-"));
+      const dir = mkdtempSync(join(base, "root-"));
+      const server = await start(dir);
+      // Few connections with many requests each, or one for each request.
+      const agent = new Agent({ keepAlive: true, maxSockets: random.pick([8, 64, BATCHES]) });
+      const killAfter = random.below(BATCHES / 2);
+      let answered = 0;
+      const kill = () => answered++ === killAfter && server.child.kill("SIGTERM");
+      const batches = Array.from({ length: BATCHES }, (_, at) =>
+        Array.from({ length: 1 + random.below(MAX_FILES) }, (_, file) => {
+          const content = `${at} ${"x".repeat(random.below(2000))}\n`;
+          return { path: `${random.below(8)}/b${at}-${file}.txt`, content };
+        }),
+      );
+      const results = await Promise.all(
+        batches.map(async (files, at) => {
+          const operations = files.map((args) => ({
+            tool: "write_file",
+            args: { ...args, create_dirs: true },
+          }));
+          const result = await send(server.url, agent, at, { operations });
+          kill();
+          return result;
+        }),
+      );
+      const status = await server.ended;
+      agent.destroy();
+      if (status !== 0) failures.push(`round ${round}: the server ended with ${status}`);
+      for (const [at, files] of batches.entries()) {
+        const wrong = fault(dir, files, results[at]);
+        if (wrong !== undefined) failures.push(`round ${round}, batch ${at}: ${wrong}`);
+      }
+      cases += BATCHES;
+      rmSync(base, { recursive: true });
+    }
+    return { cases, failures };
+  },
+};

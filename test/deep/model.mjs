@@ -1,0 +1,21 @@
+// Runs test/model.test.ts with many new sequences: memory and the disk answer alike and end alike.
+import { bin, run as runProgram } from "../../scripts/lib/run.mjs";
+
+/** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
+export default {
+  description: "random operations: memory and disk answer alike and end alike",
+  count: 100_000,
+  share: 1_000,
+  async run({ seed, count, secondsLeft }) {
+    const env = {
+      FILEWRIGHT_MODEL_RUNS: String(count),
+      FILEWRIGHT_MODEL_SEED: String(seed),
+      ...(Number.isFinite(secondsLeft())
+        ? { FILEWRIGHT_MODEL_SECONDS: String(Math.max(1, Math.floor(secondsLeft()) - 5)) }
+        : {}),
+    };
+    const args = ["run", "--project", "fast", "test/model.test.ts"];
+    const { status } = runProgram(bin("vitest"), args, { env, check: false });
+    return { cases: count, failures: status === 0 ? [] : ["see the output above"] };
+  },
+};

@@ -1,0 +1,140 @@
+/** The table of places: what is printed of it, how the host changes it, and what it costs. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import {
+  type Code,
+  MemoryBackend,
+  openWorkspace,
+  type PlacesOptions,
+  placeRows,
+  SandboxPolicy,
+  type WorkspaceOptions,
+} from "../../js/index.node.ts";
+import { placesPage } from "../../scripts/places.mjs";
+
+const memory = (files: Record<string, string> = {}): Pick<WorkspaceOptions, "root" | "backend"> => ({
+  root: "/w",
+  backend: new MemoryBackend({ "/w/f": "f\n", ...files }),
+});
+
+async function codeOf(run: () => Promise<unknown>): Promise<Code | "OK"> {
+  try {
+    await run();
+    return "OK";
+  } catch (error) {
+    return (error as { code: Code }).code;
+  }
+}
+
+describe("the table of places", () => {
+  test("is what the documentation says", () => {
+    const page = readFileSync(`${import.meta.dirname}/../../docs/reference/places.md`, "utf8");
+    expect(page, "run: node scripts/places.mjs").toBe(placesPage(placeRows()));
+  });
+
+  test("has a reason for each row", () => {
+    expect(placeRows().length).toBeGreaterThan(100);
+    for (const { decision, pattern, reason } of placeRows()) {
+      expect(["refuse", "ask", "allow", "secret", "readable"]).toContain(decision);
+      expect(reason, pattern).toMatch(/^[A-Za-z].{8,}\.$/);
+    }
+  });
+});
+
+describe("access.places", () => {
+  const write = async (places: PlacesOptions, path: string) => {
+    const ws = await openWorkspace({ ...memory(), access: { places } });
+    const result = await ws.call("write_file", { path, content: "x" });
+    await ws.close();
+    return result.ok ? "OK" : result.error.code;
+  };
+
+  test("widens and narrows row by row", async () => {
+    expect(await write({}, ".vscode/settings.json")).toBe("PROTECTED_PATH");
+    expect(await write({ allow: [".vscode/settings.json"] }, ".vscode/settings.json")).toBe("OK");
+    expect(await write({ allow: [".vscode/settings.json"] }, ".vscode/tasks.json")).toBe("PROTECTED_PATH");
+    expect(await write({ ask: [".husky"] }, ".husky/pre-commit")).toBe("OK");
+    expect(await write({ refuse: ["mise.toml"] }, "sub/mise.toml")).toBe("PROTECTED_PATH");
+    expect(await write({ refuse: ["deploy/prod"] }, "a/deploy/PROD/x")).toBe("PROTECTED_PATH");
+    expect(await write({ refuse: ["/w/only"] }, "a/only")).toBe("OK");
+    expect(await write({ refuse: ["/w/only"] }, "only/x")).toBe("PROTECTED_PATH");
+  });
+
+  test.each([
+    [{ allow: [".vscdoe/settings.json"] }, ".vscode/settings.json"],
+    [{ readable: [".enw"] }, ".env"],
+    [{ allow: ["src"] }, "src"],
+    [{ refuse: ["a/../b"] }, "a/../b"],
+    [{ refuse: ["*"] }, "*"],
+    [{ refuse: [""] }, "refuse"],
+    [{ ask: ["x"], refuse: ["x"] }, "twice"],
+    [{ refused: ["x"] }, "refuse"],
+    [{ refuse: "x" }, "refuse"],
+    [["x"], "places"],
+  ])("%j is refused when the workspace opens, and the message names it", async (places, named) => {
+    const opening = openWorkspace({ ...memory(), access: { places: places as PlacesOptions } });
+    await expect(opening).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining(named),
+    });
+  });
+
+  test("of a policy holds, and an intersection loosens nothing", async () => {
+    const wide = SandboxPolicy.workspaceOnly("/w", { protect: true, places: { allow: [".husky"] } });
+    const strict = SandboxPolicy.workspaceOnly("/w", { protect: true, places: { refuse: ["deploy"] } });
+    expect(SandboxPolicy.intersect(wide, strict).places).toEqual(["refuse deploy"]);
+    expect(SandboxPolicy.intersect(wide, wide).places).toEqual(["allow .husky"]);
+    const open = SandboxPolicy.workspaceOnly("/w");
+    expect(SandboxPolicy.intersect(wide, open).places).toEqual(["allow .husky"]);
+    expect(await codeOf(async () => SandboxPolicy.workspaceOnly("/w", { places: { allow: ["x"] } }))).toBe(
+      "INVALID_ARGUMENT",
+    );
+  });
+
+  test("holds for agents too", async () => {
+    const ws = await openWorkspace({ ...memory(), access: { places: { refuse: ["deploy"] } } });
+    const agent = await ws.agent("a", { access: { write: ["/w"] } });
+    const result = await agent.call("write_file", { path: "deploy/x", content: "x" });
+    expect(result.ok ? "OK" : result.error.code).toBe("PROTECTED_PATH");
+    await ws.close();
+  });
+});
+
+describe("refusals", () => {
+  test("say which program would run the file, and how the host allows it", async () => {
+    const ws = await openWorkspace(memory());
+    const result = await ws.call("write_file", { path: ".husky/pre-commit", content: "x" });
+    expect(result.ok).toBe(false);
+    expect(result.text).toContain("git hooks");
+    expect(result.text).toContain("access.places");
+    expect((result as { error: { details: unknown } }).error.details).toMatchObject({ reason: "place" });
+    await ws.close();
+  });
+});
+
+describe("roots inside places", () => {
+  test("are the host's choice: only what is below counts", async () => {
+    const backend = new MemoryBackend({
+      "/r/.claude/worktrees/x/a.ts": "x\n",
+      "/r/project.git/main/a.ts": "x\n",
+    });
+    for (const root of ["/r/.claude/worktrees/x", "/r/project.git/main"]) {
+      const ws = await openWorkspace({ root, backend });
+      expect((await ws.call("write_file", { path: "a.ts", content: "y" })).ok, root).toBe(true);
+      const hook = await ws.call("write_file", { path: ".git/hooks/x", content: "y" });
+      expect(hook.ok ? "OK" : hook.error.code, root).toBe("PROTECTED_PATH");
+      await ws.close();
+    }
+  });
+
+  test("of reading do not open what they are in for writing", async () => {
+    const ws = await openWorkspace({
+      ...memory({ "/w/.git/hooks/a": "x" }),
+      root: undefined,
+      roots: ["/w", { path: "/w/.git/hooks", access: "read" }],
+    });
+    const hook = await ws.call("write_file", { path: "/w/.git/hooks/b", content: "y" });
+    expect(hook.ok ? "OK" : hook.error.code).toBe("PROTECTED_PATH");
+    await ws.close();
+  });
+});

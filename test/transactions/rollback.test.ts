@@ -1,0 +1,353 @@
+/** A change that fails is rolled back, step by step, and nothing that somebody else has written meanwhile is touched. */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  copyFileVia,
+  copyTreeVia,
+  deleteVia,
+  removeTreeVia,
+  renameVia,
+} from "../../js/backends/fallback-tree.ts";
+import { writeVia } from "../../js/backends/fallback.ts";
+import {
+  FilewrightError,
+  type FsBackend,
+  LocalBackend,
+  MemoryBackend,
+  openWorkspace,
+} from "../../js/index.node.ts";
+import { makeJournal, MemoryJournal, newCallId } from "../../js/journal/index.ts";
+import { between, makePlace, PLACE_KINDS, type Place } from "./places.ts";
+
+const open: Place[] = [];
+afterEach(() => {
+  for (const place of open.splice(0)) place.close();
+});
+
+const SEED = {
+  "a.txt": "a",
+  "b.txt": "b",
+  "over.txt": "over",
+  "gone.txt": "gone",
+  "tree/one": "1",
+  "tree/deep/two": "2",
+  "moved/in": "in",
+};
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** One change with every kind of step. */
+async function everything(own: FsBackend, root: string): Promise<void> {
+  const at = (path: string): string => `${root}/${path}`;
+  const { version } = (await own.lstat?.(at("a.txt"))) ?? {};
+  await writeVia(own, at("a.txt"), bytes("A"), version === undefined ? {} : { ifVersion: version });
+  await writeVia(own, at("new/deep/file"), bytes("made"), { ifAbsent: true, createDirs: true });
+  await renameVia(own, at("b.txt"), at("over.txt"), { overwrite: true });
+  await renameVia(own, at("moved"), at("new/moved"));
+  await deleteVia(own, at("gone.txt"));
+  await copyFileVia(own, at("tree/one"), at("copy.txt"));
+  await copyFileVia(own, at("tree/one"), at("a.txt"), { overwrite: true });
+  await copyTreeVia(own, at("tree"), at("copied"));
+  await removeTreeVia(own, at("tree"));
+  await own.mkdir(at("empty/dir"));
+}
+
+const ABOUT = { tool: "batch", takeBack: "always" } as const;
+
+/** Runs the change on a place; the `failing`-th operation fails, before or after it was made. */
+async function attempt(
+  place: Place,
+  failing: number,
+  when: "before" | "after",
+  foreign?: { readonly after: number; readonly path: string },
+): Promise<{ readonly error: FilewrightError | undefined; readonly calls: number }> {
+  let calls = 0;
+  let isFailed = false;
+  const fail = (call: number, moment: string): void => {
+    if (call !== failing || moment !== when || isFailed) return;
+    isFailed = true;
+    throw new FilewrightError(when === "before" ? "NO_SPACE" : "IO_ERROR", "as the test wants it");
+  };
+  const backend = between(place.backend, {
+    before: (call) => fail(call, "before"),
+    async after(call) {
+      calls = Math.max(calls, call);
+      if (!isFailed && foreign?.after === call) await place.foreign(foreign.path, "somebody else's");
+      fail(call, "after");
+    },
+  });
+  const journal = makeJournal({ store: new MemoryJournal(), cwd: place.root, keep: true, durable: false });
+  try {
+    await journal.change(backend, { ...ABOUT, callId: newCallId() }, (own) => everything(own, place.root));
+    return { error: undefined, calls };
+  } catch (error) {
+    if (!(error instanceof FilewrightError)) throw error;
+    return { error, calls };
+  }
+}
+
+describe.each(PLACE_KINDS)("a change with every kind of step on %s", (kind) => {
+  const seeded = async (): Promise<Place> => {
+    const place = await makePlace(kind, SEED);
+    open.push(place);
+    return place;
+  };
+
+  test("leaves nothing aside when it succeeds", async () => {
+    const place = await seeded();
+    expect((await attempt(place, Number.POSITIVE_INFINITY, "before")).error).toBe(undefined);
+    expect(await place.tree()).toMatchObject({ "a.txt": "1", "over.txt": "b", "copied/deep/two": "2" });
+    expect(Object.keys(await place.tree()).filter((path) => path.includes(".filewright"))).toEqual([]);
+  });
+
+  test.each(["before", "after"] as const)(
+    "is rolled back completely when any operation fails (%s it was made)",
+    async (when) => {
+      const { calls } = await attempt(await seeded(), Number.POSITIVE_INFINITY, when);
+      expect(calls).toBeGreaterThan(9);
+      for (let failing = 1; failing <= calls; failing++) {
+        const place = await seeded();
+        const before = await place.tree();
+        const { error } = await attempt(place, failing, when);
+        expect(await place.tree(), `operation ${failing}`).toEqual(before);
+        expect(error?.details?.["rolled_back"], `operation ${failing}`).not.toBe(false);
+        place.close();
+      }
+    },
+  );
+
+  test.each(["a.txt", "new/deep/file", "over.txt", "gone.txt", "copy.txt", "copied/deep/two"])(
+    "leaves what somebody else writes to %s between the steps",
+    async (path) => {
+      const { calls } = await attempt(await seeded(), Number.POSITIVE_INFINITY, "before");
+      for (let after = 1; after < calls; after++) {
+        const place = await seeded();
+        await attempt(place, calls, "before", { after, path });
+        const found = Object.values(await place.tree());
+        expect(found, `after operation ${after}`).toContain("somebody else's");
+        place.close();
+      }
+    },
+  );
+});
+
+describe("what somebody else has committed", () => {
+  /** Two workspaces on one storage that has no lock of its own. */
+  async function shared(files: Readonly<Record<string, string>>, around: Parameters<typeof between>[1]) {
+    const memory = new MemoryBackend(
+      Object.fromEntries(Object.entries(files).map(([path, content]) => [`/ws/${path}`, content])),
+    );
+    await memory.mkdir("/ws");
+    const ws = await openWorkspace({ backend: between(memory, around), root: "/ws" });
+    return { memory, ws };
+  }
+  const patch = (name: string, from: string, to: string): string =>
+    `--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${from}\n+${to}\n`;
+  const added = (name: string, content: string): string =>
+    `--- /dev/null\n+++ b/${name}\n@@ -0,0 +1 @@\n+${content}\n`;
+
+  test.each([
+    ["old", "before"],
+    ["old", "after"],
+    ["new", "before"],
+    ["new", "after"],
+  ] as const)(
+    "stays when a patch is refused, though its bytes are those of the patch (%s file, %s our write)",
+    async (which, when) => {
+      const { memory, ws } = await shared(
+        { old: "one\n", last: "x\n" },
+        {
+          async [when](_call: number, name: string, args: readonly unknown[]) {
+            const path = String(args[0]);
+            if (name !== "writeBytes") return;
+            if (path === "/ws/new" && which === "new") await memory.writeText(path, "made\n");
+            if (path === "/ws/old" && which === "old") await memory.writeText(path, "two\n");
+            if (path === "/ws/last") throw new FilewrightError("NO_SPACE", "full");
+          },
+        },
+      );
+      const own = which === "new" ? added("new", "made") : patch("old", "one", "two");
+      const result = await ws.call("apply_patch", { patch: own + patch("last", "x", "y") });
+      expect(result.ok).toBe(false);
+      expect(memory.readTextSync(`/ws/${which}`)).toBe(which === "new" ? "made\n" : "two\n");
+    },
+  );
+
+  test("stays when a batch is refused, though its bytes are those of the batch", async () => {
+    const { memory, ws } = await shared(
+      { old: "one" },
+      {
+        async before(_call: number, name: string, args: readonly unknown[]) {
+          if (name !== "writeBytes") return;
+          if (args[0] === "/ws/new" && !memory.existsSync("/ws/new"))
+            await memory.writeText("/ws/new", "same");
+          if (args[0] === "/ws/end") throw new FilewrightError("NO_SPACE", "full");
+        },
+      },
+    );
+    const result = await ws.call("batch", {
+      operations: [
+        { tool: "write_file", args: { path: "old", content: "two" } },
+        { tool: "write_file", args: { path: "new", content: "same", overwrite: false } },
+        { tool: "write_file", args: { path: "end", content: "end" } },
+      ],
+    });
+    expect(result.ok).toBe(false);
+    expect(memory.readTextSync("/ws/new")).toBe("same");
+    expect(memory.readTextSync("/ws/old")).toBe("one");
+  });
+
+  test("stays when it replaces a file of a patch whose later file fails: it is put back by nobody", async () => {
+    const { memory, ws } = await shared(
+      {},
+      {
+        async before(_call: number, name: string, args: readonly unknown[]) {
+          if (name !== "writeBytes" || args[0] !== "/ws/n2") return;
+          memory.deleteSync("/ws/n1");
+          memory.writeTextSync("/ws/n1", "theirs");
+          throw new FilewrightError("NO_SPACE", "full");
+        },
+      },
+    );
+    const result = await ws.call("apply_patch", { patch: added("n1", "ours") + added("n2", "ours") });
+    expect(result.error?.details).toMatchObject({ rolled_back: false });
+    expect(memory.readTextSync("/ws/n1")).toBe("theirs");
+  });
+
+  test.each(["file", "directory"])(
+    "stays when a copy finds it at its target on a backend of eleven methods (%s)",
+    async (kind) => {
+      const place = await makePlace("minimal", kind === "file" ? { source: "ours" } : { "source/f": "ours" });
+      const theirs = kind === "file" ? "target" : "target/theirs";
+      let isDone = false;
+      const meanwhile = async (path: string, name: string): Promise<void> => {
+        // After the target was looked for, and before it is made.
+        if (isDone || path !== (kind === "file" ? `${place.root}/source` : `${place.root}/target`)) return;
+        if (name !== (kind === "file" ? "readBytes" : "mkdir")) return;
+        isDone = true;
+        await place.foreign(theirs, "theirs");
+      };
+      const backend = new Proxy(place.backend, {
+        get: (target, name) => {
+          const method = Reflect.get(target, name) as unknown;
+          if (typeof method !== "function") return method;
+          return (...args: unknown[]) => {
+            if (name !== "readBytes" && name !== "mkdir") return method.apply(target, args);
+            return meanwhile(String(args[0]), name).then(() => method.apply(target, args));
+          };
+        },
+      });
+      const ws = await openWorkspace({ backend, root: place.root });
+      const result = await ws.call("copy", { source: "source", destination: "target" });
+      expect(result.ok).toBe(false);
+      expect(await place.tree()).toMatchObject({ [theirs]: "theirs" });
+    },
+  );
+
+  test("a deletion that meets another version than the one it was planned on is planned again or refused", async () => {
+    const { memory, ws } = await shared(
+      { a: "one\n", b: "b\n" },
+      {
+        async before(_call: number, name: string, args: readonly unknown[]) {
+          if (name === "delete" && args[0] === "/ws/a" && memory.readTextSync("/ws/a") === "one\n")
+            memory.writeTextSync("/ws/a", "newer\n");
+        },
+      },
+    );
+    const text = `${patch("b", "b", "c")}--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n`;
+    const result = await ws.call("apply_patch", { patch: text });
+    expect(result.ok, result.text).toBe(false);
+    expect([memory.readTextSync("/ws/a"), memory.readTextSync("/ws/b")]).toEqual(["newer\n", "b\n"]);
+  });
+});
+
+describe("a rollback on the disk", () => {
+  const failing = {
+    operations: [
+      { tool: "write_file", args: { path: "h1", content: "new" } },
+      { tool: "delete", args: { path: "gone" } },
+      { tool: "delete", args: { path: "tree", recursive: true } },
+      { tool: "move", args: { source: "from", destination: "over", overwrite: true } },
+      { tool: "write_file", args: { path: "end", content: "end" } },
+    ],
+  };
+
+  async function place() {
+    const made = await makePlace("local", {
+      h1: "linked",
+      gone: "gone",
+      "tree/deep/f": "f",
+      from: "from",
+      over: "over",
+      x: "x",
+    });
+    open.push(made);
+    return { ...made, at: (path: string) => join(made.root, path) };
+  }
+
+  /** A hook that makes something happen in the middle of a batch: before the file `end` is written. */
+  async function failed(root: string, act: () => void): Promise<FilewrightError> {
+    const disk = new LocalBackend();
+    const journal = makeJournal({ store: new MemoryJournal(), cwd: root, keep: true, durable: false });
+    const at = (path: string): string => join(root, path);
+    try {
+      await journal.change(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
+        await writeVia(own, at("h1"), bytes("new"));
+        await deleteVia(own, at("gone"));
+        await removeTreeVia(own, at("tree"));
+        await renameVia(own, at("from"), at("over"), { overwrite: true });
+        act();
+        throw new FilewrightError("NO_SPACE", "full");
+      });
+    } catch (error) {
+      return error as FilewrightError;
+    }
+    throw new Error("the change did not fail");
+  }
+
+  test("keeps owner, times, attributes and other names of what it puts back", async () => {
+    const { root, at } = await place();
+    fs.linkSync(at("h1"), at("h2"));
+    const isRoot = process.getuid?.() === 0;
+    for (const path of ["h1", "gone", "tree/deep/f", "over", "from"]) {
+      if (isRoot) fs.chownSync(at(path), 1234, 1234);
+      fs.utimesSync(at(path), 1_000_000, 2_000_000);
+      fs.chmodSync(at(path), 0o640);
+    }
+    const facts = () =>
+      ["h1", "h2", "gone", "tree", "tree/deep/f", "over", "from"].map((path) => {
+        const { ino, uid, gid, mode, nlink, mtimeNs } = fs.statSync(at(path), { bigint: true });
+        return [path, ino, uid, gid, mode, nlink, path === "tree" ? 0 : mtimeNs];
+      });
+    const before = facts();
+    const error = await failed(root, () => undefined);
+    expect(error.details).toBe(undefined);
+    expect(facts()).toEqual(before);
+    expect(fs.readdirSync(root).filter((name) => name.startsWith(".filewright"))).toEqual([]);
+    expect(failing.operations.length).toBeGreaterThan(0);
+  });
+
+  test("does not write through a directory that has become a link", async () => {
+    const { root, at } = await place();
+    fs.mkdirSync(at("d"));
+    fs.mkdirSync(at("e"));
+    fs.writeFileSync(at("d/x"), "old");
+    fs.writeFileSync(at("e/x"), "new");
+    const disk = new LocalBackend();
+    const journal = makeJournal({ store: new MemoryJournal(), cwd: root, keep: true, durable: false });
+    const change = journal.change(disk, { ...ABOUT, callId: newCallId() }, async (own) => {
+      await writeVia(own, at("d/x"), bytes("new"));
+      await deleteVia(own, at("gone"));
+      fs.renameSync(at("d"), at("away"));
+      fs.symlinkSync("e", at("d"));
+      throw new FilewrightError("NO_SPACE", "full");
+    });
+    await expect(change).rejects.toMatchObject({
+      details: { rolled_back: false, not_restored: [at("d/x")] },
+    });
+    expect([fs.readFileSync(at("e/x"), "utf8"), fs.readFileSync(at("gone"), "utf8")]).toEqual([
+      "new",
+      "gone",
+    ]);
+  });
+});

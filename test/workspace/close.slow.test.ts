@@ -1,0 +1,35 @@
+/** A thousand workspaces that were opened and closed leave nothing behind, without a garbage collection. */
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const script = fileURLToPath(new URL("open-close.mjs", import.meta.url));
+
+interface Facts {
+  readonly descriptors: number;
+  readonly threads: number;
+  readonly rss: number;
+}
+
+it.runIf(process.platform === "linux")(
+  "1,000 workspaces leave descriptors, threads and memory flat when they are closed",
+  () => {
+    const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "filewright-close-")));
+    try {
+      const command = `ulimit -n 256; exec "$0" "$@"`;
+      const args = ["-c", command, process.execPath, script, base, "1000"];
+      const lines = execFileSync("sh", args, { encoding: "utf8" }).trim().split("\n");
+      const [first, last] = lines.map((line) => JSON.parse(line) as Facts) as [Facts, Facts];
+      // Threads end a moment after they were told to.
+      expect(last.descriptors).toBeLessThanOrEqual(first.descriptors + 8);
+      expect(last.threads).toBeLessThanOrEqual(first.threads + 8);
+      expect(last.rss - first.rss).toBeLessThan(30 * 1024 * 1024);
+    } finally {
+      fs.rmSync(base, { recursive: true, force: true });
+    }
+  },
+  300_000,
+);
