@@ -21,6 +21,7 @@ import { type Changed, change, stopIfCancelled } from "./change.ts";
 import { type AnyChanging, type AnyTool, type CallOptions, enter, previewed } from "./enter.ts";
 import type { ToolResult } from "./result.ts";
 import { observed, type Trace } from "./observe.ts";
+import { LoopTurns } from "./loop-turns.ts";
 import { scanQueue } from "./scans.ts";
 import type { Session } from "./session.ts";
 
@@ -30,6 +31,9 @@ export interface Spoken {
   /** What it means. @throws FilewrightError INVALID_ARGUMENT in the preset's names */
   meaning(): Meant;
 }
+
+/** Calls of all workspaces: what one turn starts takes a few milliseconds. */
+const callTurns = new LoopTurns(32);
 
 /** Runs one call of a known tool, or of what a preset means by another. */
 export function runCall(
@@ -95,6 +99,7 @@ async function perform(
   let result: ToolResult;
   let seen: FsBackend | undefined;
   try {
+    while (!callTurns.take()) await callTurns.next();
     stopIfCancelled(options.signal);
     if (spoken !== undefined) {
       meant = spoken.meaning();

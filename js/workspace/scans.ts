@@ -7,11 +7,14 @@
  * whole process, as there is one disk.
  */
 import { FilewrightError } from "../engine/errors.ts";
+import { LoopTurns } from "./loop-turns.ts";
 
 /** Calls that walk at once, in all. */
 const MAX_SCANS = 8;
 /** Calls of one client that walk at once: fewer, so that others always find a place soon. */
 const MAX_SCANS_OF_CLIENT = 4;
+/** Calls that begin in one turn of the event loop: a search by an index takes less time than its answer. */
+const MAX_STARTS_OF_TURN = 8;
 
 /** Who calls: compared by identity. */
 export type Client = string;
@@ -25,6 +28,9 @@ export class ScanQueue {
   readonly #running = new Map<Client, number>();
   /** In the order in which the clients have their turns. */
   readonly #waiting = new Map<Client, Waiting[]>();
+  readonly #turns = new LoopTurns(MAX_STARTS_OF_TURN);
+  /** Whether those that wait are looked at in the next turn of the event loop. */
+  #resumes = false;
   #total = 0;
 
   /**
@@ -32,7 +38,8 @@ export class ScanQueue {
    * @throws FilewrightError CANCELLED where the signal is aborted first
    */
   admit(client: Client, signal: AbortSignal): (() => void) | Promise<() => void> {
-    if (this.#mayStart(client) && !this.#waiting.has(client)) return this.#started(client);
+    if (this.#mayStart(client) && !this.#waiting.has(client) && this.#turns.take())
+      return this.#started(client);
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         start: () => {
@@ -49,6 +56,7 @@ export class ScanQueue {
       const queue = this.#waiting.get(client);
       if (queue === undefined) this.#waiting.set(client, [waiting]);
       else queue.push(waiting);
+      if (this.#mayStart(client)) this.#resume();
     });
   }
 
@@ -76,12 +84,26 @@ export class ScanQueue {
     for (const [client, queue] of this.#waiting) {
       if (this.#total >= MAX_SCANS) return;
       if (!this.#mayStart(client)) continue;
+      if (!this.#turns.take()) {
+        this.#resume();
+        return;
+      }
       // To the end of the order: the others have their turns first.
       this.#waiting.delete(client);
       const next = queue.shift();
       if (queue.length > 0) this.#waiting.set(client, queue);
       next?.start();
     }
+  }
+
+  /** Starts what may start in the next turn of the event loop. */
+  #resume(): void {
+    if (this.#resumes) return;
+    this.#resumes = true;
+    void this.#turns.next().then(() => {
+      this.#resumes = false;
+      this.#next();
+    });
   }
 
   #leave(client: Client, waiting: Waiting): void {

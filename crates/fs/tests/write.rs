@@ -393,6 +393,7 @@ fn protected_places_cannot_be_written() {
             "w/g/hooks/new/deep",
             "w/l",
             "w/.git/config",
+            "w/.git/info",
             "w/.gitmodules",
             "w/new/.git/hooks/x",
             "w/a/.git",
@@ -402,9 +403,9 @@ fn protected_places_cannot_be_written() {
         }
         assert_eq!(world.tree("w"), before);
         write(&roots, &world.at("w/.github/hooks/x"), "ok", &create_dirs()).unwrap();
-        write(&roots, &world.at("w/.git/info"), "ok", &PLAIN).unwrap();
+        write(&roots, &world.at("w/.git/COMMIT_EDITMSG"), "ok", &PLAIN).unwrap();
         fs::remove_dir_all(world.at("w/.github")).unwrap();
-        fs::remove_file(world.at("w/.git/info")).unwrap();
+        fs::remove_file(world.at("w/.git/COMMIT_EDITMSG")).unwrap();
     }
 }
 
