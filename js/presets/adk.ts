@@ -1,4 +1,5 @@
 /** Preset `adk`: the in-process file tools proposed for the Agent Development Kit. */
+import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { chosenAmong } from "../tools/edit_file.ts";
 import { object } from "../tools/schema.ts";
 import { flag, path, text, texts } from "../tools/shared.ts";
@@ -10,6 +11,7 @@ export const adk: Preset = definePreset({
   name: "adk",
   about: "the Agent Development Kit's proposal for file tools",
   fixedText: true,
+  limits: WITHOUT_PAGES,
   access: { listed: true },
   tools: [
     tool({

@@ -1,4 +1,5 @@
 /** Preset `amplifier`: the filesystem module of Amplifier. */
+import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { flag, integer, path, text } from "../tools/shared.ts";
 import { escapeControls } from "../tools/text.ts";
 import { definePreset, param, route, tool } from "./define.ts";
@@ -32,6 +33,7 @@ export const amplifier: Preset = definePreset({
   name: "amplifier",
   about: "Amplifier",
   fixedText: true,
+  limits: WITHOUT_PAGES,
   access: { read: null, write: ["."] },
   tools: [
     tool({

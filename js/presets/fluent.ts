@@ -1,4 +1,5 @@
 /** Preset `fluent`: the workspace tools of adk-fluent. */
+import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { closing as grepClosing } from "../tools/grep_text.ts";
 import { readText } from "../tools/read_file.ts";
 import { integer, path, text } from "../tools/shared.ts";
@@ -16,7 +17,7 @@ export const fluent: Preset = definePreset({
   name: "fluent",
   about: "adk-fluent",
   fixedText: true,
-  limits: { outputBytes: 100_000 },
+  limits: { outputBytes: 100_000, ...WITHOUT_PAGES },
   tools: [
     tool({
       name: "read_file",

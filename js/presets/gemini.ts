@@ -1,5 +1,6 @@
 /** Preset `gemini`: the file tools of Gemini CLI as its first models were taught them. */
 import type { FilewrightError } from "../engine/errors.ts";
+import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { object } from "../tools/schema.ts";
 import { flag, integer, text, texts } from "../tools/shared.ts";
 import { escapeControls } from "../tools/text.ts";
@@ -44,6 +45,7 @@ export const gemini: Preset = definePreset({
   name: "gemini",
   about: "Gemini CLI, first generation",
   fixedText: true,
+  limits: WITHOUT_PAGES,
   tools: [
     tool({
       name: "write_file",

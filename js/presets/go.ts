@@ -1,4 +1,5 @@
 /** Preset `go`: the eleven tools of a Go `filesystem` toolbox. */
+import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { object } from "../tools/schema.ts";
 import { flag, path, text } from "../tools/shared.ts";
 import { definePreset, param, tool } from "./define.ts";
@@ -32,7 +33,7 @@ export const go: Preset = definePreset({
   about: "a Go filesystem toolbox",
   fixedText: true,
   access: { prompt: true },
-  limits: { wholeFileBytes: 10 * MIB },
+  limits: { wholeFileBytes: 10 * MIB, ...WITHOUT_PAGES },
   tools: [
     tool({
       name: "fs_read",

@@ -1,4 +1,5 @@
 /** Preset `tinyagent`: TinyAgent's native file tools. */
+import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { flag, integer, path, text, texts } from "../tools/shared.ts";
 import { escapeControls } from "../tools/text.ts";
 import { definePreset, param, tool } from "./define.ts";
@@ -20,6 +21,7 @@ export const tinyagent: Preset = definePreset({
   name: "tinyagent",
   about: "TinyAgent",
   fixedText: true,
+  limits: WITHOUT_PAGES,
   tools: [
     tool({
       name: "read_file",

@@ -9,6 +9,7 @@ import { type Arguments, compile, object } from "./schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./shared.ts";
 import { isWellFormed, utf8 } from "./text.ts";
 import { type Call, type ReadingTool, refuse } from "./tool.ts";
+import { answerBytes } from "./limits.ts";
 
 /** The arguments of `diff`. */
 export interface DiffArgs {
@@ -122,7 +123,7 @@ export const diff: ReadingTool<Args, DiffData> = {
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
       // Of a text that is longer than anybody is shown no hunks are made.
-      ...(args.format === "unified" ? {} : { limits: { bytes: call.limits.outputBytes } }),
+      ...(args.format === "unified" ? {} : { limits: { bytes: answerBytes(call.limits) } }),
     });
     const { identical, text: unified, added, removed, truncated } = result;
     const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };
@@ -136,7 +137,7 @@ export const diff: ReadingTool<Args, DiffData> = {
     if (data.identical) return "Files are identical";
     return args.format === "html"
       ? diffHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
-          maxBytes: call.limits.outputBytes,
+          maxBytes: answerBytes(call.limits),
           cut: data.truncated === true,
         })
       : data.diff.replace(/\n$/u, "");

@@ -21,6 +21,7 @@ import { type Arguments, compile } from "./schema.ts";
 import { PATH_ALIASES } from "./shared.ts";
 import { escapeControls, isWellFormed } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
+import { answerBytes } from "./limits.ts";
 
 interface Todo {
   readonly before: Uint8Array;
@@ -259,7 +260,7 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
     threshold: args.threshold,
     onMultiple: args.on_multiple,
     path: args.path,
-    limits: { bytes: call.limits.outputBytes },
+    limits: { bytes: answerBytes(call.limits) },
   };
   const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
   const hash = before.length > LARGE_BYTES;

@@ -9,6 +9,7 @@ import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WA
 import { type Rank, rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
+import { answerBytes } from "./limits.ts";
 
 /** The arguments of `grep`. */
 export interface GrepArgs {
@@ -242,7 +243,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
       "Invalid argument 'cursor': results by rank have none; leave it out, or leave rank out.",
       { complete: true, details: { argument: "cursor" } },
     );
-  const signalled = { ...query, maxTextChars: call.limits.outputBytes, signal: call.signal };
+  const signalled = { ...query, maxTextChars: answerBytes(call.limits), signal: call.signal };
   const found =
     args.rank === "path"
       ? await grepBackend(call.fs, root, signalled)

@@ -3,8 +3,13 @@ import { integer, type Options, options } from "../schema/option.ts";
 
 /** The limits of a workspace. */
 export interface Limits {
-  /** UTF-8 bytes of one result's text. */
+  /** UTF-8 bytes of one result's text at most, whatever a call asks for. Default 1 MiB. */
   readonly outputBytes: number;
+  /**
+   * UTF-8 bytes of one result's text where the call names no size: more is cut at a line, with how to go on. Default
+   * 64 KiB; presets of older agents have `outputBytes` instead.
+   */
+  readonly pageBytes: number;
   /** The largest image that is handed to a model. */
   readonly imageBytes: number;
   /** The largest file that is read whole (`max_lines: null`) or compared. A page has no limit. */
@@ -22,6 +27,7 @@ export interface Limits {
 /** The options `limits`. */
 export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
   outputBytes: integer(1),
+  pageBytes: integer(1),
   imageBytes: integer(1),
   wholeFileBytes: integer(1),
   svgBytes: integer(1),
@@ -35,6 +41,7 @@ const MIB = 1024 * 1024;
 /** The limits where the host sets none. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   outputBytes: MIB,
+  pageBytes: 64 * 1024,
   imageBytes: 20 * MIB,
   wholeFileBytes: 20 * MIB,
   svgBytes: MIB,
@@ -42,3 +49,11 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   lockTimeoutMs: 5000,
   hookTimeoutMs: 60_000,
 });
+
+/** For presets of agents that take answers up to `outputBytes` and know of no pages. */
+export const WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({ pageBytes: Number.MAX_SAFE_INTEGER });
+
+/** UTF-8 bytes that the text of an answer may have where the call names no size. */
+export function answerBytes({ outputBytes, pageBytes }: Pick<Limits, "outputBytes" | "pageBytes">): number {
+  return Math.min(outputBytes, pageBytes);
+}

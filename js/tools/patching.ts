@@ -9,6 +9,7 @@ import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWhole } from "./contents.ts";
 import { utf8 } from "./text.ts";
 import { type Call, type Plan, refuse } from "./tool.ts";
+import { answerBytes } from "./limits.ts";
 
 /** A file as the patch finds it. */
 interface Found extends FileState {
@@ -192,7 +193,7 @@ function diffOfAll(
     const old = from === null ? before : (members.get(from)?.found ?? null);
     if (from !== null) text += `diff --git a/${from} b/${name}\nrename from ${from}\nrename to ${name}\n`;
     const oldName = old === null ? null : (from ?? name);
-    const left = Math.max(call.limits.outputBytes - text.length, 1);
+    const left = Math.max(answerBytes(call.limits) - text.length, 1);
     const made = engine().diff(old?.bytes ?? NOTHING, after?.bytes ?? NOTHING, {
       oldName,
       newName: after === null ? null : name,

@@ -12,6 +12,7 @@ import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
 import { escapeControls, utf8 } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
+import { answerBytes } from "./limits.ts";
 
 /** The arguments of `read_file`. */
 export interface ReadFileArgs {
@@ -303,7 +304,7 @@ function requestOf(args: Args, call: Call): PageRequest {
     anchors: args.anchors,
     startByte: args.start_byte,
     wholeFileBytes: call.limits.wholeFileBytes,
-    textBytes: call.limits.outputBytes,
+    textBytes: answerBytes(call.limits),
   };
 }
 

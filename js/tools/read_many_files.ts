@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./contents.ts";
 import { imageText, readImage } from "./image.ts";
+import { answerBytes, type Limits } from "./limits.ts";
 import { expand, reasonOf, type Wanted } from "./read_many_paths.ts";
 import { renderPage } from "./render/page.ts";
 import { compile, object } from "./schema.ts";
@@ -54,7 +55,7 @@ export interface ReadManyFilesData {
   readonly warnings?: readonly string[];
 }
 
-type Args = Required<ReadManyFilesArgs>;
+type Args = Required<Omit<ReadManyFilesArgs, "max_total_bytes">> & Pick<ReadManyFilesArgs, "max_total_bytes">;
 
 const inputSchema = object(
   {
@@ -70,7 +71,7 @@ const inputSchema = object(
     ),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
     max_files: integer("The most files read.", { default: 200, minimum: 1, maximum: 10_000 }),
-    max_total_bytes: integer("The most content given, in bytes.", { default: 1024 * 1024, minimum: 1 }),
+    max_total_bytes: integer("The most content given, in bytes. Default one page of text.", { minimum: 1 }),
     separator: text("The line before each file; {filePath} stands for its path.", {
       default: "--- {filePath} ---",
     }),
@@ -137,11 +138,13 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   // Every path is judged on its own: one that is out of bounds is skipped, with its reason.
   paths: () => [],
   scans: () => true,
+  maxTextBytes,
   run,
   render(data, args) {
-    const sections = data.files.map(({ path, content }) => {
-      const head = args.separator.replaceAll("{filePath}", escapeControls(path));
-      return `${head}\n\n${content.replace(/\r\n/gu, "\n").replace(/\n$/u, "")}\n`;
+    const sections = data.files.map((file) => {
+      const head = args.separator.replaceAll("{filePath}", escapeControls(file.path));
+      const content = file.content.replace(/\r\n/gu, "\n").replace(/\n$/u, "");
+      return `${head}\n\n${content}\n${file.truncated ? `${cutNote(file)}\n` : ""}`;
     });
     if (data.files.length === 0) sections.push("No files were read.");
     if (data.skipped.length > 0) sections.push(skipList(data.skipped));
@@ -149,16 +152,33 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   },
 };
 
+/** A page, unless the call names a size. */
+function maxTextBytes({ max_total_bytes: asked }: Args, limits: Limits): number {
+  return asked === undefined ? answerBytes(limits) : limits.outputBytes;
+}
+
+/** Bytes of the lines around each file in a page, besides its path, and of the list of what was skipped. */
+const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
+
 async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
   const wanted = await expand(args, call, skipped);
   const files: ReadOne[] = [];
   const content: ImageBlock[] = [];
-  let left = args.max_total_bytes;
+  const isPage = args.max_total_bytes === undefined;
+  const maxBytes = args.max_total_bytes ?? Math.max(1, answerBytes(call.limits) - SKIP_LIST_BYTES);
+  let left = maxBytes;
   let truncated = false;
   for (let from = 0; from < wanted.length; from += AT_ONCE) {
+    const full = fullBy(files.length, left, args);
+    if (full !== undefined) {
+      truncated = true;
+      for (const { at } of wanted.slice(from))
+        skipped.push({ path: call.display(at.path), reason: full, code: "LIMIT_EXCEEDED" });
+      break;
+    }
     const batch = wanted.slice(from, from + AT_ONCE);
-    const read = await inTime(Promise.all(batch.map((one) => readOne(one, args, call))), call);
+    const read = await inTime(Promise.all(batch.map((one) => readOne(one, maxBytes, args, call))), call);
     if (read === undefined) {
       const reason = `not read: ${args.timeout_ms} ms were over`;
       const late = wanted
@@ -171,17 +191,14 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
     for (const [index, { at }] of batch.entries()) {
       const path = call.display(at.path);
       const got = read[index] as ReadResult;
-      const over =
-        files.length >= args.max_files
-          ? `the limit of ${args.max_files} files is reached`
-          : overBudget(got, left, args, files.length);
+      const over = fullBy(files.length, left, args) ?? overBudget(got, left, args, files.length);
       if (got instanceof FilewrightError) skipped.push({ path, reason: reasonOf(got), code: got.code });
       else if (over !== undefined) {
         truncated = true;
         skipped.push({ path, reason: over, code: "LIMIT_EXCEEDED" });
       } else {
         files.push(got.file);
-        left -= utf8Length(got.file.content);
+        left -= utf8Length(got.file.content) + (isPage ? HEAD_BYTES + utf8Length(path) : 0);
         truncated ||= got.file.truncated;
         if (got.block !== undefined) content.push(got.block);
       }
@@ -209,19 +226,36 @@ async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
 
 type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ImageBlock };
 
+/** Why nothing more is read; undefined where there is room. */
+function fullBy(read: number, left: number, args: Args): string | undefined {
+  if (read >= args.max_files) return `the limit of ${args.max_files} files is reached`;
+  return left <= 0 ? beyond(args) : undefined;
+}
+
+function beyond({ max_total_bytes: asked }: Args): string {
+  return asked === undefined
+    ? "left out, because the answer is full; read it alone, or set max_total_bytes"
+    : `max_total_bytes (${asked}) would be exceeded; read it alone`;
+}
+
 /** A file that does not fit is left out, except as the first: then its beginning is better than nothing. */
 function overBudget(got: ReadResult, left: number, args: Args, read: number): string | undefined {
   if (got instanceof FilewrightError || read === 0) return undefined;
   if (!got.file.truncated && utf8Length(got.file.content) <= left) return undefined;
-  return `max_total_bytes (${args.max_total_bytes}) would be exceeded; read it alone`;
+  return beyond(args);
 }
 
-async function readOne({ at, byName }: Wanted, args: Args, call: Call): Promise<ReadResult> {
+async function readOne(
+  { at, byName }: Wanted,
+  maxBytes: number,
+  args: Args,
+  call: Call,
+): Promise<ReadResult> {
   try {
     const page = await readPage(call, at, {
       maxLines: Number.MAX_SAFE_INTEGER,
       maxLineChars: 0,
-      contentBytes: args.max_total_bytes,
+      contentBytes: maxBytes,
     });
     const { linesRead, totalLines, size, truncated, mime } = page;
     const file: ReadOne = {
@@ -258,6 +292,11 @@ async function readPicture(at: Location, mime: string, size: number, call: Call)
   } catch (error) {
     return fromEngine(error);
   }
+}
+
+/** Says that only the beginning of a file is given. */
+function cutNote({ lines_read: read, total_lines: total }: ReadOne): string {
+  return `[truncated: the first ${read} of ${total ?? "more"} lines; read_file goes on]`;
 }
 
 function skipList(skipped: readonly SkippedOne[]): string {

@@ -6,7 +6,10 @@ import type { ReadManyFilesArgs, SkippedOne } from "./read_many_files.ts";
 import { type Call, refuse } from "./tool.ts";
 import { findPaths, hasGlob, splitGlob } from "./walks.ts";
 
-type Args = Required<ReadManyFilesArgs>;
+type Args = Pick<
+  Required<ReadManyFilesArgs>,
+  "paths" | "include" | "exclude" | "use_default_excludes" | "respect_ignore"
+>;
 
 /**
  * What a glob or a directory leaves out unless `use_default_excludes` is false.

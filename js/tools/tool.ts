@@ -229,6 +229,8 @@ interface ToolBase<Args, Data> {
   render(data: Data, args: Args, call: Call): string;
   /** The same data reduced to the first `lines` lines of its text, saying so. */
   shrink?(data: Data, args: Args, lines: number, call: Call): MaybePromise<Data>;
+  /** UTF-8 bytes that the text may have, where arguments can say so. Left out: those of a page. */
+  maxTextBytes?(args: Args, limits: Limits): number;
 }
 
 /** A tool that changes nothing. */

@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { tell } from "../hooks/events.ts";
 import type { Meant } from "../presets/preset.ts";
+import { answerBytes } from "../tools/limits.ts";
 import { OWN_NAMES } from "../tools/names.ts";
 import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
 import type { Call, PathUse } from "../tools/tool.ts";
@@ -36,7 +37,7 @@ export async function success(
   const { warnings = [] } = answer;
   let text = render(data, args, call);
   let cut = false;
-  const budget = call.limits.outputBytes;
+  const budget = tool.maxTextBytes?.(args as never, call.limits) ?? answerBytes(call.limits);
   if (!fits(text, budget)) {
     await turnOfOthers();
     const { lines } = linesThatFit(text, budget);

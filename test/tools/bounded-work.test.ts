@@ -34,7 +34,7 @@ describe("grep with a million matches", () => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), "filewright-bounded-")));
     made.push(root);
     writeFileSync(join(root, "letters.txt"), "a\n".repeat(1_000_000));
-    const ws = await openWorkspace({ root, limits: { outputBytes: 1_000_000 } });
+    const ws = await openWorkspace({ root, limits: { pageBytes: 1_000_000 } });
     let over = false;
     let turns = 0;
     let last = 0;
