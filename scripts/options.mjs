@@ -12,6 +12,7 @@ const page = join(root, "docs/reference/options.md");
 /** The tables: a heading, the module in dist, the name of its export. */
 const TABLES = [
   ["openWorkspace", "workspace/option-schema.js", "WORKSPACE_OPTIONS"],
+  ["A config file: server", "mcp/settings.js", "SERVER_SETTINGS"],
   ["ws.agent", "workspace/option-schema.js", "AGENT_OPTIONS"],
   ["A call: ws.call, a tool, a typed method", "workspace/option-schema.js", "CALL_OPTIONS"],
   ["ws.lock", "workspace/option-schema.js", "LOCK_OPTIONS"],

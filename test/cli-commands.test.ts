@@ -1,6 +1,6 @@
 /** Every tool in its human form, the commands around servers, and what shells are told. */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -226,3 +226,18 @@ test("approve lists what waits at a server, and answers", async () => {
     server.kill();
   }
 }, 60_000);
+
+test("a config file holds for commands: its root, its rules, and itself out of reach", async () => {
+  const config = join(root, "conf.json");
+  await mkdir(join(root, "work"), { recursive: true });
+  await writeFile(join(root, "work/a.txt"), "one\n");
+  await writeFile(config, JSON.stringify({ root: "work", rules: [{ tool: "delete", decision: "deny" }] }));
+  expect(run(["read", "a.txt", "--config", config])).toMatchObject({ status: 0 });
+  expect(run(["delete", "a.txt", "--config", config]).err).toContain("A rule forbids delete");
+  expect(run(["delete", "a.txt", "--config", config]).status).not.toBe(0);
+  expect(run(["read", "conf.json", "--config", config, "--root", root]).status).not.toBe(0);
+  expect(run(["read", "a.txt", "--config", join(root, "none.json")])).toMatchObject({
+    status: 2,
+    err: expect.stringContaining("cannot read"),
+  });
+});

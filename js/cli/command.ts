@@ -70,6 +70,9 @@ export function jsonOf(text: string, option: string): unknown {
 /** The options that every command has, unless it is `own`. */
 export const GLOBAL_OPTIONS: OptionTable = {
   root: { type: "string" },
+  config: { type: "string" },
+  rules: { type: "string" },
+  agent: { type: "string" },
   preset: { type: "string" },
   ask: { type: "boolean" },
   "ask-dirs": { type: "boolean" },

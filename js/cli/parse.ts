@@ -30,6 +30,12 @@ const NAMES: readonly string[] = [
   "oauth-jwks",
   "oauth-scope",
   "url",
+  "config",
+  "rules",
+  "audit",
+  "agent",
+  "state-dir",
+  "read-only-root",
 ];
 
 /** Takes a command line apart. @throws UsageError */
@@ -57,8 +63,16 @@ function complaint(error: unknown, argv: readonly string[], options: OptionTable
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const shorts = new Set(Object.values(options).map((option) => option.short));
     const wrong = argv.find((arg) => isUnknown(arg, known, shorts)) ?? "an option";
-    const close = nearest(wrong.replace(/^-+/u, "").replace(/=.*$/u, ""), known);
+    const name = wrong.replace(/^-+/u, "").replace(/=.*$/u, "");
+    // `--readonly` and `--read_only` mean what they nearly say.
+    const plain = (one: string): string => one.toLowerCase().replaceAll(/[-_]/gu, "");
+    const close = known.find((one) => plain(one) === plain(name)) ?? nearest(name, known);
     return `unknown option ${wrong}${close === undefined ? "" : `; did you mean --${close}?`}`;
+  }
+  if (code === "ERR_PARSE_ARGS_INVALID_OPTION_VALUE") {
+    const [, name = ""] = /(--[\w-]+)/u.exec((error as Error).message) ?? [];
+    if (name !== "")
+      return `${name} ${options[name.slice(2)]?.type === "boolean" ? "takes no" : "needs a"} value`;
   }
   return error instanceof Error ? (error.message.split("\n")[0] as string) : String(error);
 }

@@ -1,8 +1,9 @@
 /** One run of the command: from a command line to an exit status. */
 import { resolve } from "node:path";
 import process from "node:process";
-import { openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
+import { auditFile, openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
+import { type ServedRoot, settingsOf } from "../mcp/settings.ts";
 import { assertRoot } from "./input.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../workspace/recovery-text.ts";
@@ -58,14 +59,20 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
 async function callTool(command: Command, parsed: Parsed): Promise<number> {
   const json = parsed.values["json"] === true;
   const lines = parsed.values["jsonl"] === true;
-  if (command.aboutMachine !== true) assertRoot(String(parsed.values["root"] ?? "."), parsed);
+  const { workspace, roots, server } = settingsOf(parsed.values);
+  const where = wanted(parsed, roots);
+  if (command.aboutMachine !== true) for (const { path } of where) assertRoot(path, parsed);
   const call = await command.toCall?.(parsed);
   const ws = await openWorkspace({
-    root: resolve(String(parsed.values["root"] ?? ".")),
+    ...workspace,
+    ...(where.length === 1 && where[0]?.access === "write"
+      ? { root: resolve(where[0].path) }
+      : { roots: where.map(({ path, access }) => ({ path: resolve(path), access })) }),
     // A command of ours calls our tool; `call` and `tools` speak the preset.
-    preset: presetIn(command, parsed),
-    findFiles: true,
-    ...asking(command, parsed),
+    preset: presetIn(command, parsed, workspace.preset as PresetName | undefined),
+    findFiles: workspace.findFiles ?? true,
+    ...asking(command, parsed, workspace),
+    ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
   });
   const recovered = describeRecovery(ws.recovery);
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
@@ -101,25 +108,46 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   }
 }
 
+/** The directories to work in: the command line's, else those of the config file, else the current one. */
+function wanted({ values }: Parsed, configured: readonly ServedRoot[]): readonly ServedRoot[] {
+  const { root } = values;
+  if (root === undefined && configured.length > 0) return configured;
+  return [{ path: String(root ?? "."), access: "write" }];
+}
+
 /** Who is asked, as the command line says. */
-function asking(command: Command, { values }: Parsed): Pick<WorkspaceOptions, "confirm" | "permissions"> {
+function asking(
+  command: Command,
+  { values }: Parsed,
+  configured: WorkspaceOptions,
+): Pick<WorkspaceOptions, "confirm" | "permissions"> {
   if (command.report !== undefined) return {};
   const { confirm, ask } = terminalApprover();
+  const configuredFile = configured.permissions?.grantsFile;
+  const grantsFile =
+    values["grants-file"] === undefined && configuredFile !== undefined
+      ? configuredFile
+      : grantsFileOf(values);
   return {
     ...(values["ask"] === true ? { confirm } : {}),
     ...(values["ask-dirs"] === true
-      ? { permissions: { mode: "prompt", ask, grantsFile: grantsFileOf(values) } }
+      ? { permissions: { ...configured.permissions, mode: "prompt", ask, grantsFile } }
       : {}),
   };
 }
 
 /** @throws UsageError for a command that has no tool of a preset to name */
-function presetIn(command: Command, { values }: Parsed): PresetName | undefined {
+function presetIn(
+  command: Command,
+  { values }: Parsed,
+  configured: PresetName | undefined,
+): PresetName | undefined {
   const preset = values["preset"] as PresetName | undefined;
-  if (preset !== undefined && command.name !== "call" && command.name !== "tools") {
+  if (command.name === "call" || command.name === "tools") return preset ?? configured;
+  if (preset !== undefined) {
     throw new UsageError(`--preset goes with call and tools; ${command.name} calls our own tool`);
   }
-  return preset;
+  return undefined;
 }
 
 function firstSentence(text: string): string {

@@ -1,19 +1,40 @@
 /** The commands that start servers: `mcp` for a client that starts it, `serve` over HTTP. */
 import process from "node:process";
-import { DEFAULT_GRACE_S, SERVER_OPTIONS, serveOptions, WrongArguments } from "../mcp/command.ts";
+import { DEFAULT_GRACE_S, OUR_DEFAULTS, SERVER_OPTIONS, serveOptions } from "../mcp/command.ts";
+import { stderrLog } from "../mcp/log.ts";
 import { DEFAULT_PORT, startServing } from "../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values } from "./command.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "./parse.ts";
 
+/** What the options that servers and commands share mean. */
+export const SETTING_HELP: readonly OptionHelp[] = [
+  ["--config FILE", "a JSON file with the options of openWorkspace; its paths begin at its folder"],
+  ["--deny GLOB", "keep what matches from every tool (repeatable)"],
+  ["--protect PATTERN", "let no tool write what matches, such as deploy or *.lock (repeatable)"],
+  ["--rules FILE", "a JSON list of rules, as the option rules of openWorkspace"],
+  ["--guard off|warn|refuse", "what happens to a file that the agent has not read before it replaces it"],
+  ["--limit NAME=NUMBER", "a limit, such as outputBytes=100000 (repeatable)"],
+  ["--secrets grant|allow", "whether .env files, keys and tokens are read like other files"],
+  ["--audit FILE", "write each call down, one JSON object a line"],
+  ["--agent NAME", "who the calls are made by, in the history and the audit log"],
+  ["--state-dir DIR", "where locks and the history are kept"],
+  ["--no-history", "keep nothing that could be undone"],
+];
+
 const SERVER_HELP: readonly OptionHelp[] = [
   ["--preset NAME", "whose tool names and parameters (mcp); canonical offers all of ours"],
+  ["--tools LIST", "offer these tools alone: names with commas, all, or +name beside the usual ones"],
   [
     "--structured none|compact|full",
     "no structured answers (none), facts only, or the answer once more as data",
   ],
+  ["--strict-schemas", "schemas in the strict form that some vendors demand"],
   ["--read-only", "refuse every change, and do not offer it"],
+  ["--read-only-root DIR", "a further directory, which may be read and not changed (repeatable)"],
   ["--ask", "ask the client's user before every change"],
+  ...SETTING_HELP,
   ["--grace SECONDS", `how long running calls may go on after SIGTERM or SIGINT (${DEFAULT_GRACE_S})`],
+  ["--log-level LEVEL", "the least urgent messages on standard error: debug, info (the default) … emergency"],
   ["--yes", "serve / or the home directory, if it is really meant"],
 ];
 
@@ -50,7 +71,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
   {
     name: "mcp",
     summary: "serve directories to an MCP client over standard input and output",
-    usage: "filewright mcp DIR... [--preset NAME] [--structured none|compact|full] [--read-only] [--ask]",
+    usage: "filewright mcp DIR... [--config FILE] [--preset NAME] [--read-only] [--ask] [options]",
     about:
       "Started by a client, with the arguments of the Model Context Protocol's filesystem server. The roots that a client names replace the directories. Without directories it waits for roots.",
     options: SERVER_OPTIONS,
@@ -99,16 +120,17 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "for others, read-only",
       ],
     ],
-    takes: [1, MOST_DIRS],
+    takes: [0, MOST_DIRS],
     own: true,
     run: serve,
   },
 ];
 
 async function serve({ positionals, values: given }: Parsed): Promise<number> {
+  const options = await serveOptions(positionals, given, OUR_DEFAULTS, SERVE_OPTIONS);
   const served = await startServing(
     {
-      ...checked(positionals, given),
+      ...options,
       host: text(given["host"]) ?? "127.0.0.1",
       port: portOf(given["port"]),
       allowHosts: many(given["allow-host"]) ?? [],
@@ -118,7 +140,7 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
       oauth: oauthOf(given),
       approve: given["approve"] === true,
     },
-    (line) => process.stderr.write(`${line}\n`),
+    stderrLog(options.logLevel),
   );
   if (served === undefined) return 1;
   // A second signal ends the process at once.
@@ -127,14 +149,6 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
   });
   await served.drain();
   return 0;
-}
-
-function checked(dirs: readonly string[], given: Parsed["values"]): ReturnType<typeof serveOptions> {
-  try {
-    return serveOptions(dirs, given, { structured: "none" }, Object.keys(SERVE_OPTIONS));
-  } catch (error) {
-    throw error instanceof WrongArguments ? new UsageError(error.message) : error;
-  }
 }
 
 function oauthOf(given: Parsed["values"]): Parameters<typeof startServing>[0]["oauth"] {

@@ -12,7 +12,7 @@ import { expandHome } from "./directories.ts";
 /**
  * Says what is wrong with a positional directory that looks like an option:
  * `--read-only` behind `--`, or `read-only` where there is no such directory.
- * `options`: the long names of the command's options, without dashes.
+ * `options`: the long names of the options that take no value, without dashes.
  */
 export function optionAsDirectory(given: string, options: readonly string[]): string | undefined {
   if (given === "") return "a directory must not be empty";

@@ -44,7 +44,10 @@ export const NO_DIRECTORY =
 export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
   const room = await host.room();
   const tools = room === undefined ? await host.offered() : [...room.tools.values()];
-  return tools.map((tool) => toolFacts(tool, host.preset, structured));
+  const { preset } = host;
+  // Loaded only where it is wanted.
+  const strictSchema = host.strictSchemas ? (await import("../presets/strict.ts")).strictSchema : undefined;
+  return tools.map((tool) => toolFacts(tool, { preset, structured, strictSchema }));
 }
 
 /** There is no such tool. Its code is the protocol's for wrong parameters. */

@@ -1,20 +1,48 @@
 /** The command lines of the servers: the filesystem server's arguments, and options of our own. */
 import { createRequire } from "node:module";
-import { parseArgs } from "node:util";
+import { type OptionTable, parse, UsageError } from "../cli/parse.ts";
 import type { PresetName } from "../presets/index.ts";
+import { nearest } from "../schema/nearest.ts";
 import { optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./content.ts";
+import type { ServedPreset } from "./host.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
+import type { Settings } from "./settings.ts";
 import type { ServeOptions } from "./stdio.ts";
 
+const flag = { type: "boolean" } as const;
+const value = { type: "string" } as const;
+const values = { type: "string", multiple: true } as const;
+
+/** The options that say who may touch what and how: of servers, and of a config file. */
+export const SETTING_OPTIONS: OptionTable = {
+  config: value,
+  deny: values,
+  protect: values,
+  rules: value,
+  guard: value,
+  limit: values,
+  secrets: value,
+  audit: value,
+  agent: value,
+  "state-dir": value,
+  "no-history": flag,
+};
+
 /** The options that every server has. */
-export const SERVER_OPTIONS = {
-  preset: { type: "string" },
-  structured: { type: "string" },
-  "read-only": { type: "boolean" },
-  ask: { type: "boolean" },
-  grace: { type: "string" },
-  yes: { type: "boolean" },
-} as const;
+export const SERVER_OPTIONS: OptionTable = {
+  preset: value,
+  tools: values,
+  structured: value,
+  "strict-schemas": flag,
+  "read-only": flag,
+  "read-only-root": values,
+  ask: flag,
+  ...SETTING_OPTIONS,
+  grace: value,
+  "log-level": value,
+  yes: flag,
+};
 
 /** How long the calls that run may go on once a server ends. Seconds. */
 export const DEFAULT_GRACE_S = 10;
@@ -24,52 +52,84 @@ const MAX_GRACE_S = 3600;
 /** What a server does where its command line says nothing. */
 export interface Defaults {
   readonly structured: Structured;
+  readonly preset: ServedPreset;
+  /** The line that users of the filesystem server wait for, in place of our own greeting. */
+  readonly greeting?: string | undefined;
 }
 
-/** What is wrong with a command line. */
-export class WrongArguments extends Error {
-  override name = "WrongArguments";
-}
+/** What `filewright mcp` and `filewright serve` do where nothing else is said. */
+export const OUR_DEFAULTS: Defaults = { structured: "none", preset: "mcp" };
 
 const STRUCTURED: readonly string[] = ["none", "compact", "full"] satisfies readonly Structured[];
 
-/** The options of a command line, checked. @throws WrongArguments */
-export function serveOptions(
-  dirs: readonly string[],
-  values: Readonly<Record<string, unknown>>,
+/**
+ * The options of a command line, checked.
+ * @throws UsageError, and FilewrightError INVALID_ARGUMENT for what a table of options refuses
+ */
+export async function serveOptions(
+  given: readonly string[],
+  flags: Readonly<Record<string, unknown>>,
   defaults: Defaults,
-  options: readonly string[] = Object.keys(SERVER_OPTIONS),
-): ServeOptions {
-  for (const dir of dirs) {
-    const wrong = optionAsDirectory(dir, options) ?? tooWide(dir, values["yes"] === true);
-    if (wrong !== undefined) throw new WrongArguments(wrong);
+  options: OptionTable = SERVER_OPTIONS,
+): Promise<ServeOptions> {
+  const settings = await settingsIn(flags);
+  const { server = {}, workspace } = settings ?? {};
+  const switches = Object.keys(options).filter((name) => options[name]?.type === "boolean");
+  const readOnlyRoots = (flags["read-only-root"] as readonly string[] | undefined) ?? [];
+  const named = [
+    ...given.map((path) => ({ path, access: "write" as const })),
+    ...readOnlyRoots.map((path) => ({ path, access: "read" as const })),
+  ];
+  const roots = named.length > 0 ? named : (settings?.roots ?? []);
+  for (const { path } of roots) {
+    const wrong = optionAsDirectory(path, switches) ?? tooWide(path, flags["yes"] === true);
+    if (wrong !== undefined) throw new UsageError(wrong);
   }
-  const structured = values["structured"] ?? defaults.structured;
+  const structured = flags["structured"] ?? server.structured ?? defaults.structured;
   if (!STRUCTURED.includes(structured as string))
-    throw new WrongArguments(`--structured takes ${STRUCTURED.join(", ")}`);
+    throw new UsageError(`--structured takes ${STRUCTURED.join(", ")}`);
+  const { preset: presetInFile, ...rest } = workspace ?? {};
+  const preset = presetOf(flags["preset"] ?? presetInFile, defaults.preset);
+  const tools = toolsOf(flags["tools"]) ?? server.tools;
+  if (tools !== undefined) await checkTools(tools, preset);
   return {
-    dirs,
-    preset: presetOf(values["preset"]),
+    roots,
+    // Who says what may be read and what only read does not mean that a client may say otherwise.
+    keepsRoots: readOnlyRoots.length > 0 || (named.length === 0 && roots.length > 0),
+    preset,
     structured: structured as Structured,
-    readOnly: values["read-only"] === true,
-    ask: values["ask"] === true,
-    graceMs: graceOf(values["grace"]) * 1000,
+    readOnly: flags["read-only"] === true,
+    ask: flags["ask"] === true || server.ask === true,
+    graceMs: graceOf(flags["grace"], server.graceSeconds) * 1000,
+    logLevel: levelOf(flags["log-level"]) ?? server.logLevel ?? "info",
+    tools,
+    strictSchemas: flags["strict-schemas"] === true || server.strictSchemas === true,
+    audit: server.audit,
+    workspace: rest,
+    opensAtOnce: settings !== undefined,
+    greeting: defaults.greeting,
     version: packageVersion(),
   };
 }
 
-/** Takes the arguments of `filewright mcp` apart. @throws WrongArguments */
-export function stdioOptions(argv: readonly string[], defaults: Defaults): ServeOptions {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options: SERVER_OPTIONS,
-      allowPositionals: true,
-    });
-    return serveOptions(positionals, values, defaults);
-  } catch (error) {
-    throw error instanceof WrongArguments ? error : new WrongArguments((error as Error).message);
-  }
+/** The settings of a command line; undefined where it has none, so that nothing is loaded for them. */
+async function settingsIn(flags: Readonly<Record<string, unknown>>): Promise<Settings | undefined> {
+  if (!Object.keys(SETTING_OPTIONS).some((name) => flags[name] !== undefined)) return undefined;
+  const { settingsOf } = await import("./settings.ts");
+  return settingsOf(flags);
+}
+
+/** Loaded only where tools are chosen. @throws UsageError for a name that the preset does not have */
+async function checkTools(chosen: readonly string[], preset: ServedPreset): Promise<void> {
+  const { wrongTool } = await import("./tool-list.ts");
+  const wrong = wrongTool(chosen, preset);
+  if (wrong !== undefined) throw new UsageError(`--tools: ${wrong}`);
+}
+
+/** Takes the arguments of `filewright mcp` apart. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+export async function stdioOptions(argv: readonly string[], defaults: Defaults): Promise<ServeOptions> {
+  const { values: flags, positionals } = parse(argv, SERVER_OPTIONS);
+  return serveOptions(positionals, flags, defaults);
 }
 
 /** The version of the package. */
@@ -94,16 +154,34 @@ const PRESETS: Record<PresetName, true> = {
   codex: true,
 };
 
-/** Whole seconds. @throws WrongArguments */
-function graceOf(given: unknown): number {
-  if (given === undefined) return DEFAULT_GRACE_S;
+/** Whole seconds. @throws UsageError */
+function graceOf(given: unknown, configured: number | undefined): number {
+  if (given === undefined) return configured ?? DEFAULT_GRACE_S;
   const seconds = typeof given === "string" && /^\d+$/u.test(given) ? Number(given) : Number.NaN;
   if (seconds <= MAX_GRACE_S) return seconds;
-  throw new WrongArguments(`--grace takes whole seconds, at most ${MAX_GRACE_S}`);
+  throw new UsageError(`--grace takes whole seconds, at most ${MAX_GRACE_S}`);
 }
 
-function presetOf(given: unknown): PresetName {
-  if (given === undefined) return "mcp";
-  if (typeof given === "string" && Object.hasOwn(PRESETS, given)) return given as PresetName;
-  throw new WrongArguments(`--preset takes one of ${Object.keys(PRESETS).join(", ")}`);
+function presetOf(given: unknown, byDefault: ServedPreset): ServedPreset {
+  if (given === undefined) return byDefault;
+  if (typeof given === "string" && Object.hasOwn(PRESETS, given)) return given as ServedPreset;
+  const names = Object.keys(PRESETS);
+  const close = nearest(String(given), names);
+  throw new UsageError(
+    `--preset takes one of ${names.join(", ")}${close === undefined ? "" : `; did you mean ${close}?`}`,
+  );
+}
+
+function levelOf(given: unknown): LogLevel | undefined {
+  if (given === undefined) return undefined;
+  if (LOG_LEVELS.includes(given as LogLevel)) return given as LogLevel;
+  throw new UsageError(`--log-level takes one of ${LOG_LEVELS.join(", ")}`);
+}
+
+/** Names, separated by commas or given one by one. */
+function toolsOf(given: unknown): readonly string[] | undefined {
+  const names = ((given as readonly string[] | undefined) ?? []).flatMap((one) => one.split(","));
+  const clean = names.map((name) => name.trim()).filter((name) => name !== "");
+  if (given !== undefined && clean.length === 0) throw new UsageError("--tools must name a tool");
+  return clean.length === 0 ? undefined : clean;
 }

@@ -4,7 +4,7 @@
  * comes that is not answered directly (see `direct.ts`).
  */
 import type { Serving } from "./call.ts";
-import type { Log } from "./directories.ts";
+import type { Log } from "./log.ts";
 import { clientRoots } from "./roots.ts";
 import { parseJSONRPCMessage, type Server, serveStdio, type Transport } from "./sdk.ts";
 import { makeServer } from "./server.ts";
@@ -56,7 +56,7 @@ export async function connectSdk(
       current = server;
       return server;
     },
-    { transport, onerror: (error) => log(`Error: ${error.message}`) },
+    { transport, onerror: (error) => log(`Error: ${error.message}`, "error") },
   );
   noticeListeners(transport, watch);
   if (greeting !== undefined) {

@@ -4,8 +4,8 @@
  * The text is the truth and is sent once. Facts for programs go where no model
  * reads them (`_meta`), unless structured content was asked for.
  */
-import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, ToolResult } from "../workspace/index.ts";
+import type { ServedPreset } from "./host.ts";
 import type { MediaBlock } from "./media.ts";
 import { uriOf } from "./uri.ts";
 
@@ -51,7 +51,7 @@ export function refusal(text: string): CallAnswer {
 
 /** How a host's results become answers. */
 export interface AnswerOptions {
-  readonly preset: PresetName;
+  readonly preset: ServedPreset;
   readonly structured: Structured;
   /** What relative paths in results begin at. */
   readonly cwd: string;
@@ -148,18 +148,25 @@ function small(data: Readonly<Record<string, unknown>>): Record<string, unknown>
   );
 }
 
+/** How tools are listed. */
+export interface ListOptions {
+  readonly preset: ServedPreset;
+  readonly structured: Structured;
+  /** Makes the strict form of a schema; absent where schemas are told as they are. */
+  readonly strictSchema?: ((schema: ToolDefinition["inputSchema"]) => unknown) | undefined;
+}
+
 /** A tool as `tools/list` tells it. */
 export function toolFacts(
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
-  preset: PresetName,
-  structured: Structured,
+  { preset, structured, strictSchema }: ListOptions,
 ): Record<string, unknown> {
   const output = structured !== "full" ? undefined : preset === "mcp" ? parityOutput(name) : outputSchema;
   return {
     name,
     title,
     description,
-    inputSchema,
+    inputSchema: strictSchema === undefined ? inputSchema : strictSchema(inputSchema),
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations,
   };

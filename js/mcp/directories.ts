@@ -10,15 +10,13 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { escapeControls } from "../backends/paths.ts";
+import type { Log } from "./log.ts";
 
 /** A root as a client names it. */
 export interface NamedRoot {
   readonly uri: string;
   readonly name?: string | undefined;
 }
-
-/** Says one line to whoever runs the server. */
-export type Log = (line: string) => void;
 
 /** `~` is the user's home, as in a shell. */
 export function expandHome(path: string): string {
@@ -34,12 +32,14 @@ export function usableDirectories(given: readonly string[], log: Log): readonly 
   for (const one of given) {
     const path = resolve(expandHome(one));
     const facts = factsOf(path);
-    if (facts === undefined) log(`Warning: Cannot access directory ${escapeControls(path)}, skipping`);
-    else if (!facts.isDirectory()) log(`Warning: ${escapeControls(path)} is not a directory, skipping`);
+    if (facts === undefined)
+      log(`Warning: Cannot access directory ${escapeControls(path)}, skipping`, "warning");
+    else if (!facts.isDirectory())
+      log(`Warning: ${escapeControls(path)} is not a directory, skipping`, "warning");
     else if (!usable.includes(path)) usable.push(path);
   }
   if (given.length === 0 || usable.length > 0) return usable;
-  log("Error: None of the specified directories are accessible");
+  log("Error: None of the specified directories are accessible", "error");
   return undefined;
 }
 

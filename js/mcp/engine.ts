@@ -5,3 +5,4 @@ import "../workspace/local.node.ts";
 export { openWorkspace } from "../workspace/open.ts";
 export { describeRecovery } from "../workspace/recovery-text.ts";
 export { MemoryBackend } from "../backends/memory.ts";
+export { auditFile } from "../hooks/audit-file.node.ts";

@@ -21,9 +21,26 @@ export interface Room {
   readonly roots: readonly string[];
 }
 
+/** Whose tools a server offers. */
+export type ServedPreset = PresetName;
+
 /** How a workspace is opened for a server. */
 export interface HostOptions {
-  readonly preset: PresetName;
+  readonly preset: ServedPreset;
+  /** Options of the workspace besides, without roots and preset. */
+  readonly workspace?: WorkspaceOptions | undefined;
+  /** Which of the directories may only be read. */
+  readonly readOnlyDirs?: readonly string[] | undefined;
+  /** Whether the directories stay, whatever roots a client names. */
+  readonly keepsRoots?: boolean | undefined;
+  /** The tools that are offered and answered; default: those of the preset. */
+  readonly tools?: readonly string[] | undefined;
+  /** Whether schemas are offered in the strict form. */
+  readonly strictSchemas?: boolean | undefined;
+  /** Where each call is written down. */
+  readonly audit?: string | undefined;
+  /** Told of the workspace whenever one is opened. */
+  readonly onOpen?: ((room: Room) => void) | undefined;
   readonly readOnly?: boolean | undefined;
   /** Asked before every change; see `approvals.ts`. */
   readonly confirm?: Confirm | undefined;
@@ -33,7 +50,11 @@ export interface HostOptions {
 
 /** The directories of a server and the workspace over them. */
 export interface Host {
-  readonly preset: PresetName;
+  readonly preset: ServedPreset;
+  /** Whether schemas are offered in the strict form. */
+  readonly strictSchemas: boolean;
+  /** Whether a client's roots take the place of the directories. */
+  readonly followsRoots: boolean;
   dirs(): readonly string[];
   /** The workspace; undefined where no directory is allowed. */
   room(): Promise<Room | undefined>;
@@ -60,6 +81,8 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
   };
   return {
     preset: options.preset,
+    strictSchemas: options.strictSchemas === true,
+    followsRoots: options.keepsRoots !== true,
     dirs: () => dirs,
     room() {
       if (dirs.length === 0) return Promise.resolve(undefined);
@@ -71,11 +94,18 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
     },
     async offered() {
       const { openWorkspace, MemoryBackend } = await import("./engine.ts");
-      const ws = await openWorkspace({ ...common(options), backend: new MemoryBackend(), root: "/none" });
-      return ws.tools;
+      const { preset, findFiles } = common(options);
+      const ws = await openWorkspace({
+        preset,
+        findFiles,
+        readOnly: isReadOnly(options),
+        backend: new MemoryBackend(),
+        root: "/none",
+      });
+      return chosen(ws, options);
     },
     replace(next) {
-      if (JSON.stringify(next) === JSON.stringify(dirs)) return;
+      if (options.keepsRoots === true || JSON.stringify(next) === JSON.stringify(dirs)) return;
       dirs = next;
       opened = undefined;
     },
@@ -93,6 +123,8 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
   const room = roomOf(ws, tools);
   return {
     preset,
+    strictSchemas: false,
+    followsRoots: false,
     dirs: () => [],
     room: () => room,
     offered: async () => tools,
@@ -105,21 +137,49 @@ export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDe
 
 async function open(dirs: readonly string[], options: HostOptions): Promise<Room> {
   growAsUsual();
-  const { openWorkspace, describeRecovery } = await import("./engine.ts");
+  const { openWorkspace, describeRecovery, auditFile } = await import("./engine.ts");
+  const { workspace = {}, readOnlyDirs = [], confirm, stateDir, audit } = options;
+  const log = audit === undefined ? undefined : await auditFile(audit);
+  // What the server looks up for itself is no call of a client.
+  let isServing = false;
   const ws = await openWorkspace({
+    ...workspace,
     ...common(options),
-    roots: dirs,
-    ...(options.confirm === undefined ? {} : { confirm: options.confirm, requireApproval: true }),
-    ...(options.stateDir === undefined ? {} : { stateDir: options.stateDir }),
+    roots: dirs.map((path) => ({ path, access: readOnlyDirs.includes(path) ? "read" : "write" })),
+    ...(confirm === undefined ? {} : { confirm, requireApproval: true }),
+    ...(stateDir === undefined ? {} : { stateDir }),
+    ...(log === undefined ? {} : { observers: [{ ...log, end: (call) => isServing && log.end?.(call) }] }),
   });
   const recovered = describeRecovery(ws.recovery);
   // Standard output belongs to the protocol.
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
-  return roomOf(ws, ws.tools);
+  const room = await roomOf(ws, await chosen(ws, options));
+  isServing = true;
+  options.onOpen?.(room);
+  return room;
 }
 
-function common({ preset, readOnly }: HostOptions): WorkspaceOptions {
-  return { preset, findFiles: true, ...(readOnly === true ? { access: { readOnly } } : {}) };
+/** The tools that the host offers of those that a workspace has. */
+async function chosen(ws: Workspace, { tools }: HostOptions): Promise<readonly ToolDefinition[]> {
+  if (tools === undefined) return ws.tools;
+  const { chosenTools } = await import("./tool-list.ts");
+  return chosenTools(
+    ws.tools,
+    tools,
+    ws.tools.map(({ name }) => name),
+  );
+}
+
+function isReadOnly({ readOnly, workspace = {} }: HostOptions): boolean {
+  return readOnly === true || workspace.readOnly === true || workspace.access?.readOnly === true;
+}
+
+function common(options: HostOptions): WorkspaceOptions {
+  return {
+    preset: options.preset,
+    findFiles: options.workspace?.findFiles ?? true,
+    ...(isReadOnly(options) ? { readOnly: true } : {}),
+  };
 }
 
 async function roomOf(ws: Workspace, tools: readonly ToolDefinition[]): Promise<Room> {

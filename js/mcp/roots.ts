@@ -3,8 +3,9 @@
  * filesystem server has it. Only for a client that started the server itself:
  * over a network nobody widens what the operator allowed.
  */
-import { directoriesOfRoots, type Log, type NamedRoot } from "./directories.ts";
+import { directoriesOfRoots, type NamedRoot } from "./directories.ts";
 import type { Host } from "./host.ts";
+import type { Log } from "./log.ts";
 import { inputRequired, inputResponse, type Server, type ServerContext } from "./sdk.ts";
 import { capabilitiesOf } from "./server.ts";
 
@@ -50,17 +51,24 @@ export function clientRoots(host: Host, log: Log, changed: (server: Server) => v
   return {
     follow(server) {
       server.oninitialized = () => {
-        if (server.getClientCapabilities()?.roots !== undefined) ask(server);
+        if (host.followsRoots && server.getClientCapabilities()?.roots !== undefined) ask(server);
         else if (host.dirs().length === 0)
           log("Server cannot operate: no directories were given, and the client has no roots");
       };
-      server.setNotificationHandler("notifications/roots/list_changed", () => ask(server));
+      server.setNotificationHandler("notifications/roots/list_changed", () => {
+        if (host.followsRoots) ask(server);
+      });
     },
     settled: () => asking,
     async before(context, server) {
       await asking;
       const { envelope, inputResponses } = context.mcpReq;
-      if (known || envelope === undefined || capabilitiesOf(context, server)["roots"] === undefined)
+      if (
+        known ||
+        !host.followsRoots ||
+        envelope === undefined ||
+        capabilitiesOf(context, server)["roots"] === undefined
+      )
         return undefined;
       const answer = inputResponse(inputResponses, KEY);
       if (answer.kind === "missing")

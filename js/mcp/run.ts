@@ -1,18 +1,21 @@
 /** A server over standard input and output, from a command line to an exit status. */
 import process from "node:process";
-import { type Defaults, stdioOptions, WrongArguments } from "./command.ts";
+import { UsageError } from "../cli/parse.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { type Defaults, OUR_DEFAULTS, packageVersion, stdioOptions } from "./command.ts";
 import { serveOverStdio } from "./stdio.ts";
 
 /** Runs it; gives the exit status. */
-export async function runStdio(
-  argv: readonly string[],
-  defaults: Defaults = { structured: "none" },
-): Promise<number> {
+export async function runStdio(argv: readonly string[], defaults: Defaults = OUR_DEFAULTS): Promise<number> {
+  if (argv.includes("--version") || argv.includes("-V")) {
+    process.stdout.write(`${packageVersion()}\n`);
+    return 0;
+  }
   try {
-    return await serveOverStdio(stdioOptions(argv, defaults));
+    return await serveOverStdio(await stdioOptions(argv, defaults));
   } catch (error) {
-    if (!(error instanceof WrongArguments)) throw error;
+    if (!(error instanceof UsageError || error instanceof FilewrightError)) throw error;
     process.stderr.write(`filewright: ${error.message}\n`);
-    return 2;
+    return error instanceof UsageError || error.code === "INVALID_ARGUMENT" ? 2 : 1;
   }
 }

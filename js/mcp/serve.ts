@@ -5,13 +5,13 @@ import { sameToken } from "../http/token.ts";
 import { fulfilledWithin } from "../http/within.ts";
 import { approvalDesk } from "../hooks/desk.ts";
 import { elicitApprovals } from "./approvals.ts";
-import { usableDirectories } from "./directories.ts";
 import { makeHandler } from "./handler.ts";
 import { localHost } from "./host.ts";
+import type { Log } from "./log.ts";
 import { MCP_PATH, serveHttp } from "./http.ts";
 import { isLoopback } from "./loopback.ts";
 import { type OauthOptions, oauthVerifier } from "./oauth.ts";
-import { CANCEL_MS, type ServeOptions } from "./stdio.ts";
+import { CANCEL_MS, greetingOf, hostOptions, type ServeOptions } from "./stdio.ts";
 import { checkToken, newToken, readToken, type TokenKind, tokenFileOf, writeToken } from "./token-file.ts";
 
 /** Where `filewright serve` listens, and where `filewright approve` looks. */
@@ -50,13 +50,8 @@ const TOKEN_VARIABLES: Readonly<Record<TokenKind, string>> = {
 };
 
 /** Serves until it is drained. Undefined where no directory can be used. @throws FilewrightError INVALID_ARGUMENT */
-export async function startServing(
-  options: NetOptions,
-  log: (line: string) => void,
-): Promise<Serving | undefined> {
+export async function startServing(options: NetOptions, log: Log): Promise<Serving | undefined> {
   check(options);
-  const dirs = usableDirectories(options.dirs, log);
-  if (dirs === undefined) return undefined;
   const verifier = options.oauth === undefined ? undefined : verifierOf(options.oauth);
   const needsToken = !options.open && options.oauth === undefined;
   const client = givenToken("client", options.tokenFile) ?? (needsToken ? newToken() : undefined);
@@ -65,11 +60,15 @@ export async function startServing(
     throw new FilewrightError("INVALID_ARGUMENT", "the token for approvals must not be that of the clients");
   const desk = approver === undefined ? undefined : approvalDesk({ token: approver });
   const approvals = options.ask ? elicitApprovals({ lasting: false }) : undefined;
-  const { preset, readOnly, structured, version } = options;
-  const host = localHost(dirs, { preset, readOnly, confirm: desk?.confirm ?? approvals?.confirm });
+  const found = hostOptions(options, log, desk?.confirm ?? approvals?.confirm);
+  if (found === undefined) return undefined;
+  const { dirs } = found;
+  const { structured, version } = options;
+  const host = localHost(dirs, found.host);
+  if (options.opensAtOnce) await host.room();
   const ending = new AbortController();
   const logError = (error: unknown): void =>
-    log(`Error: ${error instanceof Error ? error.message : String(error)}`);
+    log(`Error: ${error instanceof Error ? error.message : String(error)}`, "error");
   const handler = makeHandler({ host, structured, approvals, version, ending: ending.signal }, logError);
   const server = await serveHttp(handler, {
     host: options.host,
@@ -83,17 +82,15 @@ export async function startServing(
   });
   try {
     if (client !== undefined && givenToken("client", options.tokenFile) === undefined)
-      log(`The token that clients must show is in ${keep(client, server.port, "client")}`);
+      log(`The token that clients must show is in ${keep(client, server.port, "client")}`, "notice");
     if (approver !== undefined && givenToken("approver") === undefined)
-      log(`The token for filewright approve is in ${keep(approver, server.port, "approver")}`);
+      log(`The token for filewright approve is in ${keep(approver, server.port, "approver")}`, "notice");
   } catch (error) {
     await server.close();
     throw error;
   }
-  if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for");
-  log(
-    `Serving ${dirs.length === 1 ? "one directory" : `${dirs.length} directories`} at ${server.url}${MCP_PATH}`,
-  );
+  if (client === undefined && options.oauth === undefined) log("Warning: no token is asked for", "warning");
+  log(`${greetingOf(options, dirs)} at ${server.url}${MCP_PATH}`, "notice");
   return {
     url: `${server.url}${MCP_PATH}`,
     async drain() {
@@ -113,11 +110,11 @@ export async function startServing(
   };
 }
 
-function check({ dirs, open, host, port, oauth, ask, approve, allowHosts }: NetOptions): void {
+function check({ roots, open, host, port, oauth, ask, approve, allowHosts }: NetOptions): void {
   const fail = (message: string): never => {
     throw new FilewrightError("INVALID_ARGUMENT", message);
   };
-  if (dirs.length === 0) fail("name the directories to serve");
+  if (roots.length === 0) fail("name the directories to serve");
   if (!Number.isInteger(port) || port < 0 || port > 65_535) fail("--port takes a number from 0 to 65535");
   if (open && oauth !== undefined) fail("--no-token and --oauth-issuer exclude each other");
   if (open && !isLoopback(host))

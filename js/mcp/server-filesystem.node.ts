@@ -8,4 +8,10 @@ import { stayLean } from "./lean.ts";
 
 stayLean();
 const { runStdio } = await import("./run.ts");
-process.exit(await runStdio(process.argv.slice(2), { structured: "full" }));
+process.exit(
+  await runStdio(process.argv.slice(2), {
+    structured: "full",
+    preset: "mcp",
+    greeting: "Secure MCP Filesystem Server running on stdio",
+  }),
+);

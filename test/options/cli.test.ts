@@ -30,7 +30,7 @@ async function run(args: readonly string[]): Promise<{ status: number | null; ou
   child.stderr.on("data", (data) => {
     err += data;
     // A server that starts is told to end: that it started is what fails the test.
-    if (err.includes("running on stdio") || err.includes("Serving ")) child.kill("SIGTERM");
+    if (/filewright \S+ serving /u.test(err)) child.kill("SIGTERM");
   });
   child.stdin.end();
   const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
@@ -95,12 +95,12 @@ describe("a command line is refused with", () => {
 describe("a command line is accepted with", () => {
   test("the home directory and --yes", async () => {
     expect((await run(["ls", "--root", "..", "--yes"])).out).toContain("project");
-    expect((await run(["mcp", "~", "--yes"])).err).toContain("running on stdio");
+    expect((await run(["mcp", "~", "--yes"])).err).toMatch(/filewright \S+ serving /u);
   });
 
   test("a directory that has the name of an option, where it is there", async () => {
     await mkdir(join(project, "read-only"));
-    expect((await run(["mcp", "read-only"])).err).toContain("running on stdio");
+    expect((await run(["mcp", "read-only"])).err).toMatch(/filewright \S+ serving /u);
   });
 
   test("commands about this machine alone, in any directory", async () => {

@@ -1,0 +1,255 @@
+/**
+ * The settings of a server or of the command line: a config file with the options
+ * of `openWorkspace`, and the flags that say the same on a command line.
+ *
+ * Loaded only where something of it is given: a server that a client starts must
+ * not wait for tables of options.
+ */
+import { readFileSync, realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { literalGlob } from "../access/policy.ts";
+import { RULE_OPTIONS, type Rule } from "../access/rules.ts";
+import { UsageError } from "../cli/parse.ts";
+import {
+  assertToolNames,
+  choice,
+  choiceOf,
+  flag,
+  gateOf,
+  integer,
+  list,
+  type Options,
+  options,
+  text,
+} from "../schema/option.ts";
+import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { WORKSPACE_OPTIONS } from "../workspace/option-schema.ts";
+import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
+import type { Structured } from "./content.ts";
+import { expandHome } from "./directories.ts";
+import { LOG_LEVELS, type LogLevel } from "./log.ts";
+
+/** What a config file says of the server itself, beside its workspace. */
+export interface ServerSettings {
+  /** The tools that clients are offered and may call: names, `all`, or `+name` beside the usual ones. */
+  readonly tools?: readonly string[] | undefined;
+  /** Whether answers are given once more as data. Default `none`. */
+  readonly structured?: Structured | undefined;
+  /** Ask the client's user before every change. Default false. */
+  readonly ask?: boolean | undefined;
+  /** How long calls that run may go on once the server ends. Seconds, default 10. */
+  readonly graceSeconds?: number | undefined;
+  /** Where each call is written down, one JSON object a line. Default: nowhere. */
+  readonly audit?: string | undefined;
+  /** The least urgent messages on standard error. Default `info`. */
+  readonly logLevel?: LogLevel | undefined;
+  /** Schemas in the strict form that some vendors demand. Default false. */
+  readonly strictSchemas?: boolean | undefined;
+}
+
+/** An hour. */
+const MAX_GRACE_S = 3600;
+
+/** The options below `server` of a config file. */
+export const SERVER_SETTINGS: Options<ServerSettings> = options("ServerSettings", {
+  tools: list(text(), { minItems: 1 }),
+  structured: choice("none", "compact", "full"),
+  ask: flag(),
+  graceSeconds: integer(0, MAX_GRACE_S),
+  audit: text(),
+  logLevel: choiceOf(LOG_LEVELS),
+  strictSchemas: flag(),
+});
+
+/** What a config file may hold: the options of `openWorkspace` that JSON can say, and those of the server. */
+export interface ConfigFile extends WorkspaceOptions {
+  /** The server itself. */
+  readonly server?: ServerSettings | undefined;
+}
+
+/** The options of a config file. */
+export const CONFIG_OPTIONS: Options<ConfigFile> = {
+  schema: {
+    ...WORKSPACE_OPTIONS.schema,
+    title: "ConfigFile",
+    noun: "an object of options",
+    properties: { ...WORKSPACE_OPTIONS.schema.properties, server: SERVER_SETTINGS.schema },
+  },
+};
+
+/** A directory that is served. */
+export interface ServedRoot {
+  /** Absolute, or relative to the current directory. */
+  readonly path: string;
+  readonly access: "read" | "write";
+}
+
+/** Settings in one form, wherever they came from. Paths in `workspace` are absolute. */
+export interface Settings {
+  /** Without `root` and `roots`. */
+  readonly workspace: WorkspaceOptions;
+  readonly roots: readonly ServedRoot[];
+  readonly server: ServerSettings;
+}
+
+/** The flags of a command line that mean what an option of a config file means. */
+export type SettingFlags = Readonly<Record<string, unknown>>;
+
+/**
+ * The settings of a command line: those of its config file, and over them its flags. Of lists both hold.
+ *
+ * @throws UsageError for a file that cannot be read and for a value that a flag does not take
+ * @throws FilewrightError INVALID_ARGUMENT naming the option that makes no sense
+ */
+export function settingsOf(flags: SettingFlags): Settings {
+  const file = flags["config"] as string | undefined;
+  const config = file === undefined ? {} : readConfig(file);
+  const { root, roots, server = {}, ...workspace } = config;
+  const access = accessOf(workspace.access, flags);
+  const rules = [...rulesOf(flags["rules"]), ...(workspace.rules ?? [])];
+  assertToolNames(file === undefined ? "--rules" : `config ${file}`, "rules", rules, TOOL_NAMES);
+  const limits = { ...workspace.limits, ...limitsOf(flags["limit"]) };
+  const guard = flags["guard"] ?? workspace.guard;
+  const audit = flags["audit"] === undefined ? server.audit : resolve(expandHome(String(flags["audit"])));
+  const agent = (flags["agent"] as string | undefined) ?? workspace.agent;
+  const stateDir =
+    flags["state-dir"] === undefined ? workspace.stateDir : resolve(expandHome(String(flags["state-dir"])));
+  const own = [file, flags["rules"] as string | undefined, audit].filter((one) => one !== undefined);
+  const deny = [...(access.deny ?? []), ...own.flatMap(outOfReach)];
+  const given: WorkspaceOptions = {
+    ...workspace,
+    ...defined({ agent, stateDir }),
+    ...(flags["no-history"] === true ? { history: false } : {}),
+    ...(guard === undefined ? {} : { guard: guard as NonNullable<WorkspaceOptions["guard"]> }),
+    ...(rules.length === 0 ? {} : { rules }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    access: { ...access, ...(deny.length === 0 ? {} : { deny }) },
+  };
+  // Flags are held against the same table as the file.
+  const { server: _, ...checked } = gateOf("the command line", CONFIG_OPTIONS)(given);
+  return {
+    workspace: checked,
+    roots: (roots ?? (root === undefined ? [] : [root])).map(servedRoot),
+    server: { ...server, ...defined({ audit }) },
+  };
+}
+
+/** A config file, checked, its paths absolute. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+export function readConfig(file: string): ConfigFile {
+  const config = gateOf(`config ${file}`, CONFIG_OPTIONS)(readJson(file, "--config"));
+  if (config.preset !== undefined && typeof config.preset !== "string")
+    throw new UsageError(`config ${file}: option 'preset': must be the name of a preset.`);
+  if (config.root !== undefined && config.roots !== undefined)
+    throw new UsageError(`config ${file}: option 'roots': give root or roots, not both.`);
+  const from = dirname(resolve(expandHome(file)));
+  const at = (path: string): string => resolve(from, expandHome(path));
+  const { root, roots, cwd, stateDir, access, permissions, server, ...rest } = config;
+  return {
+    ...rest,
+    ...(root === undefined ? {} : { root: at(root as string) }),
+    ...(roots === undefined
+      ? {}
+      : {
+          roots: roots.map((one) =>
+            typeof one === "string"
+              ? at(one)
+              : { ...(one as ServedRoot), path: at((one as ServedRoot).path) },
+          ),
+        }),
+    ...(cwd === undefined ? {} : { cwd: at(cwd) }),
+    ...(stateDir === undefined ? {} : { stateDir: at(stateDir) }),
+    ...(access === undefined
+      ? {}
+      : {
+          access: {
+            ...access,
+            ...(access.read === undefined ? {} : { read: access.read?.map(at) ?? null }),
+            ...(access.write === undefined ? {} : { write: access.write.map(at) }),
+          },
+        }),
+    ...(permissions === undefined
+      ? {}
+      : {
+          permissions: {
+            ...permissions,
+            ...(permissions.grantsFile === undefined ? {} : { grantsFile: at(permissions.grantsFile) }),
+          },
+        }),
+    ...(server === undefined
+      ? {}
+      : { server: { ...server, ...(server.audit === undefined ? {} : { audit: at(server.audit) }) } }),
+  };
+}
+
+/** @throws UsageError for a file that cannot be read or is no JSON */
+function readJson(file: string, option: string): unknown {
+  const path = resolve(expandHome(file));
+  let json: string;
+  try {
+    json = readFileSync(path, "utf8").replace(/^\uFEFF/u, "");
+  } catch (error) {
+    throw new UsageError(`${option}: cannot read '${file}': ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(json) as unknown;
+  } catch (error) {
+    throw new UsageError(`${option}: '${file}' is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function servedRoot(root: NonNullable<WorkspaceOptions["roots"]>[number]): ServedRoot {
+  if (typeof root === "string") return { path: root, access: "write" };
+  const { path, access = "write" } = root as ServedRoot;
+  return { path, access };
+}
+
+/** The globs that keep a file of ours from every tool: by its name, and where it really is. */
+function outOfReach(file: string): readonly string[] {
+  const path = resolve(expandHome(file));
+  try {
+    return [...new Set([literalGlob(path), literalGlob(realpathSync(path))])];
+  } catch {
+    return [literalGlob(path)];
+  }
+}
+
+function accessOf(access: AccessOptions = {}, flags: SettingFlags): AccessOptions {
+  const deny = [...(access.deny ?? []), ...many(flags["deny"])];
+  const refuse = [...(access.places?.refuse ?? []), ...many(flags["protect"])];
+  return {
+    ...access,
+    ...(deny.length === 0 ? {} : { deny }),
+    ...(refuse.length === 0 ? {} : { places: { ...access.places, refuse } }),
+    ...(flags["secrets"] === undefined
+      ? {}
+      : { secrets: flags["secrets"] as NonNullable<AccessOptions["secrets"]> }),
+    ...(flags["read-only"] === true ? { readOnly: true } : {}),
+  };
+}
+
+/** The rules of a file. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+function rulesOf(file: unknown): readonly Rule[] {
+  if (typeof file !== "string") return [];
+  return gateOf(`rules ${file}`, list(RULE_OPTIONS))(readJson(file, "--rules"));
+}
+
+/** `--limit NAME=NUMBER`, as often as given. @throws UsageError, FilewrightError INVALID_ARGUMENT */
+function limitsOf(given: unknown): Partial<Limits> {
+  const limits: Record<string, number> = {};
+  for (const one of many(given)) {
+    const [, name = "", figure = ""] = /^([A-Za-z]+)=(\d+)$/u.exec(one) ?? [];
+    if (name === "")
+      throw new UsageError(`--limit takes NAME=NUMBER, such as outputBytes=100000, got '${one}'`);
+    limits[name] = Number(figure);
+  }
+  return gateOf("--limit", LIMIT_OPTIONS)(limits);
+}
+
+function many(given: unknown): readonly string[] {
+  return given === undefined ? [] : ([given].flat() as string[]);
+}
+
+function defined<T extends Record<string, unknown>>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

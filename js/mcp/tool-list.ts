@@ -1,0 +1,37 @@
+/** Which tools of a preset a server offers: `--tools`, and `server.tools` of a config file. */
+import { PRESETS } from "../presets/index.ts";
+import { nearest } from "../schema/nearest.ts";
+import { TOOL_NAMES } from "../tools/tool_names.ts";
+import type { ServedPreset } from "./host.ts";
+
+/** Every tool of the preset. */
+const ALL = "all";
+
+/** Says which chosen name is no tool of the preset; undefined where all are. */
+export function wrongTool(chosen: readonly string[], preset: ServedPreset): string | undefined {
+  const known = preset === "canonical" ? [...TOOL_NAMES] : PRESETS[preset].tools.map(({ name }) => name);
+  for (const one of chosen) {
+    const name = one.replace(/^\+/u, "");
+    if (one === ALL || known.includes(name)) continue;
+    const close = nearest(name, known);
+    const remedy = close === undefined ? `there are ${known.join(", ")}` : `did you mean ${close}?`;
+    return `there is no tool '${name}' in preset ${preset}; ${remedy}`;
+  }
+  return undefined;
+}
+
+/**
+ * The tools that are chosen, in the order of `all`.
+ * @param usual those that are offered where nothing is chosen
+ */
+export function chosenTools<T extends { readonly name: string }>(
+  all: readonly T[],
+  chosen: readonly string[] | undefined,
+  usual: readonly string[],
+): readonly T[] {
+  const named = chosen ?? usual;
+  if (named.includes(ALL)) return all;
+  const names = new Set(named.map((one) => one.replace(/^\+/u, "")));
+  if (named.some((one) => one.startsWith("+"))) for (const name of usual) names.add(name);
+  return all.filter(({ name }) => names.has(name));
+}
