@@ -8,7 +8,13 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { approvalHook, type ApprovalHookOptions, openWorkspace, type Workspace } from "filewright";
+import {
+  approvalHook,
+  type ApprovalHookOptions,
+  openWorkspace,
+  type Workspace,
+  type WorkspaceOptions,
+} from "filewright";
 
 /** One call that the model makes. */
 export interface Turn {
@@ -66,7 +72,7 @@ export interface Scene {
 
 /** What else the workspace is opened with. */
 export interface SceneOptions {
-  readonly confirm?: NonNullable<Parameters<typeof openWorkspace>[0] & object>["confirm"];
+  readonly confirm?: WorkspaceOptions["confirm"];
 }
 
 /** Sets the scene. */
