@@ -19,7 +19,7 @@ const text = (result) => {
 };
 
 export async function* rows({ full, root }) {
-  const ours = (...dirs) => [join(root, "dist/bin/filewright.js"), "mcp", ...dirs];
+  const ours = (...dirs) => [join(root, "dist/bin/filewright.js"), "mcp", "--preset", "mcp", ...dirs];
   const theirs = (...dirs) => [incumbent(), ...dirs];
   const scratch = mkdtempSync(join(tmpdir(), "filewright-bench-mcp-"));
   try {

@@ -22,7 +22,7 @@ export const SETTING_HELP: readonly OptionHelp[] = [
 ];
 
 const SERVER_HELP: readonly OptionHelp[] = [
-  ["--preset NAME", "whose tool names and parameters (mcp); canonical offers all of ours"],
+  ["--preset NAME", "whose tool names and parameters (lean); mcp is the list of the filesystem server"],
   ["--tools LIST", "offer these tools alone: names with commas, all, or +name beside the usual ones"],
   [
     "--structured none|compact|full",
@@ -82,7 +82,7 @@ export const SERVER_COMMANDS: readonly Command[] = [
         "in a client's configuration",
       ],
       [
-        "filewright mcp ~/project --structured full",
+        "filewright mcp ~/project --preset mcp --structured full",
         "answers as the filesystem server gives them, to the letter",
       ],
     ],

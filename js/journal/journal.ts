@@ -52,6 +52,15 @@ export interface HistoryRecord {
   readonly undoable: boolean;
 }
 
+/** What stood at one path before a change. */
+export interface FoundBefore {
+  readonly path: string;
+  /** With its content, where that is kept; null for nothing. */
+  readonly image: PreImage | null;
+  /** Where the change moved it. */
+  readonly from?: string;
+}
+
 /** The journal of a workspace. */
 export interface Journal {
   /** Runs a change on a backend that records it. */
@@ -60,6 +69,8 @@ export interface Journal {
   history(): Promise<readonly HistoryRecord[]>;
   /** The record of one change. @throws NOT_FOUND, UNSUPPORTED_OPERATION */
   record(callId: string): Promise<HistoryRecord>;
+  /** What stood, before a change, at each path that it touched. @throws NOT_FOUND */
+  found(callId: string): Promise<readonly FoundBefore[]>;
   /** Puts back what a change found. @throws CONFLICT where something changed since */
   undo(fs: FsBackend, undone: string, as: Pick<About, "callId" | "agent">): Promise<void>;
   /**
@@ -191,6 +202,9 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
         complete: true,
       });
     },
+    async found(callId) {
+      return foundBy(readSteps((await logOf(callId)).entries).steps);
+    },
     recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
     async retry(fs, paths, locked) {
       if (retries.isEmpty) return;
@@ -230,6 +244,18 @@ function forUndo(step: Step): Step {
   }
   const { parent: _parent, ...path } = rest;
   return path;
+}
+
+/** What stood at each path before the first of the steps. */
+function foundBy(steps: readonly Step[]): readonly FoundBefore[] {
+  const found = new Map<string, FoundBefore>();
+  for (const step of steps.toReversed()) {
+    if (step.kind === "move") {
+      found.set(step.to, { path: step.to, image: step.over });
+      found.set(step.from, { path: step.from, image: step.moved, from: step.to });
+    } else if (step.scratch !== true) found.set(step.path, { path: step.path, image: step.before });
+  }
+  return [...found.values()].toReversed();
 }
 
 function finalsIn(entries: readonly Entry[]): Finals {

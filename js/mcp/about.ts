@@ -21,6 +21,10 @@ export function aboutServer({ host }: Pick<Serving, "host">, version: string, su
   ];
   if (host.preset === "mcp")
     about.push("search_files finds names, not contents. list_allowed_directories tells the directories.");
+  if (host.preset === "lean")
+    about.push(
+      "glob finds names, grep finds contents, access_info tells the directories. undo takes your last change back.",
+    );
   if (host.preset === "canonical")
     about.push("glob finds names, grep finds contents. access_info tells the directories.");
   return {

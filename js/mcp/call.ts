@@ -43,7 +43,7 @@ export const NO_DIRECTORY =
 /** Where no directory is allowed yet, the list is told all the same: it does not depend on one. */
 export async function listTools({ host, structured }: Serving): Promise<Record<string, unknown>[]> {
   const room = await host.room();
-  const tools = room === undefined ? await host.offered() : [...room.tools.values()];
+  const tools = room === undefined ? await host.offered() : room.listed;
   const { preset } = host;
   // Loaded only where it is wanted.
   const strictSchema = host.strictSchemas ? (await import("../presets/strict.ts")).strictSchema : undefined;
@@ -81,7 +81,7 @@ export async function callTool(
     });
     const asked = await pending(round, result);
     if (asked !== undefined) return asked;
-    const isMedia = preset === "mcp" && name === "read_media_file";
+    const isMedia = (preset === "mcp" || preset === "lean") && name === "read_media_file";
     const media = isMedia ? await mediaOf(room, given, result, structured === "full") : undefined;
     return answerOf(result, media, { preset, structured, cwd: room.cwd });
   } finally {

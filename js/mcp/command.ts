@@ -1,7 +1,6 @@
 /** The command lines of the servers: the filesystem server's arguments, and options of our own. */
 import { createRequire } from "node:module";
 import { type OptionTable, parse, UsageError } from "../cli/parse.ts";
-import type { PresetName } from "../presets/index.ts";
 import { nearest } from "../schema/nearest.ts";
 import { optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./content.ts";
@@ -58,7 +57,7 @@ export interface Defaults {
 }
 
 /** What `filewright mcp` and `filewright serve` do where nothing else is said. */
-export const OUR_DEFAULTS: Defaults = { structured: "none", preset: "mcp" };
+export const OUR_DEFAULTS: Defaults = { structured: "none", preset: "lean" };
 
 const STRUCTURED: readonly string[] = ["none", "compact", "full"] satisfies readonly Structured[];
 
@@ -139,7 +138,8 @@ export function packageVersion(): string {
 }
 
 // A record, so that a preset missing from it does not compile; a list of their own would load them all.
-const PRESETS: Record<PresetName, true> = {
+const PRESETS: Record<ServedPreset, true> = {
+  lean: true,
   canonical: true,
   adk: true,
   fluent: true,

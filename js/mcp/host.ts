@@ -13,16 +13,18 @@ import { growAsUsual } from "./lean.ts";
 /** A workspace with what a server needs to know of it. */
 export interface Room {
   readonly ws: Workspace;
-  /** The tools by their names, in the order of the list. */
+  /** The tools that are answered, by their names. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
+  /** The tools that are listed, in this order. */
+  readonly listed: readonly ToolDefinition[];
   /** What relative paths begin at: the first directory, where it really is. */
   readonly cwd: string;
   /** All directories, where they really are. */
   readonly roots: readonly string[];
 }
 
-/** Whose tools a server offers. */
-export type ServedPreset = PresetName;
+/** Whose tools a server offers; `lean`: ours, see `lean-preset.ts`. */
+export type ServedPreset = PresetName | "lean";
 
 /** How a workspace is opened for a server. */
 export interface HostOptions {
@@ -102,7 +104,7 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
         backend: new MemoryBackend(),
         root: "/none",
       });
-      return chosen(ws, options);
+      return (await toolsIn(ws, options)).listed;
     },
     replace(next) {
       if (options.keepsRoots === true || JSON.stringify(next) === JSON.stringify(dirs)) return;
@@ -120,7 +122,7 @@ export function localHost(first: readonly string[], options: HostOptions): Host 
 
 /** The host of a workspace that somebody else opened, and will close. */
 export function hostOf(ws: Workspace, preset: PresetName, tools: readonly ToolDefinition[]): Host {
-  const room = roomOf(ws, tools);
+  const room = roomOf(ws, tools, tools);
   return {
     preset,
     strictSchemas: false,
@@ -153,21 +155,37 @@ async function open(dirs: readonly string[], options: HostOptions): Promise<Room
   const recovered = describeRecovery(ws.recovery);
   // Standard output belongs to the protocol.
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
-  const room = await roomOf(ws, await chosen(ws, options));
+  const { answered, listed } = await toolsIn(ws, options);
+  const room = await roomOf(ws, answered, listed);
   isServing = true;
   options.onOpen?.(room);
   return room;
 }
 
-/** The tools that the host offers of those that a workspace has. */
-async function chosen(ws: Workspace, { tools }: HostOptions): Promise<readonly ToolDefinition[]> {
-  if (tools === undefined) return ws.tools;
-  const { chosenTools } = await import("./tool-list.ts");
-  return chosenTools(
-    ws.tools,
-    tools,
-    ws.tools.map(({ name }) => name),
-  );
+/** The tools that a workspace answers here, and those of them that are listed. */
+async function toolsIn(
+  ws: Workspace,
+  { preset, tools }: HostOptions,
+): Promise<Record<"answered" | "listed", readonly ToolDefinition[]>> {
+  if (preset !== "lean") {
+    if (tools === undefined) return { answered: ws.tools, listed: ws.tools };
+    const { chosenTools } = await import("./tool-list.ts");
+    const usual = ws.tools.map(({ name }) => name);
+    const listed = chosenTools(ws.tools, tools, usual);
+    return { answered: listed, listed };
+  }
+  const { ANSWERED_NAMES, LEAN_TOOLS, leanPreset, chosenTools, toolsFor } = await import("./lean-tools.ts");
+  const commands = ws.tools.filter(({ name }) => name === "run_command");
+  const ours = (offered?: readonly string[]): readonly ToolDefinition[] =>
+    [...toolsFor(ws, leanPreset(offered)), ...commands].filter(({ name }) => !ANSWERED_NAMES.includes(name));
+  const usual = [...LEAN_TOOLS, ...commands.map(({ name }) => name)];
+  const listed = chosenTools(ours(), tools, usual);
+  const offered = listed.map(({ name }) => name);
+  const again = ours(offered).filter(({ name }) => offered.includes(name));
+  // Who chooses tools means those and no others.
+  if (tools !== undefined) return { answered: again, listed: again };
+  const theirs = toolsFor(ws, leanPreset(offered)).filter(({ name }) => ANSWERED_NAMES.includes(name));
+  return { answered: [...again, ...theirs], listed: again };
 }
 
 function isReadOnly({ readOnly, workspace = {} }: HostOptions): boolean {
@@ -176,14 +194,19 @@ function isReadOnly({ readOnly, workspace = {} }: HostOptions): boolean {
 
 function common(options: HostOptions): WorkspaceOptions {
   return {
-    preset: options.preset,
+    preset: options.preset === "lean" ? "canonical" : options.preset,
     findFiles: options.workspace?.findFiles ?? true,
+    ...(options.preset === "lean" ? { guard: options.workspace?.guard ?? "refuse" } : {}),
     ...(isReadOnly(options) ? { readOnly: true } : {}),
   };
 }
 
-async function roomOf(ws: Workspace, tools: readonly ToolDefinition[]): Promise<Room> {
+async function roomOf(
+  ws: Workspace,
+  tools: readonly ToolDefinition[],
+  listed: readonly ToolDefinition[],
+): Promise<Room> {
   const { cwd, read_roots: read, write_roots: write } = await ws.accessInfo({});
   const roots = [...new Set([cwd, ...(read ?? []), ...write])];
-  return { ws, tools: new Map(tools.map((tool) => [tool.name, tool])), cwd, roots };
+  return { ws, tools: new Map(tools.map((tool) => [tool.name, tool])), listed, cwd, roots };
 }

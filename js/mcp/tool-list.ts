@@ -3,13 +3,14 @@ import { PRESETS } from "../presets/index.ts";
 import { nearest } from "../schema/nearest.ts";
 import { TOOL_NAMES } from "../tools/tool_names.ts";
 import type { ServedPreset } from "./host.ts";
+import { LEAN_NAMES } from "./lean-preset.ts";
 
 /** Every tool of the preset. */
 const ALL = "all";
 
 /** Says which chosen name is no tool of the preset; undefined where all are. */
 export function wrongTool(chosen: readonly string[], preset: ServedPreset): string | undefined {
-  const known = preset === "canonical" ? [...TOOL_NAMES] : PRESETS[preset].tools.map(({ name }) => name);
+  const known = namesOf(preset);
   for (const one of chosen) {
     const name = one.replace(/^\+/u, "");
     if (one === ALL || known.includes(name)) continue;
@@ -19,6 +20,15 @@ export function wrongTool(chosen: readonly string[], preset: ServedPreset): stri
   }
   return undefined;
 }
+
+function namesOf(preset: ServedPreset): readonly string[] {
+  if (preset === "lean") return [...LEAN_NAMES, "run_command"];
+  if (preset === "canonical") return OWN_NAMES;
+  return PRESETS[preset].tools.map(({ name }) => name);
+}
+
+/** The names of our tools in preset `canonical`; the past is told in the lean form alone. */
+const OWN_NAMES: readonly string[] = [...TOOL_NAMES].filter((name) => name !== "undo" && name !== "history");
 
 /**
  * The tools that are chosen, in the order of `all`.

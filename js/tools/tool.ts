@@ -16,6 +16,7 @@ import type { ImageBlock, Readers } from "../readers/index.ts";
 import type { MatchMode } from "../engine/edit.ts";
 import type { Limits } from "./limits.ts";
 import type { Names } from "./names.ts";
+import type { Past } from "./past.ts";
 import type { Seen } from "./seen.ts";
 import type { Aliases } from "./arguments.ts";
 import type { Arguments, ObjectSchema } from "./schema.ts";
@@ -117,6 +118,8 @@ export interface Call {
   readonly seen: Seen;
   /** Renders files that are not plain text. */
   readonly readers: Readers;
+  /** Earlier changes; absent where there is no history to ask. */
+  readonly past?: Past | undefined;
   /** Tells the caller how far a long call is. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
@@ -249,6 +252,10 @@ export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
 /** A tool that changes files. */
 export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   readonly kind: "change";
+  /** Completes arguments by what they mean, before their paths are judged. @throws FilewrightError NOT_FOUND */
+  prepare?(args: Args, past: Past): Promise<Args>;
+  /** Whether it records its change itself, as an undo does. */
+  readonly recordsItself?: boolean;
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
   /** The plan with the content a reviewer put in place of the planned one. */

@@ -2,7 +2,7 @@
 import type { ToolName } from "./index.ts";
 
 // A record, so that a tool missing from it does not compile.
-const NAMES: Record<ToolName | "run_command", true> = {
+const NAMES: Record<ToolName | "run_command" | "undo" | "history", true> = {
   read_file: true,
   read_many_files: true,
   write_file: true,
@@ -21,7 +21,9 @@ const NAMES: Record<ToolName | "run_command", true> = {
   batch: true,
   access_info: true,
   run_command: true,
+  undo: true,
+  history: true,
 };
 
-/** The canonical names of all tools, `run_command` among them: what rules and hooks may name. */
+/** The canonical names of all tools, `run_command`, `undo` and `history` among them: what rules and hooks may name. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(NAMES));

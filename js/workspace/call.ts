@@ -22,6 +22,7 @@ import { type AnyChanging, type AnyTool, type CallOptions, enter, previewed } fr
 import type { ToolResult } from "./result.ts";
 import { observed, type Trace } from "./observe.ts";
 import { LoopTurns } from "./loop-turns.ts";
+import { pastOf } from "./past.ts";
 import { scanQueue } from "./scans.ts";
 import type { Session } from "./session.ts";
 
@@ -123,6 +124,8 @@ async function perform(
         args = tool.parse(raw);
       }
     }
+    if (tool.kind === "change" && tool.prepare !== undefined)
+      args = await tool.prepare(args, pastOf(session, options.agent));
     // Whoever is asked may be asked under the name that a preset gives the tool.
     const asking =
       calledAs === undefined || session.hooks.length === 0
@@ -170,6 +173,7 @@ async function perform(
     limited.end();
     ended();
   }
+  if (result.ok && result.meta.call_id !== undefined) session.madeCalls.add(result.meta.call_id);
   if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
   if (trace !== undefined) {
     trace.tool = tool.name;

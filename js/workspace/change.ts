@@ -113,6 +113,10 @@ function applied<Args extends object, Data, Todo>(
     agent: call.agent,
     takeBack: tool.several === true ? "always" : "try",
   };
+  if (tool.recordsItself === true) {
+    const compared = shown === undefined ? Promise.resolve() : compare(shown, { uses, call });
+    return compared.then(() => tool.apply(plan, args, call));
+  }
   return session.journal.change(call.fs, about, async (fs) => {
     const own: Call = { ...call, fs };
     if (shown !== undefined) await compare(shown, { uses, call: own });

@@ -20,6 +20,7 @@ import type { Arguments } from "../tools/schema.ts";
 import type { Seen } from "../tools/seen.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
+import { pastOf } from "./past.ts";
 import { reachOf } from "./reach.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -141,7 +142,8 @@ export async function previewed(
   meant: Meant | undefined,
   fs?: FsBackend,
 ): Promise<HookPreview> {
-  const args = tool.parse(plainArguments(tool.name, raw, tool.aliases));
+  const parsed = tool.parse(plainArguments(tool.name, raw, tool.aliases));
+  const args = (await tool.prepare?.(parsed, pastOf(session, options.agent))) ?? parsed;
   const places = { uses: [], locations: [] };
   const { call } = await enter(session, tool, args, places, began, options, meant, fs);
   const plan = await tool.plan(args, call);
@@ -253,6 +255,7 @@ function makeCall(
     ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
     readers: session.readers,
     commands: session.commands,
+    past: pastOf(session, options.agent),
     onProgress: options.onProgress,
   };
 }

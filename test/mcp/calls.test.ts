@@ -15,13 +15,16 @@ describe.each(ERAS)("approvals in the %s era", (era) => {
     await writeFile(path, "one\n");
     const shown: string[] = [];
     let decision: Record<string, unknown> | undefined;
-    await using server = await connect([COMMAND, "mcp", at.dir, "--ask"], asking, (client) =>
-      client.setRequestHandler("elicitation/create", ({ params }) => {
-        shown.push(params.message);
-        return decision === undefined
-          ? { action: "decline" }
-          : { action: "accept", content: decision as { decision: string } };
-      }),
+    await using server = await connect(
+      [COMMAND, "mcp", "--preset", "mcp", at.dir, "--ask"],
+      asking,
+      (client) =>
+        client.setRequestHandler("elicitation/create", ({ params }) => {
+          shown.push(params.message);
+          return decision === undefined
+            ? { action: "decline" }
+            : { action: "accept", content: decision as { decision: string } };
+        }),
     );
     const edit = { path, edits: [{ oldText: "one", newText: "two" }] };
     expect(await server.call("edit_file", edit)).toMatchObject({
@@ -48,11 +51,14 @@ describe.each(ERAS)("approvals in the %s era", (era) => {
     await using at = await scratch();
     const path = join(at.dir, "a.txt");
     await writeFile(path, "one\nx\n");
-    await using server = await connect([COMMAND, "mcp", at.dir, "--ask"], asking, (client) =>
-      client.setRequestHandler("elicitation/create", async () => {
-        await writeFile(path, "one\ny\n");
-        return { action: "accept", content: { decision: "proceed_once" } };
-      }),
+    await using server = await connect(
+      [COMMAND, "mcp", "--preset", "mcp", at.dir, "--ask"],
+      asking,
+      (client) =>
+        client.setRequestHandler("elicitation/create", async () => {
+          await writeFile(path, "one\ny\n");
+          return { action: "accept", content: { decision: "proceed_once" } };
+        }),
     );
     const answer = await server.call("edit_file", { path, edits: [{ oldText: "one", newText: "two" }] });
     expect(answer).toMatchObject({ isError: true, text: expect.stringContaining("CONFLICT") });
@@ -61,7 +67,7 @@ describe.each(ERAS)("approvals in the %s era", (era) => {
 
   test("without anybody to ask, nothing is changed", async () => {
     await using at = await scratch();
-    await using server = await connect([COMMAND, "mcp", at.dir, "--ask"], { era });
+    await using server = await connect([COMMAND, "mcp", "--preset", "mcp", at.dir, "--ask"], { era });
     const answer = await server.call("write_file", { path: "a", content: "" });
     expect(answer.text).toContain("cannot ask its user");
   });
@@ -72,7 +78,7 @@ describe.each(ERAS)("in the %s era", (era) => {
     await using at = await scratch();
     const path = join(at.dir, "a.txt");
     await writeFile(path, "1");
-    await using server = await connect([COMMAND, "mcp", at.dir], { era });
+    await using server = await connect([COMMAND, "mcp", "--preset", "mcp", at.dir], { era });
     const { client } = server;
     const uri = pathToFileURL(path).href;
     let told = 0;
@@ -103,7 +109,7 @@ describe.each(ERAS)("in the %s era", (era) => {
     await using at = await scratch();
     const path = join(at.dir, "long.txt");
     await writeFile(path, "0123456789abcde\n".repeat(100_000));
-    await using server = await connect([COMMAND, "mcp", at.dir], { era });
+    await using server = await connect([COMMAND, "mcp", "--preset", "mcp", at.dir], { era });
     const { content, meta } = await server.call("read_text_file", { path });
     const uri = pathToFileURL(path).href;
     expect(content[1]).toMatchObject({ type: "resource_link", uri, size: 1_600_000, name: "long.txt" });
@@ -147,7 +153,7 @@ test("a relative path is looked for in every directory, in their order", async (
   await writeFile(join(second.dir, "only.txt"), "second");
   await writeFile(join(first.dir, "both.txt"), "first");
   await writeFile(join(second.dir, "both.txt"), "second");
-  await using server = await connect([COMMAND, "mcp", first.dir, second.dir]);
+  await using server = await connect([COMMAND, "mcp", "--preset", "mcp", first.dir, second.dir]);
   expect((await server.call("read_text_file", { path: "only.txt" })).text).toBe("second");
   expect((await server.call("read_text_file", { path: "both.txt" })).text).toBe("first");
   await server.call("write_file", { path: "new.txt", content: "x" });
@@ -163,7 +169,7 @@ test("structured content by switch", async () => {
     ["compact", expect.objectContaining({ encoding: "utf-8", lines_read: 2, truncated: false })],
     ["full", { content: "one\ntwo\n" }],
   ] as const) {
-    await using server = await connect([COMMAND, "mcp", at.dir, "--structured", mode]);
+    await using server = await connect([COMMAND, "mcp", "--preset", "mcp", at.dir, "--structured", mode]);
     expect(answerOf(await server.client.callTool(read)).structured, mode).toEqual(expected);
   }
   await using own = await connect([COMMAND, "mcp", at.dir, "--structured", "full", "--preset", "canonical"]);
@@ -175,7 +181,7 @@ test("structured content by switch", async () => {
 
 test("a read-only server offers nothing that it would refuse", async () => {
   await using at = await scratch();
-  await using server = await connect([COMMAND, "mcp", at.dir, "--read-only"]);
+  await using server = await connect([COMMAND, "mcp", "--preset", "mcp", at.dir, "--read-only"]);
   const { tools } = await server.client.listTools();
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([]);
   await expect(server.call("write_file", { path: "a", content: "" })).rejects.toThrow(/Unknown tool/u);

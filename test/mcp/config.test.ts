@@ -113,7 +113,9 @@ describe("a config file", () => {
     ]);
     await server.call("read_text_file", { path: "a.ts" });
     await expect(server.call("list_directory", { path: "." })).rejects.toThrow(/Unknown tool/u);
-    expect(JSON.parse((await readFile(join(at.dir, "audit.jsonl"), "utf8")).trim())).toMatchObject({
+    const log = (): Promise<string> => readFile(join(at.dir, "audit.jsonl"), "utf8");
+    await expect.poll(log).not.toBe("");
+    expect(JSON.parse((await log()).trim())).toMatchObject({
       tool: "read_file",
       called_as: "read_text_file",
       agent: "claude",

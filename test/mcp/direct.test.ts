@@ -21,7 +21,7 @@ class Raw implements AsyncDisposable {
   #next = 1;
 
   constructor(...argv: readonly string[]) {
-    this.#child = spawn(process.execPath, [COMMAND, "mcp", ...argv]);
+    this.#child = spawn(process.execPath, [COMMAND, "mcp", "--preset", "mcp", ...argv]);
     this.#child.stderr.on("data", (chunk) => {
       this.errors += String(chunk);
     });

@@ -58,7 +58,10 @@ test("only with the token, for our names and allowed origins", async () => {
 
 test("a new token is kept where only its owner can read it, and is not shown", async () => {
   await using at = await scratch();
-  await using server = await serve([at.dir], { FILEWRIGHT_TOKEN: "", XDG_STATE_HOME: join(at.dir, "state") });
+  await using server = await serve(["--preset", "mcp", at.dir], {
+    FILEWRIGHT_TOKEN: "",
+    XDG_STATE_HOME: join(at.dir, "state"),
+  });
   const file = /The token that clients must show is in (\S+)/u.exec(server.said())?.[1] as string;
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await send(server.url, {})).status).toBe(401);
@@ -73,7 +76,7 @@ const wrong: readonly [name: string, argv: readonly string[], says: RegExp][] = 
 test.each(wrong)("is not started with %s", async (name, argv, says) => {
   await using at = await scratch();
   const env = name === "a short token" ? { FILEWRIGHT_TOKEN: "short" } : {};
-  await expect(serve([at.dir, ...argv], env)).rejects.toThrow(says);
+  await expect(serve(["--preset", "mcp", at.dir, ...argv], env)).rejects.toThrow(says);
 });
 
 describe.each(ERAS)("in the %s era", (era) => {
@@ -118,7 +121,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 
 test("a client of the first generation of the SDK", async () => {
   await using at = await scratch();
-  await using server = await serve([at.dir, "--no-token"], { FILEWRIGHT_TOKEN: "" });
+  await using server = await serve(["--preset", "mcp", at.dir, "--no-token"], { FILEWRIGHT_TOKEN: "" });
   const client = new FirstClient({ name: "test", version: "1" });
   await client.connect(new FirstTransport(new URL(server.url)) as never);
   expect((await client.listTools()).tools).toHaveLength(14);

@@ -8,7 +8,7 @@ import { COMMAND, connect, ERAS, scratch } from "./harness.ts";
 describe.each(ERAS)("in the %s era", (era) => {
   test("the tools of the filesystem server, without schemas of answers", async () => {
     await using at = await scratch();
-    await using server = await connect([COMMAND, "mcp", at.dir], { era });
+    await using server = await connect([COMMAND, "mcp", at.dir, "--preset", "mcp"], { era });
     const { tools } = await server.client.listTools();
     expect(tools.map(({ name }) => name)).toContain("read_text_file");
     expect(tools).toHaveLength(14);
@@ -18,7 +18,7 @@ describe.each(ERAS)("in the %s era", (era) => {
 
   test("reads, writes, edits and refuses", async () => {
     await using at = await scratch();
-    await using server = await connect([COMMAND, "mcp", at.dir], { era });
+    await using server = await connect([COMMAND, "mcp", at.dir, "--preset", "mcp"], { era });
     const path = join(at.dir, "a.txt");
     expect(await server.call("write_file", { path, content: "one\ntwo\n" })).toMatchObject({
       isError: false,

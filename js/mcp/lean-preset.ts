@@ -1,0 +1,282 @@
+/**
+ * Our tools as `filewright mcp` offers them: few, with the arguments that models
+ * use, so that a list costs little in every request. What the schemas leave out is
+ * accepted all the same, and so are the names and spellings of the filesystem
+ * server that most clients had before.
+ */
+import { wrongArgument } from "../presets/define.ts";
+import { mcp } from "../presets/mcp.ts";
+import type { Meant, Preset, PresetTool } from "../presets/preset.ts";
+import { plainArguments } from "../tools/arguments.ts";
+import { historyTool } from "../tools/history.ts";
+import { TOOLS } from "../tools/index.ts";
+import { type Arguments, isPlain, object, type ObjectSchema, type Schema } from "../tools/schema.ts";
+import { choice, flag, integer, text, texts } from "../tools/shared.ts";
+import type { Tool } from "../tools/tool.ts";
+import { undoTool } from "../tools/undo.ts";
+
+/** The tools that are listed where nothing else is said. */
+export const LEAN_TOOLS: readonly string[] = [
+  "read_file",
+  "write_file",
+  "edit_file",
+  "apply_patch",
+  "grep",
+  "glob",
+  "list_directory",
+  "move",
+  "delete",
+  "batch",
+  "undo",
+  "history",
+  "access_info",
+];
+
+/** The schema and the description of one tool in its lean form. */
+interface Lean {
+  readonly description?: string;
+  readonly properties: Readonly<Record<string, Schema>>;
+}
+
+const FILE = text("The file: relative to the first directory, or absolute.", { minLength: 1 });
+const OLD = text(
+  "The text to replace, copied from the file without line numbers, with enough lines around it to be there once.",
+  { minLength: 1 },
+);
+const NEW = text('The text to put there, complete, nothing left out as "..."; "" deletes.');
+const EVERY: Schema = { type: "boolean", description: "Replace every occurrence." };
+const CURSOR = text("`next_cursor` of an earlier call with the same arguments, to go on from there.");
+const DRY_RUN = flag("Only show the diff; nothing is written.", false);
+
+const LEAN: Readonly<Record<string, Lean>> = {
+  read_file: {
+    description:
+      "Reads a file: text with line numbers, a page at a time; images as images; PDF, Office and notebook files as text; archives as a list. The answer says how to go on.",
+    properties: {
+      path: FILE,
+      start_line: integer("First line, from 1; -20 begins 20 lines before the end.", { default: 1 }),
+      max_lines: integer("How many lines at most.", { default: 2000, minimum: 1 }),
+      anchors: flag("Number lines as `12#aB`, for edits by `from` and `to`.", false),
+      pages: text('Of a document: pages, sheets or slides, such as "3" or "1-5".'),
+      json_pointer: text('Only this value of a JSON, YAML, TOML, XML or CSV file: "/scripts/test".'),
+    },
+  },
+  write_file: {
+    description:
+      "Creates a file or replaces it whole; missing directories are made. Send all of the content and never leave code out by a comment such as `... rest of the file`; for a change in a file use edit_file.",
+    properties: {
+      path: FILE,
+      content: text("The whole new content, written as it is."),
+      overwrite: flag("False: an existing file is refused.", true),
+      append: flag("Add the content to the end instead.", false),
+    },
+  },
+  edit_file: {
+    description:
+      'Replaces text in a file, exactly or not at all, and shows the diff. One edit: {path, old_text, new_text}. Several, all or none: {path, edits: [{old_text, new_text}, …]}. By lines, as read_file with anchors: true numbers them: {path, from: "12#aB", to: "14#cD", new_text}. Text that is there more than once is refused: add lines around it, or set replace_all.',
+    properties: {
+      path: FILE,
+      old_text: OLD,
+      new_text: NEW,
+      replace_all: EVERY,
+      edits: {
+        type: "array",
+        minItems: 1,
+        items: object(
+          { old_text: text("As above.", { minLength: 1 }), new_text: text("As above."), replace_all: EVERY },
+          ["old_text", "new_text"],
+        ),
+        description: "Several replacements, in order, each on the result of those before.",
+      },
+      from: text("Instead of old_text: the anchor of the first line to replace."),
+      to: text("The anchor of the last one; without it the line `from` alone."),
+      insert: {
+        type: "string",
+        enum: ["before", "after"],
+        description: "Put new_text on lines of its own before or after the line `from`, which stays.",
+      },
+      dry_run: DRY_RUN,
+    },
+  },
+  apply_patch: {
+    description:
+      "Applies a patch to one or more files, all of it or nothing, and shows the diff. Hunks are found by their lines, not by their numbers; what does not fit is refused and named.",
+    properties: {
+      patch: text("A unified diff (--- a/f, +++ b/f, @@), one of git, or *** Begin Patch … *** End Patch.", {
+        minLength: 1,
+      }),
+      reverse: flag("Undo the patch instead.", false),
+      dry_run: DRY_RUN,
+    },
+  },
+  grep: {
+    description:
+      "Searches the contents of files and gives the matching lines with path and number. Ignored files are left out.",
+    properties: {
+      pattern: text("Regular expression (Rust syntax, no look-around), or plain text with regex: false.", {
+        minLength: 1,
+      }),
+      path: text("The directory to search, or one file.", { default: ".", minLength: 1 }),
+      glob: text("Only files whose path matches: *.ts at any depth, src/** below a directory.", {
+        minLength: 1,
+      }),
+      regex: flag("False: the pattern is plain text.", true),
+      case: choice(
+        "Whether letter case counts; smart: where the pattern has a capital.",
+        ["sensitive", "insensitive", "smart"],
+        "sensitive",
+      ),
+      context: integer("Lines shown around each match.", { default: 0, minimum: 0, maximum: 50 }),
+      output: choice("Lines, paths of files, or counts.", ["content", "files", "count"], "content"),
+      max_results: integer("The most lines or files.", { default: 200, minimum: 1 }),
+      cursor: CURSOR,
+    },
+  },
+  glob: {
+    description: "Finds files by their names. Ignored files are left out. For contents use grep.",
+    properties: {
+      pattern: text("*.ts at any depth, src/**/*.ts, {a,b}, [a-z].", { minLength: 1 }),
+      path: text("The directory to look in.", { default: ".", minLength: 1 }),
+      type: choice("What to find.", ["file", "dir", "any"], "file"),
+      respect_ignore: flag("Leave out what .gitignore and the like name.", true),
+      limit: integer("The most paths.", { default: 1000, minimum: 1 }),
+      cursor: CURSOR,
+    },
+  },
+  list_directory: {
+    description: "Lists a directory, one entry a line, marked [DIR], [FILE] or [LINK].",
+    properties: {
+      path: text("The directory.", { default: ".", minLength: 1 }),
+      depth: integer("How many levels.", { default: 1, minimum: 1, maximum: 32 }),
+      ignore: texts("Globs of what to leave out, such as node_modules."),
+      limit: integer("The most entries.", { default: 1000, minimum: 1 }),
+      cursor: CURSOR,
+    },
+  },
+  move: {
+    description: "Moves or renames a file or directory; missing directories are made.",
+    properties: {
+      source: text("What to move.", { minLength: 1 }),
+      destination: text("The exact new path, not the directory to move into.", { minLength: 1 }),
+      overwrite: flag("Replace what is at the destination.", false),
+    },
+  },
+  delete: {
+    description: "Deletes a file, a link (its target stays) or a directory. undo brings it back.",
+    properties: {
+      path: text("What to delete.", { minLength: 1 }),
+      recursive: flag("A directory with everything in it.", false),
+    },
+  },
+  batch: {
+    description: "Runs several of these tools in order, all of them or none.",
+    properties: {
+      operations: {
+        type: "array",
+        minItems: 1,
+        items: object(
+          {
+            tool: text("Its name; any but batch.", { minLength: 1 }),
+            args: { type: "object", description: "Its arguments." },
+          },
+          ["tool", "args"],
+        ),
+        description: "The calls; each sees what those before it did.",
+      },
+      atomic: flag("False: each stands for itself, and the others go on.", true),
+    },
+  },
+  undo: {
+    properties: {
+      call_id: text("The call, as history lists it. Default: your last change.", { minLength: 1 }),
+    },
+  },
+  history: {
+    properties: {
+      path: text("Only changes of this file, or below this directory.", { minLength: 1 }),
+      limit: integer("The most changes.", { default: 20, minimum: 1 }),
+      cursor: CURSOR,
+    },
+  },
+};
+
+/** Spellings of the filesystem server, beside those that every tool takes. */
+const SPELLINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  edit_file: { oldText: "old_text", newText: "new_text", dryRun: "dry_run" },
+};
+
+/** Arguments in the filesystem server's spelling as ours. @throws FilewrightError INVALID_ARGUMENT */
+function inOurSpelling(tool: string, given: unknown): Arguments {
+  const args = plainArguments(tool, given, SPELLINGS[tool]);
+  if (tool === "edit_file" && Array.isArray(args["edits"]) && args["edits"].every(isPlain))
+    return { ...args, edits: args["edits"].map((edit) => plainArguments(tool, edit, SPELLINGS[tool])) };
+  if (tool !== "read_file") return args;
+  const { head, tail, ...rest } = args;
+  if (head !== undefined && head !== null && tail !== undefined && tail !== null)
+    throw wrongArgument(tool, "tail", "it cannot be given together with head");
+  if (head !== undefined && head !== null) return { max_lines: head, ...rest };
+  if (tail === undefined || tail === null) return rest;
+  const lines = Number(tail);
+  if (!Number.isSafeInteger(lines) || lines < 1)
+    throw wrongArgument(tool, "tail", "it must be an integer of at least 1");
+  return { start_line: -lines, ...rest };
+}
+
+/** A tool of ours in its lean form. `known`: the names of tools that the reader has. */
+function leanTool(tool: Tool, known: ReadonlySet<string>): PresetTool {
+  const lean = LEAN[tool.name];
+  const names = {
+    tool: (name: string) => (known.has(name) ? name : undefined),
+    argument: (name: string) => name,
+    value: (_name: string, value: number) => value,
+  };
+  return Object.freeze({
+    name: tool.name,
+    title: tool.title,
+    description: lean?.description ?? tool.description,
+    inputSchema: lean === undefined ? tool.inputSchema : schemaOf(tool, lean),
+    outputSchema: tool.outputSchema,
+    annotations: tool.annotations,
+    kind: tool.kind,
+    tool,
+    names,
+    expand: (given: unknown): Meant => ({ tool, args: inOurSpelling(tool.name, given), names, ours: {} }),
+  });
+}
+
+function schemaOf({ name, inputSchema }: Tool, { properties }: Lean): ObjectSchema {
+  // What an edit needs depends on how it names its place; new_text is asked for where it is missing.
+  const required = inputSchema.required.filter((one) => Object.hasOwn(properties, one));
+  return object(properties, name === "edit_file" ? ["path"] : required);
+}
+
+const OURS: readonly Tool[] = [
+  ...TOOLS,
+  undoTool(false) as unknown as Tool,
+  historyTool(false) as unknown as Tool,
+];
+
+/** The tools of the filesystem server whose names ours do not have. */
+const THEIRS: readonly PresetTool[] = mcp.tools.filter(({ name }) => !OURS.some((one) => one.name === name));
+
+/** The names of every tool that can be listed. */
+export const LEAN_NAMES: readonly string[] = [...LEAN_TOOLS, ...OURS.map(({ name }) => name)].filter(
+  (name, index, all) => all.indexOf(name) === index,
+);
+
+/** The names of the filesystem server that are answered and not listed. */
+export const ANSWERED_NAMES: readonly string[] = THEIRS.map(({ name }) => name);
+
+/** The preset, for a reader who is offered these tools. */
+export function leanPreset(offered: readonly string[] = LEAN_TOOLS): Preset {
+  const known = new Set(offered);
+  const byName = new Map(OURS.map((tool) => [tool.name, tool]));
+  const ours = LEAN_NAMES.map((name) => leanTool(byName.get(name) as Tool, known));
+  return Object.freeze({
+    name: "lean",
+    about: "our own tools with the arguments that models use",
+    tools: Object.freeze([...ours, ...THEIRS]),
+    limits: {},
+    access: {},
+  });
+}

@@ -1,0 +1,137 @@
+/** `history`: the changes that can be undone. */
+import type { PastCall } from "./past.ts";
+import { compile, object } from "./schema.ts";
+import { integer, text } from "./shared.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { escapeControls } from "./text.ts";
+import type { ReadingTool } from "./tool.ts";
+
+/** The arguments of `history`. */
+export interface HistoryArgs {
+  readonly path?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** One change as `history` lists it. */
+export interface ListedChange {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly time: string;
+  readonly paths: readonly string[];
+  readonly agent?: string;
+  readonly undo_of?: string;
+}
+
+/** What `history` lists. */
+export interface HistoryData {
+  readonly changes: readonly ListedChange[];
+  readonly truncated: boolean;
+  readonly next_cursor?: string;
+}
+
+type Checked = HistoryArgs & { readonly limit: number };
+
+const inputSchema = object(
+  {
+    path: text("Only changes of this file, or below this directory.", { minLength: 1 }),
+    limit: integer("The most changes given.", { default: 20, minimum: 1, maximum: 1000 }),
+    cursor: text("`next_cursor` of an earlier call, to go on from there.", { minLength: 1 }),
+  },
+  [],
+);
+
+const change = object(
+  {
+    call_id: text("What undo takes."),
+    tool: text("The tool that was called, or undo."),
+    time: text("When, ISO 8601 in UTC."),
+    paths: { type: "array", items: { type: "string" }, description: "What it touched." },
+    agent: text("Who made it, where that is known."),
+    undo_of: text("The call that this one undid."),
+  },
+  ["call_id", "tool", "time", "paths"],
+);
+
+const outputSchema = object(
+  {
+    changes: { type: "array", items: change, description: "The newest first." },
+    truncated: { type: "boolean", description: "Whether there are more." },
+    next_cursor: text("For the next page."),
+  },
+  ["changes", "truncated"],
+);
+
+/** How many paths of one change are named in the text. */
+const SHOWN_PATHS = 4;
+
+/** The tool. `all`: it lists the changes of others, too. */
+export function historyTool(all: boolean): ReadingTool<Checked, HistoryData> {
+  return {
+    kind: "read",
+    name: "history",
+    title: "History",
+    description:
+      "Lists your changes that can be undone, the newest first, each with the call_id that undo takes.",
+    inputSchema,
+    outputSchema,
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    aliases: { file_path: "path" },
+    parse: compile("history", inputSchema),
+    paths: ({ path }) =>
+      path === undefined ? [] : [{ argument: "path", typed: path, intent: "read", entry: true }],
+    async run({ limit, cursor }, call) {
+      const at = call.locations[0];
+      const below = at === undefined ? undefined : call.display(at.path);
+      const found = ((await call.past?.list(all)) ?? []).filter(
+        ({ paths }) =>
+          below === undefined ||
+          below === "." ||
+          paths.some((path) => path === below || path.startsWith(`${below}/`)),
+      );
+      const from = cursor === undefined ? 0 : found.findIndex(({ callId }) => callId === cursor);
+      if (from < 0)
+        throw new FilewrightError(
+          "INVALID_ARGUMENT",
+          "Invalid argument 'cursor': it is no next_cursor of this list.",
+          {
+            complete: true,
+            details: { tool: "history", argument: "cursor" },
+          },
+        );
+      const shown = found.slice(from, from + limit);
+      const next = found[from + limit];
+      return {
+        data: {
+          changes: shown.map(listed),
+          truncated: next !== undefined,
+          ...(next === undefined ? {} : { next_cursor: next.callId }),
+        },
+      };
+    },
+    render({ changes, next_cursor: next }) {
+      if (changes.length === 0) return "No change to undo.";
+      const lines = changes.map(
+        ({ call_id: id, tool, time, paths, undo_of: undone }) =>
+          `${id}  ${time.slice(0, 19)}Z  ${tool}${undone === undefined ? "" : ` of ${undone}`}  ${named(paths)}`,
+      );
+      return [...lines, ...(next === undefined ? [] : [`[more: cursor="${next}"]`])].join("\n");
+    },
+  };
+}
+
+function listed({ callId, tool, time, paths, agent, undoOf }: PastCall): ListedChange {
+  return {
+    call_id: callId,
+    tool,
+    time,
+    paths,
+    ...(agent === undefined ? {} : { agent }),
+    ...(undoOf === undefined ? {} : { undo_of: undoOf }),
+  };
+}
+
+function named(paths: readonly string[]): string {
+  const names = paths.slice(0, SHOWN_PATHS).map(escapeControls).join(", ");
+  return paths.length > SHOWN_PATHS ? `${names} and ${paths.length - SHOWN_PATHS} more` : names;
+}

@@ -1,0 +1,158 @@
+/** `undo`: takes a change back. */
+import { lstatOrNull } from "../backends/fallback.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { diffOf } from "./difference.ts";
+import { lastChange, type Past, type PastCall, type Restored } from "./past.ts";
+import { shownText } from "./preview.ts";
+import { compile, object } from "./schema.ts";
+import { text, texts, WARNINGS } from "./shared.ts";
+import { escapeControls } from "./text.ts";
+import type { Call, ChangingTool, Preview, PreviewChange } from "./tool.ts";
+
+/** The arguments of `undo`. */
+export interface UndoArgs {
+  readonly call_id?: string;
+}
+
+/** The arguments with the call that they mean. */
+interface Chosen extends UndoArgs {
+  readonly chosen?: PastCall;
+}
+
+/** What `undo` took back. */
+export interface UndoData {
+  /** What to know besides, such as that a file was written which decides what programs run. */
+  readonly warnings?: readonly string[];
+  /** The call that was undone. */
+  readonly undone: string;
+  readonly tool: string;
+  readonly paths: readonly string[];
+}
+
+const inputSchema = object(
+  {
+    call_id: text(
+      "The call to undo, as history lists it. Default: your last change that is not undone yet.",
+      {
+        minLength: 1,
+      },
+    ),
+  },
+  [],
+);
+
+const outputSchema = object(
+  {
+    undone: text("The call that was undone."),
+    tool: text("Its tool."),
+    paths: texts("What was put back, relative to the workspace."),
+    warnings: WARNINGS,
+  },
+  ["undone", "tool", "paths"],
+);
+
+const EMPTY = new Uint8Array(0);
+/** Larger files are not compared for a preview. Bytes. */
+const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
+/** How many paths of one call a preview compares. */
+const MAX_COMPARED_PATHS = 100;
+
+/** The call that is meant. @throws FilewrightError NOT_FOUND */
+async function choose(args: Chosen, past: Past, all: boolean): Promise<Chosen> {
+  const calls = await past.list(all);
+  const { call_id: wanted } = args;
+  const chosen = wanted === undefined ? lastChange(calls) : calls.find(({ callId }) => callId === wanted);
+  if (chosen !== undefined) return { ...args, chosen };
+  throw new FilewrightError(
+    "NOT_FOUND",
+    wanted === undefined
+      ? `There is no change${all ? "" : " of yours"} to undo.`
+      : `There is no call '${escapeControls(wanted).slice(0, 80)}' ${all ? "in the history" : "among your changes"}; history lists them.`,
+    { complete: true },
+  );
+}
+
+/** The tool. `all`: it may undo the changes of others, too. */
+export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, readonly Restored[]> {
+  return {
+    kind: "change",
+    name: "undo",
+    title: "Undo",
+    description:
+      "Takes one of your changes back: puts every file as it was before that call. Without call_id your last change. Refused where something changed since; an undo can be undone.",
+    inputSchema,
+    outputSchema,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    parse: compile("undo", inputSchema),
+    recordsItself: true,
+    prepare: (args, past) => choose(args, past, all),
+    paths: ({ chosen }) =>
+      (chosen?.paths ?? []).map((typed) => ({
+        argument: "call_id",
+        typed,
+        intent: "write",
+        entry: true,
+        tree: true,
+      })),
+    async plan({ chosen }, call) {
+      return { todo: (await call.past?.restores(chosen?.callId ?? "")) ?? [], base: [] };
+    },
+    async preview({ todo }, { chosen }, call): Promise<Preview> {
+      const diff = await restoringDiff(todo, call);
+      const [only] = todo;
+      const alone = todo.length === 1 ? only?.image?.bytes : undefined;
+      return {
+        title: `Undo ${chosen?.tool ?? ""} of ${(chosen?.paths ?? []).join(", ")}`,
+        location: 0,
+        diff,
+        originalContent: null,
+        newContent: alone === undefined ? null : shownText(alone),
+        risk: "medium",
+        changes: todo.map(changeOf),
+      };
+    },
+    async apply(_plan, { chosen }, call) {
+      await call.past?.undo(chosen?.callId ?? "", call);
+      return {
+        data: { undone: chosen?.callId ?? "", tool: chosen?.tool ?? "", paths: chosen?.paths ?? [] },
+      };
+    },
+    render: ({ tool, paths }) => `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}`,
+  };
+}
+
+function changeOf({ path, image, from }: Restored): PreviewChange {
+  if (image === null) return { path, kind: "delete", type: "file" };
+  if (from !== undefined) return { path, kind: "move", type: image.type, from };
+  return { path, kind: "edit", type: image.type };
+}
+
+/** What an undo changes, as a diff of the files that are text. */
+export async function restoringDiff(
+  restored: readonly Restored[],
+  call: Pick<Call, "fs" | "display">,
+): Promise<string> {
+  const parts: string[] = [];
+  for (const { path, image, from } of restored.slice(0, MAX_COMPARED_PATHS)) {
+    const name = escapeControls(call.display(path));
+    if (from !== undefined) {
+      parts.push(`moves ${escapeControls(call.display(from))} back to ${name}\n`);
+      continue;
+    }
+    const stat = await lstatOrNull(call.fs, path).catch(() => null);
+    const isFile = (image === null || image.type === "file") && (stat === null || stat.type === "file");
+    const isSmall = Math.max(image?.size ?? 0, stat?.size ?? 0) <= MAX_COMPARED_BYTES;
+    if (!isFile || !isSmall) {
+      parts.push(`${image === null ? "removes" : "puts back"} ${name}\n`);
+      continue;
+    }
+    const now = stat === null ? EMPTY : await Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
+    const then = image?.bytes ?? (image === null ? EMPTY : undefined);
+    if (now === undefined || then === undefined) parts.push(`puts back ${name}\n`);
+    else if (shownText(now) === null || shownText(then) === null) parts.push(`puts back ${name} (no text)\n`);
+    else parts.push(diffOf(now, then, name));
+  }
+  if (restored.length > MAX_COMPARED_PATHS)
+    parts.push(`and ${restored.length - MAX_COMPARED_PATHS} more paths\n`);
+  return parts.join("");
+}
