@@ -186,9 +186,9 @@ export function greetingOf(options: ServeOptions, dirs: readonly string[]): stri
 }
 
 /** What is known once the workspace is open: it is loaded when it is first needed. */
-export function openedLine({ ws, tools }: Room): string {
+export function openedLine({ ws, listed }: Room): string {
   const { engine, sandbox } = ws.capabilities();
-  return `filewright: engine ${engine.kind}, ${tools.size} tools, kernel confinement of files: ${sandbox.fs}`;
+  return `filewright: engine ${engine.kind}, ${listed.length} tools, kernel confinement of files: ${sandbox.fs}`;
 }
 
 /** Whether the client has roots. */
