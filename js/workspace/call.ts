@@ -173,7 +173,7 @@ async function perform(
     limited.end();
     ended();
   }
-  if (result.ok && result.meta.call_id !== undefined) session.madeCalls.add(result.meta.call_id);
+  if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
   if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
   if (trace !== undefined) {
     trace.tool = tool.name;

@@ -99,7 +99,6 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
   const session: Session = Object.freeze({
     workspace: nextWorkspace(),
     running: new RunningCalls(),
-    madeCalls: new Set<string>(),
     async release() {
       await views.close();
       for (const backend of made) await backend.close?.();

@@ -8,13 +8,13 @@ import type { Session } from "./session.ts";
  * a name, those that were made without one through this very workspace.
  */
 export function pastOf(session: Session, agent: string | undefined = session.agent): Past {
-  const { journal, madeCalls } = session;
+  const { journal, running } = session;
   return {
     async list(all) {
       const calls = await historyOf(session);
       if (all) return calls;
       return calls.filter(({ callId, agent: by }) =>
-        agent === undefined ? by === undefined && madeCalls.has(callId) : by === agent,
+        agent === undefined ? by === undefined && running.changes.has(callId) : by === agent,
       );
     },
     restores: (callId) => journal.found(callId),

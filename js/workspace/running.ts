@@ -8,6 +8,8 @@ const MAX_CLOSE_WAIT_MS = 10_000;
 
 /** The calls under way on a workspace, those of its agents included. */
 export class RunningCalls {
+  /** The ids of the changing calls that ended well: by these a caller without a name knows its own. */
+  readonly changes: Set<string> = new Set<string>();
   readonly #parent: RunningCalls | undefined;
   readonly #cancels = new Set<() => void>();
   #idle: (() => void) | undefined;

@@ -93,8 +93,6 @@ export interface Session {
   readonly commandsFor: CommandsFor;
   /** What changing calls found, so that they can be taken back. */
   readonly journal: Journal;
-  /** The ids of the changing calls that were made through this workspace: those of callers without a name. */
-  readonly madeCalls: Set<string>;
   /** The names of ignore files, lowest precedence first. */
   readonly ignoreFiles: readonly string[];
   /** Render files that are not plain text. */
