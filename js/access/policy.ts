@@ -150,7 +150,12 @@ export const SandboxPolicy: PolicyFactories = Object.freeze({
       maxOutputBytes: limits.length > 0 ? Math.min(...limits) : undefined,
     });
     const places = commonPlaces(a, b);
-    return places.length === 0 ? both : Object.freeze({ ...both, places });
+    const gitExcludes = a.gitExcludes ?? b.gitExcludes;
+    return Object.freeze({
+      ...both,
+      ...(places.length === 0 ? {} : { places }),
+      ...(gitExcludes === undefined ? {} : { gitExcludes }),
+    });
   },
 });
 

@@ -31,6 +31,7 @@ export const POLICY: Options<SandboxPolicy> = options("SandboxPolicy", {
   protect: required(flag()),
   places: list(text()),
   secrets: choice("grant", "allow"),
+  gitExcludes: text(),
   readOnly: required(flag()),
   followSymlinks: required(choice("inside", "never", "any")),
   maxOutputBytes: integer(1),

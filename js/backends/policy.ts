@@ -28,6 +28,8 @@ export interface SandboxPolicy {
   readonly secrets?: "grant" | "allow" | undefined;
   /** Changes to the table of protected and secret places: a word of the table, a space and a pattern each. */
   readonly places?: readonly string[] | undefined;
+  /** The person's git excludes, as lines of a gitignore file: a workspace reads them when it opens. */
+  readonly gitExcludes?: string | undefined;
   /** Refuse every write. */
   readonly readOnly: boolean;
   readonly followSymlinks: FollowSymlinks;

@@ -9,6 +9,7 @@ import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WA
 import { type Rank, rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
+import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
 
 /** The arguments of `grep`. */
@@ -223,8 +224,8 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     before: args.before,
     after: args.after,
     context: args.context,
-    glob: args.glob,
-    exclude: args.exclude,
+    glob: args.glob && inBothForms(args.glob),
+    exclude: inBothForms(args.exclude),
     fileTypes: args.file_types,
     output: args.output,
     maxResults: args.max_results,

@@ -4,10 +4,30 @@ import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
 import type { Call } from "./tool.ts";
 
+/**
+ * Patterns in both Unicode forms: a system may store a name composed or decomposed. A class is left
+ * alone, because its decomposed letters would match by themselves.
+ */
+export function inBothForms(patterns: string | readonly string[]): readonly string[] {
+  return [patterns]
+    .flat()
+    .flatMap((pattern) =>
+      isAscii(pattern) || pattern.includes("[")
+        ? [pattern]
+        : [...new Set([pattern, pattern.normalize("NFC"), pattern.normalize("NFD")])],
+    );
+}
+
+function isAscii(text: string): boolean {
+  return !/[^ -~]/u.test(text);
+}
+
 /** Finds entries below a directory; the paths are absolute. */
 export async function findPaths(call: Call, root: string, query: FindQuery): Promise<FindResult> {
   const result = await findBackend(call.fs, root, {
     ...query,
+    pattern: inBothForms(query.pattern),
+    exclude: query.exclude && inBothForms(query.exclude),
     ignoreFiles: call.ignoreFiles,
     signal: call.signal,
   });

@@ -53,6 +53,8 @@ export interface LocalHost {
   cwd(): string;
   /** The user's home directory. */
   home?(): string;
+  /** The environment variables of the process. */
+  environment?(): Readonly<Record<string, string | undefined>>;
   /** Keeps what was read in a state directory. */
   reads?(stateDir: string): ReadStore;
 }

@@ -31,5 +31,6 @@ setLocalHost({
   grants: (file, stateDir) => openGrantsFile(file, { stateDir }),
   cwd: () => process.cwd(),
   home: () => homedir(),
+  environment: () => process.env,
   reads: fileReads,
 });

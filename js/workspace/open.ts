@@ -25,6 +25,7 @@ import { TOOL_NAMES } from "../tools/tool_names.ts";
 import { type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/contents.ts";
 import { commandsOf } from "./commands.ts";
+import { readGitExcludes } from "./git-excludes.ts";
 import { recover } from "./history.ts";
 import { isDisk, localHost, lockerOf } from "./host.ts";
 import type { AccessOptions, WorkspaceOptions } from "./options.ts";
@@ -260,7 +261,12 @@ async function repositoriesOf(
 ): Promise<SandboxPolicy> {
   const roots: string[] = [];
   for (const root of new Set(policy.write)) roots.push(await rootPath(root));
-  return withRepositories(policy, storage, roots, local ? localHost().home?.() : undefined);
+  const home = local ? localHost().home?.() : undefined;
+  const whole = await withRepositories(policy, storage, roots, home);
+  if (!local) return whole;
+  const environment = localHost().environment?.() ?? {};
+  const gitExcludes = await readGitExcludes(storage, await rootPath(policy.cwd), { home, environment });
+  return gitExcludes === undefined ? whole : Object.freeze({ ...whole, gitExcludes });
 }
 
 /** The policy with our own state out of bounds, where that lies below a root: it can undo, and lock. */

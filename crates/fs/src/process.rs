@@ -5,6 +5,8 @@
 //! process namespace in which the number means anything.
 
 use std::sync::OnceLock;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
 
 use filewright_core::hash::sha256;
 use rustix::fs::{Mode, OFlags};
@@ -20,10 +22,36 @@ pub(crate) struct ProcessName {
     pub started: u64,
 }
 
-/// Looks at this process once, for threads that cannot.
+/// Looks at this process once, and starts the thread that looks at others, for threads that may not
+/// reach procfs.
 #[cfg(target_os = "linux")]
 pub(crate) fn prepare() {
     let _ = ProcessName::own();
+    LOOKOUT.get_or_init(|| {
+        let (ask, asked) = sync_channel::<(u32, SyncSender<Option<u64>>)>(16);
+        let look = move || {
+            for (pid, tell) in asked {
+                let _ = tell.send(started(pid));
+            }
+        };
+        // Without the thread a number that was given out again counts as the process that it names.
+        std::thread::Builder::new().name("filewright-procfs".to_owned()).spawn(look).ok()?;
+        Some(ask)
+    });
+}
+
+/// Where to ask when a process started, from a thread that is restricted.
+static LOOKOUT: OnceLock<Option<SyncSender<(u32, SyncSender<Option<u64>>)>>> = OnceLock::new();
+/// How long the answer of [`LOOKOUT`] is waited for.
+const MAX_WAIT: Duration = Duration::from_secs(1);
+
+/// When a process started, whatever this thread may reach.
+fn started_anyhow(pid: u32) -> Option<u64> {
+    started(pid).or_else(|| {
+        let (tell, told) = sync_channel(1);
+        LOOKOUT.get()?.as_ref()?.send((pid, tell)).ok()?;
+        told.recv_timeout(MAX_WAIT).ok()?
+    })
 }
 
 impl ProcessName {
@@ -51,7 +79,7 @@ impl ProcessName {
         if rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH) {
             return Some(true);
         }
-        Some(self.started != 0 && started(self.pid).is_some_and(|now| now != self.started))
+        Some(self.started != 0 && started_anyhow(self.pid).is_some_and(|now| now != self.started))
     }
 }
 

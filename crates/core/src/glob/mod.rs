@@ -74,6 +74,11 @@ impl Globs {
         for pattern in patterns {
             let pattern = pattern.as_ref();
             match pattern.strip_prefix('!') {
+                Some(rest) if rest.starts_with('(') => {
+                    return Err(Pattern::parse(pattern).err().unwrap_or_else(|| {
+                        Error::new(Code::InvalidGlob, "a parenthesis is not closed")
+                    }));
+                }
                 Some(rest) => excluded.push(Pattern::parse(rest)?),
                 None => include.push(Pattern::parse(pattern)?),
             }
@@ -400,6 +405,15 @@ mod tests {
             ("*.{ts,tsx}", "a/b.tsx", false, true),
             ("test{,s}/*", "test/a", false, true),
             ("[ab].c", "a.c", false, true),
+            ("[ab].c", "[ab].c", false, true),
+            ("app/[id]/page.tsx", "app/[id]/page.tsx", false, true),
+            ("app/[id]/page.tsx", "app/i/page.tsx", false, true),
+            ("app/[id]/page.tsx", "app/id/page.tsx", false, false),
+            ("**/[...slug]/*.tsx", "app/[...slug]/page.tsx", false, true),
+            ("app/[[...slug]]/page.tsx", "app/[[...slug]]/page.tsx", false, true),
+            ("app/(auth)/page.tsx", "app/(auth)/page.tsx", false, true),
+            ("*(1).txt", "a (1).txt", false, true),
+            ("a!\\(b)", "a!(b)", false, true),
             ("[!ab].c", "a.c", false, false),
             ("\\*.c", "*.c", false, true),
             ("\\*.c", "a.c", false, false),
@@ -483,6 +497,27 @@ mod tests {
             let error = Globs::new(&[pattern], &[] as &[&str], Case::Sensitive).unwrap_err();
             assert_eq!(error.code, code, "{pattern}");
             assert!(error.message.contains(pattern), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn forms_of_other_dialects_are_refused_with_the_form_that_works() {
+        for (pattern, form) in [
+            ("!(*.test).ts", "!*.test.ts"),
+            ("src/!(a|b).ts", "!*.test.ts"),
+            ("*.@(ts|js)", "{a,b}"),
+            ("+(a).ts", "{a,b}"),
+            ("*.(ts|js)", "{a,b}"),
+            ("*(a|b)", "{a,b}"),
+            ("f{1..3}.txt", "[1-3]"),
+            ("{a..c}", "[1-3]"),
+        ] {
+            let error = Globs::new(&[pattern], &[] as &[&str], Case::Sensitive).unwrap_err();
+            assert_eq!(error.code, Code::InvalidGlob, "{pattern}");
+            assert!(error.hint.as_deref().is_some_and(|hint| hint.contains(form)), "{pattern}");
+        }
+        for pattern in ["[!(a)]", "a+b(c)", "x\\{1..3\\}", "v{1..}", "@types/(a)"] {
+            assert!(Globs::new(&[pattern], &[] as &[&str], Case::Sensitive).is_ok(), "{pattern}");
         }
     }
 

@@ -17,6 +17,46 @@ const DIRECTORIES: &str = "(?:(?s-u:.*)/)?";
 /// Everything below.
 const REST: &str = "(?s-u:.+)";
 
+/// A form of other dialects that is refused, because as plain letters it would match nothing.
+struct Foreign {
+    reason: &'static str,
+    remedy: &'static str,
+}
+
+/// The forms of bash and other shells that begin with a mark and a parenthesis.
+const EXTENDED: [(char, Foreign); 3] = [
+    (
+        '!',
+        Foreign {
+            reason: "it has the form !(…), which is not known",
+            remedy: "exclude with a pattern of its own that begins with '!', such as [\"*.ts\", \"!*.test.ts\"]; \
+                     write !\\( for a name that begins with a parenthesis",
+        },
+    ),
+    (
+        '@',
+        Foreign {
+            reason: "it has the form @(…), which is not known",
+            remedy: "write {a,b} for one of several; write @\\( for these letters",
+        },
+    ),
+    (
+        '+',
+        Foreign {
+            reason: "it has the form +(…), which is not known",
+            remedy: "write * or {a,b}; write +\\( for these letters",
+        },
+    ),
+];
+const ALTERNATIVES: Foreign = Foreign {
+    reason: "it has the form (a|b), which is not known",
+    remedy: "write {a,b}; write \\( for a parenthesis",
+};
+const SEQUENCE: Foreign = Foreign {
+    reason: "it has the form {1..3}, which is not known",
+    remedy: "write {1,2,3} or [1-3]",
+};
+
 /// A pattern with its slashes understood.
 pub(super) struct Pattern<'a> {
     /// As the caller wrote it, for errors.
@@ -59,6 +99,9 @@ impl<'a> Pattern<'a> {
         if body.split('/').any(|name| name == "..") {
             return Err(invalid(written, "it climbs out of the directory that is searched")
                 .hint("name that directory in path and keep the pattern below it"));
+        }
+        if let Some(Foreign { reason, remedy }) = foreign(body) {
+            return Err(invalid(written, reason).hint(*remedy));
         }
         // What `**/` begins lies at any depth, as if it had no slash.
         let mut floating = false;
@@ -109,6 +152,54 @@ impl<'a> Pattern<'a> {
         error.code = Code::LimitExceeded;
         error
     }
+}
+
+/// The first form of another dialect in a pattern. Classes and escaped letters are plain.
+fn foreign(body: &str) -> Option<&'static Foreign> {
+    let mut before = None;
+    let mut rest = body;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' => {
+                rest = rest.strip_prefix(|_: char| true).unwrap_or_default();
+                before = None;
+                continue;
+            }
+            '[' => {
+                let inner = rest.trim_start_matches(['!', '^']);
+                // `]` as the first letter of a class is a letter.
+                let inner = inner.strip_prefix(|_: char| true).unwrap_or_default();
+                rest = inner.split_once(']').map_or(rest, |(_, after)| after);
+            }
+            '(' => {
+                let inner = rest.split_once(')').map(|(inner, _)| inner);
+                let extended = EXTENDED.iter().find(|(mark, _)| before == Some(*mark));
+                match (inner, extended) {
+                    (Some(_), Some((_, foreign))) => return Some(foreign),
+                    (Some(inner), None) if inner.contains('|') => return Some(&ALTERNATIVES),
+                    _ => {}
+                }
+            }
+            '{' if rest.split_once('}').is_some_and(|(inner, _)| is_sequence(inner)) => {
+                return Some(&SEQUENCE);
+            }
+            _ => {}
+        }
+        before = Some(c);
+    }
+    None
+}
+
+/// Whether braces hold two numbers or two letters with two dots between.
+fn is_sequence(inner: &str) -> bool {
+    let Some((first, last)) = inner.split_once("..") else { return false };
+    let is_number = |text: &str| {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_letter = |text: &str| text.len() == 1 && text.as_bytes()[0].is_ascii_alphabetic();
+    is_number(first) && is_number(last) || is_letter(first) && is_letter(last)
 }
 
 fn invalid(pattern: &str, reason: &str) -> Error {
@@ -222,9 +313,12 @@ impl Translator<'_> {
         false
     }
 
+    /// Translates a class. It also matches its own letters, so that a pattern which is the name of an
+    /// existing file, such as `app/[id]/page.tsx`, finds it.
     fn class(&mut self) -> Result<(), &'static str> {
         const UNCLOSED: &str = "a [ is not closed";
-        self.regex.push_str("[[");
+        let written = self.chars.clone();
+        self.regex.push_str("(?:[[");
         if self.chars.next_if(|&c| c == '!' || c == '^').is_some() {
             self.regex.push('^');
         }
@@ -256,7 +350,13 @@ impl Translator<'_> {
                 push_class_char(&mut self.regex, high);
             }
         }
-        self.regex.push_str("]&&[^/]]");
+        self.regex.push_str("]&&[^/]]|\\[");
+        let left = self.chars.clone().count();
+        let length = written.clone().count() - left;
+        for c in written.take(length) {
+            self.literal(c);
+        }
+        self.regex.push(')');
         Ok(())
     }
 

@@ -160,6 +160,21 @@ mod tests {
     use crate::root::Policy;
 
     #[test]
+    fn a_restricted_thread_tells_a_number_that_was_given_out_again() {
+        use crate::process::ProcessName;
+        let tmp = tempfile::tempdir().unwrap();
+        let roots = Roots::new(&Policy::workspace(tmp.path().to_str().unwrap())).unwrap();
+        let confinement = Confinement::of(&roots, Kernel::Prefer).unwrap();
+        let (tell, told) = channel();
+        confinement.pool.submit(Lane::Quick, move || {
+            let own = ProcessName::own();
+            let earlier = ProcessName { started: own.started + 1, ..own.clone() };
+            tell.send((own.ended(), earlier.ended())).unwrap();
+        });
+        assert_eq!(told.recv().unwrap(), (Some(false), Some(true)));
+    }
+
+    #[test]
     #[allow(clippy::disallowed_methods, reason = "the naive calls that must fail")]
     fn naive_opens_outside_fail_on_these_threads_and_nowhere_else() {
         let tmp = tempfile::tempdir().unwrap();

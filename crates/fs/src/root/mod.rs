@@ -23,12 +23,14 @@ mod repository;
 mod resolver;
 mod walk;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock, RwLock};
 
 use filewright_core::access::{
     HEAD_BYTES, Intent, Rules, RulesConfig, Trail, Verdict, holds_secret, may_hold_secret,
 };
+use filewright_core::ignore::{Kind as RuleKind, Rules as IgnoreRules, Stack};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
@@ -86,6 +88,8 @@ pub struct Roots {
     read_only: bool,
     follow: Follow,
     resolver: Resolver,
+    /// The rules that every walk begins with, the person's git excludes, and their text in one number.
+    pub(crate) excludes: (Stack, u64),
     /// The secrets that somebody has allowed to be read: absolute real paths.
     granted: RwLock<Vec<Vec<u8>>>,
     pub(crate) swept: Swept,
@@ -94,6 +98,15 @@ pub struct Roots {
     pub(crate) walks: Walks,
     /// Where indexes are kept for the processes that follow.
     pub(crate) shelf: OnceLock<Arc<Shelf>>,
+}
+
+/// The rules of the person's git excludes, and their text in one number.
+fn excludes(text: Option<&str>) -> (Stack, u64) {
+    let Some(text) = text else { return (Stack::new(), 0) };
+    let mut content = DefaultHasher::new();
+    text.hash(&mut content);
+    let rules = vec![(RuleKind::GLOBAL, IgnoreRules::parse(text.as_bytes()))];
+    (Stack::new().enter(b"", rules, false), content.finish())
 }
 
 impl Roots {
@@ -145,6 +158,7 @@ impl Roots {
             read_only: policy.read_only,
             follow: policy.follow,
             resolver,
+            excludes: excludes(policy.git_excludes.as_deref()),
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
@@ -189,6 +203,7 @@ impl Roots {
             read_only: false,
             follow: Follow::Inside,
             resolver,
+            excludes: excludes(None),
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),
@@ -279,6 +294,7 @@ impl Roots {
             read_only: self.read_only,
             follow: self.follow,
             resolver: self.resolver,
+            excludes: self.excludes.clone(),
             granted: RwLock::default(),
             swept: Swept::default(),
             indexes: Indexes::default(),

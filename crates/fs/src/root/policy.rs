@@ -45,6 +45,8 @@ pub struct Policy {
     pub secrets: bool,
     /// What the host says of places, as `RulesConfig::places`.
     pub places: Vec<String>,
+    /// The person's git excludes, as lines of a gitignore file.
+    pub git_excludes: Option<String>,
     /// Whether every change is refused.
     pub read_only: bool,
     /// What becomes of symbolic links.
@@ -74,7 +76,7 @@ impl Policy {
 
     /// Reads the JSON form of a `SandboxPolicy`:
     /// `{cwd, read: [paths]|null, write: [paths]|null, deny?, protect?,
-    /// secrets?: "grant"|"allow", places?: [words],
+    /// secrets?: "grant"|"allow", places?: [words], gitExcludes?: text,
     /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?: "prefer"|"require"|"off"}`.
     /// Relative entries are relative to `cwd`. Unknown keys are ignored: a
     /// policy also carries limits that are not the file system's business.
@@ -100,6 +102,10 @@ impl Policy {
         let named = match &json["places"] {
             Value::Null => Vec::new(),
             value => texts(value).ok_or_else(|| wrong("places", "a list of places"))?,
+        };
+        let git_excludes = match &json["gitExcludes"] {
+            Value::Null => None,
+            value => Some(value.as_str().ok_or_else(|| wrong("gitExcludes", "text"))?.to_owned()),
         };
         let follow = match &json["followSymlinks"] {
             Value::Null => Follow::Inside,
@@ -134,6 +140,7 @@ impl Policy {
             deny,
             protect: flag("protect")?,
             places: named,
+            git_excludes,
             secrets: match &json["secrets"] {
                 Value::Null => false,
                 value => match value.as_str() {

@@ -1,6 +1,5 @@
 //! The ignore files of a walk: those its listings show, and those above it.
 
-use std::borrow::Cow;
 use std::ffi::CStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::BorrowedFd;
@@ -83,11 +82,9 @@ pub(super) fn above(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usi
         Some(_) => 1,
         None => real.len(),
     };
-    let mut stack = Stack::new();
     let mut content = DefaultHasher::new();
-    if let Some(rules) = global(&mut content) {
-        stack = stack.enter(b"", vec![(RuleKind::GLOBAL, rules)], false);
-    }
+    let (mut stack, excludes) = roots.excludes.clone();
+    excludes.hash(&mut content);
     let (fresh, fresh_content) = (stack.clone(), content.finish());
     for (opened, listing) in above.iter().rev() {
         let directory = opened.real.get(top..).unwrap_or_default();
@@ -137,21 +134,4 @@ fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<Rules> {
     let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
     let info = openat(git, c"info", flags, Mode::empty()).ok()?;
     read(std::os::fd::AsFd::as_fd(&info), b"exclude", content)
-}
-
-/// The user's own excludes, where git looks for them by default. They lie
-/// outside every root; all that is learnt from them is what not to show.
-fn global(content: &mut DefaultHasher) -> Option<Rules> {
-    let from = |name: &str| {
-        std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| {
-            use std::os::unix::ffi::OsStringExt as _;
-            value.into_vec()
-        })
-    };
-    let home = || from("HOME").map(|home| [&home, &b"/.config"[..]].concat());
-    let config: Cow<'_, [u8]> = Cow::Owned(from("XDG_CONFIG_HOME").or_else(home)?);
-    use rustix::fs::{Mode, OFlags, open};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let dir = open([&config[..], b"/git"].concat(), flags, Mode::empty()).ok()?;
-    read(std::os::fd::AsFd::as_fd(&dir), b"ignore", content)
 }
