@@ -146,12 +146,16 @@ export async function copyTree(
   // What a failed copy has made is removed again, and nothing that somebody else has made.
   return transact(backend, async (fs) => {
     const counts = { files: 0, directories: 0, bytes: 0 };
-    await copyEntry(fs, top, to, options, counts, false);
+    const modes: [path: string, mode: number][] = [];
+    await copyEntry(fs, top, to, options, counts, modes, false);
     if (top.type === "dir") {
       for await (const entry of walkTree(backend, from, options.signal)) {
-        await copyEntry(fs, entry, to + entry.path.slice(from.length), options, counts, target !== null);
+        const place = to + entry.path.slice(from.length);
+        await copyEntry(fs, entry, place, options, counts, modes, target !== null);
       }
     }
+    // Once they are full, the innermost first: a directory may be one that nobody writes to.
+    for (const [path, mode] of modes.toReversed()) await fs.chmod?.(path, mode);
     return Object.freeze(counts);
   });
 }
@@ -190,12 +194,17 @@ async function copyEntry(
   to: string,
   options: TransferOptions,
   counts: { files: number; directories: number; bytes: number },
+  modes: [path: string, mode: number][],
   nested: boolean,
 ): Promise<void> {
   checkSignal(options.signal, entry.path);
   if (entry.type === "other") return;
   if (entry.type === "dir") {
+    // A directory that is merged into keeps its mode.
+    const isNew = options.overwrite !== true || (await lstatOrNull(backend, to)) === null;
     await backend.mkdir(to, { parents: false, existOk: options.overwrite ?? false });
+    const mode = isNew ? (await lstatVia(backend, entry.path)).mode : undefined;
+    if (mode !== undefined && mode !== (await lstatVia(backend, to)).mode) modes.push([to, mode]);
     counts.directories++;
     return;
   }

@@ -258,7 +258,10 @@ class Recorder {
           if (source === target || stat === null) return [];
           const over = await this.#keep(target, aside);
           const below = stat.type === "dir" ? await this.#entriesBelow(source) : undefined;
-          const parents = [await this.#parentId(source), await this.#parentId(target)] as const;
+          const parents = [
+            (await this.#parentId(source)) ?? null,
+            (await this.#parentId(target)) ?? null,
+          ] as const;
           return [
             {
               kind: "move",

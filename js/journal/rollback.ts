@@ -168,7 +168,7 @@ class Rollback {
     const { from, to, moved, over } = step;
     const fs = this.#fs;
     for (const [at, path] of [from, to].entries())
-      if ((await this.#place(path, step.parents?.[at])) === "other") return false;
+      if ((await this.#place(path, step.parents?.[at] ?? undefined)) === "other") return false;
     const [source, target] = [await lstatOrNull(fs, from), await lstatOrNull(fs, to)];
     const given = this.#given.get(step.id);
     const isThere = target !== null && this.#isMoved(target, moved, this.#expected(to, given));

@@ -34,8 +34,8 @@ export interface MoveStep {
   readonly kind: "move";
   readonly from: string;
   readonly to: string;
-  /** The `fileId` of the two directories. */
-  readonly parents?: readonly [from: string | undefined, to: string | undefined];
+  /** The `fileId` of the two directories; null where it is not known. */
+  readonly parents?: readonly [from: string | null, to: string | null];
   /** What is moved. */
   readonly moved: PreImage;
   /** What lies below a directory that is moved, by relative path; absent where that is too much. */

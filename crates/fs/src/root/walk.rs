@@ -52,6 +52,8 @@ pub(super) struct Walk<'r, 'm> {
     links: u32,
     steps: u32,
     directory: bool,
+    /// Whether a link led to `name/.`: that is inside a directory, so the name must be there.
+    inside: bool,
 }
 
 /// A directory beneath a root's anchor.
@@ -84,6 +86,7 @@ impl<'r, 'm> Walk<'r, 'm> {
             links: 0,
             steps: 0,
             directory: false,
+            inside: false,
         };
         walk.enter_root(root);
         walk
@@ -240,6 +243,9 @@ impl<'r, 'm> Walk<'r, 'm> {
             Some(fd) => DirFd::Opened(fd),
             None => DirFd::Root(self.roots.roots[spot.root].anchor.as_fd()),
         };
+        if found.is_none() && self.inside {
+            return Err(os(Errno::NOENT));
+        }
         let directory = self.directory;
         Ok(Place { dir, name: Some(name.to_vec()), real, found, missing, directory })
     }
@@ -340,8 +346,9 @@ impl<'r, 'm> Walk<'r, 'm> {
         if is_magic(here)? {
             return Err(outside());
         }
-        if self.todo.is_empty() && (target.ends_with(b"/") || target.ends_with(b"/.")) {
-            self.directory = true;
+        if self.todo.is_empty() {
+            self.inside |= target.ends_with(b"/.");
+            self.directory |= self.inside || target.ends_with(b"/");
         }
         self.push_names(&target);
         if target.first() == Some(&b'/') {
