@@ -56,6 +56,7 @@ async function cut(
   run: (fs: FsBackend) => Promise<unknown>,
   {
     untold = false,
+    required = true,
     backend = new LocalBackend() as FsBackend,
     storage = undefined as string | undefined,
   } = {},
@@ -67,7 +68,7 @@ async function cut(
     false,
   );
   const transaction = new Transaction(backend, {
-    required: true,
+    required,
     contents: true,
     maxBytes: 1e6,
     maxSteps: 100,
@@ -296,6 +297,20 @@ describe("a rollback that finds the disk full", () => {
     expect(fs.readdirSync(join(stateDir, "journal/open"))).toEqual([]);
   });
 });
+
+test.each([["noted"], ["not noted"]])(
+  "a move by itself that made directories is rolled back whole (%s as done)",
+  async (noted) => {
+    const before = snapshot();
+    const move = async (own: FsBackend): Promise<void> => {
+      await own.mkdir(at("made/deep"));
+      await renameVia(own, at("tree"), at("made/deep/tree"));
+    };
+    await cut(move, { untold: noted === "not noted", required: false });
+    expect((await reopen()).recovery).toMatchObject({ rolledBack: 1, conflicts: [] });
+    expect(snapshot()).toEqual(before);
+  },
+);
 
 test("a change of one operation that was cut after it was made stays made", async () => {
   const journal = makeJournal({ store: deadJournal(), cwd: root, keep: true, durable: false });
