@@ -92,6 +92,10 @@ export interface WriteResult {
   readonly version?: string;
   /** Its {@link FsStat.fileId}. */
   readonly fileId?: string;
+  /** The file was overwritten in place, because no new file could take its place: the write was not atomic. */
+  readonly inPlace?: boolean;
+  /** How many other names (hard links) of the replaced file keep the old content. Left out where there is none. */
+  readonly otherNames?: number;
 }
 
 /** Conditions of a deletion. A backend that does not know them ignores them. */

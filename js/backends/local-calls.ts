@@ -52,8 +52,18 @@ export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
 
 /** What a write made. */
 export function written(packed: Packed, path: string): WriteResult {
-  const { version } = statOf(unpack(packed), path);
-  return resultOf(version as string);
+  const reader = unpack(packed);
+  const { version } = statOf(reader, path);
+  const made = resultOf(version as string);
+  reader.flag(); // Whether the file is new.
+  const otherNames = reader.num();
+  const inPlace = reader.flag();
+  if (otherNames === 0 && !inPlace) return made;
+  return Object.freeze({
+    ...made,
+    ...(inPlace ? { inPlace } : {}),
+    ...(otherNames > 0 ? { otherNames } : {}),
+  });
 }
 
 /** What a write, copy or move made, from the version of the file. */

@@ -68,7 +68,14 @@ export function printJsonLines(value: unknown): void {
 /** A result: its text to standard output, or its failure to standard error. */
 export function printResult(tool: string, result: ToolResult): void {
   if (!result.ok) printError(result.text);
-  else print(DIFFS.has(tool) ? colourDiff(result.text) : result.text);
+  else print(DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text);
+}
+
+/** The text of a result; of a comparison the diff itself, which has the line ends of the files, as `git apply` needs. */
+function patchText(tool: string, { text, data }: ToolResult): string {
+  const { diff } = (data ?? {}) as { readonly diff?: unknown };
+  const isDiff = tool === "diff" && text.startsWith("--- ") && typeof diff === "string";
+  return isDiff ? diff.replace(/\n$/u, "") : text;
 }
 
 /** Tools whose text may hold a diff. */

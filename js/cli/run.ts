@@ -71,6 +71,8 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     // A command of ours calls our tool; `call` and `tools` speak the preset.
     preset: presetIn(command, parsed, workspace.preset as PresetName | undefined),
     findFiles: workspace.findFiles ?? true,
+    // A person sees the file elsewhere; nothing was read in the process of this command.
+    guard: workspace.guard ?? "off",
     ...asking(command, parsed, workspace),
     ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
   });

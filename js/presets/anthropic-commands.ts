@@ -58,7 +58,7 @@ function command(tool: string, given: Arguments, path: string, at: string): Rout
         args: {
           path: at,
           old_text: need(tool, given, "old_str"),
-          new_text: given["new_str"] ?? "",
+          new_text: need(tool, given, "new_str"),
           match: "exact",
         },
         text: ({ data }) => `The file ${shown} has been edited.\n${shownDiff(data)}`,
@@ -69,7 +69,7 @@ function command(tool: string, given: Arguments, path: string, at: string): Rout
         of: "apply_patch",
         args: { path: at, patch: insertion(tool, given), fuzz: 0 },
         text: ({ data }) => `The file ${shown} has been edited.\n${shownDiff(data)}`,
-        refuse,
+        refuse: (refused) => insertRefusal(refused, given["insert_line"]) ?? refuse(refused),
       });
     default:
       return route({
@@ -129,6 +129,13 @@ function insertion(tool: string, given: Arguments): string {
   return `@@ -${at},0 +${at + 1},${lines.length} @@\n${lines.map((one) => `+${one}\n`).join("")}`;
 }
 
+/** The documented words for a line that the file does not have. */
+function insertRefusal({ code, error }: Refused, line: unknown): string | undefined {
+  if (code !== "PATCH_FAILED" || error.details?.["reason"] !== "lines_differ") return undefined;
+  const lines = Number(error.details["line"]);
+  return `Invalid \`insert_line\` parameter: ${String(line)}. It should be within the range of lines of the file: [0, ${lines}]. Nothing was written.`;
+}
+
 function windowOf(tool: string, given: Arguments): Arguments {
   const range = given["view_range"];
   if (!Array.isArray(range)) return {};
@@ -145,7 +152,8 @@ function windowOf(tool: string, given: Arguments): Arguments {
 function need(tool: string, given: Arguments, argument: string): string {
   const value = given[argument];
   if (typeof value === "string") return value;
-  throw wrongArgument(tool, argument, `is required with ${String(given["command"])}`);
+  const remedy = argument === "new_str" ? '; send "" to delete the text' : "";
+  throw wrongArgument(tool, argument, `is required with ${String(given["command"])}${remedy}`);
 }
 
 /** A path below /memories as one of the workspace. `inside`: the directory itself will not do. */

@@ -21,7 +21,7 @@ const edits = {
   old_str: only("str_replace", "the text to replace, exactly as in the file; it must occur once.", {
     minLength: 1,
   }),
-  new_str: only("str_replace", "the text to put there; left out, the old text is deleted."),
+  new_str: only("str_replace", "the text to put there; an empty text deletes."),
   insert_line: param(
     null,
     integer("With insert: the line to insert behind; 0 inserts at the beginning.", { minimum: 0 }),

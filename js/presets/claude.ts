@@ -69,6 +69,7 @@ function grepText({ data, given, args }: Told<GrepArgs, GrepData>): string {
 export const claude: Preset = definePreset({
   name: "claude",
   about: "Claude Code",
+  guard: "refuse",
   tools: [
     tool({
       name: "Read",

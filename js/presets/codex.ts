@@ -5,6 +5,49 @@ import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";
 
+/**
+ * The patch with its pure additions at the end of their files.
+ *
+ * In Codex a chunk without context, removals or an anchor is added at the end of the file. Our own tool refuses it,
+ * because it names no place. Such chunks come last, as those before them are looked for in the order of the file.
+ */
+export function withAdditionsAtEnd(patch: string): string {
+  const lines = patch.split("\n");
+  const result: string[] = [];
+  let additions: string[] = [];
+  let isUpdate = false;
+  const flush = (): void => {
+    result.push(...additions);
+    additions = [];
+  };
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] as string;
+    if (line.startsWith("*** ") && line.trimEnd() !== END_OF_FILE) {
+      if (!line.startsWith("*** Move to:")) {
+        flush();
+        isUpdate = line.startsWith("*** Update File:");
+      }
+      result.push(line);
+      at += 1;
+      continue;
+    }
+    let end = at + 1;
+    while (end < lines.length && !/^(?:@@|\*\*\* )/u.test(lines[end] as string)) end += 1;
+    const body = line.startsWith("@@") ? lines.slice(at + 1, end) : lines.slice(at, end);
+    while (body.at(-1)?.trim() === "") body.pop();
+    const isBare = !line.startsWith("@@") || line.trim() === "@@";
+    const isAddition = body.length > 0 && body.every((one) => one.startsWith("+"));
+    if (isUpdate && isBare && isAddition && lines[end]?.trimEnd() !== END_OF_FILE)
+      additions.push("@@", ...body, END_OF_FILE);
+    else result.push(...lines.slice(at, end));
+    at = end;
+  }
+  flush();
+  return result.join("\n");
+}
+
+const END_OF_FILE = "*** End of File";
+
 function refuse({ code, told }: Refused): string | undefined {
   return code === "PATCH_FAILED" ? headed("apply_patch verification failed", told) : undefined;
 }
@@ -17,14 +60,16 @@ const offset = (what: string): ReturnType<typeof integer> => integer(what, { def
 export const codex: Preset = definePreset({
   name: "codex",
   about: "OpenAI's Codex",
+  guard: "refuse",
   tools: [
     tool({
       name: "apply_patch",
       of: "apply_patch",
       description:
-        "Applies a patch to any number of files, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand sections `*** Add File: path` (each line with +), `*** Delete File: path` and `*** Update File: path`, optionally followed by `*** Move to: path`, with hunks of context, - and + lines behind `@@`. Give three lines of context around each change. A hunk that is not found, or fits in two places, is refused with what is there.",
+        "Applies a patch to any number of files, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them stand sections `*** Add File: path` (each line with +), `*** Delete File: path` and `*** Update File: path`, optionally followed by `*** Move to: path`, with hunks of context, - and + lines behind `@@`. Give three lines of context around each change; lines without any are added at the end of the file. A hunk that is not found, or fits in two places, is refused with what is there.",
       params: { input: param("patch", text("The whole patch.", { minLength: 1 })) },
       required: ["input"],
+      arrange: (args) => ({ ...args, patch: withAdditionsAtEnd(String(args["patch"])) }),
       text({ data }) {
         const rows = data.files.map(
           ({ operation, path: file }) => `${MARKS[operation]} ${escapeControls(file)}`,

@@ -54,6 +54,7 @@ export function definePreset(given: PresetSpec): Preset {
     tools: Object.freeze(preset.tools.map((spec) => makeTool(spec, called, preset.fixedText === true))),
     limits: Object.freeze(preset.limits ?? {}),
     access: Object.freeze(preset.access ?? {}),
+    guard: preset.guard ?? (preset.fixedText === true ? "off" : "warn"),
   });
 }
 

@@ -60,6 +60,7 @@ function grepText(told: Told<GrepArgs, GrepData>): string {
 export const geminiCli: Preset = definePreset({
   name: "gemini-cli",
   about: "Gemini CLI today",
+  guard: "refuse",
   tools: [
     tool({
       name: "read_file",

@@ -163,6 +163,9 @@ export interface PresetAccess {
   readonly prompt?: boolean;
 }
 
+/** What becomes of a change of content that the agent has not seen: made, made with a warning, or refused. */
+export type GuardLevel = "off" | "warn" | "refuse";
+
 /** A preset: names, parameters and texts of another system. */
 export interface Preset {
   readonly name: string;
@@ -171,6 +174,8 @@ export interface Preset {
   readonly tools: readonly PresetTool[];
   readonly limits: Partial<Limits>;
   readonly access: PresetAccess;
+  /** The `guard` of a workspace where the host sets none. Default `warn`. */
+  readonly guard?: GuardLevel | undefined;
 }
 
 /** What a preset is defined by. */
@@ -185,6 +190,8 @@ export interface PresetSpec {
   readonly access?: PresetAccess | undefined;
   /** Texts have a fixed form: what an answer says besides stands in its data alone. Default false. */
   readonly fixedText?: boolean | undefined;
+  /** The `guard` of a workspace where the host sets none. Default `warn`, or `off` with `fixedText`. */
+  readonly guard?: GuardLevel | undefined;
 }
 
 /** Who may touch what by a preset. */
@@ -210,4 +217,5 @@ export const PRESET_OPTIONS: Options<Preset> = options("Preset", {
   tools: required(list(PRESET_TOOL)),
   limits: required(LIMIT_OPTIONS),
   access: required(PRESET_ACCESS_OPTIONS),
+  guard: choice("off", "warn", "refuse"),
 });

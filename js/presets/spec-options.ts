@@ -157,6 +157,7 @@ export const PRESET_SPEC_OPTIONS: Options<PresetSpec> = options(
     limits: LIMIT_OPTIONS,
     access: PRESET_ACCESS_OPTIONS,
     fixedText: flag(),
+    guard: choice("off", "warn", "refuse"),
   },
   { noun: "an object that describes a preset" },
 );

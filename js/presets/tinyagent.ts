@@ -55,7 +55,10 @@ export const tinyagent: Preset = definePreset({
         file_path: param("path", path("The file to write")),
         content: param("content", text("The whole content, written as it is.")),
         create_dirs: param("create_dirs", flag("Make missing directories.", true)),
-        encoding: param("encoding", text("Encoding of the file.", { default: "utf-8" })),
+        encoding: param(
+          "encoding",
+          text("Encoding of the file; keep is that of the file.", { default: "keep" }),
+        ),
       },
       required: ["file_path", "content"],
       text: ({ data, args }) =>

@@ -6,7 +6,8 @@ import { commitAll, type FileChange } from "./commit.ts";
 import { diffOf } from "./difference.ts";
 import { planPatch } from "./patching.ts";
 import { type Arguments, compile, object } from "./schema.ts";
-import { flag, integer, PATH_ALIASES, path, text } from "./shared.ts";
+import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./shared.ts";
+import { writeWarnings } from "./overwrite.ts";
 import { encodeLike, hashOfAll, shownText } from "./preview.ts";
 import { escapeControls, isWellFormed } from "./text.ts";
 import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./tool.ts";
@@ -43,6 +44,8 @@ export interface ApplyPatchData {
   readonly applied: boolean;
   readonly files: readonly PatchOutcome[];
   readonly diff: string;
+  /** What after hooks, such as formatters, changed in the files. */
+  readonly hook_diff?: string;
   /** What was wrong with the patch and could be mended. */
   readonly warnings?: readonly string[];
   /** Whether the diff is cut. */
@@ -70,6 +73,7 @@ export interface PatchRequest {
 export interface PatchTodo {
   readonly changes: readonly FileChange[];
   readonly data: ApplyPatchData;
+  readonly warnings: readonly string[];
 }
 
 const inputSchema = object(
@@ -121,6 +125,7 @@ const outputSchema = object(
       ),
     },
     diff: text("Unified diff of the whole change."),
+    hook_diff: HOOK_DIFF,
     warnings: {
       type: "array",
       items: { type: "string" },
@@ -202,12 +207,20 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
       newName: name,
     });
     const changes = [{ ...only, after: { ...only.after, bytes } }];
-    return { todo: { changes, data: { ...todo.data, diff } }, base };
+    return { todo: { ...todo, changes, data: { ...todo.data, diff } }, base };
   },
   async apply({ todo }, _args, call) {
-    await commitAll(call.fs, todo.changes, { durability: call.durability, signal: call.signal });
-    for (const { path } of todo.changes) call.seen.note(path, undefined);
-    return { data: todo.data };
+    const made = await commitAll(call.fs, todo.changes, {
+      durability: call.durability,
+      signal: call.signal,
+    });
+    for (const { path, after } of todo.changes) {
+      const version = made.get(path)?.version;
+      if (after === null || version === undefined) call.seen.note(path, undefined);
+      else call.seen.note(path, version, engine().sha256(after.bytes));
+    }
+    const warnings = [...made].flatMap(([path, result]) => writeWarnings(result, call.display(path)));
+    return { data: todo.data, warnings: [...todo.warnings, ...warnings] };
   },
   render(data) {
     const lines = data.applied ? [] : ["Dry run, nothing written"];

@@ -4,7 +4,7 @@
  * Everything is written or deleted on the condition that it is still what the plan read; the first operation that
  * fails has those before it rolled back.
  */
-import type { Durability, FsBackend, WriteOptions } from "../backends/backend.ts";
+import type { Durability, FsBackend, WriteOptions, WriteResult } from "../backends/backend.ts";
 import { lstatOrNull, writeVia } from "../backends/fallback.ts";
 import { deleteVia } from "../backends/fallback-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -33,13 +33,14 @@ export interface CommitOptions {
 
 /**
  * Makes all changes or none. Whoever calls holds the locks of the paths.
+ * Gives what each write made, by path.
  * @throws FilewrightError CONFLICT where a file is not what the plan read; whatever a write throws, all rolled back
  */
 export async function commitAll(
   fs: FsBackend,
   changes: readonly FileChange[],
   options: CommitOptions,
-): Promise<void> {
+): Promise<ReadonlyMap<string, WriteResult>> {
   for (const { path, before } of changes) {
     const version = await versionNow(fs, path);
     if (version === (before?.version ?? null)) continue;
@@ -47,9 +48,11 @@ export async function commitAll(
   }
   // What goes, goes last: until then its content is on the disk twice rather than not at all.
   const ordered = [...changes].sort((a, b) => Number(a.after === null) - Number(b.after === null));
+  const made = new Map<string, WriteResult>();
   await transact(fs, async (own) => {
-    for (const change of ordered) await make(own, change, options);
+    for (const change of ordered) made.set(change.path, await make(own, change, options));
   });
+  return made;
 }
 
 async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
@@ -57,7 +60,7 @@ async function versionNow(fs: FsBackend, path: string): Promise<string | null> {
 }
 
 /** Makes one change. */
-async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<void> {
+async function make(fs: FsBackend, change: FileChange, options: CommitOptions): Promise<WriteResult> {
   const { path, before, after } = change;
   const condition: WriteOptions = {
     ...options,
@@ -65,8 +68,9 @@ async function make(fs: FsBackend, change: FileChange, options: CommitOptions): 
     ...(before === null ? { ifAbsent: true, createDirs: true } : { ifVersion: before.version }),
   };
   try {
-    if (after === null) await deleteVia(fs, path, { ifVersion: before?.version });
-    else await writeVia(fs, path, after.bytes, condition);
+    if (after !== null) return await writeVia(fs, path, after.bytes, condition);
+    await deleteVia(fs, path, { ifVersion: before?.version });
+    return {};
   } catch (error) {
     throw movedOn(error, condition, true);
   }

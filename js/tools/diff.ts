@@ -72,7 +72,7 @@ const inputSchema = object(
 const outputSchema = object(
   {
     identical: { type: "boolean", description: "Whether nothing differs." },
-    diff: text("The unified diff."),
+    diff: text("The unified diff, with the line ends of the files."),
     added: integer("Lines only in the second."),
     removed: integer("Lines only in the first."),
     hunks: {
@@ -116,7 +116,7 @@ export const diff: ReadingTool<Args, DiffData> = {
     const before = await sideOf(call.locations[0]!, call);
     const after =
       args.content_b === undefined ? await sideOf(call.locations[1]!, call) : utf8(args.content_b);
-    const result = await engine().diffAsync(before, after, {
+    const options = {
       oldName: args.a,
       newName: args.b ?? args.a,
       context: args.context,
@@ -124,12 +124,15 @@ export const diff: ReadingTool<Args, DiffData> = {
       signal: call.signal,
       // Of a text that is longer than anybody is shown no hunks are made.
       ...(args.format === "unified" ? {} : { limits: { bytes: answerBytes(call.limits) } }),
-    });
+    };
+    // Programs get every byte: a diff without the CRs of its files is applied by no other tool.
+    const result = await engine().diffAsync(before, after, { ...options, lineEnds: "raw" });
     const { identical, text: unified, added, removed, truncated } = result;
     const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };
-    return {
-      data: { identical, diff: unified, added, removed, ...hunks, ...(truncated ? { truncated } : {}) },
-    };
+    const data = { identical, diff: unified, added, removed, ...hunks, ...(truncated ? { truncated } : {}) };
+    if (args.format === "unified" && unified.includes("\r"))
+      shownDiffs.set(data, (await engine().diffAsync(before, after, options)).text);
+    return { data };
   },
   render(data, args, call) {
     if (args.format === "json")
@@ -140,9 +143,12 @@ export const diff: ReadingTool<Args, DiffData> = {
           maxBytes: answerBytes(call.limits),
           cut: data.truncated === true,
         })
-      : data.diff.replace(/\n$/u, "");
+      : (shownDiffs.get(data) ?? data.diff).replace(/\n$/u, "");
   },
 };
+
+/** Diffs as a model reads them, without the CRs that both sides have: by the data whose `diff` has them. */
+const shownDiffs = new WeakMap<object, string>();
 
 function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args {
   return (given) => {

@@ -6,6 +6,9 @@ import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { expectHash, isTextKind, movedOn, normalHash, readWhole } from "./contents.ts";
 import { diffOf } from "./difference.ts";
+import { where } from "./names.ts";
+import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./omission.ts";
+import { formOf, writeWarnings } from "./overwrite.ts";
 import { contentPreview, encodeLike } from "./preview.ts";
 import {
   type EditArgs,
@@ -30,6 +33,7 @@ interface Todo {
   readonly data: Omit<EditFileData, "hash">;
   /** Of `bytes`; under way where they are many. */
   readonly hash: string | Promise<string>;
+  readonly warnings: readonly string[];
 }
 
 /** Replaces text in one file. */
@@ -156,8 +160,10 @@ function oneKind(edit: EditArgs, prefix: string): void {
   if (edit.from === undefined) {
     const needs = (["to", "insert"] as const).find((field) => edit[field] !== undefined);
     if (needs !== undefined) throw refused(at(needs), "goes with from, the anchor of a line");
-    if (edit.old_text !== undefined) return;
-    throw refused(at("old_text"), "is required: the text to replace, or from: the line to replace");
+    if (edit.old_text === undefined)
+      throw refused(at("old_text"), "is required: the text to replace, or from: the line to replace");
+    assertNewText(edit, at);
+    return;
   }
   const textual = ["old_text", "replace_all", "expected_matches", "near_line"] as const;
   const both = textual.find((field) => edit[field] !== undefined && edit[field] !== false);
@@ -165,6 +171,12 @@ function oneKind(edit: EditArgs, prefix: string): void {
   if (edit.insert !== undefined && edit.to !== undefined) {
     throw refused(at("to"), "has no meaning with insert, which goes beside the line from");
   }
+  assertNewText(edit, at);
+}
+
+/** What is left out is not taken for a deletion: a forgotten argument would lose the text. @throws INVALID_ARGUMENT */
+function assertNewText({ new_text }: EditArgs, at: (field: string) => string): void {
+  if (new_text === undefined) throw refused(at("new_text"), 'is required; send "" to delete the text');
 }
 
 function refused(argument: string, what: string): FilewrightError {
@@ -191,6 +203,7 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
     });
   }
   const { bytes, diff, edits, replacements } = planned;
+  refuseRepeated(before, edits, args, call);
   const data = {
     path: call.display(at.path),
     applied: !args.dry_run,
@@ -200,11 +213,26 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
     bytes_written: bytes.length,
     ...(diff.truncated ? { truncated: true } : {}),
   };
+  const left = args.whole_file ? [] : omissionsOf(before, bytes, args, at.path);
+  if (left.length > 0 && call.refusesOmissions) {
+    throw omissionError(
+      "edit_file",
+      "new_text",
+      left,
+      `Nothing was written: send the lines themselves, or replace only the lines that change${where(
+        call.names.argument("whole_file"),
+        (name) => `; set ${name}: true if the line is meant as it is`,
+      )}.`,
+    );
+  }
+  // The presets that write omissions are those in which the new text may be left out.
+  const gone = call.refusesOmissions ? [] : deletions(edits, args);
+  const warnings = [...omissionWarnings(left), ...gone];
   const hashing = planned.hash ?? hashed(bytes);
   const hash = bytes.length > HASHED_BESIDE_BYTES ? hashing : await hashing;
-  const todo = { before, bytes, version, data, hash };
+  const todo = { before, bytes, version, data, hash, warnings };
   const base = [{ path: at.path, version }];
-  if (args.dry_run) return { settled: { data: { ...data, hash: await hash } }, todo, base };
+  if (args.dry_run) return { settled: { data: { ...data, hash: await hash }, warnings }, todo, base };
   return { todo, base, touched: [{ path: at.path, before, after: bytes }] };
 }
 
@@ -291,13 +319,79 @@ async function apply(
   };
   const { path } = call.locations[0]!;
   try {
-    const { version } = await writeVia(call.fs, path, todo.bytes, condition);
+    const made = await writeVia(call.fs, path, todo.bytes, condition);
     const hash = await todo.hash;
-    call.seen.note(path, version, hash);
-    return { data: { ...todo.data, hash } };
+    call.seen.note(path, made.version, hash);
+    return { data: { ...todo.data, hash }, warnings: [...todo.warnings, ...writeWarnings(made)] };
   } catch (error) {
     throw movedOn(error, condition, true);
   }
+}
+
+/**
+ * Refuses an insertion by an anchor whose lines stand there already: a caller that repeats a call sends the same
+ * anchor, which still names its line.
+ *
+ * @throws FilewrightError NO_CHANGE
+ */
+function refuseRepeated(
+  before: Uint8Array,
+  edits: readonly AppliedEdit[],
+  { edits: asked }: EditRequest,
+  call: Call,
+): void {
+  if (!asked.some(({ insert }) => insert !== undefined)) return;
+  const at = call.locations[0]!;
+  const form = formOf(before, at.path);
+  if (form === undefined) return;
+  const lines = linesOf(engine().decodeText(before, form.encoding).text);
+  for (const [index, { from = "", insert, new_text = "" }] of asked.entries()) {
+    const added = linesOf(new_text);
+    // Lines such as `}` are often meant to stand twice.
+    if (insert === undefined || !added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line)))
+      continue;
+    const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
+    // With one edit its line is known; with several the numbers of the file as it was read count.
+    const place = asked.length === 1 ? (edits[0]?.startLine ?? named + 1) - 1 : named;
+    const first = insert === "after" ? place : place - added.length;
+    if (first < 0 || !added.every((line, offset) => lines[first + offset] === line)) continue;
+    throw refuse("NO_CHANGE", at, {
+      complete: true,
+      message: `The lines that edits[${index}] inserts are already there, at line ${first + 1}; nothing was written. To have them twice, insert them at a different line.`,
+      details: { reason: "already_applied", edit_index: index, line: first + 1 },
+    });
+  }
+}
+
+/** The lines of a text without their ends. */
+function linesOf(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/u);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+/** Which lines went by edits without a new text. */
+function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest): readonly string[] {
+  return edits.flatMap(({ index, startLine, endLine }) => {
+    if (asked[index]?.new_text !== "") return [];
+    const lines = startLine === endLine ? `line ${startLine}` : `lines ${startLine}-${endLine}`;
+    return [`old text of ${lines} was deleted: the new text is empty`];
+  });
+}
+
+/** Lines of the new content that stand for lines which the edits remove. */
+function omissionsOf(
+  before: Uint8Array,
+  after: Uint8Array,
+  { edits }: EditRequest,
+  name: string,
+): ReturnType<typeof findOmissions> {
+  // Only what an edit sends can leave lines out: most files need not be looked at.
+  if (!edits.some(({ new_text }) => new_text !== undefined && mayLeaveOut(new_text))) return [];
+  const form = formOf(before, name);
+  if (form === undefined) return [];
+  const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
+  return findOmissions(text(before), text(after));
 }
 
 function outcome(edit: AppliedEdit): EditOutcome {

@@ -1,7 +1,7 @@
 /** What `edit_file` takes and gives: its types, and its schemas for models. */
 import type { MatchMode } from "../engine/edit.ts";
 import { object, type ObjectSchema, type Schema } from "./schema.ts";
-import { choice, EXPECTED_HASH, flag, integer, path, text, WARNINGS } from "./shared.ts";
+import { choice, EXPECTED_HASH, flag, HOOK_DIFF, integer, path, text, WARNINGS } from "./shared.ts";
 
 /** One replacement. */
 export interface EditArgs {
@@ -27,6 +27,8 @@ export interface EditFileArgs extends Partial<EditArgs> {
   readonly threshold?: number;
   readonly on_multiple?: "error" | "first";
   readonly expected_hash?: string;
+  /** The edits leave nothing out, although a new line could be a comment that stands for lines left out. */
+  readonly whole_file?: boolean;
 }
 
 /** What became of one edit. Lines are 1-based, of the text that the edit was applied to. */
@@ -57,6 +59,8 @@ export interface EditFileData {
   readonly bytes_written: number;
   /** Of the whole file after the edit. */
   readonly hash: string;
+  /** What after hooks, such as formatters, changed in the file: `hash` is that of the file then. */
+  readonly hook_diff?: string;
   /** Whether the diff is cut. */
   readonly truncated?: boolean;
 }
@@ -66,6 +70,7 @@ export interface EditRequest extends Pick<EditFileArgs, "path" | "expected_hash"
   readonly edits: readonly EditArgs[];
   readonly dry_run: boolean;
   readonly on_multiple: "error" | "first";
+  readonly whole_file: boolean;
 }
 
 const OLD_TEXT =
@@ -83,7 +88,7 @@ const insert = (description: string): Schema => ({ type: "string", enum: ["befor
 
 const editFields: Readonly<Record<string, Schema>> = {
   old_text: text(OLD_TEXT, { minLength: 1 }),
-  new_text: text("The text to put there; leave it out to delete.", { default: "" }),
+  new_text: text('Required: the text to put there; "" deletes.'),
   replace_all: flag("Replace every occurrence instead of refusing more than one.", false),
   expected_matches: integer("Replace exactly this many occurrences, or refuse.", { minimum: 1 }),
   near_line: integer("Of several occurrences take the one nearest to this line.", { minimum: 1 }),
@@ -105,7 +110,7 @@ export const inputSchema: ObjectSchema = object(
         "The replacements, applied in order, each on the result of those before; all of them or none. For one alone its fields may stand at the top level instead.",
     },
     old_text: text(`For a single edit: ${OLD_TEXT}`, { minLength: 1 }),
-    new_text: text("For a single edit: the text to put there."),
+    new_text: text('For a single edit, required: the text to put there; "" deletes.'),
     replace_all: { type: "boolean", description: "For a single edit: replace every occurrence." },
     expected_matches: integer("For a single edit: replace exactly this many occurrences, or refuse.", {
       minimum: 1,
@@ -131,6 +136,10 @@ export const inputSchema: ObjectSchema = object(
     },
     on_multiple: choice("What to do where an edit fits in several places.", ["error", "first"], "error"),
     expected_hash: EXPECTED_HASH,
+    whole_file: flag(
+      "The edits leave nothing out, although a new line looks like a comment that stands for lines left out.",
+      false,
+    ),
   },
   ["path"],
 );
@@ -168,6 +177,7 @@ export const outputSchema: ObjectSchema = object(
     diff: text("Unified diff of the whole change."),
     bytes_written: integer("Bytes of the file now."),
     hash: text("Hash of the file now, for expected_hash."),
+    hook_diff: HOOK_DIFF,
     truncated: { type: "boolean", description: "Whether the diff is cut." },
     warnings: WARNINGS,
   },

@@ -7,6 +7,8 @@ import type { PatchedFile } from "../engine/patch.ts";
 import type { ApplyPatchData, PatchOutcome, PatchRequest, PatchTodo } from "./apply_patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWhole } from "./contents.ts";
+import { findOmissions, mayLeaveOut, type Omission, omissionError, omissionWarnings } from "./omission.ts";
+import { formOf } from "./overwrite.ts";
 import { utf8 } from "./text.ts";
 import { type Call, type Plan, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
@@ -48,6 +50,10 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     }
     members.set(name, { name, at, found });
   }
+  // Hunks alone change a file that is there: only a header with /dev/null, or `*** Add File`, makes one.
+  const [only] = members.values();
+  if (only !== undefined && only.found === null && only.name === args.path && !HEADER.test(args.patch))
+    throw refuse("NOT_FOUND", only.at);
   const patched = await patchedFiles(args, members, same, call);
   const changes = changesOf(patched, members);
   const { text, truncated } = diffOfAll(changes, patched, members, call);
@@ -58,17 +64,53 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}),
     ...(truncated ? { truncated: true } : {}),
   };
-  const todo = { changes, data };
+  const omissions = changes.map((change) => ({ change, left: omissionsOf(change, call) }));
+  const first = omissions.find(({ left }) => left.length > 0);
+  if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
+    const error = omissionError(
+      "apply_patch",
+      "patch",
+      first.left,
+      "Nothing was written: send the lines themselves, and remove only lines that are to go.",
+    );
+    throw new FilewrightError(error.code, error.message, {
+      complete: true,
+      path: first.change.path,
+      details: error.details ?? {},
+    });
+  }
+  const warnings = omissions.flatMap(({ change, left }) =>
+    omissionWarnings(left).map((warning) => `${call.display(change.path)}: ${warning}`),
+  );
+  const todo = { changes, data, warnings };
   const base = [...members.values()].map(({ at, found }) => ({
     path: at.path,
     version: found?.version ?? null,
   }));
-  if (args.dry_run) return { settled: { data }, todo, base };
+  if (args.dry_run) return { settled: { data, warnings }, todo, base };
   const touched = changes.flatMap(({ path, before, after }) =>
     before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes }],
   );
   return { todo, base, touched };
 }
+
+/** Whether a patch has the form in which models write one: what a program made is taken as it is. */
+function isModelPatch(patch: string): boolean {
+  return /^\s*\*\*\* Begin Patch/u.test(patch);
+}
+
+/** Lines that the patch adds in the place of lines that they stand for. */
+function omissionsOf({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
+  if (before === null || after === null) return [];
+  const form = formOf(before.bytes, display(path));
+  if (form === undefined) return [];
+  const text = (bytes: Uint8Array): string => engine().decodeText(bytes, form.encoding).text;
+  const now = text(after.bytes);
+  return mayLeaveOut(now) ? findOmissions(text(before.bytes), now) : [];
+}
+
+/** A line of a patch that names its files. */
+const HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
 
 async function find(call: Call, at: Location): Promise<Found | null> {
   const entry = await lstatOrNull(call.fs, at.path);

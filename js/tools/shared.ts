@@ -41,6 +41,13 @@ export const WARNINGS: Schema = {
   description: "What else is to be known of the answer, such as what was left out.",
 };
 
+/** What after hooks changed: a property of the data of tools that change files. */
+export const HOOK_DIFF: Schema = {
+  type: "string",
+  description:
+    "What hooks changed in the files after this call, as a unified diff. `hash` is that of the file then.",
+};
+
 /** One of a few words. */
 export function choice(description: string, values: readonly string[], byDefault: string): Schema {
   return { type: "string", enum: values, description, default: byDefault };

@@ -114,6 +114,8 @@ export interface Call {
   readonly leavesOut: boolean;
   /** How edits match where a call does not say. */
   readonly edit: EditDefaults;
+  /** Whether content that leaves lines out by a comment is refused; otherwise it is written, and the answer says so. */
+  readonly refusesOmissions: boolean;
   /** The versions of files that the caller has seen. */
   readonly seen: Seen;
   /** Renders files that are not plain text. */

@@ -4,11 +4,24 @@ import type { WriteOptions } from "../backends/backend.ts";
 import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { type Names, where } from "./names.ts";
+import { findOmissions, omissionError, omissionWarnings } from "./omission.ts";
+import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./overwrite.ts";
 import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { contentPreview, encodeLike } from "./preview.ts";
 import { compile, object } from "./schema.ts";
-import { choice, EXPECTED_HASH, flag, integer, path, PATH_ALIASES, text, WARNINGS } from "./shared.ts";
+import {
+  choice,
+  EXPECTED_HASH,
+  flag,
+  HOOK_DIFF,
+  integer,
+  path,
+  PATH_ALIASES,
+  text,
+  WARNINGS,
+} from "./shared.ts";
 import { countLines, escapeControls, isWellFormed, utf8 } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 
@@ -24,6 +37,8 @@ export interface WriteFileArgs {
   readonly eol?: "as_is" | "lf" | "crlf" | "keep";
   readonly mode?: string;
   readonly expected_hash?: string;
+  /** The content is all that the file is to hold: nothing is left out of it. */
+  readonly whole_file?: boolean;
 }
 
 /** What `write_file` did. */
@@ -39,6 +54,8 @@ export interface WriteFileData {
   readonly hash: string;
   /** Against the content before, where both are text of moderate size. */
   readonly diff?: string;
+  /** What after hooks, such as formatters, changed in the file: `hash` is that of the file then. */
+  readonly hook_diff?: string;
 }
 
 interface Todo {
@@ -47,10 +64,15 @@ interface Todo {
   readonly bytes: Uint8Array;
   readonly condition: WriteOptions;
   readonly data: WriteFileData;
+  readonly warnings: readonly string[];
 }
 
-type Optional = "mode" | "expected_hash" | "encoding";
-type Args = Required<Omit<WriteFileArgs, Optional>> & Pick<WriteFileArgs, Optional>;
+type Optional = "mode" | "expected_hash";
+type Checked = Required<Omit<WriteFileArgs, Optional>> & Pick<WriteFileArgs, Optional>;
+interface Args extends Checked {
+  /** Whether the call itself says how lines end. */
+  readonly eol_given: boolean;
+}
 
 /** Both sides up to this many bytes are compared for `data.diff`. */
 const MAX_DIFF_BYTES = 1024 * 1024;
@@ -58,12 +80,15 @@ const MAX_DIFF_BYTES = 1024 * 1024;
 const inputSchema = object(
   {
     path: path("The file to write"),
-    content: text("The whole new content, written as it is: no line ending or final newline is added."),
+    content: text(
+      "The whole new content: no final newline is added or taken. Never leave lines out by a comment such as `// ... rest of the file ...`.",
+    ),
     overwrite: flag("Replace an existing file. When false an existing file is ALREADY_EXISTS.", true),
     create_dirs: flag("Make missing parent directories.", true),
     append: flag("Add the content to the end of the file instead of replacing it.", false),
     encoding: text(
-      "Encoding of the file, such as utf-8, utf-16le or latin1. Default: utf-8; that of the file when appending.",
+      "Encoding of the file, such as utf-8, utf-16le or latin1. keep: that of the file, with its byte order mark; utf-8 for a new file.",
+      { default: "keep" },
     ),
     content_encoding: choice(
       "How `content` is given; base64 writes the decoded bytes.",
@@ -71,15 +96,19 @@ const inputSchema = object(
       "text",
     ),
     eol: choice(
-      "Line endings: as given, all LF, all CRLF, or those of the file being replaced.",
+      "Line endings: as given, all LF, all CRLF, or keep: those of the file. A file that has CRLF alone gets CRLF for content that has LF alone.",
       ["as_is", "lf", "crlf", "keep"],
-      "as_is",
+      "keep",
     ),
     mode: text(
       "Permission bits in octal, such as 0755. Default: kept, or the system's default for a new file.",
       { pattern: "^0?[0-7]{3,4}$" },
     ),
     expected_hash: EXPECTED_HASH,
+    whole_file: flag(
+      "The content is all that the file is to hold, although it has a comment that could stand for lines left out, or not all of the file was read.",
+      false,
+    ),
   },
   ["path", "content"],
 );
@@ -92,10 +121,13 @@ const outputSchema = object(
     lines_written: integer("Lines of the given content."),
     hash: text("Hash of the whole file now, for expected_hash."),
     diff: text("Unified diff against the content before."),
+    hook_diff: HOOK_DIFF,
     warnings: WARNINGS,
   },
   ["path", "operation", "bytes_written", "lines_written", "hash"],
 );
+
+const checked = compile<Checked>("write_file", inputSchema);
 
 /** Creates, replaces or extends one file. */
 export const writeFile: ChangingTool<Args, WriteFileData, Todo> = {
@@ -104,12 +136,12 @@ export const writeFile: ChangingTool<Args, WriteFileData, Todo> = {
   title: "Write file",
   description: `Creates a file, or replaces or extends one, atomically: readers see the old content or the new, never a part.
 Use it for new files and for rewriting a file completely. To change parts of an existing file use edit_file, which is shorter and safer.
-Missing directories are made. Existing files are replaced unless overwrite is false; pass expected_hash from read_file to be sure that nobody changed the file meanwhile. The content is written exactly as given; mode and owner of an existing file are kept.`,
+Missing directories are made. Existing files are replaced unless overwrite is false; pass expected_hash from read_file to be sure that nobody changed the file meanwhile. Encoding, byte order mark, CRLF line ends, mode and owner of an existing file are kept; the answer says so.`,
   inputSchema,
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: compile<Args>("write_file", inputSchema),
+  parse: (given) => ({ ...checked(given), eol_given: given["eol"] !== undefined }),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
   async preview({ todo: { found, bytes } }, args, call) {
@@ -144,8 +176,10 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
 /** What is at the path before the write. */
 interface Found {
   readonly exists: boolean;
-  /** Null where there is nothing, or where it was not worth reading. */
+  /** Null where there is nothing, or where it could not be read. */
   readonly bytes: Uint8Array | null;
+  /** Bytes. */
+  readonly size: number;
   readonly version: string | null;
   /** Where the write goes: the path, or what a link to nothing leads to. */
   readonly target: string;
@@ -173,18 +207,19 @@ async function look(args: Args, call: Call, at: Location): Promise<Found> {
       message: "Invalid argument 'path': it ends in '/', which names a directory, not a file.",
     });
   });
-  const needed = args.append || args.eol === "keep" || args.expected_hash !== undefined;
-  const limit = needed ? call.limits.grepFileBytes : MAX_DIFF_BYTES;
+  const needed = args.append || (args.eol_given && args.eol === "keep") || args.expected_hash !== undefined;
+  const unused = !needed && args.content_encoding === "base64";
+  const limit = unused ? MAX_DIFF_BYTES : call.limits.grepFileBytes;
   try {
     const { bytes, version } = await readWhole(call, at, limit);
-    return { exists: true, bytes, version, target: at.path };
+    return { exists: true, bytes, size: bytes.length, version, target: at.path };
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     if (error.code === "NOT_FOUND") return lookAtNothing(args, call, at);
     // Without a need for the old content a file that is huge, or closed to readers, is replaced unread.
     if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
-    const { version } = await call.fs.stat(at.path);
-    return { exists: true, bytes: null, version: version ?? null, target: at.path };
+    const { version, size } = await call.fs.stat(at.path);
+    return { exists: true, bytes: null, size, version: version ?? null, target: at.path };
   }
 }
 
@@ -193,20 +228,38 @@ async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Foun
   const link = await lstatOrNull(call.fs, at.path);
   if (link !== null && !args.overwrite) throw refuse("ALREADY_EXISTS", at);
   const target = link === null ? at.path : await realpathVia(call.fs, at.path);
-  return { exists: false, bytes: null, version: null, target };
+  return { exists: false, bytes: null, size: 0, version: null, target };
 }
 
-/** The plan once the old content is known. */
-function planned(args: Args, call: Call, found: Found, content?: Uint8Array): Plan<WriteFileData, Todo> {
+/** The plan once the old content is known. `revised`: the content that a reviewer put in place of the given one. */
+function planned(args: Args, call: Call, found: Found, revised?: Uint8Array): Plan<WriteFileData, Todo> {
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
-  const given = content ?? encode(args, call, before);
+  const encoded = revised === undefined ? encode(args, call, before) : { bytes: revised };
+  const given = encoded.bytes;
   const bytes = args.append && before !== null ? engine().joined(before, given) : given;
+  const isText = args.content_encoding === "text";
+  const lines = isText ? countLines(args.content) : lineCount(given);
+  const replaces = exists && !args.append;
+  const left =
+    replaces && isText && !args.whole_file && revised === undefined && before !== null
+      ? findOmissions(textOf(before, at.path), args.content)
+      : [];
+  if (left.length > 0 && call.refusesOmissions) {
+    throw omissionError("write_file", "content", left, remedyFor(call.names));
+  }
+  const shrinks = replaces
+    ? shrunk(
+        { bytes: found.size, lines: before === null || !isText ? undefined : linesOf(before, at.path) },
+        { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
+      )
+    : undefined;
+  const warnings = [encoded.kept, shrinks, ...omissionWarnings(left)].filter((one) => one !== undefined);
   const data: WriteFileData = {
     path: call.display(at.path),
     operation: !exists ? "create" : args.append ? "append" : "update",
     bytes_written: given.length,
-    lines_written: args.content_encoding === "base64" ? lineCount(given) : countLines(args.content),
+    lines_written: lines,
     hash: engine().sha256(bytes),
     ...(before !== null && isShown(before) && isShown(bytes)
       ? { diff: diffOf(before, bytes, args.path) }
@@ -219,7 +272,33 @@ function planned(args: Args, call: Call, found: Found, content?: Uint8Array): Pl
     ...(exists ? (version === null ? {} : { ifVersion: version }) : { ifAbsent: true }),
     ...(args.mode === undefined ? {} : { mode: Number.parseInt(args.mode, 8) }),
   };
-  return { todo: { found, bytes, condition, data }, base: [{ path: at.path, version }] };
+  return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
+}
+
+function remedyFor(names: Names): string {
+  const edit = where(
+    names.tool("edit_file"),
+    (tool) => `, or change only the lines that change with ${tool}`,
+  );
+  const whole = where(
+    names.argument("whole_file"),
+    (name) => `; set ${name}: true if the file is to hold exactly this`,
+  );
+  return `Nothing was written: send the whole content${edit}${whole}.`;
+}
+
+/** How many lines a file has. */
+function linesOf(bytes: Uint8Array, name: string): number {
+  const form = formOf(bytes, name);
+  return form === undefined || isUtf8(form.encoding)
+    ? lineCount(bytes)
+    : countLines(engine().decodeText(bytes, form.encoding).text);
+}
+
+/** The text of a file; empty for what is none. */
+function textOf(bytes: Uint8Array, name: string): string {
+  const form = formOf(bytes, name);
+  return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
 }
 
 /** Whether a content is text of a size worth comparing. */
@@ -233,37 +312,79 @@ async function apply(
   call: Call,
 ): Promise<Answer<WriteFileData>> {
   try {
-    const { version } = await writeVia(call.fs, todo.found.target, todo.bytes, {
+    const made = await writeVia(call.fs, todo.found.target, todo.bytes, {
       ...todo.condition,
       hash: todo.data.hash,
     });
+    const { version } = made;
     // What is before an addition may never have been read.
     const seen = args.append ? [undefined, undefined] : [version, todo.data.hash];
     call.seen.note(call.locations[0]!.path, seen[0], seen[1]);
+    return { data: todo.data, warnings: [...todo.warnings, ...writeWarnings(made)] };
   } catch (error) {
     throw movedOn(error, todo.condition, args.overwrite || args.append);
   }
-  return { data: todo.data };
+}
+
+/** A content as the bytes to be written. */
+interface Encoded {
+  readonly bytes: Uint8Array;
+  /** What was kept of the form of the file before. */
+  readonly kept?: string | undefined;
 }
 
 /** The given content as bytes. @throws INVALID_ARGUMENT, ENCODING_ERROR */
-function encode(args: Args, call: Call, before: Uint8Array | null): Uint8Array {
-  if (args.content_encoding === "base64") return fromBase64(args.content);
+function encode(args: Args, call: Call, before: Uint8Array | null): Encoded {
+  const at = call.locations[0]!;
+  if (args.content_encoding === "base64") return { bytes: fromBase64(args.content) };
   if (!isWellFormed(args.content)) {
-    throw refuse("ENCODING_ERROR", call.locations[0], {
+    throw refuse("ENCODING_ERROR", at, {
       message: "content holds an unpaired surrogate, which has no encoding",
       hint: "send well-formed text",
     });
   }
-  const eol = args.eol === "keep" ? (before === null ? "as_is" : dominantEol(before)) : args.eol;
+  const keepsEncoding = args.encoding.toLowerCase() === "keep";
+  const isMarked = args.content.startsWith("\ufeff");
+  const known = before === null ? undefined : formOf(before, at.path);
+  // What the call itself says, and a mark of the content's own, stand above what the file has.
+  const form = known !== undefined && keepsEncoding && !isMarked ? known : undefined;
+  const eol = lineEnds(args, before, known, keepsEncoding && !isMarked);
   const content = eol === "as_is" ? args.content : withEol(args.content, eol);
-  const encoding = args.encoding ?? (args.append && before !== null ? encodingOf(before) : "utf-8");
-  return /^utf-?8$/iu.test(encoding) ? utf8(content) : engine().encodeText(content, encoding);
+  const encoding = form?.encoding ?? (keepsEncoding ? "utf-8" : args.encoding);
+  const bom = form?.bom === true && !args.append;
+  const kept =
+    form === undefined || args.append
+      ? undefined
+      : keptForm({ ...form, bom }, eol === "crlf" && content !== args.content && args.eol === "keep");
+  if (isUtf8(encoding) && !bom) return { bytes: utf8(content), kept };
+  try {
+    return { bytes: engine().encodeText(content, isUtf8(encoding) ? "utf-8" : encoding, { bom }), kept };
+  } catch (error) {
+    if (!(error instanceof FilewrightError) || error.code !== "ENCODING_ERROR" || form === undefined)
+      throw error;
+    throw refuse("ENCODING_ERROR", at, {
+      message: `the content cannot be written in the encoding of the file, ${encoding}`,
+      hint:
+        where(call.names.argument("encoding"), (name) => `set ${name}: "utf-8" to write the file in UTF-8`) ||
+        "leave out the characters that it lacks",
+      details: { ...error.details, encoding },
+      cause: error,
+    });
+  }
 }
 
-/** What is added to a file is in the file's own encoding. */
-function encodingOf(before: Uint8Array): string {
-  return engine().inspect(before).encoding ?? "utf-8";
+/** The line ends of new content. `mayKeep`: nothing else says that the content is written as it was sent. */
+function lineEnds(
+  args: Args,
+  before: Uint8Array | null,
+  form: TextForm | undefined,
+  mayKeep: boolean,
+): "as_is" | "lf" | "crlf" {
+  if (args.eol !== "keep") return args.eol;
+  if (before === null) return "as_is";
+  if (args.eol_given) return dominantEol(before);
+  const isLf = args.content.includes("\n") && !args.content.includes("\r\n");
+  return mayKeep && form?.eol === "crlf" && isLf ? "crlf" : "as_is";
 }
 
 function withEol(content: string, eol: "lf" | "crlf"): string {

@@ -3,6 +3,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { hooksFor, Raised, runAfter } from "../hooks/run.ts";
 import type { BatchData, BatchOutcome } from "../tools/batch.ts";
 import type { Answer, Call } from "../tools/tool.ts";
+import { withHookChanges } from "./after-hooks.ts";
 import { failure, success } from "./answer.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import type { Operation } from "./batch-operations.ts";
@@ -61,12 +62,21 @@ export async function afterwards(
   options: CallOptions,
 ): Promise<readonly BatchOutcome[]> {
   const outcomes: BatchOutcome[] = [];
-  for (const { tool, raw, result } of operations) {
+  for (const { tool, raw, args, uses, call, view, result } of operations) {
     if (result === undefined) continue;
     const after = hooksFor(session.hooks, "after", tool.name);
     const subject = { tool_name: tool.name, tool_call: options.toolCall };
     const { duration_ms } = result.meta;
-    const told = await runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+    const run = (): Promise<ToolResult> =>
+      runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+    const told =
+      after.length === 0 || call === undefined
+        ? await run()
+        : await withHookChanges(
+            { tool, args, uses, call: { ...call, fs: view() }, fixedText: false },
+            result,
+            run,
+          );
     outcomes.push(outcome(tool.name, told));
   }
   return outcomes;

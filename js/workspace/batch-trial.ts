@@ -9,6 +9,7 @@
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { GuardLevel } from "../presets/index.ts";
 import type { Answer, BaseVersion, Call } from "../tools/tool.ts";
 import type { Operation } from "./batch-operations.ts";
 import type { AnyChanging } from "./enter.ts";
@@ -69,7 +70,7 @@ export function ownVersionsOf(operations: readonly Operation[]): readonly BaseVe
 export async function asShown(
   { tool, args, uses, revisions, trial }: Operation,
   call: Call,
-  isGuarded: boolean,
+  guard: GuardLevel,
 ): Promise<Answer<unknown>> {
   if (tool.kind === "read") return tool.run(args, call);
   const { places, own, settled, outline } = trial as Trial;
@@ -82,7 +83,7 @@ export async function asShown(
     const question = await questionOf({ tool, args, uses, call }, plan);
     if (question.outline !== outline) throw another(call);
   }
-  return applyGuarded(isGuarded, { tool, args, uses, call }, plan);
+  return applyGuarded(guard, { tool, args, uses, call }, plan);
 }
 
 function another({ locations }: Call): FilewrightError {

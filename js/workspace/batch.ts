@@ -10,6 +10,7 @@
  */
 import { OverlayBackend } from "../backends/overlay.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { GuardLevel } from "../presets/index.ts";
 import type { BatchArgs, BatchData, BatchOutcome } from "../tools/batch.ts";
 import { trialOf } from "../tools/seen.ts";
 import type { Answer, Call, Tool } from "../tools/tool.ts";
@@ -20,7 +21,7 @@ import { afterwards, inOrder, outcome } from "./batch-outcomes.ts";
 import { asShown, ownVersionsOf, Trials } from "./batch-trial.ts";
 import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "./change.ts";
 import type { CallOptions } from "./enter.ts";
-import { applyGuarded, isUnseen, wantSeen } from "./guard.ts";
+import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
 import { effectsOf, hashesOf, type Trace } from "./observe.ts";
 import type { ErrorData, ToolResult } from "./result.ts";
 import { compareVersions, type Reviewed, review } from "./review.ts";
@@ -69,7 +70,7 @@ export async function runBatch(
     let reviewed: Reviewed<typeof plan> | undefined;
     if (reviewer !== undefined) {
       asked = true;
-      if (session.guard) await wantSeen(reviewable, plan);
+      if (session.guard === "refuse") await assertSeen(reviewable, plan);
       reviewed = await review(session, reviewable, plan, reviewer);
       plan = reviewed.plan;
       operation.revisions = reviewed.revisions;
@@ -160,7 +161,7 @@ async function commit(
 async function repeat(
   { tool, args, uses, revisions }: Operation,
   call: Call,
-  isGuarded: boolean,
+  guard: GuardLevel,
 ): Promise<Answer<unknown>> {
   if (tool.kind === "read") return tool.run(args, call);
   for (let attempt = 1; ; attempt++) {
@@ -168,7 +169,7 @@ async function repeat(
     if (plan.settled !== undefined) return plan.settled;
     for (const content of revisions) plan = (await tool.revise?.(plan, args, content, call)) ?? plan;
     try {
-      return await applyGuarded(isGuarded, { tool, args, uses, call }, plan);
+      return await applyGuarded(guard, { tool, args, uses, call }, plan);
     } catch (error) {
       if (attempt === MAX_PLANS || isUnseen(error) || !isConflict(error)) throw error;
     }

@@ -13,6 +13,7 @@ import type { Meant, PresetTool } from "../presets/preset.ts";
 import type { BatchArgs } from "../tools/index.ts";
 import type { Arguments } from "../tools/schema.ts";
 import type { PathUse, Tool } from "../tools/tool.ts";
+import { type HookedCall, withHookChanges } from "./after-hooks.ts";
 import { failure, success } from "./answer.ts";
 import { runBatch } from "./batch.ts";
 import type { Budget } from "./budget.ts";
@@ -99,6 +100,7 @@ async function perform(
   let raw: Arguments = {};
   let result: ToolResult;
   let seen: FsBackend | undefined;
+  let hooked: HookedCall | undefined;
   try {
     while (!callTurns.take()) await callTurns.next();
     stopIfCancelled(options.signal);
@@ -163,6 +165,7 @@ async function perform(
       changed = await change(asking, tool, args, uses, call, ruled);
     }
     if (trace !== undefined) trace.effects ??= changed.effects;
+    if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };
     const text = meant?.text ?? tool.render;
     result = await success(tool, text, changed, args, call, modified, started, meant?.fixedText === true);
   } catch (thrown) {
@@ -184,7 +187,9 @@ async function perform(
   const subject = subjectOf(tool.name, calledAs, options);
   const { duration_ms } = result.meta;
   const after = hooksFor(session.hooks, "after", tool.name, calledAs);
-  return runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+  const run = (): Promise<ToolResult> =>
+    runAfter(after, subject, raw, result, session.onHookError, duration_ms);
+  return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
 }
 
 /** Tools that look at one file and are never waited for. */

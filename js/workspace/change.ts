@@ -15,7 +15,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
-import { applyGuarded, isUnseen, wantSeen } from "./guard.ts";
+import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
 import type { LockKey } from "./locks.ts";
 import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
@@ -60,7 +60,7 @@ export async function change<Args extends object, Data, Todo>(
   let reviewed: Reviewed<Plan<Data, Todo>> | undefined;
   if (asked) {
     // Nobody is asked about what would be refused.
-    if (session.guard) await wantSeen({ tool, args, uses, call }, plan);
+    if (session.guard === "refuse") await assertSeen({ tool, args, uses, call }, plan);
     call.untimed?.();
     reviewed = await review(session, { tool, args, uses, call }, plan, confirm as Confirm);
     plan = reviewed.plan;
@@ -81,12 +81,13 @@ export async function change<Args extends object, Data, Todo>(
         const answer = await applied(session, { tool, args, uses, call }, plan, reviewed);
         const effects = hashes === undefined ? undefined : effectsOf(hashes, await hashesOf(uses, call));
         const warnings = confirm === undefined && !isDryRun(args) ? warningsOf(places) : [];
-        return { answer: { ...answer, warnings }, modifiedByUser, approval, effects };
+        const all = [...(answer.warnings ?? []), ...warnings];
+        return { answer: { ...answer, warnings: all }, modifiedByUser, approval, effects };
       } catch (error) {
         if (
           asked ||
           attempt === MAX_PLANS ||
-          (session.guard && isUnseen(error)) ||
+          (session.guard === "refuse" && isUnseen(error)) ||
           !(error instanceof FilewrightError) ||
           error.code !== "CONFLICT"
         )

@@ -1,7 +1,8 @@
 /**
  * Read before write: content is only replaced or removed by an agent that has seen
  * it, as it is now. Content decides, never times: a file that was touched is not
- * a conflict, one that another program rewrote always is.
+ * a conflict, one that another program rewrote always is. With `warn` the change is
+ * made, and the answer says what was not seen.
  *
  * An edit needs the lines that it changes; whatever replaces or removes a file as a
  * whole, by itself or in a directory, needs all of them.
@@ -13,7 +14,9 @@ import { walkTree } from "../backends/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import type { GuardLevel } from "../presets/index.ts";
 import { statOrNull } from "../tools/contents.ts";
+import { where } from "../tools/names.ts";
 import { afterChange, type LineRange, licenses } from "../tools/line-ranges.ts";
 import { escapeControls } from "../tools/text.ts";
 import {
@@ -37,22 +40,61 @@ export interface Guarded<Args extends object, Data, Todo> {
 /** What of a file edited in part is known afterwards: the lines that were seen, moved with the edit. */
 type SeenAfter = ReadonlyMap<string, readonly LineRange[]>;
 
-/** Applies a plan; with the guard on, only on what was seen, and what was written counts as seen. */
+/** Applies a plan; under a guard on what was seen alone, or with a warning, and what was written counts as seen. */
 export async function applyGuarded<Args extends object, Data, Todo>(
-  isOn: boolean,
+  level: GuardLevel,
   change: Guarded<Args, Data, Todo>,
   plan: Plan<Data, Todo>,
 ): Promise<Answer<Data>> {
   const { tool, args, call } = change;
-  if (!isOn) return tool.apply(plan, args, call);
-  const lines = await wantSeen(change, plan);
+  if (level === "off") return tool.apply(plan, args, call);
+  if (level === "refuse") {
+    const lines = await assertSeen(change, plan);
+    const answer = await tool.apply(plan, args, call);
+    await noteWritten(change, lines, true);
+    return answer;
+  }
+  const { lines, warning } = await unseenWarning(change, plan);
   const answer = await tool.apply(plan, args, call);
-  await noteWritten(change, lines);
-  return answer;
+  await noteWritten(change, lines, false);
+  return warning === undefined ? answer : { ...answer, warnings: [...(answer.warnings ?? []), warning] };
+}
+
+/** What a change touches that was not seen, in a sentence for its answer. */
+async function unseenWarning<Args extends object, Data, Todo>(
+  change: Guarded<Args, Data, Todo>,
+  plan: Plan<Data, Todo>,
+): Promise<{ readonly lines: SeenAfter; readonly warning?: string }> {
+  try {
+    return { lines: await assertSeen(change, plan) };
+  } catch (error) {
+    // A warning must not fail a change: what cannot be looked at is said nothing about.
+    if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+    const lines = linesWritten(plan);
+    return isUnseen(error) ? { lines, warning: warningOf(error, change.call) } : { lines };
+  }
+}
+
+/** Of files that are changed in part and were not seen, the lines that the change writes. */
+function linesWritten({ touched = [] }: Plan<unknown, unknown>): SeenAfter {
+  return new Map(touched.map((file) => [file.path, afterChange([], hunksOf(file))]));
+}
+
+function warningOf({ path, details = {} }: FilewrightError, { display }: Call): string {
+  const inside = details["file"];
+  const file = escapeControls(typeof inside === "string" ? inside : display(path ?? ""));
+  switch (details["reason"]) {
+    case "changed_since_read":
+      return `${file} had changed since you read it; read it again`;
+    case "partial_read":
+      return `${file}: lines that you had not read were changed`;
+    default:
+      return `${file} was changed without having been read before`;
+  }
 }
 
 /** @throws FilewrightError CONFLICT where something would be lost that was not seen, or is another by now */
-export async function wantSeen<Args extends object, Data, Todo>(
+export async function assertSeen<Args extends object, Data, Todo>(
   { tool, args, uses, call }: Guarded<Args, Data, Todo>,
   { touched }: Plan<Data, Todo>,
 ): Promise<SeenAfter> {
@@ -60,21 +102,27 @@ export async function wantSeen<Args extends object, Data, Todo>(
   const inPart = new Map(touched?.map((one) => [one.path, one]));
   for (const at of writtenBy(tool.name, args, uses, call)) {
     const part = inPart.get(at.path);
-    if (part !== undefined) await wantLinesSeen(call, at, part, after);
-    else if (touched !== undefined || !PARTIAL.has(tool.name)) await wantFileSeen(call, at, at.path);
+    if (part !== undefined) await assertLinesSeen(call, at, part, after);
+    else if (touched !== undefined || !PARTIAL.has(tool.name))
+      await assertFileSeen(call, at, at.path, { isWhole: isWholeFile(args) });
   }
   const [first, second] = call.locations;
   if (tool.name === "delete" && first !== undefined) {
     if ((await lstatOrNull(call.fs, first.path))?.isDir === true)
-      await wantTreeSeen(call, first, first.path, first.path);
-    else await wantFileSeen(call, first, first.path, true);
+      await assertTreeSeen(call, first, first.path, first.path);
+    else await assertFileSeen(call, first, first.path, { entry: true });
   }
   if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
     const target = await lstatOrNull(call.fs, second.path);
-    if (target?.isDir !== true) await wantFileSeen(call, second, second.path, true);
-    else if (tool.name === "copy") await wantTreeSeen(call, second, first.path, second.path);
+    if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
+    else if (tool.name === "copy") await assertTreeSeen(call, second, first.path, second.path);
   }
   return after;
+}
+
+/** Whether the call says that it knows what it replaces. */
+function isWholeFile(args: object): boolean {
+  return (args as { readonly whole_file?: unknown }).whole_file === true;
 }
 
 /** Tools that change files in part. What a reviewer put in the place of their content is not asked about. */
@@ -88,22 +136,35 @@ function writtenBy(tool: string, args: object, uses: readonly PathUse[], call: C
 }
 
 /** The files below `to` that stand for those below `from`; with both the same, all files of a tree. */
-async function wantTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
+async function assertTreeSeen(call: Call, at: Location, from: string, to: string): Promise<void> {
   for await (const entry of walkTree(call.fs, from, call.signal)) {
     if (entry.isDir) continue;
-    await wantFileSeen(call, at, `${to}${entry.path.slice(from.length)}`, true);
+    await assertFileSeen(call, at, `${to}${entry.path.slice(from.length)}`, { entry: true });
   }
 }
 
-/** @param entry a link is not followed: what it leads to stays */
-async function wantFileSeen(call: Call, at: Location, path: string, entry = false): Promise<void> {
-  const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
-  if (stat === null || !stat.isFile || stat.size === 0) return;
-  const lines = await wantCurrent(call, at, path, stat);
-  if (lines !== undefined) throw partial(call, at, path, "only a part of it was read");
+/** How a file is looked at. */
+interface FileCheck {
+  /** A link is not followed: what it leads to stays. */
+  readonly entry?: boolean;
+  /** The call says that it gives all of the file, so that what was not read may go. */
+  readonly isWhole?: boolean;
 }
 
-async function wantLinesSeen(
+async function assertFileSeen(
+  call: Call,
+  at: Location,
+  path: string,
+  { entry = false, isWhole = false }: FileCheck,
+): Promise<void> {
+  const stat = await (entry ? lstatOrNull(call.fs, path) : statOrNull(call.fs, path));
+  if (stat === null || !stat.isFile || stat.size === 0) return;
+  if (isWhole && call.seen.recall(path) === undefined) return;
+  const lines = await assertCurrent(call, at, path, stat);
+  if (lines !== undefined && !isWhole) throw partial(call, at, path, "only a part of it was read");
+}
+
+async function assertLinesSeen(
   call: Call,
   at: Location,
   touched: TouchedFile,
@@ -111,7 +172,7 @@ async function wantLinesSeen(
 ): Promise<void> {
   const stat = await statOrNull(call.fs, at.path);
   if (stat === null || !stat.isFile) return;
-  const lines = await wantCurrent(call, at, at.path, stat);
+  const lines = await assertCurrent(call, at, at.path, stat);
   if (lines === undefined) return;
   const hunks = hunksOf(touched);
   if (!licenses(lines, hunks)) throw partial(call, at, at.path, "lines that the edit changes were not read");
@@ -123,7 +184,7 @@ function hunksOf({ before, after }: TouchedFile): readonly DiffHunk[] {
 }
 
 /** The lines that were seen of a file as it is now; undefined where all were. @throws FilewrightError CONFLICT */
-async function wantCurrent(
+async function assertCurrent(
   call: Call,
   at: Location,
   path: string,
@@ -160,9 +221,11 @@ function inside(call: Call, at: Location, path: string): { readonly file?: strin
 
 function partial(call: Call, at: Location, path: string, why: string): FilewrightError {
   const which = path === at.path ? "" : `holds '${escapeControls(call.display(path))}': `;
+  const whole =
+    path === at.path ? where(call.names.argument("whole_file"), (name) => `, or set ${name}: true`) : "";
   return refuse("CONFLICT", at, {
     message: `${which}${why}`,
-    hint: "read the rest first, then repeat the change",
+    hint: `read the rest first, then repeat the change${whole}`,
     details: { reason: "partial_read", ...inside(call, at, path) },
   });
 }
@@ -173,10 +236,11 @@ export function isUnseen(error: unknown): boolean {
   return reason === "not_read" || reason === "changed_since_read" || reason === "partial_read";
 }
 
-/** What the agent wrote, it has seen; what it moved, it has seen as far as before. */
+/** What the agent wrote, it has seen; what it moved, it has seen as far as before. `copies`: so are those of a tree. */
 async function noteWritten<Args extends object, Data, Todo>(
   { tool, args, uses, call }: Guarded<Args, Data, Todo>,
   lines: SeenAfter,
+  copies: boolean,
 ): Promise<void> {
   const { seen, fs } = call;
   const [first, second] = call.locations;
@@ -193,11 +257,18 @@ async function noteWritten<Args extends object, Data, Todo>(
   if (tool.name === "copy" && second !== undefined) {
     const made = await lstatOrNull(fs, second.path);
     if (made?.isFile === true) await noteFile(call, second.path, undefined);
-    else if (made?.isDir === true && first !== undefined) await noteCopies(call, first.path, second.path);
+    else if (copies && made?.isDir === true && first !== undefined)
+      await noteCopies(call, first.path, second.path);
   }
   for (const { path } of writtenBy(tool.name, args, uses, call)) {
     const part = lines.get(path);
-    if (part !== undefined || seen.recall(path)?.hash === undefined) await noteFile(call, path, part);
+    const noted = seen.recall(path);
+    if (noted?.hash === undefined) await noteFile(call, path, part);
+    else if (part !== undefined) {
+      // Forgotten first: lines are added to those of the same content, which a tool notes as all of them.
+      seen.note(path, undefined);
+      seen.note(path, noted.version, noted.hash, part);
+    }
   }
 }
 

@@ -17,7 +17,7 @@ import { oneOf } from "../hooks/approvers.ts";
 import { tell } from "../hooks/events.ts";
 import { confirmersFor } from "../hooks/run.ts";
 import { type Preset, presetOf } from "../presets/index.ts";
-import type { PresetAccess } from "../presets/index.ts";
+import type { GuardLevel, PresetAccess } from "../presets/index.ts";
 import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
@@ -95,6 +95,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     ...(provider === undefined ? {} : { commands: provider.status }),
   });
   const records = recordsOf(given, local);
+  const guard = guardOf(given.guard, preset);
   const told = given.access?.deny ?? [];
   const observers = Object.freeze([...(given.observers ?? [])]);
   const session: Session = Object.freeze({
@@ -111,9 +112,9 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     limits: limitsOf(given.limits, preset),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
-    reads: makeReads(readStoreOf(given, local)),
+    reads: makeReads(readStoreOf(given, guard, local)),
     agent: given.agent,
-    guard: isGuarding(given.guard),
+    guard,
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
     access: accessOf(resolver, told, sandbox(commands)),
@@ -312,9 +313,11 @@ function wantListed({ roots = [], access = {} }: CheckedOptions): void {
   if (wrong !== undefined) throw new FilewrightError("INVALID_ARGUMENT", `this preset ${wrong}`);
 }
 
-/** Whether files are guarded that were not read. */
-function isGuarding(guard: WorkspaceOptions["guard"]): boolean {
-  return guard !== undefined && guard !== false && guard !== "off";
+/** What becomes of changes of unseen content: as the host says, else as the preset does. */
+function guardOf(given: WorkspaceOptions["guard"], preset: Preset | undefined): GuardLevel {
+  if (given === undefined) return preset?.guard ?? "warn";
+  if (typeof given === "boolean") return given ? "refuse" : "off";
+  return typeof given === "object" ? (given.level ?? "refuse") : given;
 }
 
 /** @throws FilewrightError INVALID_ARGUMENT where the working directory is a file */
@@ -331,9 +334,15 @@ async function assertDirectory(storage: FsBackend, real: string, typed: string):
 }
 
 /** Where what was read is remembered: with a guard and a state directory it survives a restart. */
-function readStoreOf({ guard, stateDir }: CheckedOptions, local: boolean): ReadStore | undefined {
-  if (!isGuarding(guard)) return undefined;
-  if (typeof guard === "object" && guard.store !== undefined) return guard.store;
+function readStoreOf(
+  { guard: given, stateDir }: CheckedOptions,
+  guard: GuardLevel,
+  local: boolean,
+): ReadStore | undefined {
+  if (guard === "off") return undefined;
+  if (typeof given === "object" && given.store !== undefined) return given.store;
+  // Without a word of the host a warning alone is not worth a write for each read.
+  if (guard === "warn" && given === undefined) return undefined;
   return stateDir === undefined || !local ? undefined : localHost().reads?.(stateDir);
 }
 

@@ -78,7 +78,10 @@ const EDIT_OPTIONS: Options<Partial<EditDefaults>> = options("EditDefaults", {
   match: choice("exact", "whitespace", "fuzzy"),
 });
 
-const GUARD_OPTIONS: Options<GuardOptions> = options("GuardOptions", { store: READ_STORE });
+const GUARD_OPTIONS: Options<GuardOptions> = options("GuardOptions", {
+  level: choice("off", "warn", "refuse"),
+  store: READ_STORE,
+});
 
 /** The options of a workspace. */
 export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(

@@ -7,7 +7,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
 import type { Observer } from "../hooks/observer.ts";
-import type { Preset, PresetName } from "../presets/index.ts";
+import type { GuardLevel, Preset, PresetName } from "../presets/index.ts";
 import type { Reader } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { EditDefaults } from "../tools/tool.ts";
@@ -25,8 +25,10 @@ export interface RootOptions {
 /** One root: the path or `file:` URL of a directory or of a single file. */
 export type RootSpec = string | URL | RootOptions;
 
-/** What is kept of what was read, for `guard`. */
+/** How changes of unseen content are guarded, and where what was read is kept. */
 export interface GuardOptions {
+  /** Default `refuse`. */
+  readonly level?: GuardLevel | undefined;
   /** Where it is kept. Default: below `stateDir`, where that is given, else until the workspace is closed. */
   readonly store?: ReadStore | undefined;
 }
@@ -132,11 +134,11 @@ export interface WorkspaceOptions {
   /** Who calls, where a call does not say: what it has read, and its lines in logs, are its own. */
   readonly agent?: string | undefined;
   /**
-   * Refuse to replace a file that the agent has not read, or that another has
-   * changed since. `true` is `refuse`, `false` is `off`, which is the default.
-   * With a `stateDir` (or a store) what was read survives a restart.
+   * What becomes of a change of content that the agent has not seen as it is now: `refuse` (CONFLICT), `warn` (the
+   * answer says so) or `off`. `true` is `refuse`, `false` is `off`. Default: that of the preset; `warn` without one.
+   * With a `stateDir` (or a store) what was read survives a restart where changes are refused, or this is given.
    */
-  readonly guard?: boolean | "off" | "warn" | "refuse" | GuardOptions | undefined;
+  readonly guard?: boolean | GuardLevel | GuardOptions | undefined;
   /** Watch calls: an audit log, counters, spans. */
   readonly observers?: readonly Observer[] | undefined;
   /** Where locks and journals are kept: a directory outside every root. */

@@ -8,6 +8,7 @@ import type { Notify } from "../hooks/events.ts";
 import type { AnyHook } from "../hooks/hook.ts";
 import type { Observer } from "../hooks/observer.ts";
 import type { Journal } from "../journal/index.ts";
+import type { GuardLevel } from "../presets/index.ts";
 import type { Readers } from "../readers/index.ts";
 import type { Limits } from "../tools/limits.ts";
 import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
@@ -59,8 +60,8 @@ export interface Session {
   readonly reads: Reads;
   /** Who calls, where a call does not say. */
   readonly agent: string | undefined;
-  /** Whether files must have been seen before they are replaced. */
-  readonly guard: boolean;
+  /** What becomes of a change of content that the agent has not seen. */
+  readonly guard: GuardLevel;
   readonly observers: readonly Observer[];
   /** Whether one of them wants hashes. */
   readonly hashes: boolean;

@@ -395,14 +395,14 @@ const ANTHROPIC: readonly Case[] = [
       },
       {
         call: EDITOR,
-        args: { command: "str_replace", path: "a", old_str: "nowhere at all" },
+        args: { command: "str_replace", path: "a", old_str: "nowhere at all", new_str: "" },
         code: "MATCH_NOT_FOUND",
         has: ["did not appear verbatim"],
         lacks: ["old_text"],
       },
       {
         call: EDITOR,
-        args: { command: "str_replace", path: "a", old_str: "y\n" },
+        args: { command: "str_replace", path: "a", old_str: "y\n", new_str: "" },
         has: ["has been edited"],
         files: { a: "x\nx\n" },
       },

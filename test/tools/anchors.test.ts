@@ -14,7 +14,11 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
       (at) => ({ from: at(3), to: at(5), new_text: "one = 1;\n" }),
       FILE.replace("fn one() {\n  go();\n}", "one = 1;"),
     ],
-    ["lines away", (at) => ({ from: at(3), to: at(6) }), FILE.replace("fn one() {\n  go();\n}\n\n", "")],
+    [
+      "lines away",
+      (at) => ({ from: at(3), to: at(6), new_text: "" }),
+      FILE.replace("fn one() {\n  go();\n}\n\n", ""),
+    ],
     ["a line before", (at) => ({ from: at(1), insert: "before", new_text: "# x" }), `# x\n${FILE}`],
     [
       "a line after",
@@ -69,6 +73,30 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
     const { error } = await ws.call("edit_file", { path: "f", ...args });
     expect(error?.code).toBe("INVALID_ARGUMENT");
     expect(error?.message).toContain(argument === "from" ? "from" : `'${argument}'`);
+  });
+
+  test.each(["before", "after"])("the same insertion %s a line, sent twice, is made once", async (insert) => {
+    const { ws, text } = await place(kind, { f: FILE });
+    const page = await ws.call("read_file", { path: "f", anchors: true });
+    const [, anchor] = /^\s*(4#\w+)/mu.exec(page.text) as RegExpExecArray;
+    const edit = { path: "f", from: anchor, insert, new_text: "  added();\n  twice();" };
+    expect((await ws.call("edit_file", edit)).ok).toBe(true);
+    const once = await text("f");
+    const again = await ws.call("edit_file", edit);
+    expect(again.ok).toBe(false);
+    // Before a line the anchor names another one by now; behind it, it still names its line.
+    if (insert === "after") {
+      expect(again.error).toMatchObject({
+        code: "NO_CHANGE",
+        details: { reason: "already_applied", line: 5 },
+      });
+      expect(again.text).toContain("already there, at line 5");
+    }
+    expect(await text("f")).toBe(once);
+    // Lines such as a closing brace may stand twice.
+    const brace = /^\s*(\d+#\w+)\t\}/mu.exec((await ws.call("read_file", { path: "f", anchors: true })).text);
+    const double = { path: "f", from: brace?.[1], insert: "after", new_text: "}" };
+    expect((await ws.call("edit_file", double)).ok).toBe(true);
   });
 });
 

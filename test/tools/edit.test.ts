@@ -4,7 +4,7 @@ import { KINDS, place } from "./harness.ts";
 describe.each(KINDS)("edit_file on %s", (kind) => {
   const made: readonly [name: string, before: string, args: Record<string, unknown>, after: string][] = [
     ["one edit at the top level", "a\nb\n", { old_text: "b", new_text: "B" }, "a\nB\n"],
-    ["a deletion", "a\nb\nc\n", { old_text: "b\n" }, "a\nc\n"],
+    ["a deletion", "a\nb\nc\n", { old_text: "b\n", new_text: "" }, "a\nc\n"],
     [
       "a list, each on the result so far",
       "one\n",
@@ -70,7 +70,7 @@ describe.each(KINDS)("edit_file on %s", (kind) => {
     code: string,
     words: RegExp,
   ][] = [
-    ["a text that is not there", "a\nb\n", { old_text: "zzz" }, "MATCH_NOT_FOUND", /f/],
+    ["a text that is not there", "a\nb\n", { old_text: "zzz", new_text: "" }, "MATCH_NOT_FOUND", /f/],
     [
       "a text that is there more than once",
       "x\ny\nx\ny\nx\n",
@@ -101,7 +101,12 @@ describe.each(KINDS)("edit_file on %s", (kind) => {
     [
       "a list of which one fails",
       "a\nb\n",
-      { edits: [{ old_text: "a", new_text: "A" }, { old_text: "zzz" }] },
+      {
+        edits: [
+          { old_text: "a", new_text: "A" },
+          { old_text: "zzz", new_text: "" },
+        ],
+      },
       "MATCH_NOT_FOUND",
       /./,
     ],

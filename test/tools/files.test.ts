@@ -18,7 +18,9 @@ describe.each(KINDS)("write_file on %s", (kind) => {
   test("replaces, and tells the difference", async () => {
     const { ws, text } = await place(kind, { a: "one\ntwo\n" });
     const result = await ws.call("write_file", { path: "a", content: "one\n2\n" });
-    expect(result.text).toBe("Updated a (2 lines, 6 bytes)");
+    expect(result.text).toBe(
+      "Updated a (2 lines, 6 bytes)\n[the file shrank from 2 lines, 8 bytes to 2 lines, 6 bytes]",
+    );
     expect(result.data?.diff).toContain("-two\n+2\n");
     expect(await text("a")).toBe("one\n2\n");
   });

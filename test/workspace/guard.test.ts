@@ -163,3 +163,172 @@ describe("004-18 the guard", () => {
     expect((await ws.call("write_file", { path: "f", content: "x" })).ok).toBe(true);
   });
 });
+
+describe("levels of the guard", () => {
+  test("warn is the default: the change is made, and the answer says what was not seen", async () => {
+    const { ws, backend } = await memory({ f: "one\ntwo\n", g: "x\n" }, {});
+    const result = await ws.call("write_file", { path: "f", content: "new\n" });
+    expect(result.ok).toBe(true);
+    expect(result.text).toMatch(/^Updated f .*\n(.*\n)*\[f was changed without having been read before\]$/);
+    expect(result.data).toMatchObject({
+      warnings: expect.arrayContaining([expect.stringContaining("f was")]),
+    });
+    expect((await ws.call("write_file", { path: "f", content: "new, longer\n" })).text).not.toContain("[");
+    await ws.call("read_file", { path: "g" });
+    backend.writeBytesSync("/w/g", new TextEncoder().encode("foreign\n"));
+    const edited = await ws.call("edit_file", { path: "g", old_text: "foreign", new_text: "ours" });
+    expect(edited.text).toContain("[g had changed since you read it; read it again]");
+  });
+
+  test.each(CHANGES)("warn: %s %s what was not read, with a warning", async (tool, _what, args) => {
+    const { ws } = await memory({ f: "one\ntwo\n", g: "other\n" }, { guard: "warn" });
+    const result = await ws.call(tool, args);
+    expect(result.ok, result.text).toBe(true);
+    expect(result.text).toContain("[f was changed without having been read before]");
+  });
+
+  test("warn: an edit of unread lines licenses no overwrite of the rest", async () => {
+    const { ws } = await memory({ f: "one\ntwo\nthree\n" }, { guard: "warn" });
+    await ws.call("edit_file", { path: "f", old_text: "one", new_text: "1" });
+    const result = await ws.call("write_file", { path: "f", content: "all, and some more\n" });
+    expect(result.text).toContain("[f: lines that you had not read were changed]");
+  });
+
+  test("off says nothing", async () => {
+    const { ws } = await memory({ f: "one\n" }, { guard: "off" });
+    expect((await ws.call("delete", { path: "f" })).data).not.toHaveProperty("warnings");
+  });
+
+  test.each([
+    ["claude", "Write", { file_path: "/w/f", content: "new" }, false],
+    ["codex", "apply_patch", { input: "*** Begin Patch\n*** Delete File: f\n*** End Patch" }, false],
+    ["gemini-cli", "write_file", { file_path: "/w/f", content: "new" }, false],
+    ["mcp", "write_file", { path: "/w/f", content: "new" }, true],
+    [
+      "anthropic",
+      "str_replace_based_edit_tool",
+      { command: "insert", path: "f", insert_line: 0, insert_text: "x" },
+      true,
+    ],
+    ["fluent", "write_file", { path: "f", content: "new" }, true],
+  ])("preset %s has its own default", async (preset, tool, args, isMade) => {
+    const { ws } = await memory({ f: "one\ntwo\n" }, { preset });
+    const result = await ws.call(tool, args);
+    expect(result.ok, result.text).toBe(isMade);
+    const [plain] = [await memory({ f: "one\ntwo\n" }, { preset, guard: "off" })];
+    expect((await plain.ws.call(tool, args)).ok).toBe(true);
+  });
+
+  test("whole_file stands for having read the whole, but not over what changed since", async () => {
+    const { ws, backend } = await memory({ f: "one\ntwo\nthree\n" });
+    const write = { path: "f", content: "x\n", whole_file: true };
+    await ws.call("read_file", { path: "f", max_lines: 1 });
+    const refused = await ws.call("write_file", { ...write, whole_file: false });
+    expect(refused.error).toMatchObject({ code: "CONFLICT", details: { reason: "partial_read" } });
+    expect(refused.text).toContain("set whole_file: true");
+    backend.writeBytesSync("/w/f", new TextEncoder().encode("foreign\n"));
+    expect((await ws.call("write_file", write)).error).toMatchObject({
+      details: { reason: "changed_since_read" },
+    });
+    await ws.call("read_file", { path: "f" });
+    expect((await ws.call("write_file", write)).ok).toBe(true);
+  });
+
+  test("a level with a store of its own", async () => {
+    const notes: string[] = [];
+    const store = {
+      load: async () => [],
+      note: (_agent: string, path: string) => void notes.push(path),
+      close: async () => {},
+    };
+    const { ws } = await memory({ f: "one\n" }, { guard: { level: "warn", store } });
+    expect((await ws.call("write_file", { path: "f", content: "two\n" })).ok).toBe(true);
+    expect(notes).toContain("/w/f");
+  });
+});
+
+describe("a formatter in an after hook", () => {
+  const formatter = (backend: () => MemoryBackend) => ({
+    stage: "after" as const,
+    tool: "*",
+    run() {
+      const before = new TextDecoder().decode(backend().readBytesSync("/w/a.js"));
+      if (!before.includes("'")) return;
+      backend().writeBytesSync("/w/a.js", new TextEncoder().encode(before.replaceAll("'", '"')));
+    },
+  });
+
+  async function formatted(options: object = {}) {
+    let backend: MemoryBackend | undefined;
+    const hooks = [formatter(() => backend as MemoryBackend)];
+    const opened = await memory(
+      { "a.js": "const a = 1;\nconst b = 2;\n" },
+      { guard: true, hooks, ...options },
+    );
+    backend = opened.backend;
+    await opened.ws.call("read_file", { path: "a.js" });
+    return { ...opened, content: () => new TextDecoder().decode(opened.backend.readBytesSync("/w/a.js")) };
+  }
+
+  test.each([
+    ["edit_file", { path: "a.js", old_text: "const a = 1;", new_text: "const a = 'x';" }],
+    ["write_file", { path: "a.js", content: "const a = 'x';\nconst b = 2;\n" }],
+    ["apply_patch", { path: "a.js", patch: "@@ -1 +1 @@\n-const a = 1;\n+const a = 'x';\n" }],
+  ])(
+    "%s: the answer carries the file as it is then, and the next edit is no conflict",
+    async (tool, args) => {
+      const { ws, content } = await formatted();
+      const result = await ws.call(tool, args);
+      expect(content()).toBe('const a = "x";\nconst b = 2;\n');
+      expect(result.text).toContain("[a hook changed a.js after this call:]");
+      expect(result.text).toContain("-const a = 'x';\n+const a = \"x\";");
+      const { hash, hook_diff } = result.data as { hash?: string; hook_diff: string };
+      expect(hook_diff).toContain('+const a = "x";');
+      const next = { path: "a.js", old_text: "const a = ", new_text: "let a = " };
+      const again = await ws.call("edit_file", hash === undefined ? next : { ...next, expected_hash: hash });
+      expect(again.ok, again.text).toBe(true);
+      expect(again.text).not.toContain("hook");
+    },
+  );
+
+  test("in a batch", async () => {
+    const { ws } = await formatted();
+    const operations = [
+      { tool: "edit_file", args: { path: "a.js", old_text: "const a = 1;", new_text: "const a = 'x';" } },
+    ];
+    const result = await ws.call("batch", { operations });
+    expect(JSON.stringify(result.data)).toContain("a hook changed a.js");
+    expect((await ws.call("edit_file", { path: "a.js", old_text: "const a", new_text: "let a" })).ok).toBe(
+      true,
+    );
+  });
+
+  test("lines that were not read stay unread", async () => {
+    const { ws } = await formatted();
+    const lines = Array.from({ length: 50 }, (_, n) => `const v${n} = ${n};`);
+    await ws.call("write_file", { path: "a.js", content: `${lines.join("\n")}\n` });
+    const other = await ws.call(
+      "read_file",
+      { path: "a.js", start_line: 1, max_lines: 5 },
+      { agent: "other" },
+    );
+    expect(other.ok).toBe(true);
+    const edit = { path: "a.js", old_text: "const v1 = 1;", new_text: "const v1 = 'x';" };
+    expect((await ws.call("edit_file", edit, { agent: "other" })).text).toContain("a hook changed");
+    const far = { path: "a.js", old_text: "const v40 = 40;", new_text: "const v40 = 0;" };
+    expect((await ws.call("edit_file", far, { agent: "other" })).error).toMatchObject({
+      details: { reason: "partial_read" },
+    });
+  });
+
+  test("what another program wrote before the hooks is not taken for the call's own", async () => {
+    const { ws, backend } = await formatted({ hooks: [] });
+    await ws.call("edit_file", { path: "a.js", old_text: "const a = 1;", new_text: "const a = 2;" });
+    backend.writeBytesSync("/w/a.js", new TextEncoder().encode("foreign"));
+    expect(
+      (await ws.call("edit_file", { path: "a.js", old_text: "foreign", new_text: "x" })).error,
+    ).toMatchObject({
+      code: "CONFLICT",
+    });
+  });
+});

@@ -1,0 +1,191 @@
+/**
+ * Comments that stand for code which the writer left out, such as `// ... rest of the file ...`.
+ *
+ * Models shorten what they write by such comments. Written to a file, the comment takes the place of the lines it
+ * stands for, and they are lost. An omission is a line that the change adds, that the old text does not have, in the
+ * place of lines that the change removes.
+ */
+import { engine } from "../engine/current.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { escapeControls } from "./text.ts";
+
+/** A line that stands for lines of the old content. */
+export interface Omission {
+  /** In the new content, from 1. */
+  readonly line: number;
+  readonly text: string;
+  /** The first and last line of the old content that it would delete; undefined where it deletes none. */
+  readonly deletes?: readonly [first: number, last: number];
+}
+
+const OPENINGS = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*", '"""'];
+const CLOSINGS = ["*/}", "-->", "*/", '"""'];
+
+/** Words of comments that have dots: what is left out, or that it stays. */
+const LEFT_OUT =
+  /\b(?:rest|remain(?:s|ing|der)?|existing|unchanged|omitted|same|previous|others?|keep|kept|continue[sd]?|more|snip(?:ped)?|truncated|unmodified|as before|as is|elided|skipped|code|lines?)\b/iu;
+
+/** The whole of a comment with dots before it alone that stands for code. */
+const PLACEHOLDER =
+  /^(?:(?:the )?(?:rest|remainder|remaining|existing)$|(?:the )?(?:rest|remainder) of (?:the |your |this |my )?[\w']+(?: [\w']+)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$|(?:\d+ )?(?:more|existing|remaining|unchanged|omitted|other|previous) [\w']+(?: [\w']+){0,2}$|(?:code |lines? )?(?:unchanged|omitted|unmodified|elided|snip(?:ped)?|truncated|as before)\b|same as (?:before|above)$|keep (?:the )?(?:rest|existing|remaining|other)\b)/iu;
+
+/** Comments without dots that say nothing else than that something is left out. */
+const SENTENCES: readonly RegExp[] = [
+  /^(?:the )?(?:rest|remainder) of (?:the |your |this |my )?(?:(?:original|existing|previous|old) )?(?:file|code|content|contents|function|method|class|module|component|implementation|logic|script|document|test|tests|lines)(?:'s (?:code|content))?(?: here| below| follows| goes here)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$/iu,
+  /^(?:the )?(?:remaining|existing|previous|other|unchanged|original) (?:code|lines|content|functions?|methods?|implementation|tests?|imports?)(?: here| below| above)?(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|same|unmodified|as before|as is|omitted|goes here|here))?$/iu,
+  /^(?:code |content )?(?:unchanged|same as (?:before|above|previous)|omitted(?: for brevity)?|truncated(?: for brevity)?|no changes?(?: here)?)$/iu,
+  /^keep (?:the )?(?:rest|existing|remaining|other)\b[\w ]{0,40}$/iu,
+];
+
+/** Closing lines of our own answers: they are no part of a file. */
+const NOTICES: readonly RegExp[] = [
+  /^\[lines \d+-\d+ of (?:at least )?\d+[;\]]/u,
+  /^\[output cut at \d+ bytes; truncated\]$/u,
+  /^\[File content truncated: showing lines \d+-\d+ of \d+ total lines\./u,
+];
+
+/** Longer lines hold more than such a comment. */
+const MAX_CHARS = 200;
+
+/** Whether a line is a notice of ours. */
+function isNotice(line: string): boolean {
+  return NOTICES.some((notice) => notice.test(line.trim()));
+}
+
+/** Whether a line is nothing but a comment that says that lines are left out. */
+export function isOmissionComment(line: string): boolean {
+  const whole = line.trim();
+  if (whole.length === 0 || whole.length > MAX_CHARS) return false;
+  const bare = withoutMarks(whole);
+  const isComment = bare !== whole;
+  const body = bare.replace(/^[([]\s*|\s*[)\]]$/gu, "");
+  const inner = body.replace(DOTS_BEFORE, "").replace(DOTS_BEHIND, "").trim();
+  const [before, behind] = [DOTS_BEFORE.test(body), DOTS_BEHIND.test(body)];
+  // Nothing but dots. Without a comment mark it may be code, as in Python.
+  if (inner === "") return isComment && (before || behind);
+  if (!/^[\p{L}\p{N} _'’,.()/:-]+$/u.test(inner)) return false;
+  const words = inner.replace(/^[\s(]+|[\s).:]+$/gu, "");
+  if (SENTENCES.some((sentence) => sentence.test(words))) return isComment || (before && behind);
+  if (before && behind) return isComment || LEFT_OUT.test(words);
+  // With dots before it alone a comment may go on with the sentence of the comment above.
+  return isComment && before && PLACEHOLDER.test(words);
+}
+
+const DOTS_BEFORE = /^(?:\.{3,}|…)\s*/u;
+const DOTS_BEHIND = /\s*(?:\.{3,}|…)$/u;
+/** The text of a comment without its marks; what is no comment stays as it is. */
+function withoutMarks(line: string): string {
+  const mark = OPENINGS.find((one) => line.startsWith(one));
+  if (mark === undefined) return line;
+  const text = line.slice(mark.length);
+  const closing = CLOSINGS.find((one) => text.endsWith(one)) ?? "";
+  // `###` and `///` are marks as well.
+  return text
+    .slice(0, text.length - closing.length)
+    .replace(/^[/#*-]+/u, "")
+    .trim();
+}
+
+/** Whether a text has a line that could stand for lines left out. */
+export function mayLeaveOut(text: string): boolean {
+  return splitLines(text).some(isSuspect);
+}
+
+function isSuspect(line: string): boolean {
+  return isOmissionComment(line) || isNotice(line) || line.endsWith(CUT_LINE);
+}
+
+/** The omissions of a change of text. Both contents are given as they are in the file. */
+export function findOmissions(before: string, after: string): readonly Omission[] {
+  const lines = splitLines(after);
+  const suspects = new Set<number>();
+  for (const [index, line] of lines.entries()) if (isSuspect(line)) suspects.add(index + 1);
+  if (suspects.size === 0 || before === "") return [];
+  const old = splitLines(before);
+  const left = countLines(old);
+  // A line that the old text has as often is one of the file's own.
+  const added = countLines(lines);
+  const omissions: Omission[] = [];
+  const encoder = new TextEncoder();
+  // Line ends apart: a change of them is no change of lines here.
+  const { hunks } = engine().diff(
+    encoder.encode(`${old.join("\n")}\n`),
+    encoder.encode(`${lines.join("\n")}\n`),
+    { context: 0 },
+  );
+  for (const { oldStart, oldLines, newStart, newLines } of hunks) {
+    const removed = old.slice(oldStart - 1, oldStart - 1 + oldLines);
+    const deletes = removed.some((line) => line.trim() !== "");
+    for (let line = newStart; line < newStart + newLines; line++) {
+      if (!suspects.has(line)) continue;
+      const text = (lines[line - 1] as string).trim();
+      if (removed.some((one) => one.trim() === text)) continue;
+      if ((added.get(text) ?? 0) <= (left.get(text) ?? 0)) continue;
+      if (!deletes && !isNotice(text)) continue;
+      omissions.push({
+        line,
+        text,
+        ...(deletes ? { deletes: [oldStart, oldStart + oldLines - 1] as const } : {}),
+      });
+    }
+  }
+  return omissions;
+}
+
+/** The end of a line that a page of ours cut. */
+const CUT_LINE = "... [truncated]";
+
+function splitLines(text: string): readonly string[] {
+  const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function countLines(lines: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    const text = line.trim();
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** What an omission is, in a sentence; `what`: what the lines are numbered in. */
+export function describeOmission({ line, text, deletes }: Omission, what: string): string {
+  const shown = escapeControls(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  const gone =
+    deletes === undefined
+      ? "which is no part of a file"
+      : `which stands for ${
+          deletes[0] === deletes[1] ? `line ${deletes[0]}` : `lines ${deletes[0]}-${deletes[1]}`
+        } of the file and would delete ${deletes[0] === deletes[1] ? "it" : "them"}`;
+  return `line ${line} of ${what} is "${shown}", ${gone}`;
+}
+
+/** The refusal of a change that leaves lines out. */
+export function omissionError(
+  tool: string,
+  argument: string,
+  omissions: readonly Omission[],
+  remedy: string,
+): FilewrightError {
+  const [first] = omissions as readonly [Omission];
+  const more = omissions.length > 1 ? ` ${omissions.length - 1} more such lines follow.` : "";
+  return new FilewrightError(
+    "INVALID_ARGUMENT",
+    `Invalid argument '${argument}': ${describeOmission(first, "the new content")}.${more} ${remedy}`,
+    {
+      complete: true,
+      details: { tool, argument, reason: "omission", omissions },
+    },
+  );
+}
+
+/** What the answer says of omissions that were written. */
+export function omissionWarnings(omissions: readonly Omission[]): readonly string[] {
+  return omissions
+    .slice(0, MAX_TOLD)
+    .map((one) => `${describeOmission(one, "the new content").replace("would delete", "deleted")}`);
+}
+
+const MAX_TOLD = 5;
