@@ -233,7 +233,8 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
   const todo = { before, bytes, version, data, hash, warnings };
   const base = [{ path: at.path, version }];
   if (args.dry_run) return { settled: { data: { ...data, hash: await hash }, warnings }, todo, base };
-  return { todo, base, touched: [{ path: at.path, before, after: bytes }] };
+  const quoted = edits.every(({ tier, repairs }) => tier === "exact" && repairs.length === 0);
+  return { todo, base, touched: [{ path: at.path, before, after: bytes, quoted }] };
 }
 
 /**

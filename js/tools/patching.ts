@@ -88,8 +88,9 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     version: found?.version ?? null,
   }));
   if (args.dry_run) return { settled: { data, warnings }, todo, base };
+  const quoted = patched.every(({ hunks }) => hunks.every(({ how }) => how === "exact"));
   const touched = changes.flatMap(({ path, before, after }) =>
-    before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes }],
+    before === null || after === null ? [] : [{ path, before: before.bytes, after: after.bytes, quoted }],
   );
   return { todo, base, touched };
 }

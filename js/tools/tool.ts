@@ -114,6 +114,8 @@ export interface Call {
   readonly leavesOut: boolean;
   /** How edits match where a call does not say. */
   readonly edit: EditDefaults;
+  /** Whether an edit may change lines of a file that was never read, where it quotes them word for word. */
+  readonly acceptsQuotes: boolean;
   /** Whether content that leaves lines out by a comment is refused; otherwise it is written, and the answer says so. */
   readonly refusesOmissions: boolean;
   /** The versions of files that the caller has seen. */
@@ -193,6 +195,8 @@ export interface Plan<Data, Todo> {
 /** A file that a plan changes in part. */
 export interface TouchedFile {
   readonly path: string;
+  /** The call quotes what it changes word for word, in the one place where it stands. */
+  readonly quoted?: boolean;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
 }

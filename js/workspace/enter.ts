@@ -231,6 +231,7 @@ function makeCall(
     limits: session.limits,
     durability: session.durability,
     edit: session.edit,
+    acceptsQuotes: session.acceptsQuotes,
     refusesOmissions: meant?.fixedText !== true,
     leavesOut: seeing.leavesOut,
     mayTell: (path) => mayTell(session, tool.name, args, seeing.request, path),

@@ -115,6 +115,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     reads: makeReads(readStoreOf(given, guard, local)),
     agent: given.agent,
     guard,
+    acceptsQuotes: given.guard === undefined && guard === "refuse",
     observers,
     hashes: observers.some(({ hashes }) => hashes === true),
     access: accessOf(resolver, told, sandbox(commands)),

@@ -62,6 +62,11 @@ export interface Session {
   readonly agent: string | undefined;
   /** What becomes of a change of content that the agent has not seen. */
   readonly guard: GuardLevel;
+  /**
+   * Whether an edit that quotes what it changes needs no read. A preset's own guard takes the quote for knowledge: models
+   * learn of files by other ways, such as a shell or the prompt. A host that sets the guard wants a read.
+   */
+  readonly acceptsQuotes: boolean;
   readonly observers: readonly Observer[];
   /** Whether one of them wants hashes. */
   readonly hashes: boolean;

@@ -219,6 +219,31 @@ describe("levels of the guard", () => {
     expect((await plain.ws.call(tool, args)).ok).toBe(true);
   });
 
+  test.each([
+    ["claude", "Edit", { file_path: "f", old_string: "one", new_string: "1" }],
+    ["gemini-cli", "replace", { file_path: "/w/f", instruction: "x", old_string: "one", new_string: "1" }],
+    [
+      "codex",
+      "apply_patch",
+      { input: "*** Begin Patch\n*** Update File: f\n@@\n-one\n+1\n two\n*** End Patch" },
+    ],
+  ])(
+    "preset %s: an edit that quotes what it changes needs no read; a host's own guard wants one",
+    async (preset, tool, args) => {
+      const files = { f: "one\ntwo\nthree\n" };
+      const { ws } = await memory(files, { preset });
+      const result = await ws.call(tool, args);
+      expect(result.ok, result.text).toBe(true);
+      const strict = await memory(files, { preset, guard: "refuse" });
+      expect((await strict.ws.call(tool, args)).error).toMatchObject({ details: { reason: "not_read" } });
+      // The edit shows its own lines alone.
+      const write = preset === "claude" ? "Write" : "write_file";
+      if (preset === "codex") return;
+      const written = await ws.call(write, { file_path: "/w/f", content: "x" });
+      expect(written.error).toMatchObject({ details: { reason: "partial_read" } });
+    },
+  );
+
   test("whole_file stands for having read the whole, but not over what changed since", async () => {
     const { ws, backend } = await memory({ f: "one\ntwo\nthree\n" });
     const write = { path: "f", content: "x\n", whole_file: true };
