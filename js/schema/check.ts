@@ -26,6 +26,8 @@ export interface CheckMode {
   readonly suggest?: (key: string, names: readonly string[]) => string | undefined;
   /** Makes an unknown name harmless to show. */
   readonly escape?: (text: string) => string;
+  /** What a text of a pattern is called in a message, by the pattern. */
+  readonly forms?: ReadonlyMap<string, string>;
   /** Whose keys the outermost ones are, such as a tool's name. */
   readonly owner?: string;
 }
@@ -79,8 +81,13 @@ function objectCheck(schema: HostSchema, mode: CheckMode, owner?: string): Check
     if (!mode.coerce && !isPlainObject(value))
       return new Problem("must be a plain object, got one of a class or with inherited keys");
     const result: Record<string, unknown> = {};
-    for (const key of mode.coerce ? Object.keys(value) : Reflect.ownKeys(value))
-      if (!known.has(key as string)) return unknownKey(key, names, schema, mode, owner);
+    const unknown = (mode.coerce ? Object.keys(value) : Reflect.ownKeys(value)).filter(
+      (key) => !known.has(key as string),
+    );
+    if (unknown[0] !== undefined) {
+      const first = unknownKey(unknown[0], names, schema, mode, owner);
+      return unknown.length === 1 ? first : withOthers(first, unknown.slice(1), names, mode);
+    }
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
       const own = Object.hasOwn(value, name) ? value[name] : undefined;
@@ -178,7 +185,9 @@ function unknownKey(
           ? coerce
             ? "it takes no arguments"
             : "there are none"
-          : `known: ${names.join(", ")}`;
+          : coerce
+            ? `leave it out. Known: ${shortList(names)}`
+            : `known: ${names.join(", ")}`;
   const what = coerce
     ? owner === undefined
       ? "unknown property"
@@ -186,6 +195,37 @@ function unknownKey(
     : "there is no such option";
   return new Problem(`${what}; ${remedy}`, shown);
 }
+
+/** Names in one line of a message; those that come last are the rare ones. */
+function shortList(names: readonly string[]): string {
+  const list = names.join(", ");
+  if (list.length <= MAX_LIST_CHARS) return list;
+  return `${list.slice(0, list.lastIndexOf(",", MAX_LIST_CHARS))}, …`;
+}
+
+const MAX_LIST_CHARS = 90;
+
+/** A problem of one unknown key that names the others as well, so that all are mended at once. */
+function withOthers(
+  first: Problem,
+  others: readonly (string | symbol)[],
+  names: readonly string[],
+  { suggest = nearest, escape: harmless = escapeControls }: CheckMode,
+): Problem {
+  const list = others.slice(0, MAX_UNKNOWN).map((given) => {
+    const key = String(given);
+    const meant = suggest(key, names);
+    const shown = harmless(key.length > 60 ? `${key.slice(0, 60)}…` : key);
+    return meant === undefined ? `'${shown}'` : `'${shown}' (did you mean '${meant}'?)`;
+  });
+  return new Problem(
+    `${first.what.replace(/\?$/u, "?")} Unknown too: ${list.join(", ")}`,
+    ...first.where.map(String),
+  );
+}
+
+/** Unknown keys that are named besides the first. */
+const MAX_UNKNOWN = 5;
 
 function typesOf(schema: HostSchema | Schema | undefined): readonly HostType[] {
   if (schema === undefined) return [];
@@ -283,7 +323,7 @@ function checkOfType(type: HostType, schema: HostSchema, mode: CheckMode, owner?
     case "instance":
       return instanceCheck(schema, mode);
     case "string":
-      return stringCheck(schema);
+      return stringCheck(schema, mode);
     case "integer":
     case "number":
       return numberCheck(type, schema, mode);
@@ -312,14 +352,22 @@ function freeObject({ coerce }: CheckMode): Check {
   };
 }
 
-function stringCheck(schema: HostSchema): Check {
+function stringCheck(schema: HostSchema, { coerce, forms }: CheckMode): Check {
+  const noun = schema.pattern === undefined ? undefined : forms?.get(schema.pattern);
   const min = schema.minLength ?? 0;
   const form = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
   return (value) => {
-    if (typeof value !== "string") return new Problem(`must be a string, got ${kindOf(value)}`);
+    if (typeof value !== "string") {
+      const asJson = coerce && isPlain(value) ? "; send an object as its JSON text" : "";
+      return new Problem(`must be ${noun ?? "a string"}, got ${kindOf(value)}${asJson}`);
+    }
     if (value.length < min) return new Problem("must not be empty");
     if (form !== undefined && !form.test(value))
-      return new Problem(`has the wrong form (${schema.pattern}), got ${show(value)}`);
+      return new Problem(
+        noun === undefined
+          ? `has the wrong form (${schema.pattern}), got ${show(value)}`
+          : `must be ${noun}, got ${show(value)}`,
+      );
     return tested(schema, value);
   };
 }
@@ -357,7 +405,10 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
   const min = schema.minItems ?? 0;
   const max = schema.maxItems ?? Infinity;
   return (given) => {
-    const value = mode.coerce && typeof given === "string" ? fromJson(given, "[") : given;
+    const parsed = mode.coerce && typeof given === "string" ? fromJson(given, "[") : given;
+    // One object where a list of objects is wanted is a list of one.
+    const isOne = mode.coerce && isPlain(parsed) && schema.items !== undefined && isObject(schema.items);
+    const value = isOne ? [parsed] : parsed;
     if (!Array.isArray(value)) return new Problem(`must be a list, got ${kindOf(value)}`);
     if (value.length < min)
       return new Problem(min === 1 ? "must not be empty" : `must have at least ${min} items`);
@@ -371,6 +422,11 @@ function arrayCheck(schema: HostSchema, mode: CheckMode): Check {
     }
     return tested(schema, result);
   };
+}
+
+function isObject(schema: HostSchema): boolean {
+  const types = typesOf(schema);
+  return types.length === 1 && types[0] === "object";
 }
 
 /** The value of JSON text that begins as wanted; the text itself where it is none. */

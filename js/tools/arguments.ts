@@ -15,7 +15,8 @@ export type Aliases = Readonly<Record<string, string>>;
  * @throws FilewrightError INVALID_ARGUMENT for anything else, and for two spellings that differ
  */
 export function plainArguments(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
-  const value = given === undefined ? {} : typeof given === "string" ? fromJson(given, "{") : given;
+  const value =
+    given === undefined || given === null ? {} : typeof given === "string" ? fromJson(given, "{") : given;
   if (!isPlain(value)) {
     throw new FilewrightError(
       "INVALID_ARGUMENT",

@@ -47,7 +47,7 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: oneForm(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema)),
+  parse: oneForm(withHint(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema))),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
   preview: ({ todo }, args, call) =>
@@ -95,6 +95,23 @@ export function chosenAmong(
 }
 
 type Parsed = Omit<EditRequest, "edits"> & EditFileArgs;
+
+/** The check of arguments, which says of an empty old_text what makes a file. */
+function withHint(parse: (args: Arguments) => Parsed): (args: Arguments) => Parsed {
+  return (given) => {
+    try {
+      return parse(given);
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || !/old_text': must not be empty\.$/u.test(error.message))
+        throw error;
+      throw new FilewrightError(
+        error.code,
+        `${error.message} To create a file, or to replace all of one, use write_file.`,
+        { complete: true, details: error.details ?? {} },
+      );
+    }
+  };
+}
 
 /** One edit at the top level becomes a list of one. */
 function oneForm(parse: (args: Arguments) => Parsed): (args: Arguments) => EditRequest {
@@ -193,7 +210,8 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
     expectHash(at, normalHash(args.expected_hash), engine().sha256(before));
   }
   const planned = await replaced(before, args, call);
-  if (!planned.ok) throw dated(planned.error, call.seen.changed(at.path, { version, bytes: before }));
+  if (!planned.ok)
+    throw dated(withOldText(planned.error), call.seen.changed(at.path, { version, bytes: before }));
   const first = plannedOn.get(call);
   plannedOn.set(call, version);
   if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {
@@ -242,6 +260,20 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
  * writer was faster, is for content that the caller never saw.
  */
 const plannedOn = new WeakMap<Call, string>();
+
+/** A refusal that asks for the text of its first candidate, with that text: not every model looks into `details`. */
+function withOldText(error: FilewrightError): FilewrightError {
+  const { code, hint, complete, path, details } = error;
+  const candidates = details?.["candidates"] as readonly { readonly old_text?: unknown }[] | undefined;
+  const old = candidates?.[0]?.old_text;
+  if (hint?.startsWith("send the old_text of the first candidate") !== true) return error;
+  if (typeof old !== "string" || old.length > MAX_SHOWN_OLD_TEXT) return error;
+  const message = `${error.message}\nSend this as old_text:\n${old.replace(/\n$/u, "")}`;
+  return new FilewrightError(code, message, { complete, path, details });
+}
+
+/** A longer text is in the file, where its lines are told. */
+const MAX_SHOWN_OLD_TEXT = 1500;
 
 /** The refusal, which says so where the file is not what the caller read. */
 function dated(error: FilewrightError, changed: boolean | undefined): FilewrightError {

@@ -46,6 +46,18 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
     dst: ["destination"],
     dest: ["destination"],
     target: ["destination", "path"],
+    input: ["patch", "content"],
+    diff: ["patch"],
+    arguments: ["args"],
+    params: ["args"],
+    parameters: ["args"],
+    calls: ["operations"],
+    contents: ["content"],
+    file_text: ["content"],
+    old_str: ["old_text"],
+    new_str: ["new_text"],
+    line: ["start_line"],
+    line_start: ["start_line"],
   }),
 );
 

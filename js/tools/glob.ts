@@ -1,4 +1,5 @@
 /** `glob`: finds files and directories by name. */
+import { globList } from "./grep_text.ts";
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import {
@@ -102,7 +103,11 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   scans: () => true,
   run,
   render(data, args, call) {
-    if (data.matches.length === 0) return `No files match ${patternsOf(args).map(escapeControls).join(", ")}`;
+    if (data.matches.length === 0) {
+      const patterns = patternsOf(args);
+      const list = patterns.length === 1 ? globList(patterns[0] as string) : undefined;
+      return `No files match ${patterns.map(escapeControls).join(", ")}${list === undefined ? "" : `\n[${list}]`}`;
+    }
     const lines = data.matches.map(escapeControls);
     if (data.truncated)
       lines.push(

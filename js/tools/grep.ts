@@ -75,6 +75,8 @@ export interface GrepData {
   readonly complete: boolean;
   readonly incomplete_reason?: string;
   readonly next_cursor?: string;
+  /** Where the pattern is there as plain text, although as a regular expression it found nothing. */
+  readonly as_text?: { readonly path: string; readonly line: number; readonly count: number };
   /** What else is to be known, such as that something was left out. */
   readonly warnings?: readonly string[];
 }
@@ -173,6 +175,10 @@ const outputSchema = object(
     complete: { type: "boolean", description: "Whether everything was searched." },
     incomplete_reason: text("max_results, max_per_file or timeout."),
     next_cursor: text("Pass as cursor to go on."),
+    as_text: object(
+      { path: text("The first file."), line: integer("The first line."), count: integer("Matching lines.") },
+      ["path", "line", "count"],
+    ),
     warnings: WARNINGS,
   },
   ["total_matches", "files_with_matches", "files_searched", "skipped_binary", "truncated", "complete"],
@@ -249,8 +255,31 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     args.rank === "path"
       ? await grepBackend(call.fs, root, signalled)
       : await rankedGrep(call.fs, root, signalled, args.rank);
-  return { data: dataOf(found, args, (path) => call.display(path === "" ? root : childOf(root, path))) };
+  const shown = (path: string): string => call.display(path === "" ? root : childOf(root, path));
+  const data = dataOf(found, args, shown);
+  const text =
+    found.totalMatches === 0 && found.complete ? await asText(args, call, signalled, shown) : undefined;
+  return { data: text === undefined ? data : { ...data, as_text: text } };
 }
+
+/** Code such as `foo(bar)` is a regular expression too, which finds other text than was meant. */
+async function asText(
+  { pattern, regex, cursor }: Args,
+  call: Call,
+  query: SearchQuery,
+  shown: (path: string) => string,
+): Promise<GrepData["as_text"]> {
+  // Other patterns are meant as expressions: to search for their letters would find nothing.
+  if (!regex || cursor !== undefined || !/[()[\]{}?]/u.test(pattern) || /[\\|^$*+]/u.test(pattern))
+    return undefined;
+  const plain = { ...query, regex: false, output: "content", maxResults: MAX_AS_TEXT } as const;
+  const { matches, totalMatches } = await grepBackend(call.fs, call.locations[0]!.path, plain);
+  const [first] = matches;
+  return first === undefined ? undefined : { path: shown(first.path), line: first.line, count: totalMatches };
+}
+
+/** Matching lines that are counted where a pattern was not meant as an expression. */
+const MAX_AS_TEXT = 1000;
 
 function dataOf(found: SearchResult, args: Args, shown: (path: string) => string): GrepData {
   const results =

@@ -57,7 +57,49 @@ export function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): st
     data.unreadable > 0 ? `${data.unreadable} unreadable` : "",
   ].filter(Boolean);
   const passed = skipped.length === 0 ? "" : ` (passed over: ${skipped.join(", ")})`;
-  return data.complete ? searched + passed : `${searched}${passed}\n${closing(data, args, names)}`;
+  const hint = missHint(data, args, names);
+  const told = `${searched}${passed}${hint === undefined ? "" : `\n[${hint}]`}`;
+  return data.complete ? told : `${told}\n${closing(data, args, names)}`;
+}
+
+/** What a pattern that found nothing may have meant; undefined where nothing is known. */
+function missHint(
+  data: GrepData,
+  { pattern, regex, glob }: CheckedGrepArgs,
+  names: Names,
+): string | undefined {
+  const list = typeof glob === "string" && data.files_searched === 0 ? globList(glob) : undefined;
+  if (list !== undefined)
+    return `no file was searched: no path matches ${where(names.argument("glob"), (name) => `${name} `)}'${escapeControls(String(glob))}'; ${list}`;
+  const slashed = /^\/(.+)\/([a-z]*)$/u.exec(pattern);
+  if (slashed !== null) {
+    const [, inner = "", flags = ""] = slashed;
+    const aside = flags.includes("i")
+      ? where(assign(names, "case", "insensitive"), (assigned) => ` with ${assigned}`)
+      : "";
+    return `the pattern was searched with its slashes; send ${escapeControls(inner)}${aside}`;
+  }
+  const { as_text: found } = data;
+  if (regex && found !== undefined && found.count > 0) {
+    const place = `${escapeControls(found.path)}:${found.line}`;
+    const times = found.count === 1 ? "1 time" : `${found.count} times`;
+    return `as plain text it is there ${times} (${place})${where(names.argument("regex"), (name) => `; send ${name}: false, or escape ( ) [ ] { } . * + ? by a backslash`)}`;
+  }
+  return undefined;
+}
+
+/** How globs that a comma separates are given; undefined for a glob without one. */
+export function globList(glob: string): string | undefined {
+  const outside = glob.replaceAll(/\{[^{}]*\}|\[[^\]]*\]/gu, (group) => "x".repeat(group.length));
+  if (!/[^,]\s*,\s*[^,]/u.test(outside)) return undefined;
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = outside.indexOf(","); at >= 0; at = outside.indexOf(",", from)) {
+    parts.push(glob.slice(from, at).trim());
+    from = at + 1;
+  }
+  parts.push(glob.slice(from).trim());
+  return `several globs are a list: ${escapeControls(JSON.stringify(parts))}`;
 }
 
 /** The last line of an answer that is not everything. */

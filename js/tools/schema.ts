@@ -14,6 +14,17 @@ import { escapeControls } from "./text.ts";
 export { fromJson, isPlain, kindOf, type Arguments } from "../schema/check.ts";
 export { type ObjectSchema, object, type Schema, type SchemaType } from "../schema/json-schema.ts";
 
+/** The form of a content hash as callers give it. */
+export const HASH_FORM = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";
+/** The form of permission bits. */
+export const MODE_FORM = "^0?[0-7]{3,4}$";
+
+/** Forms in words: a model cannot be expected to read a regular expression. */
+const FORMS: ReadonlyMap<string, string> = new Map([
+  [HASH_FORM, "sha256: and 64 hexadecimal digits, as read_file gives it"],
+  [MODE_FORM, 'permission bits in octal as a string, such as "0755"'],
+]);
+
 /**
  * Makes the function that checks arguments against a schema, fills in defaults
  * and coerces what models get wrong without meaning anything else. The function
@@ -22,7 +33,13 @@ export { type ObjectSchema, object, type Schema, type SchemaType } from "../sche
  * @throws FilewrightError INVALID_ARGUMENT naming the argument
  */
 export function compile<T>(tool: string, schema: ObjectSchema): (args: Arguments) => T {
-  const check = compileCheck(schema, { coerce: true, suggest: meantBy, escape: escapeControls, owner: tool });
+  const check = compileCheck(schema, {
+    coerce: true,
+    suggest: meantBy,
+    escape: escapeControls,
+    forms: FORMS,
+    owner: tool,
+  });
   return (args) => {
     const problem = check(args);
     if (!(problem instanceof Problem)) return problem as T;

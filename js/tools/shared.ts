@@ -1,6 +1,6 @@
 /** Pieces of schemas that several tools share, word for word. */
 import type { Aliases } from "./arguments.ts";
-import type { Schema } from "./schema.ts";
+import { HASH_FORM, type Schema } from "./schema.ts";
 
 /** A string property. */
 export function text(description: string, more: Partial<Schema> = {}): Schema {
@@ -84,7 +84,7 @@ export function path(what: string, more: Partial<Schema> = {}): Schema {
 /** The version guard of changing tools. */
 export const EXPECTED_HASH: Schema = text(
   "Hash from an earlier read_file (`sha256:…`). The call fails with CONFLICT if the content is not that any more.",
-  { pattern: "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$" },
+  { pattern: HASH_FORM },
 );
 
 /** The spellings of `path` that other systems use. */

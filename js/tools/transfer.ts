@@ -2,11 +2,12 @@
 import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
-import { isWithin } from "../backends/paths.ts";
+import { isWithin, nameOf } from "../backends/paths.ts";
 import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts, versionsOf } from "./preview.ts";
 import { type ObjectSchema, object } from "./schema.ts";
+import { escapeControls } from "./text.ts";
 import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
 import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
 
@@ -72,8 +73,16 @@ export async function planTransfer(
     });
   }
   if (target !== null) {
+    // Who names a directory means to put the source into it: to replace the directory would lose it.
+    if (target.isDir && (!args.overwrite || !source.isDir)) {
+      const inside = `${to.typed.replace(/\/+$/u, "")}/${nameOf(from.path)}`;
+      throw refuse(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
+        complete: true,
+        message: `'${escapeControls(to.typed)}' is a directory that exists; give the path that the source will have: '${escapeControls(inside)}'.`,
+        details: { argument: "destination", path: inside },
+      });
+    }
     if (!args.overwrite) throw refuse("ALREADY_EXISTS", to);
-    if (target.isDir && !source.isDir) throw refuse("IS_DIRECTORY", to);
     if (!target.isDir && source.isDir) throw refuse("NOT_DIRECTORY", to);
     if (to.directory && !target.isDir) throw refuse("NOT_DIRECTORY", to);
   }

@@ -10,7 +10,7 @@ import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "
 import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { contentPreview, encodeLike } from "./preview.ts";
-import { compile, object } from "./schema.ts";
+import { compile, MODE_FORM, object } from "./schema.ts";
 import {
   choice,
   EXPECTED_HASH,
@@ -102,7 +102,7 @@ const inputSchema = object(
     ),
     mode: text(
       "Permission bits in octal, such as 0755. Default: kept, or the system's default for a new file.",
-      { pattern: "^0?[0-7]{3,4}$" },
+      { pattern: MODE_FORM },
     ),
     expected_hash: EXPECTED_HASH,
     whole_file: flag(
@@ -254,7 +254,10 @@ function planned(args: Args, call: Call, found: Found, revised?: Uint8Array): Pl
         { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
       )
     : undefined;
-  const warnings = [encoded.kept, shrinks, ...omissionWarnings(left)].filter((one) => one !== undefined);
+  const fenced = isText && revised === undefined ? fenceWarning(args) : undefined;
+  const warnings = [encoded.kept, shrinks, fenced, ...omissionWarnings(left)].filter(
+    (one) => one !== undefined,
+  );
   const data: WriteFileData = {
     path: call.display(at.path),
     operation: !exists ? "create" : args.append ? "append" : "update",
@@ -273,6 +276,13 @@ function planned(args: Args, call: Call, found: Found, revised?: Uint8Array): Pl
     ...(args.mode === undefined ? {} : { mode: Number.parseInt(args.mode, 8) }),
   };
   return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
+}
+
+/** What is said of a content that is wrapped in a Markdown fence, as models quote code. */
+function fenceWarning({ content, path: file }: Args): string | undefined {
+  const isFenced = /^\s*(`{3,}|~{3,})[^\n`]*\n[\s\S]*\n\1\s*$/u.test(content);
+  if (!isFenced || /\.(?:md|mdx|markdown|rst|txt|adoc|qmd|rmd)$/iu.test(file)) return undefined;
+  return "the content begins and ends with a Markdown fence (```), which is in the file now; send it again without the fence unless it belongs there";
 }
 
 function remedyFor(names: Names): string {

@@ -124,6 +124,7 @@ export async function failure(
     uses,
     locations,
     fs,
+    cwd: session.resolver.policy.cwd,
     display: session.resolver.display,
     names: meant?.names ?? OWN_NAMES,
   });

@@ -21,6 +21,7 @@ import type { Seen } from "../tools/seen.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { pastOf } from "./past.ts";
+import { assertPlainPaths, hasUnusual } from "./path-forms.ts";
 import { reachOf } from "./reach.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -71,6 +72,13 @@ export async function enter(
 ): Promise<Entered> {
   uses.push(...tool.paths(args));
   for (const use of uses) locations.push(judge(session, use));
+  if (hasUnusual(uses)) {
+    // What a rule keeps from the call, no refusal tells of.
+    const fs =
+      storage ?? session.views.of({ rules: session.rules.forCall(tool.name, args), hidden: ["deny", "ask"] });
+    const { policy, display } = session.resolver;
+    await assertPlainPaths(uses, locations, { fs, cwd: policy.cwd, display });
+  }
   const ruled = await rule(session, { tool: tool.name, args, uses, locations, options, storage });
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries())

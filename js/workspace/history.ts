@@ -78,7 +78,15 @@ export async function undoCall(
     }
   } catch (thrown) {
     const { display } = resolver;
-    const worded = await word(thrown, { tool: "undo", uses, locations, fs, display, names: OWN_NAMES });
+    const worded = await word(thrown, {
+      tool: "undo",
+      uses,
+      locations,
+      fs,
+      cwd: session.resolver.policy.cwd,
+      display,
+      names: OWN_NAMES,
+    });
     throw worded.error;
   }
 }

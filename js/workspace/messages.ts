@@ -14,8 +14,9 @@ import { nearest } from "../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Location } from "../access/index.ts";
-import { type Names, OWN_NAMES, where } from "../tools/names.ts";
+import { assign, type Names, OWN_NAMES, where } from "../tools/names.ts";
 import type { PathUse } from "../tools/tool.ts";
+import { similarPath } from "./path-forms.ts";
 import { followable, renamed } from "./renamed.ts";
 import { sentence, wordsFor } from "./words.ts";
 
@@ -33,6 +34,8 @@ export interface Failed {
   readonly locations: readonly Location[];
   /** Present once paths could be resolved. */
   readonly fs: FsBackend;
+  /** The working directory. */
+  readonly cwd: string;
   /** A path as results show it. */
   display(path: string): string;
   /** What the reader of the text calls things. */
@@ -50,10 +53,7 @@ export interface Worded {
 export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
   const error = fromEngine(thrown);
   const about = blamed(error, failed);
-  const nearby =
-    error.code === "NOT_FOUND" && !error.complete && about?.at !== undefined
-      ? await lookAround(about.at, failed)
-      : undefined;
+  const nearby = await suggestionFor(error, about, failed);
   const messageIn = (names: Names): string => messageOf(error, about, { ...failed, names }, nearby);
   const message = messageIn(OWN_NAMES);
   return {
@@ -66,6 +66,28 @@ export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
     }),
     told: failed.names === OWN_NAMES ? message : messageIn(failed.names),
   };
+}
+
+/** What the caller may have meant by a path that is missing or outside. */
+async function suggestionFor(
+  error: FilewrightError,
+  about: About | undefined,
+  failed: Failed,
+): Promise<Nearby | undefined> {
+  if (error.complete || about === undefined) return undefined;
+  const { typed } = about.use;
+  const context = { fs: failed.fs, cwd: failed.cwd, display: failed.display };
+  if (error.code === "OUTSIDE_ALLOWED") {
+    const inside = await similarPath(typed, context).catch(() => undefined);
+    return inside === undefined ? undefined : { inside };
+  }
+  if (error.code !== "NOT_FOUND" || about.at === undefined) return undefined;
+  if (/[*?]/u.test(typed)) return { glob: typed };
+  const found = await lookAround(about.at, failed);
+  if (found === undefined || found.dangling || found.similar?.endsWith(".") === true) return found;
+  if (found.similar !== undefined && !/["'`@\\]/u.test(typed)) return found;
+  const inside = await similarPath(typed, context).catch(() => undefined);
+  return inside === undefined ? found : { ...found, inside };
 }
 
 /** One path of the call, judged or not yet. */
@@ -139,6 +161,10 @@ interface Nearby {
   readonly dangling?: true;
   /** A similar name beside it. */
   readonly similar?: string;
+  /** A path of the workspace, as results show it, that ends as the path does. */
+  readonly inside?: string;
+  /** The path is a pattern. */
+  readonly glob?: string;
   /** The first of its directories that is missing. */
   readonly missing?: string;
 }
@@ -168,7 +194,12 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
 }
 
 /** Where the caller may have meant to go. */
-function whereInstead({ dangling, similar, missing }: Nearby, { display, tool, names }: Failed): string {
+function whereInstead(
+  { dangling, similar, missing, inside, glob }: Nearby,
+  { display, tool, names }: Failed,
+): string {
+  if (glob !== undefined) return globRemedy(glob, tool, names);
+  if (inside !== undefined) return ` Did you mean '${shorten(escapeControls(inside), 60)}'?`;
   const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
   if (dangling) return " It is a link, and what it leads to is missing.";
   if (similar !== undefined) return ` Did you mean ${shown(similar)}?`;
@@ -177,6 +208,23 @@ function whereInstead({ dangling, similar, missing }: Nearby, { display, tool, n
   const option = MAKE_PARENTS[tool];
   const make = option === undefined ? undefined : names.argument(option);
   return ` Its directory ${shown(missing)} does not exist.${where(make, (name) => ` Set ${name}: true to make it.`)}`;
+}
+
+/** What to do with a pattern where a path is wanted. */
+function globRemedy(typed: string, tool: string, names: Names): string {
+  const [, base = ".", pattern = typed] = /^(?:(.*?)\/)?([^/]*[*?].*)$/u.exec(typed) ?? [];
+  const [path, glob] = [
+    assign(names, "path", base),
+    tool === "grep" ? assign(names, "glob", pattern) : undefined,
+  ];
+  if (path !== undefined && glob !== undefined)
+    return escapeControls(
+      ` A path is a directory or a file; put the pattern into ${names.argument("glob")}: ${path}, ${glob}.`,
+    );
+  return where(
+    names.tool("glob"),
+    (name) => ` A path has no wildcards here; ${name} finds paths by a pattern.`,
+  );
 }
 
 /** How far up a missing parent is looked for. */

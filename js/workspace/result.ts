@@ -1,6 +1,7 @@
 /** What a call gives back. */
 import { FilewrightError } from "../engine/errors.ts";
 import type { Outcome } from "../hooks/confirm.ts";
+import { otherTool } from "./other-tools.ts";
 import { nearest } from "../schema/nearest.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { ImageBlock } from "../tools/tool.ts";
@@ -80,13 +81,16 @@ export function errorData(error: FilewrightError): ErrorData {
 /** The refusal of a tool that does not exist, with the nearest that does. */
 export function unknownTool(name: string, known: Iterable<string>): Failure {
   const names = [...known];
-  const close = nearest(String(name), names);
+  const other = otherTool(String(name), (ours) => (names.includes(ours) ? ours : undefined));
+  const close = other === undefined ? nearest(String(name), names) : undefined;
   const shown = escapeControls(String(name).slice(0, 80));
   return refused(
     "UNKNOWN_TOOL",
-    close === undefined
-      ? `There is no tool '${shown}'. Tools: ${names.join(", ")}`.slice(0, 199)
-      : `There is no tool '${shown}'. Did you mean '${close}'?`,
+    other !== undefined
+      ? `There is no tool '${shown}': ${other}.`
+      : close === undefined
+        ? `There is no tool '${shown}'. Tools: ${names.join(", ")}`.slice(0, 199)
+        : `There is no tool '${shown}'. Did you mean '${close}'?`,
   );
 }
 

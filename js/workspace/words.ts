@@ -28,11 +28,11 @@ const plainWords: Words = ({ error, path }) =>
 
 const WORDS: Partial<Record<Code, Words>> = {
   NOT_FOUND: ({ path, remedy }) => `${path} does not exist.${remedy}`,
-  OUTSIDE_ALLOWED: ({ path, intent, names }) =>
+  OUTSIDE_ALLOWED: ({ path, intent, names, remedy }) =>
     `path ${path} is outside the allowed ${intent === "write" ? "write roots" : "roots"}${where(
       names.tool("access_info"),
       (tool) => `; ${tool} lists them`,
-    )}.`,
+    )}.${remedy}`,
   GRANT_DENIED: ({ error, path }) =>
     error.details?.["reason"] === "secret"
       ? `${path} holds ${error.details["by"] === "content" ? "a private key" : "secrets by its name"}, and its content was not granted; ask the user, or work without it.`
