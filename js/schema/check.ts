@@ -186,7 +186,7 @@ function unknownKey(
             ? "it takes no arguments"
             : "there are none"
           : coerce
-            ? `leave it out. Known: ${shortList(names)}`
+            ? `leave it out; known: ${shortList(names)}`
             : `known: ${names.join(", ")}`;
   const what = coerce
     ? owner === undefined
