@@ -28,7 +28,7 @@ pub(crate) struct ProcessName {
 pub(crate) fn prepare() {
     let _ = ProcessName::own();
     LOOKOUT.get_or_init(|| {
-        let (ask, asked) = sync_channel::<(u32, SyncSender<Option<u64>>)>(16);
+        let (ask, asked) = sync_channel::<StartRequest>(16);
         let look = move || {
             for (pid, tell) in asked {
                 let _ = tell.send(started(pid));
@@ -40,8 +40,10 @@ pub(crate) fn prepare() {
     });
 }
 
+/// A process's number, and where to send when it started.
+type StartRequest = (u32, SyncSender<Option<u64>>);
 /// Where to ask when a process started, from a thread that is restricted.
-static LOOKOUT: OnceLock<Option<SyncSender<(u32, SyncSender<Option<u64>>)>>> = OnceLock::new();
+static LOOKOUT: OnceLock<Option<SyncSender<StartRequest>>> = OnceLock::new();
 /// How long the answer of [`LOOKOUT`] is waited for.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
