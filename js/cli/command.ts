@@ -37,6 +37,8 @@ export interface Command {
   readonly aboutMachine?: true;
   /** It has no use for the options of every command, beside `--help`. */
   readonly own?: true;
+  /** Whether what it does with the workspace is a change, about which `--ask` asks. */
+  readonly asks?: true;
   /** What it does with the workspace instead of a call. */
   readonly report?: (ws: Workspace, parsed: Parsed) => Promise<Report>;
 }

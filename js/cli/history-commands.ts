@@ -1,6 +1,12 @@
 /** The commands about the past: what was changed, and taking it back. */
 import { escapeControls } from "../tools/text.ts";
-import type { HistoryEntry, Workspace } from "../workspace/index.ts";
+import { makeError } from "../engine/errors.ts";
+import type { Meant, Preset } from "../presets/preset.ts";
+import { OWN_NAMES } from "../tools/names.ts";
+import type { Arguments } from "../tools/schema.ts";
+import type { Tool } from "../tools/tool.ts";
+import { undoTool } from "../tools/undo.ts";
+import { type HistoryEntry, type ToolDefinition, toolsFor } from "../workspace/index.ts";
 import { type Command, value } from "./command.ts";
 import { UsageError } from "./parse.ts";
 import { tableOf } from "./table.ts";
@@ -40,7 +46,7 @@ export const HISTORY_COMMANDS: readonly Command[] = [
     summary: "take a change back",
     usage: "filewright undo [ID]",
     about:
-      "Puts back what a call found before it changed it: the last one, or the one named as history lists it. Refused where something was changed since. An undo is a change as well, and can be undone.",
+      "Puts back what a call found before it changed it, and shows the difference: the last one, or the one named as history lists it. Refused where something was changed since. An undo is a change as well, and can be undone.",
     options: {},
     help: [],
     examples: [
@@ -48,22 +54,31 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       ["filewright undo 0mf3k2p9a-1b2c3d4e5f60", "an earlier one"],
     ],
     takes: [0, 1],
+    asks: true,
     async report(ws, { positionals }) {
-      const id = positionals[0] ?? (await lastOf(ws));
-      const undone = await ws.undo(id);
-      return { text: `Undone: ${named(undone.paths)}`, data: undone };
+      const [undo] = toolsFor(ws, UNDO);
+      const result = await (undo as ToolDefinition).execute(
+        positionals[0] === undefined ? {} : { call_id: positionals[0] },
+      );
+      if (result.ok)
+        return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
+      const { code, message, ...more } = result.error;
+      throw makeError(code, message, { ...more, complete: true });
     },
   },
 ];
 
-async function lastOf(ws: Workspace): Promise<string> {
-  const entries = await ws.history();
-  // What was taken back already is not what anybody means by the last change.
-  const gone = new Set(entries.map(({ undoOf }) => undoOf));
-  const last = entries.find(({ callId, undoOf }) => undoOf === undefined && !gone.has(callId));
-  if (last === undefined) throw new UsageError("there is no change to undo here");
-  return last.callId;
-}
+/** The tool by which a person takes back any change, whoever made it: rules and questions hold for it. */
+const UNDO: Preset = (() => {
+  const tool = undoTool(true) as unknown as Tool;
+  const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
+  const expand = (args: unknown): Meant => ({ tool, args: args as Arguments, names: OWN_NAMES, ours: {} });
+  const undo = {
+    ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
+    ...{ names: OWN_NAMES, expand },
+  };
+  return { name: "undo", about: "the command undo", tools: [undo], limits: {}, access: {} };
+})();
 
 function cellsOf({ callId, tool, time, paths, agent, undoOf }: HistoryEntry): readonly string[] {
   const done = undoOf === undefined ? tool : `${tool} of ${undoOf}`;

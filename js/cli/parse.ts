@@ -31,6 +31,7 @@ const NAMES: readonly string[] = [
   "oauth-scope",
   "url",
   "config",
+  "print-config",
   "rules",
   "audit",
   "agent",

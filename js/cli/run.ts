@@ -5,15 +5,16 @@ import { auditFile, openWorkspace, terminalApprover, type WorkspaceOptions } fro
 import { packageVersion } from "../mcp/command.ts";
 import { type ServedRoot, settingsOf } from "../mcp/settings.ts";
 import { assertRoot } from "./input.ts";
+import type { Approver } from "../hooks/approver.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../workspace/recovery-text.ts";
 import { type Command, GLOBAL_OPTIONS } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
-import { print, printJson, printJsonLines, printResult } from "./output.ts";
+import { colourDiff, print, printJson, printJsonLines, printResult } from "./output.ts";
 import { type OptionTable, parse, type Parsed, UsageError } from "./parse.ts";
-import { showProgress } from "./progress.ts";
+import { type ShownProgress, showProgress } from "./progress.ts";
 import { tableOf } from "./table.ts";
 
 /** Runs a command line; gives the exit status. @throws UsageError, FilewrightError */
@@ -63,6 +64,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   const where = wanted(parsed, roots);
   if (command.aboutMachine !== true) for (const { path } of where) assertRoot(path, parsed);
   const call = await command.toCall?.(parsed);
+  let progress: ShownProgress | undefined;
   const ws = await openWorkspace({
     ...workspace,
     ...(where.length === 1 && where[0]?.access === "write"
@@ -73,7 +75,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     findFiles: workspace.findFiles ?? true,
     // A person sees the file elsewhere; nothing was read in the process of this command.
     guard: workspace.guard ?? "off",
-    ...asking(command, parsed, workspace),
+    ...asking(command, parsed, workspace, (ask) => progress?.quietly(ask) ?? ask()),
     ...(server.audit === undefined ? {} : { observers: [await auditFile(server.audit)] }),
   });
   const recovered = describeRecovery(ws.recovery);
@@ -83,7 +85,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
       const { text, data } = await command.report(ws, parsed);
       if (lines) printJsonLines(data);
       else if (json) printJson(data);
-      else print(text);
+      else print(command.name === "undo" ? colourDiff(text) : text);
       return 0;
     }
     if (call === undefined) {
@@ -95,7 +97,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     }
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
-    const progress = showProgress();
+    progress = showProgress();
     const result = await ws.call(call.tool, call.args, {
       signal: stop.signal,
       ...(progress.onProgress === undefined ? {} : { onProgress: progress.onProgress }),
@@ -122,9 +124,12 @@ function asking(
   command: Command,
   { values }: Parsed,
   configured: WorkspaceOptions,
+  quietly: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Pick<WorkspaceOptions, "confirm" | "permissions"> {
-  if (command.report !== undefined) return {};
-  const { confirm, ask } = terminalApprover();
+  if (command.report !== undefined && command.asks !== true) return {};
+  const terminal = terminalApprover();
+  const confirm: Approver["confirm"] = (details) => quietly(async () => terminal.confirm(details));
+  const ask: Approver["ask"] = (...question) => quietly(async () => terminal.ask(...question));
   const configuredFile = configured.permissions?.grantsFile;
   const grantsFile =
     values["grants-file"] === undefined && configuredFile !== undefined

@@ -1,6 +1,6 @@
 /** The commands that start servers: `mcp` for a client that starts it, `serve` over HTTP. */
 import process from "node:process";
-import { DEFAULT_GRACE_S, OUR_DEFAULTS, SERVER_OPTIONS, serveOptions } from "../mcp/command.ts";
+import { DEFAULT_GRACE_S, MCP_OPTIONS, OUR_DEFAULTS, SERVER_OPTIONS, serveOptions } from "../mcp/command.ts";
 import { stderrLog } from "../mcp/log.ts";
 import { DEFAULT_PORT, startServing } from "../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values } from "./command.ts";
@@ -74,8 +74,14 @@ export const SERVER_COMMANDS: readonly Command[] = [
     usage: "filewright mcp DIR... [--config FILE] [--preset NAME] [--read-only] [--ask] [options]",
     about:
       "Started by a client, with the arguments of the Model Context Protocol's filesystem server. The roots that a client names replace the directories. Without directories it waits for roots.",
-    options: SERVER_OPTIONS,
-    help: SERVER_HELP,
+    options: MCP_OPTIONS,
+    help: [
+      [
+        "--print-config CLIENT",
+        "print what to write into the configuration of claude-desktop, claude-code, cursor, vscode, codex, gemini-cli, windsurf or zed",
+      ],
+      ...SERVER_HELP,
+    ],
     examples: [
       [
         `{ "command": "npx", "args": ["-y", "filewright", "mcp", "/home/you/project"] }`,

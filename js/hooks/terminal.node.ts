@@ -52,14 +52,26 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     return turn;
   };
   const isTerminal = (): boolean => input.isTTY === true && output.isTTY === true;
-  const choose = async (choices: readonly Choice[], signal: AbortSignal | undefined): Promise<string> => {
+  const choose = async (
+    asked: string,
+    choices: readonly Choice[],
+    signal: AbortSignal | undefined,
+  ): Promise<string> => {
     await settled(input, settleMs);
-    output.write(viewChoices(choices, colour));
+    const show = (): void =>
+      void output.write(
+        `${viewChoices(choices, colour)}${asked} [${choices.map(({ key }) => key).join("/")}] `,
+      );
+    show();
     for (;;) {
       const key = await readKey(input, signal);
       if (key === undefined) return "n";
       const known = choices.find((choice) => choice.key === key.toLowerCase());
       if (known !== undefined) return known.key;
+      if (key === "?") {
+        output.write("?\n");
+        show();
+      }
     }
   };
 
@@ -72,7 +84,11 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
     for (;;) {
       const isCut = scopes !== details.scopes;
       const more = isCut ? [{ key: "v", label: "show all of it, which must be seen to allow it" }] : [];
-      const key = await choose([...choicesOf(scopes), ...more], details.signal);
+      const key = await choose(
+        details.type === "edit" ? "Write this?" : "Allow this?",
+        [...choicesOf(scopes), ...more],
+        details.signal,
+      );
       if (key === "v") {
         output.write(viewChange(details, { colour, maxLines: Number.POSITIVE_INFINITY }).text);
         scopes = details.scopes;
@@ -100,7 +116,7 @@ export function terminalApprover(given: TerminalOptions = {}): Approver {
       { key: "s", label: `read and write below ${dir}, until this workspace is closed` },
       { key: "n", label: "refuse" },
     ];
-    const key = await choose(choices, signal);
+    const key = await choose("Grant this?", choices, signal);
     output.write(`${key}\n`);
     if (key === "n") return { answer: "no" };
     return { answer: "yes", access: key === "r" ? "read" : "write", remember: key !== "s" };

@@ -17,6 +17,9 @@ import { expandHome } from "./directories.ts";
 export function optionAsDirectory(given: string, options: readonly string[]): string | undefined {
   if (given === "") return "a directory must not be empty";
   const shown = escapeControls(given);
+  const variable = /\$\{[^}]*\}|%[A-Za-z_]\w*%/u.exec(given)?.[0];
+  if (variable !== undefined && realOf(given) === undefined)
+    return `the directory '${shown}' holds ${escapeControls(variable)}, a variable that the client did not replace; write the path itself, or a variable that this client knows`;
   if (given.startsWith("-"))
     return `'${shown}' looks like an option, not like a directory; options stand before --, and a directory of this name is ./${shown}`;
   const name = given.toLowerCase().replaceAll("_", "-");

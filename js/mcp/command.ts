@@ -125,9 +125,27 @@ async function checkTools(chosen: readonly string[], preset: ServedPreset): Prom
   if (wrong !== undefined) throw new UsageError(`--tools: ${wrong}`);
 }
 
+/** The options of `filewright mcp`. */
+export const MCP_OPTIONS: OptionTable = { ...SERVER_OPTIONS, "print-config": value };
+
+/** What `--print-config` prints; undefined where it is not asked for. @throws UsageError, FilewrightError */
+export async function printedConfig(
+  argv: readonly string[],
+  defaults: Defaults,
+): Promise<{ readonly file: string; readonly text: string } | undefined> {
+  if (!argv.some((arg) => arg.startsWith("--print-config"))) return undefined;
+  const { values: flags, positionals } = parse(argv, MCP_OPTIONS);
+  const client = flags["print-config"];
+  if (typeof client !== "string") return undefined;
+  // What the server would refuse is not written into a configuration.
+  await serveOptions(positionals, flags, defaults);
+  const { configFor } = await import("./print-config.ts");
+  return configFor(client, positionals, flags, MCP_OPTIONS);
+}
+
 /** Takes the arguments of `filewright mcp` apart. @throws UsageError, FilewrightError INVALID_ARGUMENT */
 export async function stdioOptions(argv: readonly string[], defaults: Defaults): Promise<ServeOptions> {
-  const { values: flags, positionals } = parse(argv, SERVER_OPTIONS);
+  const { values: flags, positionals } = parse(argv, MCP_OPTIONS);
   return serveOptions(positionals, flags, defaults);
 }
 

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { UsageError } from "../cli/parse.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { type Defaults, OUR_DEFAULTS, packageVersion, stdioOptions } from "./command.ts";
+import { type Defaults, OUR_DEFAULTS, packageVersion, printedConfig, stdioOptions } from "./command.ts";
 import { serveOverStdio } from "./stdio.ts";
 
 /** Runs it; gives the exit status. */
@@ -12,6 +12,12 @@ export async function runStdio(argv: readonly string[], defaults: Defaults = OUR
     return 0;
   }
   try {
+    const config = await printedConfig(argv, defaults);
+    if (config !== undefined) {
+      process.stderr.write(`${config.file}:\n`);
+      process.stdout.write(`${config.text}\n`);
+      return 0;
+    }
     return await serveOverStdio(await stdioOptions(argv, defaults));
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof FilewrightError)) throw error;

@@ -23,13 +23,17 @@ const filtering: Schema = {
 
 const mindful = { convert: (value: { respect_git_ignore?: boolean }) => value.respect_git_ignore !== false };
 
-function refuseReplace({ code, told, error }: Refused): string | undefined {
+function expectedTimes({ expected_replacements: times = 1 }: Refused["given"]): string {
+  return `${String(times)} occurrence${times === 1 ? "" : "s"}`;
+}
+
+function refuseReplace({ code, told, error, given }: Refused): string | undefined {
   switch (code) {
     case "MATCH_NOT_FOUND":
       return headed("Failed to edit, 0 occurrences found for old_string.", told);
     case "MATCH_NOT_UNIQUE":
       return headed(
-        `Failed to edit, expected 1 occurrence but found ${foundTimes(error)} for old_string; set allow_multiple: true to replace them all.`,
+        `Failed to edit, expected ${expectedTimes(given)} but found ${foundTimes(error)} for old_string; set allow_multiple: true to replace them all.`,
         told,
       );
     case "NOT_FOUND":
@@ -110,6 +114,10 @@ export const geminiCli: Preset = definePreset({
           text("The exact text to replace, unescaped; empty to create a new file."),
         ),
         new_string: param("new_text", text("The exact text to put there, unescaped and complete.")),
+        expected_replacements: param(
+          "expected_matches",
+          integer("How many occurrences are replaced, where not one.", { minimum: 1 }),
+        ),
         allow_multiple: param("replace_all", flag("Replace every occurrence.", false)),
       },
       required: ["file_path", "old_string", "new_string"],

@@ -27,6 +27,8 @@ export interface UndoData {
   readonly undone: string;
   readonly tool: string;
   readonly paths: readonly string[];
+  /** What was put back, for a person. */
+  readonly diff?: string;
 }
 
 const inputSchema = object(
@@ -46,6 +48,7 @@ const outputSchema = object(
     undone: text("The call that was undone."),
     tool: text("Its tool."),
     paths: texts("What was put back, relative to the workspace."),
+    diff: text("What was put back, as a diff; for a person."),
     warnings: WARNINGS,
   },
   ["undone", "tool", "paths"],
@@ -72,8 +75,14 @@ async function choose(args: Chosen, past: Past, all: boolean): Promise<Chosen> {
   );
 }
 
+/** What is put back. */
+interface Todo {
+  readonly restored: readonly Restored[];
+  readonly diff: string;
+}
+
 /** The tool. `all`: it may undo the changes of others, too. */
-export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, readonly Restored[]> {
+export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, Todo> {
   return {
     kind: "change",
     name: "undo",
@@ -95,12 +104,12 @@ export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, readonly 
         tree: true,
       })),
     async plan({ chosen }, call) {
-      return { todo: (await call.past?.restores(chosen?.callId ?? "")) ?? [], base: [] };
+      const restored = (await call.past?.restores(chosen?.callId ?? "")) ?? [];
+      return { todo: { restored, diff: await restoringDiff(restored, call) }, base: [] };
     },
-    async preview({ todo }, { chosen }, call): Promise<Preview> {
-      const diff = await restoringDiff(todo, call);
-      const [only] = todo;
-      const alone = todo.length === 1 ? only?.image?.bytes : undefined;
+    preview({ todo: { restored, diff } }, { chosen }): Preview {
+      const [only] = restored;
+      const alone = restored.length === 1 ? only?.image?.bytes : undefined;
       return {
         title: `Undo ${chosen?.tool ?? ""} of ${(chosen?.paths ?? []).join(", ")}`,
         location: 0,
@@ -108,17 +117,33 @@ export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, readonly 
         originalContent: null,
         newContent: alone === undefined ? null : shownText(alone),
         risk: "medium",
-        changes: todo.map(changeOf),
+        changes: restored.map(changeOf),
       };
     },
-    async apply(_plan, { chosen }, call) {
+    async apply({ todo: { diff } }, { chosen }, call) {
       await call.past?.undo(chosen?.callId ?? "", call);
       return {
-        data: { undone: chosen?.callId ?? "", tool: chosen?.tool ?? "", paths: chosen?.paths ?? [] },
+        data: {
+          undone: chosen?.callId ?? "",
+          tool: chosen?.tool ?? "",
+          paths: chosen?.paths ?? [],
+          // A person may see what a model may not, such as a secret that was put back.
+          ...(all ? { diff } : {}),
+        },
       };
     },
-    render: ({ tool, paths }) => `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}`,
+    render: ({ tool, paths, diff = "" }) =>
+      `Undone: ${tool} of ${paths.map(escapeControls).join(", ")}${diff === "" ? "" : `\n${escapeLines(diff)}`}`,
   };
+}
+
+/** Control characters of a diff, but for its line ends and tabs, harmless to show. */
+function escapeLines(diff: string): string {
+  return diff
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split("\t").map(escapeControls).join("\t"))
+    .join("\n");
 }
 
 function changeOf({ path, image, from }: Restored): PreviewChange {

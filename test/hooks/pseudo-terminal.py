@@ -25,8 +25,9 @@ def step():
         if at < 0:
             return
         seen = at + len(steps[0]["wait"])
-        keys = steps.pop(0).get("send")
-        time.sleep(0.05)
+        done = steps.pop(0)
+        keys = done.get("send")
+        time.sleep(done.get("after", 0.05))
         if keys == "<close>":
             os.close(fd)
             return "closed"

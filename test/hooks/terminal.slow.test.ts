@@ -62,6 +62,34 @@ console.log("END");
 
 const write = (content: string, path = "f") => ["write_file", { path, content }] as const;
 
+describe.skipIf(!python)("the command at a real terminal (needs python3)", () => {
+  test("a question stands still while somebody thinks, and undo asks too", async () => {
+    const { root, base } = await temporary({ f: "a\nb\n" });
+    const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
+    const at = async (argv: readonly string[]): Promise<string> => {
+      const job = {
+        command: [process.execPath, main, ...argv, "--root", root, "--ask"],
+        env: { TERM: "xterm", NO_COLOR: "1", XDG_STATE_HOME: join(base, "state") },
+        unset: ["FORCE_COLOR"],
+        steps: [
+          { wait: "this? [", send: "?", after: 1.5 },
+          { wait: "this? [", send: "y" },
+        ],
+      };
+      const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify(job)]);
+      return (JSON.parse(stdout) as { output: string }).output;
+    };
+    const edited = await at(["edit", "f", "--old", "b", "--new", "B"]);
+    expect(edited).toContain("Write this? [y/");
+    expect(edited).not.toContain("working");
+    expect(await readFile(join(root, "f"), "utf8")).toBe("a\nB\n");
+    const undone = await at(["undo"]);
+    expect(undone).toContain("Undo edit_file of f");
+    expect(undone).toContain("-B\r\n+b");
+    expect(await readFile(join(root, "f"), "utf8")).toBe("a\nb\n");
+  });
+});
+
 describe.skipIf(!python)("002-70 at a real terminal (needs python3)", () => {
   test("the diff is shown, and y writes it", async () => {
     const { output, results, text } = await atTerminal(

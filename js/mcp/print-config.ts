@@ -1,0 +1,79 @@
+/** `filewright mcp --print-config CLIENT`: what to write into the configuration of a client. */
+import process from "node:process";
+import { resolve } from "node:path";
+import { type OptionTable, UsageError } from "../cli/parse.ts";
+import { nearest } from "../schema/nearest.ts";
+import { expandHome } from "./directories.ts";
+
+/** How a client is configured. */
+interface Client {
+  /** The file, for a person. */
+  readonly file: string;
+  /** The text to put there. */
+  render(command: string, args: readonly string[]): string;
+}
+
+const json = (value: object): string => JSON.stringify(value, null, 2);
+
+const mcpServers = (file: string, more: object = {}): Client => ({
+  file,
+  render: (command, args) => json({ mcpServers: { filewright: { ...more, command, args } } }),
+});
+
+/** The clients that are known, by the names that the flag takes. */
+export const CLIENTS: Readonly<Record<string, Client>> = {
+  "claude-desktop": mcpServers(
+    "macOS: ~/Library/Application Support/Claude/claude_desktop_config.json; Windows: %APPDATA%\\Claude\\claude_desktop_config.json",
+  ),
+  "claude-code": mcpServers(".mcp.json in the project", { type: "stdio" }),
+  cursor: mcpServers("~/.cursor/mcp.json, or .cursor/mcp.json in the project"),
+  vscode: {
+    file: ".vscode/mcp.json in the project",
+    render: (command, args) => json({ servers: { filewright: { type: "stdio", command, args } } }),
+  },
+  codex: {
+    file: "~/.codex/config.toml",
+    // A JSON string is a TOML string.
+    render: (command, args) =>
+      `[mcp_servers.filewright]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]`,
+  },
+  "gemini-cli": mcpServers("~/.gemini/settings.json, or .gemini/settings.json in the project"),
+  windsurf: mcpServers("~/.codeium/windsurf/mcp_config.json"),
+  zed: {
+    file: "~/.config/zed/settings.json",
+    render: (command, args) => json({ context_servers: { filewright: { source: "custom", command, args } } }),
+  },
+};
+
+/** Options whose values are paths: a client starts the server in a directory of its own. */
+const PATHS: ReadonlySet<string> = new Set(["config", "rules", "audit", "state-dir", "read-only-root"]);
+
+/** The text for a client, and where it belongs. @throws UsageError for a client that is not known */
+export function configFor(
+  client: string,
+  dirs: readonly string[],
+  flags: Readonly<Record<string, unknown>>,
+  options: OptionTable,
+): { readonly file: string; readonly text: string } {
+  const names = Object.keys(CLIENTS);
+  const known = Object.hasOwn(CLIENTS, client) ? CLIENTS[client] : undefined;
+  if (known === undefined) {
+    const close = nearest(client, names);
+    throw new UsageError(
+      `--print-config takes one of ${names.join(", ")}${close === undefined ? "" : `; did you mean ${close}?`}`,
+    );
+  }
+  const absolute = (path: string): string => resolve(expandHome(path));
+  const more = Object.keys(options).flatMap((name) => {
+    const given = flags[name];
+    if (given === undefined || name === "print-config") return [];
+    if (given === true) return [`--${name}`];
+    return ([given].flat() as string[]).flatMap((one) => [
+      `--${name}=${PATHS.has(name) ? absolute(one) : one}`,
+    ]);
+  });
+  const args = ["-y", "filewright", "mcp", ...dirs.map(absolute), ...more];
+  // Windows starts programs that are scripts through its shell alone.
+  const [command, before] = process.platform === "win32" ? ["cmd", ["/c", "npx"]] : ["npx", []];
+  return { file: known.file, text: known.render(command, [...before, ...args]) };
+}
