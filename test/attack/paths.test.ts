@@ -114,9 +114,11 @@ const ROWS: readonly Row[] = [
     n: 16,
     title: "nothing stands for a home directory, or for a variable",
     steps: [
-      ["read_file", { path: "~/.bashrc" }, "NOT_FOUND"],
+      ["read_file", { path: "~/.bashrc" }, "INVALID_ARGUMENT"],
       ["read_file", { path: "$HOME/x" }, "NOT_FOUND"],
-      ["write_file", { path: "~/x", content: "here" }, "OK"],
+      ["write_file", { path: "~/x", content: "there" }, "INVALID_ARGUMENT"],
+      ["write_file", { path: "./~/x", content: "here" }, "OK"],
+      ["read_file", { path: "~/x" }, "OK"],
     ],
     after: (world) => expect(world.text("~/x")).toBe("here"),
   },

@@ -136,7 +136,7 @@ describe.each(KINDS)("the tools on %s", (kind) => {
     ["links in a ring", "read_file", { path: "ring" }, "LOOP", "ring"],
     ["a long name", "write_file", { path: "n".repeat(300), content: "" }, "NAME_TOO_LONG", "nnn"],
     ["a full directory", "delete", { path: "d" }, "NOT_EMPTY", "recursive"],
-    ["a taken destination", "copy", { source: "d", destination: "e" }, "ALREADY_EXISTS", "overwrite"],
+    ["a taken destination", "copy", { source: "d", destination: "e" }, "ALREADY_EXISTS", "'e/d'"],
   ];
   test.each(failures)("000-34 %s: its own code, the path, a remedy", async (_, tool, args, code, remedy) => {
     const { ws } = await place(kind, { "d/alpha.txt": "x", "e/b": "", ring: { link: "ring" } });

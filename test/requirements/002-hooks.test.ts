@@ -181,7 +181,7 @@ describe.each(KINDS)("hooks on %s", (kind) => {
     ];
     const plain = await place(kind, { a: "1" });
     const helped = await place(kind, { a: "1" }, { hooks });
-    expect((await plain.ws.call("read_file", { path: "`a`" })).error?.code).toBe("NOT_FOUND");
+    expect((await plain.ws.call("read_file", { path: "`a`" })).error?.code).toBe("INVALID_ARGUMENT");
     expect((await helped.ws.call("read_file", { path: "`a`" })).ok).toBe(true);
     expect((await helped.ws.call("write_file", { path: "a", content: "<<<<<<< x" })).text).toBe(
       "resolve the conflict first",

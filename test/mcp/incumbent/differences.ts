@@ -181,8 +181,8 @@ export const DIFFERENCES: readonly Difference[] = [
     run: async ({ validatePath }, at) =>
       validatePath("~/x").then(at.short, (error: unknown) => refusal(Promise.reject(error))),
     gives: DENIED,
-    ours: "allowed/~/x",
-    why: "`~` is a shell's word: the command's arguments know it, in the path of a tool it is a name",
+    ours: "Invalid argument 'path'",
+    why: "`~` is not expanded: the answer names the path that works",
   },
   {
     of: "lib validatePath",
