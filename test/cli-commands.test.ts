@@ -98,7 +98,7 @@ test("a session of changes, taken back at the end", async () => {
   said(["batch", "-"], JSON.stringify(steps));
   expect(await readFile(join(root, "y"), "utf8")).toBe("1");
   expect(said(["access"])).toContain(root);
-  expect(run(["write", "y", "--content", "2", "--no-overwrite"]).status).toBe(1);
+  expect(run(["write", "y", "--content", "2", "--no-overwrite"]).status).toBe(2);
   expect(run(["write", "y", "text"]).err).toContain("--content takes text");
 });
 
@@ -218,7 +218,7 @@ test("approve lists what waits at a server, and answers", async () => {
     run(["approve", "all", "--refuse", "--reason", "not today", ...at], "", env);
     expect((await refusedCall).result).toMatchObject({ isError: true });
     expect((await refusedCall).result.content[0]?.text).toContain("not today");
-    expect(run(["approve", "ffff", ...at], "", env).status).toBe(1);
+    expect(run(["approve", "ffff", ...at], "", env).status).toBe(2);
     expect(run(["approve", ...at], "", { FILEWRIGHT_TOKEN: "another-token-of-no-use" }).err).toContain(
       "token",
     );

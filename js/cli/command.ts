@@ -12,7 +12,12 @@ export interface ToolCall {
 export interface Report {
   readonly text: string;
   readonly data: unknown;
+  /** Nothing was there to work on: the text goes to standard error, and the status is 1. */
+  readonly nothing?: true;
 }
+
+/** What a search came to; `unknown`: it ended early and had found nothing until then. */
+export type Outcome = "found" | "nothing" | "unknown";
 
 /** One option in the help. */
 export type OptionHelp = readonly [flags: string, what: string];
@@ -31,6 +36,8 @@ export interface Command {
   readonly takes: readonly [least: number, most: number];
   /** The call; absent for the commands that are none. @throws UsageError */
   readonly toCall?: (parsed: Parsed) => ToolCall | Promise<ToolCall>;
+  /** What the data of a search means for the exit status; a command without it always finds. */
+  readonly outcome?: (data: unknown) => Outcome;
   /** What it does without a workspace; gives the exit status. */
   readonly run?: (parsed: Parsed) => Promise<number>;
   /** It tells of this machine, and touches no file of the workspace. */

@@ -9,6 +9,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError, openWorkspace, type ToolResult, type Workspace } from "../index.node.ts";
+import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printError, styled } from "./output.ts";
 
 /** Lines shown of each answer. */
@@ -21,7 +22,7 @@ export async function demo(directory: string): Promise<number> {
   const root = await realpath(directory).catch(() => undefined);
   if (root === undefined) {
     printError(`filewright: '${directory}' does not exist`);
-    return 1;
+    return EXIT.error;
   }
   const scratch = await realpath(await mkdtemp(join(tmpdir(), "filewright-demo-")));
   const started = performance.now();
@@ -41,11 +42,11 @@ export async function demo(directory: string): Promise<number> {
       `${calls} calls in ${(performance.now() - started).toFixed(0)} ms. Engine: ${engine.kind}${engine.reason === undefined ? "" : ` (${engine.reason})`}. ` +
         `Confinement: ${confinement === "native" ? `beneath pinned descriptors (${resolver?.resolver})` : "checked paths"}; kernel sandbox: ${sandbox.fs}.`,
     );
-    return worked ? 0 : 1;
+    return worked ? EXIT.ok : EXIT.error;
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     printError(`filewright: ${error.message}`);
-    return 1;
+    return EXIT.error;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

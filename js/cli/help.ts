@@ -1,6 +1,7 @@
 /** Help that teaches: what it is for, how it is used, what to try. */
 import type { Command } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
+import { EXIT_HELP } from "./exit-status.ts";
 
 const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--root DIR", "the workspace; nothing outside it is touched (default: .)"],
@@ -37,7 +38,7 @@ export function overview(): string {
       ["filewright COMMAND --help", "how a command is used, with examples"],
     ]),
     "",
-    "Exit status: 0 it worked, 1 the tool refused or failed, 2 the command line makes no sense.",
+    `Exit status: ${EXIT_HELP}`,
   ].join("\n");
 }
 
@@ -55,6 +56,7 @@ export function commandHelp(command: Command): string {
     "",
     "Examples:",
     ...command.examples.map(([line, what]) => `  ${line}\n      ${what}`),
+    ...(command.outcome === undefined ? [] : ["", `Exit status: ${EXIT_HELP}`]),
   ].join("\n");
 }
 

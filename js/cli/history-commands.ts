@@ -63,6 +63,8 @@ export const HISTORY_COMMANDS: readonly Command[] = [
       if (result.ok)
         return { text: result.text, data: { ...(result.data as object), callId: result.meta.call_id } };
       const { code, message, ...more } = result.error;
+      if (code === "NOT_FOUND" && positionals[0] === undefined)
+        return { text: message, data: { undone: null, paths: [] }, nothing: true };
       throw makeError(code, message, { ...more, complete: true });
     },
   },

@@ -2,9 +2,8 @@
 /**
  * The `filewright` command: the tools from a shell, for people and for scripts.
  *
- * Exit status: 0 it worked, 1 the tool refused or failed, 2 the command line
- * makes no sense. Only what a command needs is loaded: a server that a client
- * starts must not wait for the rest.
+ * Only what a command needs is loaded: a server that a client starts must not
+ * wait for the rest.
  */
 import process from "node:process";
 import { stayLean } from "../mcp/lean.ts";

@@ -1,6 +1,7 @@
 /** What reaches the terminal: text as it is, colour only where somebody looks, broken pipes survived. */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
+import type { Outcome } from "./command.ts";
 
 /** A reader that has enough (`| head`) ends the program quietly. */
 export function surviveBrokenPipes(): void {
@@ -65,9 +66,16 @@ export function printJsonLines(value: unknown): void {
   print(JSON.stringify({ end: true, ...rest }));
 }
 
+/** A sentence to standard error that is no complaint. */
+export function printNote(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
 /** A result: its text to standard output, or its failure to standard error. */
-export function printResult(tool: string, result: ToolResult): void {
+export function printResult(tool: string, result: ToolResult, outcome: Outcome): void {
   if (!result.ok) printError(result.text);
+  // A script that reads the results gets none: the sentence about that is for people.
+  else if (outcome !== "found") printNote(result.text);
   else print(DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text);
 }
 

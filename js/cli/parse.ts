@@ -11,7 +11,7 @@ export interface Parsed {
   readonly positionals: readonly string[];
 }
 
-/** A command line that makes no sense; exit status 2. */
+/** A command line that makes no sense. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

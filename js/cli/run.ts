@@ -12,7 +12,16 @@ import { type Command, GLOBAL_OPTIONS } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
-import { colourDiff, print, printJson, printJsonLines, printResult } from "./output.ts";
+import { EXIT } from "./exit-status.ts";
+import {
+  colourDiff,
+  print,
+  printError,
+  printJson,
+  printJsonLines,
+  printNote,
+  printResult,
+} from "./output.ts";
 import { type OptionTable, parse, type Parsed, UsageError } from "./parse.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { tableOf } from "./table.ts";
@@ -22,7 +31,7 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
   switch (name) {
     case undefined:
       print(overview());
-      return 2;
+      return EXIT.error;
     case "-h":
     case "--help":
       print(overview());
@@ -82,11 +91,12 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
   if (recovered !== undefined) process.stderr.write(`filewright: ${recovered}\n`);
   try {
     if (command.report !== undefined) {
-      const { text, data } = await command.report(ws, parsed);
+      const { text, data, nothing } = await command.report(ws, parsed);
       if (lines) printJsonLines(data);
       else if (json) printJson(data);
+      else if (nothing === true) printNote(text);
       else print(command.name === "undo" ? colourDiff(text) : text);
-      return 0;
+      return nothing === true ? EXIT.nothing : EXIT.ok;
     }
     if (call === undefined) {
       const tools = ws.tools.map(({ execute: _, ...tool }) => tool);
@@ -103,10 +113,14 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
       ...(progress.onProgress === undefined ? {} : { onProgress: progress.onProgress }),
     });
     progress.end();
-    if (lines) printJsonLines(result.ok ? result.data : result);
+    const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
+    if (parsed.values["quiet"] === true) {
+      if (!result.ok) printError(result.text);
+    } else if (lines) printJsonLines(result.ok ? result.data : result);
     else if (json) printJson(result);
-    else printResult(call.tool, result);
-    return result.ok ? 0 : 1;
+    else printResult(call.tool, result, outcome);
+    if (!result.ok && stop.signal.aborted) return EXIT.interrupted;
+    return outcome === "found" ? EXIT.ok : outcome === "nothing" ? EXIT.nothing : EXIT.error;
   } finally {
     await ws.close();
   }

@@ -1,6 +1,26 @@
 /** The commands that look around: grep, glob, find, ls. */
-import { type Command, flag, negated, set, value, values } from "./command.ts";
-import { many, whole } from "./parse.ts";
+import { type Command, flag, negated, type OptionHelp, type Outcome, set, value, values } from "./command.ts";
+import { many, type Parsed, whole } from "./parse.ts";
+
+/** The exit status of a search that counts: none may mean that it ended too early. */
+function outcomeOf(data: unknown): Outcome {
+  const facts = data as {
+    readonly total?: number;
+    readonly total_matches?: number;
+    readonly complete?: boolean;
+  };
+  if ((facts.total_matches ?? facts.total ?? 0) > 0) return "found";
+  return facts.complete === false ? "unknown" : "nothing";
+}
+
+/** With `--quiet` one result is enough. */
+const limitOf = (given: Parsed["values"]): number | undefined =>
+  given["quiet"] === true ? 1 : whole(given["limit"], "limit");
+
+const QUIET_HELP: OptionHelp = [
+  "-q, --quiet",
+  "print nothing: the exit status says whether there is a match",
+];
 
 /** grep, glob, find and ls. */
 export const SEARCH_COMMANDS: readonly Command[] = [
@@ -28,6 +48,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       limit: { ...value, short: "m" },
       "no-ignore": flag,
       "no-hidden": flag,
+      quiet: { ...flag, short: "q" },
     },
     help: [
       ["-i, --ignore-case", "letter case does not count"],
@@ -44,12 +65,14 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["--rank path|definitions|recent", "which results come first (path)"],
       ["-m, --limit N", "at most so many results (200)"],
       ["--no-ignore, --no-hidden", "search ignored files; skip dot files"],
+      QUIET_HELP,
     ],
     examples: [
       ["filewright grep 'fn \\w+' src", "a regular expression below src"],
       ["filewright grep -F 'a.b(c)' -g '*.ts' -C 2", "plain text, in TypeScript files, with context"],
     ],
     takes: [1, 2],
+    outcome: outcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "grep",
       args: set({
@@ -68,7 +91,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         file_types: many(given["type"]),
         output: given["files"] === true ? "files" : given["count"] === true ? "count" : undefined,
         rank: given["rank"],
-        max_results: whole(given["limit"], "limit"),
+        max_results: limitOf(given),
         respect_ignore: negated(given, "no-ignore"),
         hidden: negated(given, "no-hidden"),
       }),
@@ -89,6 +112,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       "ignore-case": { ...flag, short: "i" },
       "no-ignore": flag,
       "no-hidden": flag,
+      quiet: { ...flag, short: "q" },
     },
     help: [
       ["--path DIR", "where to look"],
@@ -98,12 +122,14 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["--limit N", "at most so many (1000)"],
       ["-i, --ignore-case", "letter case does not count"],
       ["--no-ignore, --no-hidden", "show ignored files; skip dot files"],
+      QUIET_HELP,
     ],
     examples: [
       ["filewright glob '*.ts'", "at any depth"],
       ["filewright glob 'src/*.{js,ts}' --sort recent", "the latest first"],
     ],
     takes: [1, 1000],
+    outcome: outcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "glob",
       args: set({
@@ -112,7 +138,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
         exclude: many(given["exclude"]),
         type: given["type"],
         sort: given["sort"],
-        limit: whole(given["limit"], "limit"),
+        limit: limitOf(given),
         case_sensitive: negated(given, "ignore-case"),
         respect_ignore: negated(given, "no-ignore"),
         hidden: negated(given, "no-hidden"),
@@ -135,6 +161,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["filewright find hub.c drivers --recent", "below a directory, the latest first"],
     ],
     takes: [1, 2],
+    outcome: outcomeOf,
     toCall: ({ positionals, values: given }) => ({
       tool: "find_files",
       args: set({

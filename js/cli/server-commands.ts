@@ -4,6 +4,7 @@ import { DEFAULT_GRACE_S, MCP_OPTIONS, OUR_DEFAULTS, SERVER_OPTIONS, serveOption
 import { stderrLog } from "../mcp/log.ts";
 import { DEFAULT_PORT, startServing } from "../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values } from "./command.ts";
+import { EXIT } from "./exit-status.ts";
 import { many, type OptionTable, type Parsed, UsageError, whole } from "./parse.ts";
 
 /** What the options that servers and commands share mean. */
@@ -148,7 +149,7 @@ async function serve({ positionals, values: given }: Parsed): Promise<number> {
     },
     stderrLog(options.logLevel),
   );
-  if (served === undefined) return 1;
+  if (served === undefined) return EXIT.error;
   // A second signal ends the process at once.
   await new Promise<void>((resolve) => {
     process.once("SIGINT", () => resolve()).once("SIGTERM", () => resolve());

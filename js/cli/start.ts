@@ -1,6 +1,7 @@
 /** Runs the command, and says what went wrong in words and as an exit status. */
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
+import { EXIT } from "./exit-status.ts";
 import { printError, surviveBrokenPipes } from "./output.ts";
 import { UsageError } from "./parse.ts";
 import { main } from "./run.ts";
@@ -13,14 +14,14 @@ export async function start(argv: readonly string[]): Promise<void> {
   } catch (error) {
     if (error instanceof UsageError) {
       printError(`filewright: ${error.message}`);
-      process.exitCode = 2;
+      process.exitCode = EXIT.error;
     } else if (error instanceof FilewrightError) {
       printError(`filewright: ${error.message}`);
-      process.exitCode = 1;
+      process.exitCode = EXIT.error;
     } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
       // Of the system, such as a port that is taken: its words say it, a stack would not.
       printError(`filewright: ${error.message}`);
-      process.exitCode = 1;
+      process.exitCode = EXIT.error;
     } else throw error;
   }
 }

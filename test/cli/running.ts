@@ -1,0 +1,75 @@
+/** Runs the built command, with pipes or at a pseudo-terminal. */
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const main = fileURLToPath(new URL("../../dist/bin/filewright.js", import.meta.url));
+const driver = fileURLToPath(new URL("../hooks/pseudo-terminal.py", import.meta.url));
+
+/** Whether this machine can make pseudo-terminals. */
+export const hasTerminal =
+  spawnSync("python3", ["-c", "import pty, os; os.waitstatus_to_exitcode"]).status === 0;
+
+/** What a run printed, and how it ended. */
+export interface Ran {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A directory with files, and the command in it. */
+export interface Place {
+  readonly root: string;
+  run(args: readonly string[], input?: string, env?: Record<string, string>): Promise<Ran>;
+  /** At a terminal of 100 columns; gives what was drawn. */
+  draw(
+    args: readonly string[],
+    options?: { env?: Record<string, string>; rows?: number; steps?: readonly object[] },
+  ): Promise<{ readonly output: string; readonly status: number }>;
+  remove(): Promise<void>;
+}
+
+/** Makes a directory with these files. */
+export async function place(files: Readonly<Record<string, string>>): Promise<Place> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), "filewright-cli-")));
+  const root = join(base, "ws");
+  await mkdir(root);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), content);
+  }
+  const { NO_COLOR: _, FORCE_COLOR: __, PAGER: ___, ...rest } = process.env;
+  const baseEnv = { ...rest, XDG_STATE_HOME: join(base, "state") };
+  return {
+    root,
+    async run(args, input = "", env = {}) {
+      const child = spawn(process.execPath, [main, ...args], { cwd: root, env: { ...baseEnv, ...env } });
+      let [out, err] = ["", ""];
+      child.stdout.on("data", (data) => {
+        out += data;
+      });
+      child.stderr.on("data", (data) => {
+        err += data;
+      });
+      child.stdin.end(input);
+      const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+      return { status, out, err };
+    },
+    async draw(args, { env = {}, rows = 40, steps = [] } = {}) {
+      const job = {
+        command: [process.execPath, main, ...args],
+        env: { TERM: "xterm", XDG_STATE_HOME: join(base, "state"), ...env },
+        unset: ["NO_COLOR", "FORCE_COLOR", "PAGER", "LESS"].filter((name) => !(name in env)),
+        steps,
+        rows,
+      };
+      const { stdout } = await promisify(execFile)("python3", [driver, JSON.stringify(job)], { cwd: root });
+      const { output, status } = JSON.parse(stdout) as { output: string; status: number };
+      return { output: output.replaceAll("\r\n", "\n"), status };
+    },
+    remove: () => rm(base, { recursive: true, force: true }),
+  };
+}
