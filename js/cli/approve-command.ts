@@ -7,8 +7,9 @@ import { printable, questionLines } from "../hooks/question.ts";
 import { DEFAULT_PORT } from "../mcp/serve.ts";
 import { checkToken, readToken, tokenFileOf } from "../mcp/token-file.ts";
 import { type Command, flag, value } from "./command.ts";
-import { colourDiff, print, printJson, styled } from "./output.ts";
+import { colourDiff, print, printJson } from "./output.ts";
 import { type Parsed, UsageError } from "./parse.ts";
+import { styled } from "./person/style.ts";
 
 /** The command. */
 export const APPROVE_COMMAND: Command = {

@@ -1,6 +1,6 @@
 /** What a command is: data from which its help, its parsing and its tool call come. */
 import type { Workspace } from "../workspace/index.ts";
-import { type OptionTable, type Parsed, UsageError } from "./parse.ts";
+import { type Aliases, type OptionTable, type Parsed, UsageError } from "./parse.ts";
 
 /** A tool call. */
 export interface ToolCall {
@@ -46,6 +46,10 @@ export interface Command {
   readonly own?: true;
   /** Whether what it does with the workspace is a change, about which `--ask` asks. */
   readonly asks?: true;
+  /** Its results may be longer than the screen: on a terminal they go to a pager. */
+  readonly pages?: true;
+  /** It prints what a model would be given, also on a terminal. */
+  readonly speaksToModels?: true;
   /** What it does with the workspace instead of a call. */
   readonly report?: (ws: Workspace, parsed: Parsed) => Promise<Report>;
 }
@@ -89,5 +93,10 @@ export const GLOBAL_OPTIONS: OptionTable = {
   json: { type: "boolean" },
   jsonl: { type: "boolean" },
   yes: { type: "boolean" },
+  color: { type: "string" },
+  "no-pager": { type: "boolean" },
   help: { type: "boolean", short: "h" },
 };
+
+/** Other spellings of options that every command has. */
+export const GLOBAL_ALIASES: Aliases = { colour: "color" };

@@ -62,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
       [`filewright call stat --args '{"path":"package.json"}'`, "the facts about a file"],
       ["filewright call write_file --args - < args.json", "arguments from a file"],
     ],
+    speaksToModels: true,
     takes: [1, 1],
     async toCall({ positionals, values: given }) {
       const text =

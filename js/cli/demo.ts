@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError, openWorkspace, type ToolResult, type Workspace } from "../index.node.ts";
 import { EXIT } from "./exit-status.ts";
-import { colourDiff, print, printError, styled } from "./output.ts";
+import { colourDiff, print, printError } from "./output.ts";
+import { styled } from "./person/style.ts";
 
 /** Lines shown of each answer. */
 const SHOWN_LINES = 8;

@@ -21,6 +21,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       ["filewright read src/main.ts", "from the beginning"],
       ["filewright read server.log --start=-50", "the last 50 lines"],
     ],
+    pages: true,
     takes: [1, 1],
     toCall: ({ positionals, values: given }) => ({
       tool: "read_file",
@@ -135,6 +136,7 @@ export const FILE_COMMANDS: readonly Command[] = [
       ["filewright diff old.ts new.ts", "two files"],
       ["git show HEAD:a.ts | filewright diff a.ts -", "a file and standard input"],
     ],
+    pages: true,
     takes: [2, 2],
     async toCall({ positionals: [a, b], values: given }) {
       const second = b === "-" ? { content_b: await readStdin() } : { b };

@@ -15,6 +15,8 @@ const GLOBAL_HELP: readonly (readonly [string, string])[] = [
   ["--yes", "take / or the home directory as the workspace, if it is really meant"],
   ["--json", "print the whole result as JSON"],
   ["--jsonl", "print each item of the result as a line of JSON"],
+  ["--color auto|always|never", "colours, and on a pipe the form for people (auto: on a terminal)"],
+  ["--no-pager", "print what is longer than the screen at once"],
   ["-h, --help", "this text"],
 ];
 

@@ -1,7 +1,7 @@
 /** What reaches the terminal: text as it is, colour only where somebody looks, broken pipes survived. */
 import process from "node:process";
 import type { ToolResult } from "../workspace/index.ts";
-import type { Outcome } from "./command.ts";
+import { colours, styled } from "./person/style.ts";
 
 /** A reader that has enough (`| head`) ends the program quietly. */
 export function surviveBrokenPipes(): void {
@@ -11,24 +11,6 @@ export function surviveBrokenPipes(): void {
       throw error;
     });
   }
-}
-
-/** The styles used, by what they mean. */
-const STYLES = { bad: "31", good: "32", place: "36", faint: "2", strong: "1" } as const;
-
-/** Whether a stream gets colour: a terminal, and nobody said NO_COLOR. */
-export function colours(stream: NodeJS.WriteStream): boolean {
-  if ((process.env["NO_COLOR"] ?? "") !== "") return false;
-  return stream.isTTY === true && process.env["TERM"] !== "dumb";
-}
-
-/** The text in a style, where standard output has colour. */
-export function styled(
-  style: keyof typeof STYLES,
-  text: string,
-  stream: NodeJS.WriteStream = process.stdout,
-): string {
-  return colours(stream) ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text;
 }
 
 /** A line or more to standard output. */
@@ -71,12 +53,9 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** A result: its text to standard output, or its failure to standard error. */
-export function printResult(tool: string, result: ToolResult, outcome: Outcome): void {
-  if (!result.ok) printError(result.text);
-  // A script that reads the results gets none: the sentence about that is for people.
-  else if (outcome !== "found") printNote(result.text);
-  else print(DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text);
+/** The text of a result, with the colours of a diff where it may hold one. */
+export function textOf(tool: string, result: ToolResult): string {
+  return DIFFS.has(tool) ? colourDiff(patchText(tool, result)) : result.text;
 }
 
 /** The text of a result; of a comparison the diff itself, which has the line ends of the files, as `git apply` needs. */

@@ -32,6 +32,7 @@ const NAMES: readonly string[] = [
   "url",
   "config",
   "print-config",
+  "color",
   "rules",
   "audit",
   "agent",
@@ -39,15 +40,29 @@ const NAMES: readonly string[] = [
   "read-only-root",
 ];
 
-/** Takes a command line apart. @throws UsageError */
-export function parse(argv: readonly string[], options: OptionTable): Parsed {
+/** Other spellings of options, and the option that each means. */
+export type Aliases = Readonly<Record<string, string>>;
+
+/** Takes a command line apart; an alias is read as the option that it means. @throws UsageError */
+export function parse(argv: readonly string[], options: OptionTable, aliases: Aliases = {}): Parsed {
+  const spelt = Object.entries(aliases).map(([alias, name]) => {
+    const { short: _, ...option } = options[name] ?? { type: "string" as const };
+    return [alias, option] as const;
+  });
   try {
-    const { values, positionals } = parseArgs({
+    const { values: given, positionals } = parseArgs({
       args: [...argv],
-      options,
+      options: { ...options, ...Object.fromEntries(spelt) },
       allowPositionals: true,
       strict: true,
     });
+    const values: Record<string, string | boolean | (string | boolean)[] | undefined> = { ...given };
+    for (const [alias, name] of Object.entries(aliases)) {
+      const value = values[alias];
+      if (value === undefined) continue;
+      values[name] = Array.isArray(value) ? [...[values[name] ?? []].flat(), ...value] : value;
+      delete values[alias];
+    }
     for (const name of NAMES) {
       if ([values[name]].flat().includes("")) throw new UsageError(`--${name} must not be empty`);
     }

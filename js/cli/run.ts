@@ -3,26 +3,20 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { auditFile, openWorkspace, terminalApprover, type WorkspaceOptions } from "../index.node.ts";
 import { packageVersion } from "../mcp/command.ts";
-import { type ServedRoot, settingsOf } from "../mcp/settings.ts";
+import { type ServedRoot, type SettingFlags, settingsOf } from "../mcp/settings.ts";
 import { assertRoot } from "./input.ts";
 import type { Approver } from "../hooks/approver.ts";
 import type { PresetName } from "../presets/index.ts";
 import { describeRecovery } from "../workspace/recovery-text.ts";
-import { type Command, GLOBAL_OPTIONS } from "./command.ts";
+import { type Command, GLOBAL_ALIASES, GLOBAL_OPTIONS } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { EXIT } from "./exit-status.ts";
-import {
-  colourDiff,
-  print,
-  printError,
-  printJson,
-  printJsonLines,
-  printNote,
-  printResult,
-} from "./output.ts";
+import { colourDiff, print, printJson, printJsonLines, printNote } from "./output.ts";
 import { type OptionTable, parse, type Parsed, UsageError } from "./parse.ts";
+import { formOf } from "./person/form.ts";
+import { show } from "./show.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { tableOf } from "./table.ts";
 
@@ -50,7 +44,8 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
-  const parsed = parse(argv, { ...command.options, ...(command.own === true ? help : GLOBAL_OPTIONS) });
+  const options = { ...command.options, ...(command.own === true ? help : GLOBAL_OPTIONS) };
+  const parsed = parse(argv, options, command.own === true ? {} : GLOBAL_ALIASES);
   if (parsed.values["help"] === true) {
     print(commandHelp(command));
     return 0;
@@ -62,14 +57,18 @@ async function run(command: Command, argv: readonly string[]): Promise<number> {
       `too many arguments, from '${parsed.positionals[most]}' on; usage: ${command.usage}`,
     );
   }
-  if (command.run !== undefined) return command.run(parsed);
+  if (command.run !== undefined) {
+    formOf(parsed);
+    return command.run(parsed);
+  }
   return callTool(command, parsed);
 }
 
 async function callTool(command: Command, parsed: Parsed): Promise<number> {
+  const form = formOf(parsed);
   const json = parsed.values["json"] === true;
   const lines = parsed.values["jsonl"] === true;
-  const { workspace, roots, server } = settingsOf(parsed.values);
+  const { workspace, roots, server } = settingsOf(settingFlags(parsed));
   const where = wanted(parsed, roots);
   if (command.aboutMachine !== true) for (const { path } of where) assertRoot(path, parsed);
   const call = await command.toCall?.(parsed);
@@ -113,17 +112,17 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
       ...(progress.onProgress === undefined ? {} : { onProgress: progress.onProgress }),
     });
     progress.end();
-    const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
-    if (parsed.values["quiet"] === true) {
-      if (!result.ok) printError(result.text);
-    } else if (lines) printJsonLines(result.ok ? result.data : result);
-    else if (json) printJson(result);
-    else printResult(call.tool, result, outcome);
-    if (!result.ok && stop.signal.aborted) return EXIT.interrupted;
-    return outcome === "found" ? EXIT.ok : outcome === "nothing" ? EXIT.nothing : EXIT.error;
+    const status = await show(command, call, result, parsed, form);
+    return !result.ok && stop.signal.aborted ? EXIT.interrupted : status;
   } finally {
     await ws.close();
   }
+}
+
+/** The settings that commands take; `--limit` of a command is how much it shows, and no limit of the workspace. */
+function settingFlags({ values }: Parsed): SettingFlags {
+  const { config, rules, agent } = values;
+  return { config, rules, agent };
 }
 
 /** The directories to work in: the command line's, else those of the config file, else the current one. */

@@ -49,6 +49,8 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       "no-ignore": flag,
       "no-hidden": flag,
       quiet: { ...flag, short: "q" },
+      heading: flag,
+      "no-heading": flag,
     },
     help: [
       ["-i, --ignore-case", "letter case does not count"],
@@ -66,6 +68,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["-m, --limit N", "at most so many results (200)"],
       ["--no-ignore, --no-hidden", "search ignored files; skip dot files"],
       QUIET_HELP,
+      ["--heading, --no-heading", "matches below the names of their files (on a terminal), or behind them"],
     ],
     examples: [
       ["filewright grep 'fn \\w+' src", "a regular expression below src"],
@@ -73,6 +76,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     ],
     takes: [1, 2],
     outcome: outcomeOf,
+    pages: true,
     toCall: ({ positionals, values: given }) => ({
       tool: "grep",
       args: set({

@@ -74,6 +74,15 @@ describe("--quiet says by its status alone whether there is something", () => {
   });
 });
 
+test.each<[readonly string[], string]>([
+  [["grep", "two", "-m", "1"], "a.txt:2:two\n"],
+  [["glob", "*.txt", "--limit", "1"], "a.txt\n"],
+  [["ls", "--limit", "1"], "[FILE] a.txt\n"],
+  [["history", "--limit", "1"], "Nothing to undo.\n"],
+])("--limit of %j is how much it shows", async (args, out) => {
+  expect(await at.run(args)).toMatchObject({ status: 0, out: expect.stringContaining(out), err: "" });
+});
+
 test("help and the manual name the statuses", async () => {
   for (const args of [["--help"], ["grep", "--help"]])
     expect((await at.run(args)).out).toMatch(/Exit status:? .*1 .*nothing was found.*2 /su);

@@ -1,0 +1,34 @@
+/** Prints the result of a call in the form that the command line wants, and gives the exit status. */
+import type { ToolResult } from "../workspace/index.ts";
+import type { Command, ToolCall } from "./command.ts";
+import { EXIT } from "./exit-status.ts";
+import { print, printError, printJson, printJsonLines, printNote, textOf } from "./output.ts";
+import type { Parsed } from "./parse.ts";
+import type { Form } from "./person/form.ts";
+import { page } from "./person/pager.ts";
+import { personalText } from "./person/view.ts";
+
+/** Prints the result; gives the exit status. */
+export async function show(
+  command: Command,
+  call: ToolCall,
+  result: ToolResult,
+  { values }: Parsed,
+  form: Form,
+): Promise<number> {
+  const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
+  if (values["quiet"] === true) {
+    if (!result.ok) printError(result.text);
+  } else if (values["jsonl"] === true) printJsonLines(result.ok ? result.data : result);
+  else if (values["json"] === true) printJson(result);
+  else if (!result.ok) printError(result.text);
+  // A script that reads the results gets none: the sentence about that is for people.
+  else if (outcome !== "found") printNote(result.text);
+  else {
+    const text =
+      (form.person && command.speaksToModels !== true ? personalText(call, result, form) : undefined) ??
+      textOf(call.tool, result);
+    if (!(form.pager && command.pages === true && (await page(text)))) print(text);
+  }
+  return outcome === "found" ? EXIT.ok : outcome === "nothing" ? EXIT.nothing : EXIT.error;
+}

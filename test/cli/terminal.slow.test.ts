@@ -1,0 +1,50 @@
+/** At a real pseudo-terminal: the form for people without any option, and the pager. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasTerminal, type Place, place } from "./running.ts";
+
+let at: Place;
+beforeAll(async () => {
+  at = await place({
+    "a.txt": "one\ntwo one\n",
+    "long.txt": Array.from({ length: 60 }, (_, n) => `line ${n + 1}\n`).join(""),
+  });
+  // A pager that is told apart from plain output: it names itself and counts.
+  await writeFile(join(at.root, "pager.sh"), 'echo "PAGED $(wc -l)"\n');
+});
+afterAll(() => at.remove());
+
+describe.skipIf(!hasTerminal)("at a terminal", () => {
+  test("grep and ls are laid out for a person", async () => {
+    const grep = await at.draw(["grep", "one", "a.txt"]);
+    expect(grep.output).toContain("\u001b[35ma.txt\u001b[39m\n\u001b[32m1\u001b[39m:\u001b[1m\u001b[31mone");
+    expect((await at.draw(["grep", "one", "a.txt"], { env: { NO_COLOR: "1" } })).output).toBe(
+      "a.txt\n1:one\n2:two one\n",
+    );
+    expect((await at.draw(["ls"], { env: { NO_COLOR: "1" } })).output).toMatch(
+      /^file {6}12 {2}[-\d]+ [:\d]+ {2}a\.txt$/mu,
+    );
+  });
+
+  const PAGER = "sh pager.sh";
+  test.each<[string, readonly string[], string]>([
+    ["read", ["read", "long.txt"], "PAGED 60\n"],
+    ["grep", ["grep", "line", "long.txt"], "PAGED 61\n"],
+    ["diff", ["diff", "a.txt", "long.txt"], "PAGED 65\n"],
+  ])("%s is paged where it is longer than the screen", async (_, args, drawn) => {
+    expect((await at.draw(args, { env: { PAGER } })).output).toBe(drawn);
+  });
+
+  test.each<[string, readonly string[], Record<string, string>, number]>([
+    ["with --no-pager", ["--no-pager"], { PAGER }, 40],
+    ["on a large screen", [], { PAGER }, 100],
+    ["with an empty PAGER", [], { PAGER: "" }, 40],
+    ["where there is no such pager", [], { PAGER: "no-such-pager-here" }, 40],
+  ])("nothing is paged %s", async (_, more, env, rows) => {
+    const { output, status } = await at.draw(["read", "long.txt", ...more], { env, rows });
+    expect(output).toContain("line 60");
+    expect(output).not.toContain("PAGED");
+    expect(status).toBe(0);
+  });
+});
