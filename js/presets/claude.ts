@@ -36,8 +36,14 @@ function windowOf(given: Told["given"]): { readonly skip: number; readonly most:
 
 const MOST = 100_000;
 
-function grepText({ data, given, args }: Told<GrepArgs, GrepData>): string {
+function grepText({ data, given, args, plain }: Told<GrepArgs, GrepData>): string {
   const { skip, most } = windowOf(given);
+  const found = (data.files ?? data.counts ?? data.matches ?? []).length;
+  if (found === 0 && !data.complete) return plain();
+  if (found > 0 && skip >= found) {
+    const all = data.truncated || !data.complete ? `at least ${found}` : `${found}`;
+    return `Nothing from offset ${skip} on: there are ${all} results`;
+  }
   const page = <T>(list: readonly T[]): readonly T[] => list.slice(skip, skip + most);
   const more = data.truncated || !data.complete ? `\n[there are more; raise head_limit or offset]` : "";
   if (args.output === "files") {

@@ -143,7 +143,8 @@ export const codex: Preset = definePreset({
       },
       required: ["pattern"],
       fixed: { output: "files" },
-      text: ({ data, plain }) => ((data.files ?? []).length === 0 ? "No matches found." : plain()),
+      text: ({ data, plain }) =>
+        data.complete && (data.files ?? []).length === 0 ? "No matches found." : plain(),
     }),
     tool({
       name: "view_image",

@@ -112,6 +112,7 @@ function makeTool(
     ours,
     brief: way.brief === true,
     fixedText,
+    json: way.json === true,
     ...(spec.ignoreFiles === undefined
       ? {}
       : { ignoreFiles: (files: readonly string[]) => spec.ignoreFiles?.(files, given) ?? files }),

@@ -127,9 +127,9 @@ export const fluent: Preset = definePreset({
         ),
       },
       required: ["pattern"],
-      text({ data, args, call }) {
+      text({ data, args, call, plain }) {
         const { matches = [] } = data;
-        if (matches.length === 0) return "No matches found.";
+        if (matches.length === 0) return data.complete ? "No matches found." : plain();
         const lines = matches.map((match) => `${escapeControls(match.path)}:${match.line}: ${match.text}`);
         const whole = !data.truncated && data.complete;
         return [...lines, ...(whole ? [] : [grepClosing(data, args as never, call.names)])].join("\n");

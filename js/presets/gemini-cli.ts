@@ -1,5 +1,6 @@
 /** Preset `gemini-cli`: the file tools of Gemini CLI as its models know them today. */
 import { engine } from "../engine/current.ts";
+import { closing } from "../tools/grep_text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/shared.ts";
@@ -49,15 +50,28 @@ function grepText(told: Told<GrepArgs, GrepData>): string {
   if (data.files !== undefined) return plain();
   const exclude = given["exclude_pattern"];
   const { matches = [] } = data;
-  if (typeof exclude !== "string" || matches.length === 0) return geminiGrepText(told);
+  if (typeof exclude !== "string" || matches.length === 0) return plainOrGrouped(told);
   const lines = matches.map((match) => match.text.replaceAll("\n", " ")).join("\n");
   const hits = engine().grepText(lines, { pattern: exclude });
   const out = new Set(hits.matches.map(({ line }) => line));
   const kept = matches.filter((_, index) => !out.has(index + 1));
-  return geminiGrepText({
+  return plainOrGrouped({
     ...told,
     data: { ...data, matches: kept, total_matches: data.total_matches - out.size },
   });
+}
+
+/** The lines below their files, or with `names_only` the files alone. */
+function plainOrGrouped(told: Told<GrepArgs, GrepData>): string {
+  const { data, given, args, call } = told;
+  const { matches = [] } = data;
+  if (given["names_only"] !== true || matches.length === 0) return geminiGrepText(told);
+  const files = [...new Set(matches.map((match) => escapeControls(match.path)))];
+  const whole = !data.truncated && data.complete;
+  return [
+    ...files,
+    ...(whole ? [] : [closing(data, args as Parameters<typeof closing>[1], call.names)]),
+  ].join("\n");
 }
 
 /** Paths relative or absolute, lines from 1, replacements of one place or of all. */
@@ -179,6 +193,11 @@ export const geminiCli: Preset = definePreset({
         ),
       },
       required: ["pattern"],
+      // To leave lines out by a pattern, the lines are needed.
+      arrange: (args, given) => ({
+        ...geminiIgnore.arrange(args, given),
+        ...(given["exclude_pattern"] === undefined ? {} : { output: "content" }),
+      }),
       text: grepText,
     }),
     tool({
@@ -219,7 +238,10 @@ export const geminiCli: Preset = definePreset({
       params: {
         include: param("paths", texts("Files, directories and globs.", { minItems: 1 })),
         exclude: param("exclude", texts("Globs to leave out.")),
-        recursive: param(null, flag("Directories and ** always go through all levels.", true)),
+        recursive: param(
+          "recursive",
+          flag("False: of directories only the files directly in them; ** goes through no level.", true),
+        ),
         useDefaultExcludes: param(
           "use_default_excludes",
           flag("Leave out dependencies, build output, archives and the like.", true),

@@ -28,7 +28,7 @@ export function geminiReadText(
 }
 
 /** Hits below the name of their file. */
-export function geminiGrepText({ data, args, given, call }: Told<GrepArgs, GrepData>): string {
+export function geminiGrepText({ data, args, given, call, plain }: Told<GrepArgs, GrepData>): string {
   const pattern = escapeControls(args.pattern);
   const path = given["path"] ?? given["dir_path"];
   const include = given["include"] ?? given["include_pattern"];
@@ -38,6 +38,7 @@ export function geminiGrepText({ data, args, given, call }: Told<GrepArgs, GrepD
       : "in the workspace directory") +
     (typeof include === "string" ? ` (filter: "${escapeControls(include)}")` : "");
   const { matches = [], total_matches: total } = data;
+  if (matches.length === 0 && !data.complete) return plain();
   if (matches.length === 0) return `No matches found for pattern "${pattern}" ${within}.`;
   const count = `${total} match${total === 1 ? "" : "es"}`;
   const lines = [`Found ${count} for pattern "${pattern}" ${within}:`, "---"];

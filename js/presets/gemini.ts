@@ -167,8 +167,8 @@ export const gemini: Preset = definePreset({
         include: param("include", texts("Further globs to include.")),
         exclude: param("exclude", texts("Globs to leave out.")),
         recursive: param(
-          null,
-          flag("Directories and ** always go through all levels; kept for older callers.", true),
+          "recursive",
+          flag("False: of directories only the files directly in them; ** goes through no level.", true),
         ),
         useDefaultExcludes: param(
           "use_default_excludes",

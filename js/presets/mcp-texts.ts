@@ -88,7 +88,7 @@ interface Node {
   readonly children?: Node[];
 }
 
-/** Everything below a directory as nested JSON. */
+/** Everything below a directory as nested JSON; a last entry of type `notice` says what is left out. */
 export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): string {
   const top: Node[] = [];
   const below = new Map<string, Node[]>();
@@ -102,10 +102,9 @@ export function treeText({ data }: Told<ListDirectoryArgs, ListDirectoryData>): 
     (below.get(parent) ?? top).push(node);
     if (type === "dir") below.set(path, children);
   }
-  const text = JSON.stringify(top, null, 2);
-  return data.truncated
-    ? `${text}\n[${data.entries.length} of ${data.total} entries; leave some out with excludePatterns]`
-    : text;
+  const cut = `${data.entries.length} of ${data.total} entries; the rest is left out: name a subdirectory, or leave some out with excludePatterns`;
+  const notices = [...(data.truncated ? [cut] : []), ...(data.warnings ?? [])];
+  return JSON.stringify([...top, ...notices.map((name) => ({ name, type: "notice" }))], null, 2);
 }
 
 /** The facts of a path under the server's keys. */

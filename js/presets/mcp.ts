@@ -184,6 +184,7 @@ export const mcp: Preset = definePreset({
       required: ["path"],
       fixed: { depth: 32, sort: "name", limit: MOST },
       brief: true,
+      json: true,
       text: treeText,
       refuse,
     }),

@@ -72,6 +72,8 @@ export interface Way<Name extends ToolName = ToolName> {
   readonly of: Name;
   /** Its text needs no more than {@link Call.brief} promises. */
   readonly brief?: boolean;
+  /** Its text is JSON: nothing is added behind it. */
+  readonly json?: boolean;
   /** The text of a success; without it, ours. */
   readonly text?: (told: Told<ToolArgs[Name], ToolData[Name]>) => string;
   /** The message of a failure; undefined, or without it: ours, in their names. */
@@ -128,6 +130,8 @@ export interface Meant {
   readonly brief?: boolean;
   /** The texts of this preset have a fixed form: what an answer says besides stands in its data alone. */
   readonly fixedText?: boolean;
+  /** The text is JSON. */
+  readonly json?: boolean;
   ignoreFiles?(files: readonly string[]): readonly string[];
   text?(data: unknown, args: object, call: Call): string;
   refuse?(error: FilewrightError, told: string): string;

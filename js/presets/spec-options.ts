@@ -112,6 +112,7 @@ const TOOL_SPEC: Options<ToolSpec> = options<ToolSpec>(
     absolute: list(text()),
     home: list(text()),
     brief: flag(),
+    json: flag(),
     text: callback(),
     refuse: callback(),
     arrange: callback(),

@@ -1,9 +1,12 @@
 /** `find_files`: finds files by some letters of their paths. */
 import { findFilesBackend } from "../backends/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
+import { findBackend } from "../backends/search.ts";
+import { unreadableNote } from "./left-out.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { where } from "./names.ts";
+import { escapeControls, plural } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 
 /** The arguments of `find_files`. */
@@ -113,5 +116,27 @@ async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
     path: call.display(childOf(at.path, found_)),
     score,
   }));
-  return { data: { files, total: found.total, truncated: files.length < found.total } };
+  const truncated = files.length < found.total;
+  const data = { files, total: found.total, truncated };
+  // Whoever is told of more knows that this is not all.
+  return truncated ? { data } : { data, warnings: await leftOut(args, call, at.path, found.total) };
+}
+
+/** What an answer that looks complete left out. */
+async function leftOut(args: Args, call: Call, root: string, total: number): Promise<readonly string[]> {
+  const { signal, ignoreFiles } = call;
+  const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;
+  const walked = await findBackend(call.fs, root, names);
+  const notes: string[] = [];
+  if (total === 0 && args.respect_ignore && walked.ignored > 0) {
+    const all = { query: args.query, limit: 1, respectIgnore: false, signal } as const;
+    const ignored = (await findFilesBackend(call.fs, root, all)).total;
+    const name = call.names.argument("respect_ignore");
+    if (ignored > 0)
+      notes.push(
+        `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${where(name, (shown) => `; ${shown}: false finds them`)}`,
+      );
+  }
+  const unreadable = unreadableNote(walked.unreadable);
+  return unreadable === undefined ? notes : [...notes, unreadable];
 }

@@ -1,5 +1,6 @@
 /** `glob`: finds files and directories by name. */
 import { globList } from "./grep_text.ts";
+import { findNotes } from "./left-out.ts";
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import {
@@ -153,6 +154,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
       ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
       ignored: found.ignored,
     },
+    warnings: findNotes(found, call.names),
   };
 }
 

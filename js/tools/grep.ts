@@ -8,6 +8,8 @@ import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WARNINGS } from "./shared.ts";
 import { type Rank, rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
+import { elsewhereNote } from "./grep_elsewhere.ts";
+import { grepNotes } from "./left-out.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
@@ -259,7 +261,12 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   const data = dataOf(found, args, shown);
   const text =
     found.totalMatches === 0 && found.complete ? await asText(args, call, signalled, shown) : undefined;
-  return { data: text === undefined ? data : { ...data, as_text: text } };
+  const notes = grepNotes(found, call.limits.grepFileBytes, call.names);
+  const elsewhere = await elsewhereNote(found, args, call, signalled);
+  return {
+    data: text === undefined ? data : { ...data, as_text: text },
+    warnings: elsewhere === undefined ? notes : [...notes, elsewhere],
+  };
 }
 
 /** Code such as `foo(bar)` is a regular expression too, which finds other text than was meant. */

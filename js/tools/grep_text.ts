@@ -50,13 +50,11 @@ export function rowsOf(matches: readonly GrepMatch[]): readonly Row[][] {
 /** What is said where nothing was found. */
 export function nothing(data: GrepData, args: CheckedGrepArgs, names: Names): string {
   const shown = args.pattern.length > 100 ? `${args.pattern.slice(0, 100)}…` : args.pattern;
-  const searched = `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`;
-  const skipped = [
-    data.skipped_binary > 0 ? `${data.skipped_binary} binary` : "",
-    data.skipped_large > 0 ? `${data.skipped_large} too large` : "",
-    data.unreadable > 0 ? `${data.unreadable} unreadable` : "",
-  ].filter(Boolean);
-  const passed = skipped.length === 0 ? "" : ` (passed over: ${skipped.join(", ")})`;
+  const searched = data.complete
+    ? `No matches for '${escapeControls(shown)}' in ${data.files_searched} files`
+    : `Not finished: no match for '${escapeControls(shown)}' in the first ${data.files_searched} files`;
+  // What was too large or could not be read is said by the answer's warnings.
+  const passed = data.skipped_binary > 0 ? ` (passed over: ${data.skipped_binary} binary)` : "";
   const hint = missHint(data, args, names);
   const told = `${searched}${passed}${hint === undefined ? "" : `\n[${hint}]`}`;
   return data.complete ? told : `${told}\n${closing(data, args, names)}`;
@@ -114,5 +112,6 @@ export function closing(data: GrepData, args: CheckedGrepArgs, names: Names): st
     return `[there is more: at most ${args.max_per_file} matches a file are shown]`;
   if (data.incomplete_reason === "max_results")
     return `[limit of ${args.max_results} ${what} reached, there is more${onward}]`;
-  return `[truncated: the first ${shown} of ${data.total_matches} ${what}${onward}]`;
+  const total = args.output === "content" ? data.total_matches : data.files_with_matches;
+  return `[truncated: the first ${shown} of ${data.complete ? "" : "at least "}${total} ${what}${onward}]`;
 }

@@ -1,7 +1,7 @@
 /** `list_directory`: what is in a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback.ts";
-import { compareCodePoints, relativeTo } from "../backends/paths.ts";
+import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
 import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
@@ -10,7 +10,7 @@ import { shownTarget } from "./link-target.ts";
 import { renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
-import { isoTime } from "./text.ts";
+import { escapeControls, isoTime, plural } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { keptPaths } from "./walks.ts";
 
@@ -131,9 +131,7 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   run,
   render: (data, args, call) => renderListing(data, args, call.names),
   shrink(data, args, lines) {
-    const kept =
-      args.format === "json" ? Math.floor(data.entries.length / 2) : Math.min(lines, data.entries.length);
-    const entries = data.entries.slice(0, Math.max(1, kept));
+    const entries = data.entries.slice(0, Math.max(1, lines));
     const next = offsetOf(args, data.path) + entries.length;
     return { ...data, entries, truncated: true, next_cursor: cursorAfter(data.path, next) };
   },
@@ -149,7 +147,9 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   for (const entry of page)
     entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
   const truncated = from + page.length < total;
+  const closed = args.depth > 1 ? await unreadableIn(page, at.path, args.depth, call) : [];
   return {
+    ...(closed.length === 0 ? {} : { warnings: [closedNote(closed)] }),
     data: {
       path: shownPath,
       entries,
@@ -158,6 +158,44 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
       ...(truncated ? { next_cursor: cursorAfter(shownPath, from + page.length) } : {}),
     },
   };
+}
+
+/** Directories of one page that are looked at once more because nothing is listed in them. */
+const MAX_LOOKS = 1000;
+/** Directories that could not be read and are named. */
+const MAX_CLOSED_NAMED = 5;
+
+/** The directories of a page, above its last level, that are shown as empty because they cannot be read. */
+async function unreadableIn(
+  page: readonly FsEntry[],
+  root: string,
+  depth: number,
+  call: Call,
+): Promise<readonly string[]> {
+  const closed: string[] = [];
+  let looks = 0;
+  for (const [index, entry] of page.entries()) {
+    if (entry.type !== "dir" || looks >= MAX_LOOKS) continue;
+    const next = page[index + 1];
+    const isLast = next === undefined;
+    if (!isLast && isWithin(next.path, entry.path)) continue;
+    if ((relativeTo(entry.path, root) as string).split("/").length >= depth) continue;
+    looks++;
+    try {
+      await call.fs.listDir(entry.path, { facts: false });
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+      // What has gone meanwhile is no longer there to be read.
+      if (error.code !== "NOT_FOUND" && error.code !== "NOT_DIRECTORY") closed.push(call.display(entry.path));
+    }
+  }
+  return closed;
+}
+
+function closedNote(closed: readonly string[]): string {
+  const named = closed.slice(0, MAX_CLOSED_NAMED).map(escapeControls).join(", ");
+  const more = closed.length > MAX_CLOSED_NAMED ? ` and ${closed.length - MAX_CLOSED_NAMED} more` : "";
+  return `${plural(closed.length, "directory", "directories")} could not be read, so what they hold is not listed: ${named}${more}`;
 }
 
 function cursorAfter(shownPath: string, entries: number): string {

@@ -18,6 +18,7 @@ export interface ReadManyFilesArgs {
   readonly exclude?: readonly string[];
   readonly use_default_excludes?: boolean;
   readonly respect_ignore?: boolean;
+  readonly recursive?: boolean;
   readonly max_files?: number;
   readonly max_total_bytes?: number;
   readonly separator?: string;
@@ -70,6 +71,7 @@ const inputSchema = object(
       true,
     ),
     respect_ignore: flag("Leave out what .gitignore, .ignore and .agentignore files name.", true),
+    recursive: flag("False: of directories only the files directly in them; ** goes through no level.", true),
     max_files: integer("The most files read.", { default: 200, minimum: 1, maximum: 10_000 }),
     max_total_bytes: integer("The most content given, in bytes. Default one page of text.", { minimum: 1 }),
     separator: text("The line before each file; {filePath} stands for its path.", {

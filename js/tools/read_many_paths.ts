@@ -3,12 +3,13 @@ import type { Location } from "../access/index.ts";
 import { compareCodePoints } from "../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../engine/errors.ts";
 import type { ReadManyFilesArgs, SkippedOne } from "./read_many_files.ts";
+import { where } from "./names.ts";
 import { type Call, refuse } from "./tool.ts";
 import { findPaths, hasGlob, splitGlob } from "./walks.ts";
 
 type Args = Pick<
   Required<ReadManyFilesArgs>,
-  "paths" | "include" | "exclude" | "use_default_excludes" | "respect_ignore"
+  "paths" | "include" | "exclude" | "use_default_excludes" | "respect_ignore" | "recursive"
 >;
 
 /**
@@ -65,7 +66,8 @@ export async function expand(args: Args, call: Call, skipped: SkippedOne[]): Pro
   };
   for (const typed of [...args.paths, ...args.include]) {
     try {
-      await expandOne(typed, args, call, add);
+      const ignored = await expandOne(typed, args, call, add);
+      if (ignored > 0) skipped.push({ path: typed, reason: everyIgnored(ignored, call), code: "NOT_FOUND" });
     } catch (thrown) {
       const error = fromEngine(thrown);
       if (error.code === "CANCELLED" || error.code === "INTERNAL") throw error;
@@ -77,26 +79,38 @@ export async function expand(args: Args, call: Call, skipped: SkippedOne[]): Pro
   );
 }
 
+/** Adds what one path or glob names; gives how many entries match and are ignored, where nothing else does. */
 async function expandOne(
   typed: string,
   args: Args,
   call: Call,
   add: (at: Location, byName: boolean) => void,
-): Promise<void> {
+): Promise<number> {
   const at = await call.locate(typed, "read");
   if (await call.fs.exists(at.path)) {
     const { isDir } = await call.fs.stat(at.path);
-    if (isDir) await addFound(at, "**/*", args, call, add);
-    else if (at.directory) throw refuse("NOT_DIRECTORY", at);
-    else add(at, true);
-    return;
+    if (isDir) return addFound(at, "**/*", args, call, add);
+    if (at.directory) throw refuse("NOT_DIRECTORY", at);
+    add(at, true);
+    return 0;
   }
   if (!hasGlob(typed)) {
     await call.fs.stat(at.path); // Says why: missing, or not allowed.
     throw refuse("NOT_FOUND", at);
   }
   const { base, pattern } = splitGlob(typed);
-  await addFound(await call.locate(base, "read"), pattern, args, call, add);
+  return addFound(await call.locate(base, "read"), pattern, args, call, add);
+}
+
+function everyIgnored(ignored: number, { names }: Call): string {
+  const name = names.argument("respect_ignore");
+  return `every match is ignored by .gitignore or the like (at least ${ignored})${where(name, (shown) => `; see ${shown}`)}`;
+}
+
+/** A pattern of which `**` stands for no directory at all. */
+function withinOneLevel(pattern: string): string {
+  const flat = pattern.replaceAll("**/", "").replaceAll("**", "*");
+  return flat.includes("/") ? flat : `/${flat}`;
 }
 
 async function addFound(
@@ -105,15 +119,16 @@ async function addFound(
   args: Args,
   call: Call,
   add: (at: Location, byName: boolean) => void,
-): Promise<void> {
+): Promise<number> {
   const exclude = args.use_default_excludes ? [...args.exclude, ...DEFAULT_EXCLUDES] : args.exclude;
-  const { paths } = await findPaths(call, root.path, {
-    pattern: [pattern],
+  const { paths, ignored } = await findPaths(call, root.path, {
+    pattern: [args.recursive ? pattern : withinOneLevel(pattern)],
     exclude,
     respectIgnore: args.respect_ignore,
   });
   const byName = /\.\w+\}?$/u.test(pattern);
   for (const path of paths) add(call.found(path, "read"), byName);
+  return paths.length === 0 ? ignored : 0;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { tell } from "../hooks/events.ts";
 import type { Meant } from "../presets/preset.ts";
 import { answerBytes } from "../tools/limits.ts";
 import { OWN_NAMES } from "../tools/names.ts";
-import { cutToBytes, fits, linesThatFit } from "../tools/text.ts";
+import { countLines, cutToBytes, fits, linesThatFit } from "../tools/text.ts";
 import type { Call, PathUse } from "../tools/tool.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import type { Changed } from "./change.ts";
@@ -22,6 +22,12 @@ const GRACE_BYTES = 500;
 
 const LEFT_OUT = "what a rule wants to be asked about is left out: name a path to be asked";
 
+/** What may be added to a text: lines; nothing, because its form is fixed; or nothing, because it is JSON. */
+export type TextForm = "lines" | "fixed" | "json";
+
+/** How often a text that is too long is made of fewer results, until it fits. */
+const MAX_SHRINKS = 8;
+
 /** The result of a call that worked. */
 export async function success(
   tool: AnyTool,
@@ -31,21 +37,27 @@ export async function success(
   call: Call,
   modifiedByHook: readonly string[],
   started: number,
-  fixedText: boolean = false,
+  form: TextForm = "lines",
 ): Promise<Success<unknown>> {
   let { data } = answer;
-  const { warnings = [] } = answer;
+  const warnings = [...(call.leavesOut ? [LEFT_OUT] : []), ...(answer.warnings ?? [])];
+  // JSON has no place for further lines: what is to be known besides is rendered with the data.
+  if (form === "json" && warnings.length > 0) data = withWarnings(data, warnings);
   let text = render(data, args, call);
   let cut = false;
   const budget = tool.maxTextBytes?.(args as never, call.limits) ?? answerBytes(call.limits);
   if (!fits(text, budget)) {
     await turnOfOthers();
-    const { lines } = linesThatFit(text, budget);
+    let { lines } = linesThatFit(text, budget);
     const { shrink } = tool as AnyReading;
-    if (shrink !== undefined && lines > 0) {
+    for (let round = 0; shrink !== undefined && lines > 0 && round < MAX_SHRINKS; round++) {
       data = await shrink.call(tool, data, args, lines, call);
       await turnOfOthers();
       text = render(data, args, call);
+      if (fits(text, budget + GRACE_BYTES)) break;
+      // A result may take several lines of this text.
+      const { lines: fitting } = linesThatFit(text, budget);
+      lines = Math.min(lines - 1, Math.floor((lines * fitting) / countLines(text)));
     }
     if (!fits(text, budget + GRACE_BYTES)) {
       cut = true;
@@ -53,16 +65,9 @@ export async function success(
       data = { ...(data as object), truncated: true };
     }
   }
-  if (call.leavesOut) {
-    data = { ...(data as object), warnings: [LEFT_OUT] };
-    // A text that is JSON stays JSON.
-    if (render === tool.render && (args as { readonly format?: unknown }).format !== "json")
-      text += `\n[${LEFT_OUT}]`;
-  }
-  if (warnings.length > 0) {
-    const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
-    data = { ...(data as object), warnings: [...others, ...warnings] };
-    if (!fixedText) text += warnings.map((warning) => `\n[${warning}]`).join("");
+  if (form !== "json" && warnings.length > 0) {
+    data = withWarnings(data, warnings);
+    if (form === "lines") text += warnings.map((warning) => `\n[${warning}]`).join("");
   }
   if (modifiedByHook.length > 0) text += `\n[arguments modified by a hook: ${modifiedByHook.join(", ")}]`;
   if (modifiedByUser) text += "\n[content modified by the reviewer before it was approved]";
@@ -77,6 +82,11 @@ export async function success(
   return answer.content === undefined
     ? { ok: true, text, data, meta }
     : { ok: true, text, data, content: answer.content, meta };
+}
+
+function withWarnings(data: unknown, warnings: readonly string[]): unknown {
+  const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
+  return { ...(data as object), warnings: [...others, ...warnings] };
 }
 
 /** Lets what else waits on the event loop run: a text beyond the budget took some milliseconds. */

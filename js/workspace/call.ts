@@ -167,7 +167,9 @@ async function perform(
     if (trace !== undefined) trace.effects ??= changed.effects;
     if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };
     const text = meant?.text ?? tool.render;
-    result = await success(tool, text, changed, args, call, modified, started, meant?.fixedText === true);
+    const isJson = meant?.json === true || (args as { readonly format?: unknown }).format === "json";
+    const form = isJson ? "json" : meant?.fixedText === true ? "fixed" : "lines";
+    result = await success(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
     result = await failure(session, tool, limited.told(thrown), uses, locations, started, meant, seen);

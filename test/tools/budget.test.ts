@@ -101,7 +101,9 @@ describe.each(KINDS)("on %s", (kind) => {
     // What is left out is said, and how to go on where there is a way.
     if (ok && meta.truncated) {
       expect(data).toMatchObject({ truncated: true });
-      expect(text.trimEnd().split("\n").at(-1)).toMatch(/continue with|truncated|cut|left out|skipped|more/);
+      // JSON stays JSON: the notice is its last entry.
+      const lastLine = text.replace(/\n\]$/u, "").trimEnd().split("\n").at(-1);
+      expect(lastLine).toMatch(/continue with|truncated|cut|left out|skipped|more/);
     }
   });
 });

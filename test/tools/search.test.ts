@@ -127,7 +127,11 @@ describe.each(KINDS)("grep on %s", (kind) => {
     ],
     ["a named file, ignored or not", { pattern: "foo", path: "e.log" }, "e.log:1:foo"],
     ["nothing", { pattern: "zzz", path: "src" }, "No matches for 'zzz' in 3 files"],
-    ["nothing outside", { pattern: "SECRET" }, "No matches for 'SECRET' in 7 files (passed over: 1 binary)"],
+    [
+      "nothing outside",
+      { pattern: "SECRET" },
+      "No matches for 'SECRET' in 7 files (passed over: 1 binary)\n[2 files or directories not searched: ignored by .gitignore or the like; respect_ignore: false searches them too]",
+    ],
   ];
   test.each(found)("finds %s", async (_, args, text) => {
     const { ws } = await place(kind, tree);

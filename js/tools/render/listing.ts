@@ -9,7 +9,7 @@ type Args = Required<Pick<ListDirectoryArgs, "path" | "depth" | "format">>;
 
 /** The text of a page of a listing; its last line says how to go on. */
 export function renderListing(data: ListDirectoryData, args: Args, names: Names): string {
-  if (args.format === "json") return jsonText(data, args);
+  if (args.format === "json") return jsonText(data, args, names);
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
   const lines = data.entries.map((entry) => lineOf(entry, data, args));
   if (data.truncated) lines.push(closing(data, names));
@@ -37,13 +37,17 @@ function closing({ entries, total, next_cursor: next }: ListDirectoryData, names
   return `[${entries.length} of ${total} entries; ${onward}]`;
 }
 
-function jsonText(data: ListDirectoryData, args: Args): string {
-  const rows = data.entries.map(({ name, path: where, type, size, target }) => ({
+function jsonText(data: ListDirectoryData, args: Args, names: Names): string {
+  // A reader who cannot go on by a cursor has a list of a fixed form.
+  const cut = data.truncated && names.argument("cursor") !== undefined ? [closing(data, names)] : [];
+  const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
+  const entries = data.entries.map(({ name, path: where, type, size, target }) => ({
     name,
     ...(args.depth > 1 ? { path: where } : {}),
     type,
     ...(type === "file" && size !== undefined ? { size } : {}),
     ...(target === undefined ? {} : { target }),
   }));
+  const rows: readonly object[] = [...entries, ...notices.map((notice) => ({ notice }))];
   return rows.length === 0 ? "[]" : `[\n${rows.map((row) => JSON.stringify(row)).join(",\n")}\n]`;
 }

@@ -1,0 +1,45 @@
+/** What a search or a listing left out, said so that it never reads like "nothing is there". */
+import type { FindResult, SearchResult } from "../engine/search-types.ts";
+import type { Names } from "./names.ts";
+import { plural } from "./text.ts";
+
+/** Where an ignore file kept something back and the reader can ask for it. */
+function searchIgnored(names: Names): string {
+  const name = names.argument("respect_ignore");
+  if (name === undefined) return "";
+  // A preset may say it the other way round (`no_ignore: true`).
+  return /^no_/u.test(name) ? `; ${name}: true searches them too` : `; ${name}: false searches them too`;
+}
+
+/** Entries that could not be looked at; undefined where there are none. */
+export function unreadableNote(unreadable: number): string | undefined {
+  if (unreadable === 0) return undefined;
+  return `${plural(unreadable, "entry", "entries")} could not be read (no permission, kept by a policy, or more than 2,048 levels deep): what they hold is not in this answer`;
+}
+
+/** What a search for names left out. */
+export function findNotes(
+  { total, ignored, unreadable }: Pick<FindResult, "total" | "ignored" | "unreadable">,
+  names: Names,
+): readonly string[] {
+  // The walk stops counting inside very large ignored directories.
+  const hidden =
+    total === 0 && ignored > 0
+      ? `at least ${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${searchIgnored(names)}`
+      : undefined;
+  return [hidden, unreadableNote(unreadable)].filter((note) => note !== undefined);
+}
+
+/** What a search of contents left out. */
+export function grepNotes(found: SearchResult, maxFileBytes: number, names: Names): readonly string[] {
+  const { totalMatches, ignored, unreadable, skippedLarge } = found;
+  const hidden =
+    totalMatches === 0 && ignored > 0
+      ? `${plural(ignored, "file or directory", "files or directories")} not searched: ignored by .gitignore or the like${searchIgnored(names)}`
+      : undefined;
+  const large =
+    skippedLarge > 0
+      ? `${plural(skippedLarge, "file")} not searched: larger than ${maxFileBytes} bytes`
+      : undefined;
+  return [hidden, large, unreadableNote(unreadable)].filter((note) => note !== undefined);
+}

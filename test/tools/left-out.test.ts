@@ -1,0 +1,202 @@
+/** What a search or a listing leaves out is said: an answer never reads like "nothing is there" when it did not look. */
+import { describe, expect, test } from "vitest";
+import {
+  FilewrightError,
+  type FsBackend,
+  MemoryBackend,
+  openWorkspace,
+  type Workspace,
+  type WorkspaceOptions,
+} from "../../js/index.node.ts";
+import { KINDS, place, type Seed } from "./harness.ts";
+
+const IGNORED: Seed = {
+  ".gitignore": "dist/\n*.local\n",
+  "dist/out.js": "needle\n",
+  "settings.local": "y\n",
+  "a.c": "hay\n",
+};
+
+describe.each(KINDS)("what ignore files leave out, on %s", (kind) => {
+  test("glob says that every match is ignored, and how to see it", async () => {
+    const { ws } = await place(kind, IGNORED);
+    const result = await ws.call("glob", { pattern: "dist/**/*.js" });
+    const note =
+      "at least 1 match left out: ignored by .gitignore or the like; respect_ignore: false searches them too";
+    expect(result.text).toBe(`No files match dist/**/*.js\n[${note}]`);
+    expect(result.data?.warnings).toEqual([note]);
+    const all = await ws.call("glob", { pattern: "dist/**/*.js", respect_ignore: false });
+    expect(all.text).toBe("dist/out.js");
+  });
+
+  test("grep says what it did not search where it found nothing, and is silent where it found something", async () => {
+    const { ws } = await place(kind, IGNORED);
+    const result = await ws.call("grep", { pattern: "needle" });
+    expect(result.text).toContain("No matches for 'needle' in 2 files");
+    expect(result.text).toContain(
+      "[2 files or directories not searched: ignored by .gitignore or the like; respect_ignore: false searches them too]",
+    );
+    expect((await ws.call("grep", { pattern: "hay" })).text).toBe("a.c:1:hay");
+  });
+
+  test("find_files says that what fits is ignored", async () => {
+    const { ws } = await place(kind, IGNORED);
+    const result = await ws.call("find_files", { query: "outjs" });
+    expect(result.text).toBe(
+      "No files match outjs\n[1 match left out: ignored by .gitignore or the like; respect_ignore: false finds them]",
+    );
+    expect(result.data?.warnings).toHaveLength(1);
+    expect((await ws.call("find_files", { query: "zzqqxx" })).text).toBe("No files match zzqqxx");
+  });
+
+  test("read_many_files lists a glob of which every match is ignored as skipped", async () => {
+    const { ws } = await place(kind, IGNORED);
+    const result = await ws.call("read_many_files", { paths: ["*.local"] });
+    expect(result.data).toMatchObject({ files: [], skipped: [{ path: "*.local", code: "NOT_FOUND" }] });
+    expect(result.text).toContain("every match is ignored");
+  });
+
+  test("a full page of dependencies names the files outside them that match too", async () => {
+    const seed: Record<string, string> = { "src/main.js": "createServer(2)\n" };
+    for (let n = 0; n < 30; n++) seed[`node_modules/p${n}/i.js`] = "createServer(1)\n";
+    const { ws } = await place(kind, seed);
+    const result = await ws.call("grep", { pattern: "createServer", max_results: 20 });
+    expect(result.data?.matches).toHaveLength(20);
+    expect(result.text).toContain(
+      '[everything shown is in node_modules; other files match too: src/main.js; leave them out with exclude: ["node_modules"]]',
+    );
+    const whole = await ws.call("grep", { pattern: "createServer" });
+    expect(whole.data).toMatchObject({ total_matches: 31, truncated: false });
+    expect(whole.data?.warnings).toBeUndefined();
+  });
+
+  test("a search that its time cut never says that there is nothing", async () => {
+    const seed: Record<string, string> = {};
+    for (let n = 0; n < 600; n++) seed[`d${n % 50}/f${n}.txt`] = "hay\n".repeat(2000);
+    const { ws } = await place(kind, seed);
+    const result = await ws.call("grep", { pattern: "(n+e+)+dle$", timeout_ms: 1 });
+    expect(result.data).toMatchObject({ complete: false, incomplete_reason: "timeout" });
+    expect(result.text).toMatch(/^Not finished: no match for '.*' in the first \d+ files/u);
+    expect(result.text).not.toContain("No matches");
+  });
+});
+
+describe("the presets say it too", () => {
+  const opened = async (preset: WorkspaceOptions["preset"]): Promise<Workspace> => {
+    const backend = new MemoryBackend({
+      "/w/.gitignore": "dist/\n",
+      "/w/dist/out.js": "needle\n",
+      "/w/a.c": "hay\n",
+    });
+    return openWorkspace({ backend, root: "/w", preset, guard: "off" });
+  };
+
+  test.each([
+    ["claude", "Glob", { pattern: "dist/*.js" }, "No files found"],
+    ["claude", "Grep", { pattern: "needle" }, "No files found"],
+    ["codex", "grep_files", { pattern: "needle" }, "No matches found."],
+    ["gemini-cli", "glob", { pattern: "dist/*.js" }, "respect_git_ignore: false"],
+    ["gemini-cli", "grep_search", { pattern: "needle" }, "no_ignore: true"],
+  ] as const)("%s: %s", async (preset, tool, args, text) => {
+    await using ws = await opened(preset);
+    const result = await ws.call(tool, args);
+    expect(result.text).toContain(text);
+    expect(result.text).toContain("ignored by .gitignore or the like");
+  });
+
+  test("a preset with texts of a fixed form says it in its data", async () => {
+    await using ws = await opened("gemini");
+    const result = await ws.call("glob", { pattern: "dist/*.js" });
+    expect(result.text).toBe("No files match dist/*.js");
+    expect((result.data as { warnings?: unknown }).warnings).toHaveLength(1);
+  });
+
+  test("claude: an offset behind the results is not taken for none", async () => {
+    await using ws = await opened("claude");
+    const result = await ws.call("Grep", { pattern: "hay", offset: 5 });
+    expect(result.text).toBe("Nothing from offset 5 on: there are 1 results");
+  });
+
+  test("gemini: recursive false stays in the directories that are named", async () => {
+    const backend = new MemoryBackend({ "/w/d/a.txt": "top\n", "/w/d/deep/b.txt": "below\n" });
+    for (const [preset, key] of [
+      ["gemini", "paths"],
+      ["gemini-cli", "include"],
+    ] as const) {
+      await using ws = await openWorkspace({ backend, root: "/w", preset, guard: "off" });
+      for (const path of ["d", "d/**", "d/**/*.txt"]) {
+        const all = await ws.call("read_many_files", { [key]: [path] });
+        expect(all.text, `${preset} ${path}`).toContain("below");
+        const flat = await ws.call("read_many_files", { [key]: [path], recursive: false });
+        expect(flat.text, `${preset} ${path}`).toContain("top");
+        expect(flat.text, `${preset} ${path}`).not.toContain("below");
+      }
+    }
+  });
+
+  test("gemini-cli: exclude_pattern holds for names_only too", async () => {
+    const backend = new MemoryBackend({ "/w/a.txt": "hit skip\n", "/w/b.txt": "hit\n" });
+    await using ws = await openWorkspace({ backend, root: "/w", preset: "gemini-cli", guard: "off" });
+    const args = { pattern: "hit", exclude_pattern: "skip", names_only: true };
+    expect((await ws.call("grep_search", args)).text).toBe("b.txt");
+  });
+});
+
+/** A backend in memory in which one directory cannot be listed. */
+function withClosed(closed: string): FsBackend {
+  class Closed extends MemoryBackend {
+    override async listDir(...args: Parameters<MemoryBackend["listDir"]>) {
+      if (args[0] === closed) throw new FilewrightError("PERMISSION_DENIED", "not allowed", { path: closed });
+      return super.listDir(...args);
+    }
+  }
+  return new Closed({ "/w/open/a.txt": "hay\n", "/w/closed/b.txt": "hay\n" });
+}
+
+describe("a directory that cannot be read", () => {
+  const calls = [
+    ["grep", { pattern: "hay" }],
+    ["grep", { pattern: "nothing of it" }],
+    ["glob", { pattern: "*.txt" }],
+    ["find_files", { query: "txt" }],
+    ["list_directory", { depth: 3 }],
+    ["list_directory", { depth: 3, sort: "size" }],
+    ["list_directory", { depth: 3, format: "json" }],
+  ] as const;
+  test.each(calls)("%s %j", async (tool, args) => {
+    await using ws = await openWorkspace({ backend: withClosed("/w/closed"), root: "/w", index: "off" });
+    const result = await ws.call(tool, args);
+    expect(result.ok).toBe(true);
+    expect(result.text).toContain("could not be read");
+    const { warnings } = result.data as { readonly warnings?: readonly string[] };
+    expect(warnings).toHaveLength(1);
+    if ("format" in args) expect(JSON.parse(result.text)).toHaveLength(4);
+  });
+
+  test("a listing of one level claims nothing about it", async () => {
+    await using ws = await openWorkspace({ backend: withClosed("/w/closed"), root: "/w" });
+    expect((await ws.call("list_directory", {})).text).toBe("[DIR] closed\n[DIR] open");
+  });
+});
+
+describe("JSON that is cut stays JSON", () => {
+  const seed = (): Seed => {
+    const many: Record<string, string> = {};
+    for (let n = 0; n < 3000; n++) many[`d${n}/file-number-${n}.txt`] = "";
+    return many;
+  };
+
+  test.each(["mcp", "canonical"] as const)("preset %s", async (preset) => {
+    const { ws } = await place("memory", seed(), { preset });
+    const result =
+      preset === "mcp"
+        ? await ws.call("directory_tree", { path: "." })
+        : await ws.call("list_directory", { depth: 3, format: "json", limit: 100_000 });
+    const rows = JSON.parse(result.text) as { name?: string; notice?: string; type?: string }[];
+    const last = rows.at(-1);
+    expect(result.meta.truncated).toBe(true);
+    expect(last?.notice ?? last?.name).toMatch(/^\d+ of 6000 entries/u);
+    expect(result.text.length).toBeGreaterThan(30_000);
+    expect(result.text.length).toBeLessThan(66_100);
+  });
+});
