@@ -140,13 +140,18 @@ test("tables are cut where the terminal ends", () => {
 });
 
 describe("completion", () => {
-  const shells = ["bash", "zsh", "fish"] as const;
+  const shells = ["bash", "zsh", "fish", "powershell"] as const;
   test.each(shells)("the script for %s is one that it reads", (shell) => {
     const { out, status } = run(["completion", shell]);
     expect(status).toBe(0);
     for (const { name } of COMMANDS) expect(out).toContain(name);
-    const { error, status: read } = spawnSync(shell, ["-n"], { input: out, encoding: "utf8" });
-    if (error === undefined) expect(read).toBe(0);
+    const reads =
+      shell === "powershell"
+        ? spawnSync("pwsh", ["-NoProfile", "-Command", "[scriptblock]::Create($input) | Out-Null"], {
+            input: out,
+          })
+        : spawnSync(shell, ["-n"], { input: out });
+    if (reads.error === undefined) expect(reads.status).toBe(0);
   });
 
   test("bash completes commands and options", () => {

@@ -47,7 +47,9 @@ export const CHANGE_COMMANDS: readonly Command[] = [
       eol: value,
       mode: value,
       expect: value,
+      "whole-file": flag,
     },
+    aliases: { "expected-hash": "expect" },
     help: [
       ["--content TEXT", "the content, as it is"],
       ["--from FILE", "a file whose text is the content; - is standard input"],
@@ -56,6 +58,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
       ["--encoding NAME", "such as utf-16le or latin1 (that of the file, else utf-8)"],
       ["--eol as_is|lf|crlf|keep", "line ends (keep: those of the file, else as they are)"],
       ["--mode OCTAL", "permission bits, such as 0755"],
+      ["--whole-file", "write what looks like a comment for lines left out"],
       ["--expect HASH", "refuse unless the file has this hash; stat --hash tells it"],
     ],
     examples: [
@@ -80,6 +83,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
           eol: given["eol"],
           mode: given["mode"],
           expected_hash: given["expect"],
+          whole_file: given["whole-file"],
         }),
       };
     },
@@ -92,6 +96,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     usage: "filewright delete PATH [-r] [-f]",
     about: "A link is removed, never what it leads to. filewright undo brings back what was deleted.",
     options: { recursive: { ...flag, short: "r" }, force: { ...flag, short: "f" } },
+    aliases: { "missing-ok": "force" },
     help: [
       ["-r, --recursive", "a directory with all it holds"],
       ["-f, --force", "nothing there is fine"],
@@ -156,6 +161,7 @@ export const CHANGE_COMMANDS: readonly Command[] = [
     about:
       "PATH is a file, a directory or a glob. Ignore files are obeyed; what is no text is left out and told.",
     options: { exclude: values, "max-files": value, "max-bytes": value, "no-ignore": flag },
+    aliases: { "max-total-bytes": "max-bytes" },
     help: [
       ["--exclude GLOB", "leave such files out (repeatable)"],
       ["--max-files N", "at most so many (200)"],

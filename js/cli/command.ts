@@ -29,6 +29,8 @@ export interface Command {
   readonly usage: string;
   readonly about: string;
   readonly options: OptionTable;
+  /** Other spellings of its options: those of its tool, and those of programs that people know. */
+  readonly aliases?: Aliases;
   readonly help: readonly OptionHelp[];
   /** A command line and what it does. */
   readonly examples: readonly (readonly [line: string, what: string])[];

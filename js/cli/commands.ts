@@ -1,19 +1,39 @@
 /** Every command there is, and how one is found. */
+import { packageVersion } from "../mcp/command.ts";
 import { nearest } from "../schema/nearest.ts";
 import { type Command, GLOBAL_OPTIONS, jsonOf, value } from "./command.ts";
 import { APPROVE_COMMAND } from "./approve-command.ts";
 import { BENCH_COMMAND } from "./bench-command.ts";
 import { CHANGE_COMMANDS } from "./change-commands.ts";
 import { completionCommand } from "./completion-command.ts";
+import { CONFIG_COMMAND } from "./config-command.ts";
 import { demo } from "./demo.ts";
 import { DOCTOR_COMMAND } from "./doctor-command.ts";
 import { FILE_COMMANDS } from "./file-commands.ts";
 import { GRANTS_COMMAND } from "./grants-command.ts";
 import { HISTORY_COMMANDS } from "./history-commands.ts";
 import { assertRoot, readStdin } from "./input.ts";
+import { print } from "./output.ts";
+import { manCommand } from "./man-command.ts";
 import { UsageError } from "./parse.ts";
 import { SEARCH_COMMANDS } from "./search-commands.ts";
 import { SERVER_COMMANDS } from "./server-commands.ts";
+
+const VERSION_COMMAND: Command = {
+  name: "version",
+  summary: "print the version",
+  usage: "filewright version",
+  about: "The version of the package; filewright doctor tells more.",
+  options: {},
+  help: [],
+  examples: [["filewright version", "as filewright --version"]],
+  takes: [0, 0],
+  own: true,
+  async run() {
+    print(packageVersion());
+    return 0;
+  },
+};
 
 /** Every command, in the order of the overview. */
 export const COMMANDS: readonly Command[] = [
@@ -79,6 +99,9 @@ export const COMMANDS: readonly Command[] = [
   ...CHANGE_COMMANDS,
   DOCTOR_COMMAND,
   BENCH_COMMAND,
+  CONFIG_COMMAND,
+  VERSION_COMMAND,
+  manCommand(() => COMMANDS),
   completionCommand(
     () => COMMANDS,
     Object.keys(GLOBAL_OPTIONS).map((name) => `--${name}`),

@@ -15,7 +15,7 @@ interface Completed {
 
 type Make = (commands: readonly Completed[]) => string;
 
-const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish };
+const SHELLS: Readonly<Record<string, Make>> = { bash, zsh, fish, powershell };
 
 /** The command. `commands`: all of them; `everywhere`: the flags that every command has. */
 export function completionCommand(
@@ -24,8 +24,8 @@ export function completionCommand(
 ): Command {
   return {
     name: "completion",
-    summary: "print a script that completes the command in bash, zsh or fish",
-    usage: "filewright completion bash|zsh|fish",
+    summary: "print a script that completes the command in bash, zsh, fish or PowerShell",
+    usage: "filewright completion bash|zsh|fish|powershell",
     about: "Commands, their options, and paths.",
     options: {},
     help: [],
@@ -33,11 +33,12 @@ export function completionCommand(
       [`eval "$(filewright completion bash)"`, "in ~/.bashrc"],
       [`source <(filewright completion zsh)`, "in ~/.zshrc, after compinit"],
       ["filewright completion fish > ~/.config/fish/completions/filewright.fish", "once"],
+      ["filewright completion powershell >> $PROFILE", "once, in PowerShell"],
     ],
     takes: [1, 1],
     async run({ positionals }: Parsed) {
       const make = SHELLS[positionals[0] as string];
-      if (make === undefined) throw new UsageError("completion takes bash, zsh or fish");
+      if (make === undefined) throw new UsageError("completion takes bash, zsh, fish or powershell");
       print(make(commands().map((command) => completed(command, everywhere))));
       return 0;
     },
@@ -111,4 +112,31 @@ function fish(commands: readonly Completed[]): string {
     }),
   ]);
   return ["# Completion of filewright for fish.", ...lines].join("\n");
+}
+
+function powershell(commands: readonly Completed[]): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+  const rows = commands.map(
+    ({ name, summary, flags }) =>
+      `    ${quoted(name)} = @(${quoted(summary)}, @(${flags.map(quoted).join(", ")}))`,
+  );
+  return `# Completion of filewright for PowerShell.
+Register-ArgumentCompleter -Native -CommandName filewright -ScriptBlock {
+  param($word, $ast, $position)
+  $commands = [ordered]@{
+${rows.join("\n")}
+  }
+  $words = @($ast.CommandElements | ForEach-Object { $_.ToString() })
+  if ($words.Count -lt 2 -or ($words.Count -eq 2 -and $word -ne '')) {
+    $commands.Keys | Where-Object { $_ -like "$word*" } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'Command', $commands[$_][0])
+    }
+    return
+  }
+  if ($word -like '-*' -and $commands.Contains($words[1])) {
+    $commands[$words[1]][1] | Where-Object { $_ -clike "$word*" } | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterName', $_)
+    }
+  }
+}`;
 }

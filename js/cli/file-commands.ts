@@ -10,12 +10,22 @@ export const FILE_COMMANDS: readonly Command[] = [
     summary: "print a page of a file, with line numbers",
     usage: "filewright read PATH [--start N] [--lines N] [--numbers STYLE]",
     about: "A page of a file of any size costs the same. Encodings are recognised; binary files are refused.",
-    options: { start: value, lines: value, numbers: value, encoding: value },
+    options: {
+      start: value,
+      lines: value,
+      numbers: value,
+      encoding: value,
+      "start-byte": value,
+      "force-text": flag,
+    },
+    aliases: { "start-line": "start", "max-lines": "lines", "line-numbers": "numbers" },
     help: [
       ["--start N", "first line; --start=-20 begins 20 lines before the end"],
       ["--lines N", "how many lines (2000)"],
       ["--numbers cat|arrow|plain|none", "how lines are numbered (cat)"],
       ["--encoding NAME", "instead of recognising it"],
+      ["--start-byte N", "begin inside a line, as the end of a page says"],
+      ["--force-text", "show a file that is no text all the same"],
     ],
     examples: [
       ["filewright read src/main.ts", "from the beginning"],
@@ -31,13 +41,15 @@ export const FILE_COMMANDS: readonly Command[] = [
         max_lines: whole(given["lines"], "lines"),
         line_numbers: given["numbers"],
         encoding: given["encoding"],
+        start_byte: whole(given["start-byte"], "start-byte"),
+        force_text: given["force-text"],
       }),
     }),
   },
   {
     name: "edit",
     summary: "replace text in a file, exactly or not at all",
-    usage: "filewright edit PATH --old TEXT --new TEXT [--all] [--dry-run]",
+    usage: "filewright edit PATH (OLD NEW | --old TEXT --new TEXT | --edits JSON) [--all] [--dry-run]",
     about:
       "The old text must be there exactly once unless --all is given. Prints the diff. --edits takes a JSON list of {old_text, new_text, replace_all} that is applied as one; `-` reads it from standard input.",
     options: {
@@ -47,35 +59,45 @@ export const FILE_COMMANDS: readonly Command[] = [
       "dry-run": { ...flag, short: "n" },
       edits: value,
       match: value,
+      "whole-file": flag,
     },
+    aliases: { "old-text": "old", "new-text": "new", "replace-all": "all" },
     help: [
-      ["--old TEXT, --new TEXT", "what to replace, and by what"],
+      ["--old TEXT, --new TEXT", "what to replace, and by what; OLD and NEW say the same"],
       ["--all", "replace every occurrence"],
       ["--edits JSON|-", "several replacements at once"],
       ["--match exact|whitespace|fuzzy", "how strictly the old text must match (whitespace)"],
+      ["--whole-file", "write what looks like a comment for lines left out"],
       ["-n, --dry-run", "only show the diff"],
     ],
     examples: [
+      ["filewright edit notes.md draft final", "the only place where it says draft"],
       ["filewright edit README.md --old teh --new the --all", "every occurrence"],
       ["filewright edit a.ts --edits - --dry-run < edits.json", "a list of edits, not written"],
     ],
-    takes: [1, 1],
+    takes: [1, 3],
     async toCall({ positionals, values: given }) {
-      const common = { path: positionals[0], dry_run: given["dry-run"], match: given["match"] };
+      const [path, ...texts] = positionals;
+      const common = {
+        path,
+        dry_run: given["dry-run"],
+        match: given["match"],
+        whole_file: given["whole-file"],
+      };
+      if (texts.length > 0 && (given["old"] ?? given["new"] ?? given["edits"]) !== undefined)
+        throw new UsageError("give OLD and NEW, or --old and --new, or --edits, not both");
       if (given["edits"] !== undefined) {
         if (given["old"] !== undefined) throw new UsageError("give --edits, or --old and --new, not both");
         const text = given["edits"] === "-" ? await readStdin() : (given["edits"] as string);
         return { tool: "edit_file", args: set({ ...common, edits: jsonOf(text, "--edits") }) };
       }
-      if (given["old"] === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
+      const [old = given["old"], new_ = given["new"]] = texts;
+      if (old === undefined) throw new UsageError("give --old TEXT and --new TEXT, or --edits JSON");
+      // An empty text deletes: a text that is missing must not.
+      if (new_ === undefined) throw new UsageError(`the new text is missing; --new '' deletes the old one`);
       return {
         tool: "edit_file",
-        args: set({
-          ...common,
-          old_text: given["old"],
-          new_text: given["new"] ?? "",
-          replace_all: given["all"],
-        }),
+        args: set({ ...common, old_text: old, new_text: new_, replace_all: given["all"] }),
       };
     },
   },

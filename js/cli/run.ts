@@ -45,7 +45,8 @@ export async function main([name, ...rest]: readonly string[]): Promise<number> 
 async function run(command: Command, argv: readonly string[]): Promise<number> {
   const help: OptionTable = { help: { type: "boolean", short: "h" } };
   const options = { ...command.options, ...(command.own === true ? help : GLOBAL_OPTIONS) };
-  const parsed = parse(argv, options, command.own === true ? {} : GLOBAL_ALIASES);
+  const aliases = command.own === true ? {} : { ...GLOBAL_ALIASES, ...command.aliases };
+  const parsed = parse(argv, options, aliases);
   if (parsed.values["help"] === true) {
     print(commandHelp(command));
     return 0;

@@ -22,6 +22,9 @@ const QUIET_HELP: OptionHelp = [
   "print nothing: the exit status says whether there is a match",
 ];
 
+/** How many levels a listing goes down at most. */
+const MAX_DEPTH = 32;
+
 /** grep, glob, find and ls. */
 export const SEARCH_COMMANDS: readonly Command[] = [
   {
@@ -51,6 +54,17 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       quiet: { ...flag, short: "q" },
       heading: flag,
       "no-heading": flag,
+      "line-number": { ...flag, short: "n" },
+      recursive: { ...flag, short: "r" },
+      "extended-regexp": { ...flag, short: "E" },
+    },
+    aliases: {
+      "max-results": "limit",
+      "max-count": "limit",
+      "file-types": "type",
+      "files-with-matches": "files",
+      "fixed-strings": "fixed",
+      "word-regexp": "word",
     },
     help: [
       ["-i, --ignore-case", "letter case does not count"],
@@ -68,6 +82,10 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       ["-m, --limit N", "at most so many results (200)"],
       ["--no-ignore, --no-hidden", "search ignored files; skip dot files"],
       QUIET_HELP,
+      [
+        "-n, -r, -E",
+        "as with other greps: lines are numbered, directories searched, and PATTERN extended anyway",
+      ],
       ["--heading, --no-heading", "matches below the names of their files (on a terminal), or behind them"],
     ],
     examples: [
@@ -118,6 +136,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       "no-hidden": flag,
       quiet: { ...flag, short: "q" },
     },
+    aliases: { "max-results": "limit" },
     help: [
       ["--path DIR", "where to look"],
       ["--exclude GLOB", "leave such paths out (repeatable)"],
@@ -155,6 +174,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
     usage: "filewright find LETTERS [PATH] [options]",
     about: "LETTERS are in their order, not together; in longer ones one may be wrong. Best first.",
     options: { recent: flag, limit: { ...value, short: "m" }, "no-ignore": flag },
+    aliases: { "max-results": "limit" },
     help: [
       ["--recent", "files that changed lately count more"],
       ["-m, --limit N", "at most so many (20)"],
@@ -191,9 +211,15 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       limit: value,
       "respect-ignore": flag,
       "no-hidden": flag,
+      long: { ...flag, short: "l" },
+      all: { ...flag, short: "a" },
+      recursive: { ...flag, short: "R" },
     },
     help: [
       ["-d, --depth N", "how many levels (1)"],
+      ["-R, --recursive", `every level, down to ${MAX_DEPTH}`],
+      ["-l, --long", "types, sizes and times in a pipe, too"],
+      ["-a, --all", "dot files, which are listed anyway"],
       ["--sort type|name|size|mtime, --desc", "the order (type: directories first)"],
       ["--format text|json|names|tree", "how it is printed (text)"],
       ["--ignore GLOB", "leave such names out (repeatable)"],
@@ -210,7 +236,7 @@ export const SEARCH_COMMANDS: readonly Command[] = [
       tool: "list_directory",
       args: set({
         path: positionals[0],
-        depth: whole(given["depth"], "depth"),
+        depth: whole(given["depth"], "depth") ?? (given["recursive"] === true ? MAX_DEPTH : undefined),
         sort: given["sort"],
         order: given["desc"] === true ? "desc" : undefined,
         format: given["format"],

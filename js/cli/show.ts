@@ -2,6 +2,7 @@
 import type { ToolResult } from "../workspace/index.ts";
 import type { Command, ToolCall } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
+import { commandHint } from "./hints.ts";
 import { print, printError, printJson, printJsonLines, printNote, textOf } from "./output.ts";
 import type { Parsed } from "./parse.ts";
 import type { Form } from "./person/form.ts";
@@ -17,17 +18,19 @@ export async function show(
   form: Form,
 ): Promise<number> {
   const outcome = result.ok ? (command.outcome?.(result.data) ?? "found") : "unknown";
+  const told = command.speaksToModels === true ? result.text : commandHint(result.text, call.tool);
   if (values["quiet"] === true) {
-    if (!result.ok) printError(result.text);
+    if (!result.ok) printError(told);
   } else if (values["jsonl"] === true) printJsonLines(result.ok ? result.data : result);
   else if (values["json"] === true) printJson(result);
-  else if (!result.ok) printError(result.text);
+  else if (!result.ok) printError(told);
   // A script that reads the results gets none: the sentence about that is for people.
-  else if (outcome !== "found") printNote(result.text);
+  else if (outcome !== "found") printNote(told);
   else {
     const text =
-      (form.person && command.speaksToModels !== true ? personalText(call, result, form) : undefined) ??
-      textOf(call.tool, result);
+      ((form.person || values["long"] === true) && command.speaksToModels !== true
+        ? personalText(call, result, form)
+        : undefined) ?? textOf(call.tool, result);
     if (!(form.pager && command.pages === true && (await page(text)))) print(text);
   }
   return outcome === "found" ? EXIT.ok : outcome === "nothing" ? EXIT.nothing : EXIT.error;

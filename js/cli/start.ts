@@ -2,6 +2,7 @@
 import process from "node:process";
 import { FilewrightError } from "../engine/errors.ts";
 import { EXIT } from "./exit-status.ts";
+import { commandHint } from "./hints.ts";
 import { printError, surviveBrokenPipes } from "./output.ts";
 import { UsageError } from "./parse.ts";
 import { main } from "./run.ts";
@@ -16,7 +17,7 @@ export async function start(argv: readonly string[]): Promise<void> {
       printError(`filewright: ${error.message}`);
       process.exitCode = EXIT.error;
     } else if (error instanceof FilewrightError) {
-      printError(`filewright: ${error.message}`);
+      printError(`filewright: ${commandHint(error.message)}`);
       process.exitCode = EXIT.error;
     } else if (error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string") {
       // Of the system, such as a port that is taken: its words say it, a stack would not.

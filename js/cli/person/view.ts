@@ -6,6 +6,7 @@ import { linesOf } from "../../tools/grep_text.ts";
 import type { ListDirectoryData } from "../../tools/list_directory.ts";
 import type { ToolResult } from "../../workspace/index.ts";
 import type { ToolCall } from "../command.ts";
+import { commandHint } from "../hints.ts";
 import type { Form } from "./form.ts";
 import { grepLines } from "./grep-view.ts";
 import type { Pattern } from "./highlight.ts";
@@ -21,41 +22,49 @@ export function personalText({ tool, args }: ToolCall, result: ToolResult, form:
     case "grep": {
       const data = result.data as GrepData;
       const rows = grepLines(data, given as unknown as Pattern, form.heading);
-      return withNotes(rows, result.text, plainRows(data));
+      return withNotes(tool, rows, result.text, plainRows(data));
     }
     case "list_directory": {
       if (given["format"] !== undefined) return undefined;
       const data = result.data as ListDirectoryData;
-      return withNotes(listLines(data), result.text, data.entries.length);
+      return withNotes(tool, listLines(data), result.text, data.entries.length);
     }
     case "glob": {
       const { matches } = result.data as GlobData;
-      return withNotes(pathLines(matches), result.text, matches.length);
+      return withNotes(tool, pathLines(matches), result.text, matches.length);
     }
     case "find_files": {
       const { files } = result.data as FindFilesData;
-      return withNotes(pathLines(files.map(({ path }) => path)), result.text, files.length);
+      return withNotes(tool, pathLines(files.map(({ path }) => path)), result.text, files.length);
     }
     case "read_file":
-      return result.text
-        .split("\n")
-        .map((line) => {
-          const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
-          return number === undefined || given["line_numbers"] === "none"
-            ? harmless(line)
-            : `${styled("number", number)}${harmless(rest ?? "")}`;
-        })
-        .join("\n");
+      return pageText(result, given);
     default:
       return undefined;
   }
+}
+
+/** A page of a file: its numbers in colour, and how to go on in options. */
+function pageText(result: ToolResult, { line_numbers: style }: Record<string, unknown>): string {
+  const lines = result.text.split("\n");
+  const { truncated } = result.data as { readonly truncated?: boolean };
+  return lines
+    .map((line, at) => {
+      if (truncated === true && at === lines.length - 1)
+        return styled("faint", commandHint(line, "read_file"));
+      const [, number, rest] = /^( *\d+[\t→])(.*)$/su.exec(line) ?? [];
+      return number === undefined || style === "none"
+        ? harmless(line)
+        : `${styled("number", number)}${harmless(rest ?? "")}`;
+    })
+    .join("\n");
 }
 
 /** How many lines the rows take in the text for models. */
 const plainRows = (data: GrepData): number => linesOf(data).flat().length;
 
 /** The rows, and behind them what the text for models says besides its own `count` rows. */
-function withNotes(rows: readonly string[], text: string, count: number): string {
+function withNotes(tool: string, rows: readonly string[], text: string, count: number): string {
   const notes = text.split("\n").slice(count);
-  return [...rows, ...notes.map((note) => styled("faint", note))].join("\n");
+  return [...rows, ...notes.map((note) => styled("faint", commandHint(note, tool)))].join("\n");
 }

@@ -1,0 +1,108 @@
+/**
+ * What an error says to a person: the remedies of the tools, in commands and options.
+ *
+ * The tools speak to models, in their own names. This is the one place where that becomes
+ * `filewright ls` and `--limit`; names of arguments come from the aliases of the commands.
+ */
+import type { Command } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+
+/** The command of each tool. */
+export const COMMAND_OF_TOOL: Readonly<Record<string, string>> = {
+  read_file: "read",
+  read_many_files: "cat",
+  write_file: "write",
+  edit_file: "edit",
+  apply_patch: "patch",
+  diff: "diff",
+  list_directory: "ls",
+  glob: "glob",
+  find_files: "find",
+  grep: "grep",
+  stat: "stat",
+  copy: "copy",
+  move: "move",
+  delete: "delete",
+  mkdir: "mkdir",
+  batch: "batch",
+  access_info: "access",
+  undo: "undo",
+  history: "history",
+};
+
+type Sentence = readonly [tool: RegExp, command: string];
+
+/** Remedies that are worded otherwise for a person; by command. */
+const SENTENCES: Readonly<Record<string, readonly Sentence[]>> = {
+  write: [[/set overwrite: ?true to replace it/u, "leave out --no-overwrite to replace it"]],
+  mkdir: [
+    [/set exist_ok: ?true if that is fine/u, "leave out --new if that is fine"],
+    [/Set parents: ?true to make it/u, "Leave out --no-parents to make it"],
+  ],
+  grep: [[/put the pattern into glob: path="([^"]*)", glob="([^"]*)"/u, "give $1 and -g '$2'"]],
+};
+
+/** Remedies of every command. */
+const EVERYWHERE: readonly Sentence[] = [
+  [/set regex: ?false to search (?:for )?the text as it is/u, "add -F to search for the text as it is"],
+  [/set regex: ?false/u, "add -F"],
+  [/send regex: false/u, "add -F"],
+  [/set multiline: ?true/u, "add -U"],
+  [/ with case="insensitive"/u, " with -i"],
+  [/Set create_dirs: ?true to make it/u, "Leave out --no-parents to make it"],
+  [/set overwrite: ?true/u, "add --overwrite"],
+  [/set recursive: ?true/u, "add -r"],
+  [/set whole_file: ?true/u, "add --whole-file"],
+  [/force_text: true shows/u, "--force-text shows"],
+  [/set encoding: "utf-8"/u, "add --encoding utf-8"],
+  [/pass another encoding, or encoding: "auto"/u, "name it with --encoding"],
+  [/use match: exact/u, "add --match exact"],
+  [/set replace_all or near_line/u, "add --all"],
+  [/(?:continue|go on) with cursor="[^"]*"/u, "--limit shows more"],
+  [/(continue(?: inside it)? with) (start_line|start_byte)=(\d+)/u, "$1 $2 $3"],
+  [/, or raise timeout_ms\b/u, ""],
+  [/^Error: Invalid argument '([a-z_]+)': /u, "Error: $1: "],
+  [/^Invalid argument '([a-z_]+)': /u, "$1: "],
+  [/\[start_line (\d+) is past/u, "[line $1 is past"],
+  [/\bold_text (not found|occurs|is|has|begins)/gu, "the old text $1"],
+  [/\bhistory lists\b/u, "filewright history lists"],
+  [/\bstat tells\b/u, "filewright stat tells"],
+  [/\bonly stat and list_directory look at it/u, "only filewright stat and filewright ls look at it"],
+  [/\bglob finds paths\b/u, "filewright glob finds paths"],
+  [/\bPut the pattern into glob\b/iu, "give it with filewright glob"],
+];
+
+/** Paths and texts that are quoted are not ours to word. */
+const QUOTED = /('(?:[^'\\]|\\.)*')/u;
+const IDENTIFIER = /(?<!-)\b[a-z]+(?:_[a-z]+)+\b(?:: ?true\b)?/gu;
+
+/** A text of a tool in the words of the command line. `tool`: the one that was called. */
+export function commandHint(text: string, tool?: string): string {
+  const command = COMMANDS.find(({ name }) => name === COMMAND_OF_TOOL[tool ?? ""]);
+  const [first = "", ...rest] = text.split("\n");
+  // Lines after the first quote files; ours among them are in brackets.
+  return [
+    inCommands(first, command),
+    ...rest.map((line) => (/^\[.*\]$/u.test(line) ? inCommands(line, command) : line)),
+  ].join("\n");
+}
+
+function inCommands(line: string, command: Command | undefined): string {
+  const own = command === undefined ? [] : (SENTENCES[command.name] ?? []);
+  const sentences = [...own, ...EVERYWHERE];
+  const worded = sentences.reduce((said, [from, to]) => said.replace(from, to), line);
+  return worded
+    .split(QUOTED)
+    .map((part, at) => (at % 2 === 1 ? part : part.replace(IDENTIFIER, (name) => named(name, command))))
+    .join("");
+}
+
+/** A tool as its command, an argument as its option; what is neither stays. */
+function named(found: string, command: Command | undefined): string {
+  const name = found.replace(/: ?true$/u, "");
+  const spelt = COMMAND_OF_TOOL[name];
+  if (spelt !== undefined) return `filewright ${spelt}`;
+  const option = name.replaceAll("_", "-");
+  const meant = command?.aliases?.[option] ?? option;
+  return command?.options[meant] === undefined ? found : `--${meant}`;
+}

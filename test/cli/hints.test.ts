@@ -1,0 +1,108 @@
+/** What errors say to a person: commands and options, where a model is told of tools and arguments. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { COMMANDS } from "../../js/cli/commands.ts";
+import { COMMAND_OF_TOOL, commandHint } from "../../js/cli/hints.ts";
+import { openWorkspace, type Workspace } from "../../js/index.node.ts";
+import { TOOLS } from "../../js/tools/index.ts";
+import { type Place, place } from "./running.ts";
+
+let at: Place;
+let ws: Workspace;
+beforeAll(async () => {
+  at = await place({
+    "a.txt": "one\ntwo\ntwo\n",
+    "list_directory.txt": "start_line list_directory\n",
+    "d/x.txt": "x\n",
+    bin: "\u0000\u0001\u0002",
+  });
+  ws = await openWorkspace({ root: at.root, guard: "off", history: false });
+});
+afterAll(async () => {
+  await ws.close();
+  await at.remove();
+});
+
+test("every tool has a command, and every command is there", () => {
+  const commands = new Set(COMMANDS.map(({ name }) => name));
+  for (const { name } of TOOLS) expect(commands).toContain(COMMAND_OF_TOOL[name]);
+  for (const name of Object.values(COMMAND_OF_TOOL)) expect(commands).toContain(name);
+});
+
+/** Calls that fail, with what a person is told. */
+const CASES: readonly (readonly [tool: string, args: Record<string, unknown>, says: RegExp])[] = [
+  [
+    "read_file",
+    { path: "nope.ts" },
+    /^Error: 'nope\.ts' does not exist\. filewright ls shows what is there\.$/u,
+  ],
+  ["read_file", { path: "d" }, /use filewright ls to see what is in it\.$/u],
+  ["read_file", { path: "bin" }, /filewright stat tells its size and kind\.$/u],
+  ["read_file", { path: "a.txt", start_line: 0 }, /^Error: --start: must be an integer other than 0/u],
+  ["read_file", { path: "/etc/passwd" }, /; filewright access lists them\.$/u],
+  ["list_directory", { path: "a.txt" }, /; use filewright read to read it\.$/u],
+  ["grep", { pattern: "(" }, /correct the regex, or add -F to search for the text as it is\.$/u],
+  ["grep", { pattern: "a\\nb" }, /; add -U\.$/u],
+  ["grep", { pattern: "x", path: "*.txt" }, /A path is a directory or a file; give \. and -g '\*\.txt'\.$/u],
+  ["glob", { pattern: "x", path: "*.txt" }, /; filewright glob finds paths by a pattern\.$/u],
+  [
+    "edit_file",
+    { path: "a.txt", old_text: "two", new_text: "x" },
+    /^Error: the old text occurs 2 times .* Add surrounding lines to --old, or add --all\.$/u,
+  ],
+  [
+    "edit_file",
+    { path: "a.txt", old_text: "zzz", new_text: "x" },
+    /^Error: the old text not found in a\.txt/u,
+  ],
+  ["mkdir", { path: "d", exist_ok: false }, /; leave out --new if that is fine\.$/u],
+  ["copy", { source: "a.txt", destination: "d/x.txt" }, /; add --overwrite to replace it\.$/u],
+  [
+    "copy",
+    { source: "a.txt", destination: "e/x.txt", create_dirs: false },
+    /Leave out --no-parents to make it\.$/u,
+  ],
+  [
+    "write_file",
+    { path: "a.txt", content: "x", overwrite: false },
+    /; leave out --no-overwrite to replace it\.$/u,
+  ],
+  ["delete", { path: "d" }, /; add -r to delete it with all it holds\.$/u],
+];
+
+describe("a person is told of commands and options", () => {
+  test.each(CASES)("%s %j", async (tool, args, says) => {
+    const { ok, text } = await ws.call(tool, args);
+    const told = commandHint(text, tool);
+    expect(ok, text).toBe(false);
+    expect(told).toMatch(says);
+    // Beside what is quoted no name of a tool or an argument is left.
+    expect(told.replaceAll(/'[^']*'/gu, "")).not.toMatch(/\b[a-z]+_[a-z_]+\b|: ?true|: ?false/u);
+  });
+
+  test("names of files stay as they are", () => {
+    expect(commandHint("Error: 'list_directory' does not exist. list_directory shows what is there.")).toBe(
+      "Error: 'list_directory' does not exist. filewright ls shows what is there.",
+    );
+    expect(
+      commandHint("Error: x\nlist_directory start_line\n[continue with start_line=3]", "read_file"),
+    ).toBe("Error: x\nlist_directory start_line\n[continue with --start 3]");
+  });
+
+  test.each<[readonly string[], string]>([
+    [["read", "nope.ts"], "Error: 'nope.ts' does not exist. filewright ls shows what is there.\n"],
+    [
+      ["undo", "last"],
+      "filewright: There is no call 'last' in the history; filewright history lists them.\n",
+    ],
+    [
+      ["call", "read_file", "--args", '{"path":"nope.ts"}'],
+      "Error: 'nope.ts' does not exist. list_directory shows what is there.\n",
+    ],
+  ])("%j", async (args, err) => expect(await at.run(args)).toEqual({ status: 2, out: "", err }));
+
+  test("a page at a terminal goes on with an option, and with the argument in a pipe", async () => {
+    const args = ["read", "a.txt", "--lines", "1"];
+    expect((await at.run(args)).out).toContain("continue with start_line=2]");
+    expect((await at.run([...args, "--color", "always"])).out).toContain("continue with --start 2]");
+  });
+});
