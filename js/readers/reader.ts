@@ -23,6 +23,10 @@ export interface ByteSource {
 export interface ReaderLimits {
   /** The largest image that is handed to a model. */
   readonly imageBytes: number;
+  /** The most base64 characters of one image in an answer. Default 5 MiB. */
+  readonly imageBase64Bytes?: number;
+  /** The longest side of an image in an answer, in pixels. Default 8,000. */
+  readonly imagePixels?: number;
   /** The largest file that is taken into memory as a whole. */
   readonly wholeFileBytes: number;
   /** The largest SVG that is shown as text. */

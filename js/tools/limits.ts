@@ -10,8 +10,12 @@ export interface Limits {
    * 64 KiB; presets of older agents have `outputBytes` instead.
    */
   readonly pageBytes: number;
-  /** The largest image that is handed to a model. */
+  /** The largest image that is handed to a model. Given by the host, it stands for the next two as well. Default 20 MiB. */
   readonly imageBytes: number;
+  /** The most base64 characters of one image in an answer: a larger one is scaled down, or refused. Default 5 MiB. */
+  readonly imageBase64Bytes: number;
+  /** The longest side of an image in an answer, in pixels: a larger one is scaled down, or refused. Default 8,000. */
+  readonly imagePixels: number;
   /** The largest file that is read whole (`max_lines: null`) or compared. A page has no limit. */
   readonly wholeFileBytes: number;
   /** The largest SVG that is shown as text. */
@@ -29,6 +33,8 @@ export const LIMIT_OPTIONS: Options<Partial<Limits>> = options("Limits", {
   outputBytes: integer(1),
   pageBytes: integer(1),
   imageBytes: integer(1),
+  imageBase64Bytes: integer(1),
+  imagePixels: integer(1),
   wholeFileBytes: integer(1),
   svgBytes: integer(1),
   grepFileBytes: integer(1),
@@ -43,6 +49,8 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   outputBytes: MIB,
   pageBytes: 64 * 1024,
   imageBytes: 20 * MIB,
+  imageBase64Bytes: 5 * MIB,
+  imagePixels: 8000,
   wholeFileBytes: 20 * MIB,
   svgBytes: MIB,
   grepFileBytes: 100 * MIB,

@@ -363,9 +363,16 @@ async function rootPath(storage: FsBackend, path: string, local: boolean): Promi
   return storage.realpath === undefined ? path : await storage.realpath(path);
 }
 
+const NO_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
+  imageBase64Bytes: Number.MAX_SAFE_INTEGER,
+  imagePixels: Number.MAX_SAFE_INTEGER,
+};
+
 function limitsOf(given: Partial<Limits> | undefined, preset: Preset | undefined): Limits {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
-  return Object.freeze({ ...DEFAULT_LIMITS, ...preset?.limits, ...Object.fromEntries(set) });
+  // A host that says how large an image may be knows what its model takes.
+  const ofImages = given?.imageBytes === undefined ? {} : NO_IMAGE_LIMITS;
+  return Object.freeze({ ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) });
 }
 
 function accessOf(

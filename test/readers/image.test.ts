@@ -120,11 +120,101 @@ describe("images", () => {
     expect(content?.[0]?.size_bytes).toBe(bytes.length);
   });
 
-  it("a large one that cannot be decoded is sent as it is, with a warning", async () => {
-    const broken = png(4000, 1000).subarray(0, 60);
-    const { content, warning } = await read(broken, "image/png");
-    expect(content?.[0]?.source.data).toBe(Buffer.from(broken).toString("base64"));
+  it("a large one that cannot be scaled is sent as it is within a client's limits, with a warning", async () => {
+    const large = bmp(2000, 10);
+    const { content, warning } = await read(large, "image/bmp");
+    expect(content?.[0]?.source.data).toBe(Buffer.from(large).toString("base64"));
     expect(warning).toContain("sent as it is");
+  });
+
+  it("beyond a client's limits it is refused with both figures where it cannot be scaled", async () => {
+    const bytes = bmp(1500, 1000);
+    const encoded = Math.ceil(bytes.length / 3) * 4;
+    expect(await read(bytes, "image/bmp")).toMatchObject({
+      code: "TOO_LARGE",
+      message: `${encoded} bytes as base64, and the limit is ${5 * 1024 * 1024}`,
+      details: { size: encoded, limit: 5 * 1024 * 1024, file_size: bytes.length },
+    });
+    expect(await read(bmp(8001, 1), "image/bmp")).toMatchObject({
+      code: "TOO_LARGE",
+      details: { width: 8001, height: 1, limit_side: 8000 },
+    });
+  });
+
+  describe("a damaged one is not handed over, and the answer says why", () => {
+    const good = png(64, 64);
+    const changed = (at: number): Uint8Array => {
+      const bytes = good.slice();
+      bytes[at] = (bytes[at] as number) ^ 1;
+      return bytes;
+    };
+    /** Pixel data that is no zlib stream, with a right checksum. */
+    const notZlib = (): Uint8Array => {
+      const bytes = Buffer.from(good);
+      const at = bytes.indexOf("IDAT");
+      const length = bytes.readUInt32BE(at - 4);
+      bytes.fill(0xff, at + 4, at + 4 + length);
+      bytes.writeUInt32BE(crc32(bytes.subarray(at, at + 4 + length)), at + 4 + length);
+      return new Uint8Array(bytes);
+    };
+    const without = (from: number, to: number): Uint8Array =>
+      new Uint8Array([...good.subarray(0, from), ...good.subarray(to)]);
+
+    it.each<[string, string, () => Uint8Array | Promise<Uint8Array>, RegExp]>([
+      ["a PNG cut off", "png", () => good.subarray(0, good.length - 20), /ends before its end mark/],
+      ["a PNG with bytes missing", "png", () => without(50, 55), /checksum|no chunk|end mark/],
+      [
+        "a PNG with a wrong checksum",
+        "png",
+        () => changed(45),
+        /checksum of its IDAT chunk at byte 33 is wrong/,
+      ],
+      ["a PNG without its pixel data", "png", () => without(33, good.length - 12), /no pixel data/],
+      ["a PNG whose pixel data is no zlib stream", "png", notZlib, /does not inflate/],
+      ["a JPEG cut off", "jpeg", async () => (await made("jpeg", 64, 64)).subarray(0, -10), /end mark/],
+      ["a WebP cut off", "webp", async () => (await made("webp", 64, 64)).subarray(0, -4), /end mark/],
+      ["a GIF cut off", "gif", async () => (await made("gif", 64, 64)).subarray(0, -10), /end mark/],
+    ])("%s", async (_, format, make, why) => {
+      const { code, message, details, content } = await read(await make(), `image/${format}`);
+      expect(content).toBeUndefined();
+      expect({ code, details }).toMatchObject({ code: "UNSUPPORTED_FORMAT", details: { reason: "damaged" } });
+      expect(message).toMatch(why);
+    });
+
+    it.each(["png", "jpeg", "gif", "webp"] as const)(
+      "bytes behind the end of a %s are none",
+      async (format) => {
+        const whole = format === "png" ? good : await made(format, 64, 64);
+        const { content } = await read(new Uint8Array([...whole, 1, 2, 3]), `image/${format}`);
+        expect(content).toHaveLength(1);
+      },
+    );
+
+    it("a damaged picture of a notebook is left out, and said", async () => {
+      const encoded = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+      const outputs = [good, good.subarray(0, good.length - 20)].map((bytes) => ({
+        output_type: "display_data",
+        data: { "image/png": encoded(bytes) },
+        metadata: {},
+      }));
+      const cell = { cell_type: "code", source: "", metadata: {}, execution_count: 1, outputs };
+      const notebook = JSON.stringify({ nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [cell] });
+      const { content, text } = await read(notebook, "application/x-ipynb+json");
+      expect(content?.map(({ source }) => source.data)).toEqual([encoded(good)]);
+      expect(text).toContain("damaged, left out]");
+    });
+
+    it("interlaced, 16 bits, a palette and several chunks are whole", async () => {
+      const noise = sharp(randomBytes(300 * 200 * 3), { raw: { width: 300, height: 200, channels: 3 } });
+      for (const options of [{ progressive: true }, { palette: true }, { compressionLevel: 0 }]) {
+        const bytes = await noise.clone().png(options).toBuffer();
+        expect((await read(bytes, "image/png")).content, JSON.stringify(options)).toHaveLength(1);
+      }
+      const deep = await noise.clone().toColourspace("rgb16").png().toBuffer();
+      expect((await read(deep, "image/png")).content).toHaveLength(1);
+      const progressive = await noise.clone().jpeg({ progressive: true }).toBuffer();
+      expect((await read(progressive, "image/jpeg")).content).toHaveLength(1);
+    });
   });
 
   it("in text-only mode it is refused with its kind", async () => {

@@ -135,11 +135,16 @@ describe.each(KINDS)("on %s", (kind) => {
   test("004-12 an image of more than 5 MB comes with a warning, a smaller one without", async () => {
     const large = new Uint8Array(5 * MIB + 1);
     large.set(PNG);
-    const { ws } = await open(kind, { "a.png": large, "b.png": large.slice(0, 5 * MIB) });
+    const seed = { "a.png": large, "b.png": large.slice(0, 5 * MIB) };
+    const { ws } = await open(kind, seed, { limits: { imageBytes: 20 * MIB } });
     const warning = async (file_path: string) =>
       ((await ws.call("read_file", { file_path })).data as { readonly warning?: string }).warning;
     expect(await warning("a.png")).toMatch(/large/iu);
     expect(await warning("b.png")).toBeUndefined();
+    // Unless the host says how large an image may be, what clients do not take is scaled down.
+    const free = await open(kind, seed);
+    const scaled = await free.ws.call("read_file", { file_path: "a.png" });
+    expect(scaled.content?.[0]?.source.data.length).toBeLessThanOrEqual(5 * MIB);
   });
 
   test("004-27 004-28 an approval is asked for where the host wants it: before changes, not before reading", async () => {

@@ -7,16 +7,17 @@ import { unsupported } from "../refuse.ts";
 /** Compressed bytes are fed in steps of this size; one step inflates to 16 MiB at the very most. */
 const STEP = 16 * 1024;
 
-/** The bytes in the gzip stream `input`, as they come. @throws the platform's error where it is damaged */
+/** The bytes in the compressed stream `input`, as they come; `deflate` is zlib's form. @throws the platform's error where it is damaged */
 export async function* gunzip(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  format: "gzip" | "deflate" = "gzip",
 ): AsyncGenerator<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw unsupported("application/gzip", "cannot be unpacked by this runtime", {
       reason: "no_decompression",
     });
   }
-  const stream = new DecompressionStream("gzip");
+  const stream = new DecompressionStream(format);
   const writer = stream.writable.getWriter();
   const feed = (async () => {
     for await (const chunk of input) {

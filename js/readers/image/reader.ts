@@ -4,16 +4,19 @@
  */
 import { engine } from "../../engine/current.ts";
 import type { Inspection } from "../../engine/read.ts";
-import { makeError } from "../../engine/errors.ts";
+import { type FilewrightError, makeError } from "../../engine/errors.ts";
 import { base64 } from "../base64.ts";
-import type { Reader, ReaderInput, Rendered } from "../reader.ts";
-import { checkSignal, tooLarge } from "../refuse.ts";
+import type { Reader, ReaderInput, ReaderLimits, Rendered } from "../reader.ts";
+import { checkSignal, tooLarge, unsupported } from "../refuse.ts";
+import { findDamage } from "./damage.ts";
 import { MODEL_BYTES, MODEL_SIDE, type Scaled, scaleDown } from "./scale.ts";
 
 /** Enough for the header of every format; a JPEG may carry more before its frame. */
 const HEAD = 64 * 1024;
 /** Decoded, this many pixels are 400 MB. */
 const MOST_PIXELS = 100_000_000;
+/** The longest side that clients take. Pixels. */
+const MAX_SIDE = 8000;
 /** PNG, JPEG, GIF, WebP and BMP. */
 export const imageReader: Reader = Object.freeze({
   mimes: ["image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"],
@@ -30,17 +33,24 @@ export const imageReader: Reader = Object.freeze({
       facts = engine().inspect(bytes, { name: path });
       refuseBomb(facts);
     }
+    const damage = await findDamage(bytes, mime);
+    if (damage !== undefined) throw damaged(mime, damage);
     checkSignal(signal);
     const { width, height } = facts;
     const warnings: string[] = [];
-    const large = Math.max(width ?? 0, height ?? 0) > MODEL_SIDE || size > MODEL_BYTES;
+    const large =
+      Math.max(width ?? 0, height ?? 0) > MODEL_SIDE ||
+      size > MODEL_BYTES ||
+      base64Length(size) > limitOf(limits);
     let scaled: Scaled | undefined;
     if (large) {
       const tried = await scaleDown(bytes, mime, MOST_PIXELS);
       checkSignal(signal);
       const was = `The image is large (${describe(facts, size)})`;
-      if (typeof tried === "string") warnings.push(`${was} and sent as it is: ${tried}.`);
-      else {
+      if (typeof tried === "string") {
+        refuseLarge(facts, size, limits, tried);
+        warnings.push(`${was} and sent as it is: ${tried}.`);
+      } else {
         scaled = tried;
         warnings.push(`${was}: scaled down for the model to ${describe(scaled, scaled.bytes.length)}.`);
       }
@@ -72,6 +82,43 @@ export const imageReader: Reader = Object.freeze({
     };
   },
 });
+
+function damaged(mime: string, how: string): FilewrightError {
+  const hint = "get an undamaged copy of it";
+  return unsupported(mime, `is damaged (${how}), so it is not handed over`, { reason: "damaged", hint });
+}
+
+function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+/** The most base64 characters that clients take. */
+function limitOf({ imageBase64Bytes: limit = MODEL_BYTES }: ReaderLimits): number {
+  return limit;
+}
+
+/** Refuses what a client would not take. `why`: a clause that says why it is not scaled down. */
+function refuseLarge(
+  { width, height, mime }: Inspection,
+  size: number,
+  limits: ReaderLimits,
+  why: string,
+): void {
+  const { imagePixels: side = MAX_SIDE } = limits;
+  const limit = limitOf(limits);
+  const encoded = base64Length(size);
+  if (encoded > limit) {
+    throw makeError("TOO_LARGE", `${encoded} bytes as base64, and the limit is ${limit}`, {
+      hint: `both are counted as base64, of which clients take no more; ${why}`,
+      details: { mime, size: encoded, limit, file_size: size },
+    });
+  }
+  if (Math.max(width ?? 0, height ?? 0) <= side) return;
+  throw makeError("TOO_LARGE", `${width}x${height} pixels, and the limit is ${side} a side`, {
+    hint: `it has ${width}x${height} pixels, and clients take ${side} a side; ${why}`,
+    details: { mime, width, height, limit_side: side },
+  });
+}
 
 function refuseBomb({ width, height, mime }: Inspection): void {
   if (width === null || height === null || width * height <= MOST_PIXELS) return;

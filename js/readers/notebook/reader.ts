@@ -4,7 +4,8 @@
  */
 import { engine } from "../../engine/current.ts";
 import { escapeControls } from "../../backends/paths.ts";
-import type { ImageBlock, Reader, ReaderInput, Rendered } from "../reader.ts";
+import type { ImageBlock, Reader, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
+import { findDamage } from "../image/damage.ts";
 import { tooLarge } from "../refuse.ts";
 import {
   type CappedText,
@@ -20,8 +21,10 @@ const SOURCE = 200_000;
 /** Bytes of the outputs of all cells together. */
 const OUTPUTS = 200_000;
 const MOST_IMAGES = 10;
-/** Bytes of one picture, decoded; models take no larger ones. */
-const IMAGE_BYTES = 5 * 1024 * 1024;
+/** Characters of one picture in base64; models take no larger ones. */
+const IMAGE_BASE64 = 5 * 1024 * 1024;
+/** The longest side of a picture that clients take. Pixels. */
+const MAX_SIDE = 8000;
 const MOST_PIXELS = 100_000_000;
 /** Cells in `data`; the text has them all. */
 const DATA_CELLS = 1000;
@@ -34,11 +37,13 @@ export const notebookReader: Reader = Object.freeze({
     const caps = {
       output: OUTPUT,
       source: SOURCE,
-      image: Math.ceil((IMAGE_BYTES * 4) / 3) + 4,
+      image: Math.min(limits.imageBase64Bytes ?? IMAGE_BASE64, Math.ceil((limits.imageBytes * 4) / 3) + 4),
       images: Math.ceil((limits.imageBytes * 4) / 3) + 4,
     };
     const notebook = encoding === "utf-8" ? await parseNotebook(source, caps, signal) : null;
-    return notebook === null ? asText(input, encoding) : render(notebook, input);
+    return notebook === null
+      ? asText(input, encoding)
+      : render(notebook, input, await damagedPictures(notebook));
   },
 });
 
@@ -50,7 +55,29 @@ async function asText({ source, limits }: ReaderInput, encoding: string): Promis
   return { text, firstLine: 1, warning: "This is no valid notebook: shown is its text." };
 }
 
-function render(notebook: Notebook, { path, limits, options }: ReaderInput): Rendered {
+/** The pictures that no decoder takes, as their base64. */
+async function damagedPictures({ cells }: Notebook): Promise<ReadonlySet<string>> {
+  const damaged = new Set<string>();
+  for (const { mime, data } of cells.flatMap(({ outputs }) => outputs.flatMap(({ images }) => images))) {
+    const bytes = decoded(data);
+    if (bytes !== undefined && (await findDamage(bytes, mime)) !== undefined) damaged.add(data);
+  }
+  return damaged;
+}
+
+function decoded(base64: string): Uint8Array | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function render(
+  notebook: Notebook,
+  { path, limits, options }: ReaderInput,
+  damaged: ReadonlySet<string>,
+): Rendered {
   const images: ImageBlock[] = [];
   let budget = Math.min(OUTPUTS, limits.outputBytes);
   let imageBudget = limits.imageBytes;
@@ -59,7 +86,11 @@ function render(notebook: Notebook, { path, limits, options }: ReaderInput): Ren
   const picture = (mime: string, data: string): string => {
     const size = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
     if (options.nonText === "error") return `[${mime}, ${size} bytes]`;
-    if (data === "" || images.length === MOST_IMAGES || size > imageBudget || !fits(data)) {
+    if (data !== "" && damaged.has(data)) {
+      left += 1;
+      return `[${mime}, ${size} bytes: damaged, left out]`;
+    }
+    if (data === "" || images.length === MOST_IMAGES || size > imageBudget || !fits(data, limits)) {
       left += 1;
       return `[${mime}, ${size} bytes: left out]`;
     }
@@ -153,14 +184,12 @@ function labelOf({ type, name }: NotebookOutput): string {
 }
 
 /** Whether the picture is one, and of bearable size. */
-function fits(data: string): boolean {
-  try {
-    const head = Uint8Array.from(atob(data.slice(0, 4096)), (c) => c.charCodeAt(0));
-    const { kind, width, height } = engine().inspect(head, { partial: true });
-    return kind === "image" && (width ?? 0) * (height ?? 0) <= MOST_PIXELS;
-  } catch {
-    return false; // Not base64.
-  }
+function fits(data: string, { imagePixels = MAX_SIDE }: ReaderLimits): boolean {
+  const head = decoded(data.slice(0, 4096));
+  if (head === undefined) return false;
+  const { kind, width, height } = engine().inspect(head, { partial: true });
+  const [across, down] = [width ?? 0, height ?? 0];
+  return kind === "image" && across * down <= MOST_PIXELS && Math.max(across, down) <= imagePixels;
 }
 
 /** Without the colours of a terminal. */
