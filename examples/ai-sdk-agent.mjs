@@ -5,9 +5,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateText, isStepCount } from "ai";
 import { openWorkspace } from "filewright";
 import { toAiSdk, toAiSdkApproval } from "filewright/ai-sdk";
+import { needs } from "./needs.mjs";
+
+const { generateText, isStepCount } = await needs("ai");
 
 const dir = mkdtempSync(join(tmpdir(), "filewright-example-"));
 writeFileSync(join(dir, "config.ts"), "export const retries = 3;\n");

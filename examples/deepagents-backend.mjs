@@ -4,12 +4,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AIMessage } from "@langchain/core/messages";
-import { fakeModel } from "@langchain/core/testing";
-import { getConfig } from "@langchain/langgraph";
-import { createDeepAgent } from "deepagents";
 import { openWorkspace } from "filewright";
 import { toDeepAgentsBackend } from "filewright/deepagents";
+import { needs } from "./needs.mjs";
+
+const packages = "deepagents langchain @langchain/core @langchain/langgraph";
+const { AIMessage } = await needs("@langchain/core/messages", packages);
+const { fakeModel } = await needs("@langchain/core/testing", packages);
+const { getConfig } = await needs("@langchain/langgraph", packages);
+const { createDeepAgent } = await needs("deepagents", packages);
 
 const dir = mkdtempSync(join(tmpdir(), "filewright-example-"));
 writeFileSync(join(dir, "config.ts"), "export const retries = 3;\n");

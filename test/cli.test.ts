@@ -208,7 +208,9 @@ test("history lists changes and undo takes them back", async () => {
     const args = JSON.stringify({ path: "f", content: "new" });
     expect((await run(["call", "write_file", "--args", args, ...at], "", env)).status).toBe(0);
     const { out } = await run(["history", ...at], "", env);
-    expect(out).toMatch(/^[0-9a-z]+-[0-9a-z]+ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}write_file {2}f\n$/);
+    expect(out).toMatch(
+      /^[0-9a-z]+-[0-9a-z]+ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}write_file {2}\+1 -1 {2}f\n$/,
+    );
     expect(await run(["undo", ...at], "", env)).toMatchObject({
       status: 0,
       out: expect.stringMatching(/^Undone: \w+ of f\n(?:.*\n)*[-+]/u),

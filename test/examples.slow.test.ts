@@ -23,7 +23,7 @@ const SAYS: Readonly<Record<string, readonly string[]>> = {
   "sandboxed-command.mjs": process.platform === "linux" ? ["outside: nothing arrived"] : ["no commands here"],
 };
 const WITH_SDKS = ["ai-sdk-agent.mjs", "deepagents-backend.mjs"];
-const PARTS = ["object-store.mjs"];
+const PARTS = ["needs.mjs", "object-store.mjs"];
 
 describe("examples", () => {
   test("all of them are run", () => {
@@ -34,6 +34,17 @@ describe("examples", () => {
   test("all of them are listed", () => {
     const readme = readFileSync(new URL("README.md", folder), "utf8");
     for (const name of readdirSync(folder)) if (name !== "README.md") expect(readme).toContain(`(${name})`);
+  });
+
+  test.for(WITH_SDKS)("%s ends with a sentence where its package is missing", (name) => {
+    const { status, stderr } = spawnSync(process.execPath, [`examples/${name}`], {
+      cwd: new URL("..", import.meta.url),
+      encoding: "utf8",
+    });
+    expect(stderr).toMatch(
+      /^This example needs a package that is not installed \(.*\); run: npm install .*\n$/u,
+    );
+    expect(status).toBe(1);
   });
 
   test.for(Object.entries(SAYS))("%s", ([name, lines]) => {

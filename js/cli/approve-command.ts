@@ -1,5 +1,7 @@
 /** `filewright approve`: what waits at a server's desk, and the answers to it. */
 import process from "node:process";
+import { createInterface, type Interface } from "node:readline/promises";
+import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { DeskQuestion } from "../hooks/desk.ts";
@@ -7,6 +9,7 @@ import { printable, questionLines } from "../hooks/question.ts";
 import { DEFAULT_PORT } from "../mcp/serve.ts";
 import { checkToken, readToken, tokenFileOf } from "../mcp/token-file.ts";
 import { type Command, flag, value } from "./command.ts";
+import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printJson } from "./output.ts";
 import { type Parsed, UsageError } from "./parse.ts";
 import { styled } from "./person/style.ts";
@@ -15,11 +18,12 @@ import { styled } from "./person/style.ts";
 export const APPROVE_COMMAND: Command = {
   name: "approve",
   summary: "answer the questions of a server that waits for approvals",
-  usage: "filewright approve [ID | all] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
+  usage: "filewright approve [ID | all | --watch] [--refuse [--reason TEXT]] [--url URL] [--token-file FILE]",
   about:
     "Without ID it lists what waits, each change with its diff. With ID (or its beginning) the change is allowed, this once, or refused. The server is one that was started with filewright serve --approve.",
-  options: { url: value, "token-file": value, refuse: flag, reason: value },
+  options: { url: value, "token-file": value, refuse: flag, reason: value, watch: flag },
   help: [
+    ["--watch", "wait for questions until Ctrl-C; at a terminal each is asked, else printed"],
     ["--refuse", "refuse instead of allowing"],
     ["--reason TEXT", "why, for the model"],
     ["--url URL", `where the server is (http://127.0.0.1:${DEFAULT_PORT})`],
@@ -30,6 +34,7 @@ export const APPROVE_COMMAND: Command = {
   ],
   examples: [
     ["filewright approve", "what waits"],
+    ["filewright approve --watch", "answer each change as it comes"],
     ["filewright approve 3fa9", "allow the change whose id begins so"],
     [`filewright approve all --refuse --reason "not today"`, "refuse everything"],
   ],
@@ -42,6 +47,11 @@ async function approve({ positionals, values }: Parsed): Promise<number> {
   if (!URL.canParse(base)) throw new UsageError(`'${base}' is no URL`);
   const headers = { authorization: `Bearer ${tokenFor(base, values)}` };
   const at = new URL("/approvals", base);
+  if (values["watch"] === true) {
+    if (positionals.length > 0) throw new UsageError("--watch takes no id: it waits for what comes");
+    await watch(at, headers, values["json"] === true);
+    return EXIT.ok;
+  }
   const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
   const wanted = positionals[0];
   if (wanted === undefined) {
@@ -63,6 +73,61 @@ async function approve({ positionals, values }: Parsed): Promise<number> {
     print(`${refuse ? "Refused" : "Allowed"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
   }
   return 0;
+}
+
+/** How often the server is asked while waiting. Milliseconds. */
+const WATCH_MS = 500;
+
+/** Shows each question once, as it comes; at a terminal it is asked. Ends with Ctrl-C. */
+async function watch(at: URL, headers: Record<string, string>, json: boolean): Promise<void> {
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort()).once("SIGTERM", () => stop.abort());
+  const asks = process.stdin.isTTY === true && process.stdout.isTTY === true && !json;
+  const lines = asks ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
+  lines?.once("close", () => stop.abort());
+  if (!json) process.stderr.write(`Waiting for questions of ${at.origin}; Ctrl-C ends.\n`);
+  const seen = new Set<string>();
+  try {
+    while (!stop.signal.aborted) {
+      const { pending } = (await ask(at, { headers })) as { readonly pending: readonly DeskQuestion[] };
+      for (const question of pending) {
+        if (seen.has(question.id)) continue;
+        seen.add(question.id);
+        print(json ? JSON.stringify(question) : shown(question));
+        if (lines !== undefined) await answer(question, lines, at, headers, stop.signal);
+      }
+      await setTimeout(WATCH_MS, undefined, { signal: stop.signal });
+    }
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    lines?.close();
+  }
+}
+
+/** Asks a person at the terminal and sends the answer. */
+async function answer(
+  question: DeskQuestion,
+  lines: Interface,
+  at: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const said = (await lines.question("Allow this? [y]es, [n]o, [l]ater: ", { signal }))
+      .trim()
+      .toLowerCase();
+    if (said === "l" || said === "later") return;
+    const allowed = said === "y" || said === "yes";
+    if (!allowed && said !== "n" && said !== "no") continue;
+    const reason = allowed ? "" : await lines.question("Why not? (for the model; may be empty) ", { signal });
+    const body = JSON.stringify(
+      replyTo(question, !allowed, reason.trim() === "" ? undefined : reason.trim()),
+    );
+    await ask(new URL(`/approvals/${question.id}`, at), { method: "POST", headers, body });
+    print(`${allowed ? "Allowed" : "Refused"} ${question.id.slice(0, 8)}  ${titleOf(question)}`);
+    return;
+  }
 }
 
 function replyTo(question: DeskQuestion, refuse: boolean, reason: unknown): Record<string, unknown> {

@@ -14,19 +14,29 @@ export interface ShownProgress {
   end(): void;
 }
 
-/** Shows progress; `end` removes it. Nothing is shown where nobody looks. */
-export function showProgress(): ShownProgress {
+/** One line about work under way: what it is, how many files are done where that is known, and for how long. */
+export function progressLine(
+  what: string,
+  { done, total }: { readonly done?: number; readonly total?: number | undefined },
+  milliseconds: number,
+): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  const files = done === undefined ? "" : ` · ${done}${total === undefined ? "" : ` of ${total}`} files`;
+  return `${what}${files}${seconds > 0 ? ` · ${seconds} s` : ""}`;
+}
+
+/** Shows progress of `what`; `end` removes it. Nothing is shown where nobody looks. */
+export function showProgress(what: string): ShownProgress {
   const { stderr } = process;
   if (stderr.isTTY !== true || process.env["TERM"] === "dumb")
     return { quietly: (ask) => ask(), end: () => {} };
   const began = performance.now();
   let said = "";
-  let latest = "";
+  let latest: { readonly done?: number; readonly total?: number | undefined } = {};
   let questions = 0;
   const draw = (): void => {
     if (questions > 0) return;
-    const seconds = Math.floor((performance.now() - began) / 1000);
-    said = `${latest === "" ? "working" : latest}${seconds > 0 ? ` · ${seconds} s` : ""}`;
+    said = progressLine(what, latest, performance.now() - began);
     stderr.write(`\r\u001b[K${said.slice(0, (stderr.columns ?? 80) - 1)}`);
   };
   let timer: NodeJS.Timeout | undefined;
@@ -35,8 +45,8 @@ export function showProgress(): ShownProgress {
     timer = setInterval(draw, PACE_MS);
   }, PATIENCE_MS);
   return {
-    onProgress({ done, total, message }) {
-      latest = `${message ?? ""}${message === undefined ? "" : " "}${done}${total === undefined ? "" : ` of ${total}`}`;
+    onProgress({ done, total }) {
+      latest = { done, total };
     },
     async quietly(ask) {
       questions += 1;

@@ -16,9 +16,13 @@ import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printJson, printJsonLines, printNote } from "./output.ts";
 import { type OptionTable, parse, type Parsed, UsageError } from "./parse.ts";
 import { formOf } from "./person/form.ts";
+import { page } from "./person/pager.ts";
 import { show } from "./show.ts";
 import { type ShownProgress, showProgress } from "./progress.ts";
 import { tableOf } from "./table.ts";
+
+/** Reports that may hold a diff. */
+const DIFFS: ReadonlySet<string> = new Set(["history", "undo"]);
 
 /** Runs a command line; gives the exit status. @throws UsageError, FilewrightError */
 export async function main([name, ...rest]: readonly string[]): Promise<number> {
@@ -95,7 +99,10 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
       if (lines) printJsonLines(data);
       else if (json) printJson(data);
       else if (nothing === true) printNote(text);
-      else print(command.name === "undo" ? colourDiff(text) : text);
+      else {
+        const drawn = DIFFS.has(command.name) ? colourDiff(text) : text;
+        if (!(form.pager && command.pages === true && (await page(drawn)))) print(drawn);
+      }
       return nothing === true ? EXIT.nothing : EXIT.ok;
     }
     if (call === undefined) {
@@ -107,7 +114,7 @@ async function callTool(command: Command, parsed: Parsed): Promise<number> {
     }
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
-    progress = showProgress();
+    progress = showProgress(command.name);
     const result = await ws.call(call.tool, call.args, {
       signal: stop.signal,
       ...(progress.onProgress === undefined ? {} : { onProgress: progress.onProgress }),

@@ -57,6 +57,8 @@ export interface FoundBefore {
   readonly path: string;
   /** With its content, where that is kept; null for nothing. */
   readonly image: PreImage | null;
+  /** What the change left there, without its content; null for nothing, undefined where that is not recorded. */
+  readonly after?: PreImage | null | undefined;
   /** Where the change moved it. */
   readonly from?: string;
 }
@@ -203,7 +205,9 @@ export function makeJournal({ store, cwd, storage, keep, durable }: JournalOptio
       });
     },
     async found(callId) {
-      return foundBy(readSteps((await logOf(callId)).entries).steps);
+      const { entries } = await logOf(callId);
+      const finals = new Map(finalsIn(entries));
+      return foundBy(readSteps(entries).steps).map((one) => ({ ...one, after: finals.get(one.path) }));
     },
     recover: (fs, mine, locked) => recoverAll({ store, storage, retries, fs, mine, locked }),
     async retry(fs, paths, locked) {

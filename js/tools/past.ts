@@ -22,6 +22,8 @@ export interface Restored {
   readonly path: string;
   /** What will stand there; null for nothing. */
   readonly image: PreImage | null;
+  /** What the change left there, without its content; null for nothing, undefined where that is not recorded. */
+  readonly after?: PreImage | null | undefined;
   /** Where it comes back from, of what was moved. */
   readonly from?: string;
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
 import { parse } from "../../js/cli/parse.ts";
+import { progressLine } from "../../js/cli/progress.ts";
 import { type Place, place } from "./running.ts";
 
 let at: Place;
@@ -94,6 +95,12 @@ test("no alias is an option of its command, and each means one that is there", (
 
 test("ls -l has sizes and times in a pipe, too", async () => {
   expect((await at.run(["ls", "-l"])).out).toMatch(/^file {7}8 {2}[-\d]+ [:\d]+ {2}a\.txt$/mu);
+});
+
+test("the line about work under way names the command, and files where they are counted", () => {
+  expect(progressLine("grep", {}, 2100)).toBe("grep · 2 s");
+  expect(progressLine("cat", { done: 16, total: 40 }, 400)).toBe("cat · 16 of 40 files");
+  expect(progressLine("cat", { done: 16 }, 3000)).toBe("cat · 16 files · 3 s");
 });
 
 test("version is --version", async () => {

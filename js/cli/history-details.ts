@@ -1,0 +1,151 @@
+/**
+ * The contents behind the history: what each change did to its files, in lines.
+ *
+ * Before a change stood its pre-image. After it stood the pre-image of the next change of
+ * the same file, or the file as it is now; that is believed only where its hash is the one
+ * that the change left, since other programs write files as well.
+ */
+import { createHash } from "node:crypto";
+import type { Meant, Preset } from "../presets/preset.ts";
+import { diffOf } from "../tools/difference.ts";
+import { historyTool } from "../tools/history.ts";
+import { OWN_NAMES } from "../tools/names.ts";
+import type { PastCall, Restored } from "../tools/past.ts";
+import { shownText } from "../tools/preview.ts";
+import { type Arguments, object } from "../tools/schema.ts";
+import { texts } from "../tools/shared.ts";
+import type { Call, ReadingTool, Tool } from "../tools/tool.ts";
+import { type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
+
+/** What a change did to one path. */
+export interface FileDetail {
+  readonly path: string;
+  /** Lines; absent where the contents are not known, or no text. */
+  readonly added?: number;
+  readonly removed?: number;
+  /** A unified diff, with the counts. */
+  readonly diff?: string;
+  /** In words, where there is no diff. */
+  readonly what?: string;
+}
+
+/** What a change did. */
+export interface ChangeDetail {
+  readonly call_id: string;
+  readonly files: readonly FileDetail[];
+}
+
+interface Asked {
+  readonly call_ids: readonly string[];
+}
+
+interface Details {
+  readonly changes: readonly ChangeDetail[];
+}
+
+const EMPTY = new Uint8Array(0);
+/** Larger files are not compared. Bytes. */
+const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
+/** More paths of one change are not compared. */
+const MAX_COMPARED_PATHS = 100;
+
+/** What these changes did, in their order. */
+export async function detailsOf(ws: Workspace, callIds: readonly string[]): Promise<readonly ChangeDetail[]> {
+  const [tool] = toolsFor(ws, DETAILS);
+  const result = await (tool as ToolDefinition).execute({ call_ids: callIds });
+  return result.ok ? (result.data as Details).changes : callIds.map((call_id) => ({ call_id, files: [] }));
+}
+
+/** A tool of the command line alone: no model is given it. */
+const DETAILS: Preset = (() => {
+  const schema = object({ call_ids: texts("Ids of changes.") }, ["call_ids"]);
+  const listing = historyTool(true);
+  const details: ReadingTool<Asked, Details> = {
+    kind: "read",
+    name: listing.name,
+    title: listing.title,
+    description: "What changes did to their files.",
+    inputSchema: schema,
+    outputSchema: object({}, []),
+    annotations: listing.annotations,
+    parse: (args) => args as unknown as Asked,
+    paths: () => [],
+    run: async ({ call_ids: ids }, call) => ({ data: { changes: await compare(ids, call) } }),
+    render: () => "",
+  };
+  const tool = details as unknown as Tool;
+  const { name, title, description, inputSchema, outputSchema, annotations, kind } = tool;
+  const expand = (args: unknown): Meant => ({ tool, args: args as Arguments, names: OWN_NAMES, ours: {} });
+  const offered = {
+    ...{ name, title, description, inputSchema, outputSchema, annotations, kind, tool },
+    ...{ names: OWN_NAMES, expand },
+  };
+  return { name: "history", about: "the command history", tools: [offered], limits: {}, access: {} };
+})();
+
+async function compare(ids: readonly string[], call: Call): Promise<readonly ChangeDetail[]> {
+  const all = (await call.past?.list(true)) ?? [];
+  const known = new Map<string, readonly Restored[]>();
+  const restoredBy = async (id: string): Promise<readonly Restored[]> => {
+    const found = known.get(id) ?? (await call.past?.restores(id).catch(() => [])) ?? [];
+    known.set(id, found);
+    return found;
+  };
+  /** The content that a change left; undefined where it is not known for certain. */
+  const leftBy = async (index: number, { path, after }: Restored): Promise<Uint8Array | undefined> => {
+    if (after === null) return EMPTY;
+    if (after?.hash === undefined || (after.size ?? 0) > MAX_COMPARED_BYTES) return undefined;
+    const content = await nextContent(index, path);
+    const hash = content && `sha256:${createHash("sha256").update(content).digest("hex")}`;
+    return hash === after.hash ? content : undefined;
+  };
+  const nextContent = async (index: number, path: string): Promise<Uint8Array | undefined> => {
+    const shown = call.display(path);
+    // The list is the newest first: what follows a change stands before it.
+    for (const later of all.slice(0, index).reverse()) {
+      if (!(later as PastCall).paths.includes(shown)) continue;
+      const found = (await restoredBy(later.callId)).find((one) => one.path === path);
+      if (found !== undefined) return found.image?.bytes;
+    }
+    return Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
+  };
+  const changes: ChangeDetail[] = [];
+  for (const id of ids) {
+    const index = all.findIndex(({ callId }) => callId === id);
+    const files: FileDetail[] = [];
+    const restored = await restoredBy(id);
+    for (const one of restored.slice(0, MAX_COMPARED_PATHS))
+      files.push(await detail(one, await leftBy(index, one), call));
+    if (restored.length > MAX_COMPARED_PATHS)
+      files.push({ path: "", what: `and ${restored.length - MAX_COMPARED_PATHS} more paths` });
+    changes.push({ call_id: id, files });
+  }
+  return changes;
+}
+
+async function detail(
+  { path, image, from, after }: Restored,
+  left: Uint8Array | undefined,
+  { display }: Call,
+): Promise<FileDetail> {
+  const shown = display(path);
+  if (from !== undefined) return { path: shown, what: `moved to ${display(from)}` };
+  const type = image?.type ?? after?.type ?? "file";
+  if (type !== "file") {
+    const did = image === null ? "made" : after === null ? "removed" : "changed";
+    return { path: shown, what: `${did} (${type})` };
+  }
+  const stood = image === null ? EMPTY : image.bytes;
+  const did = image === null ? "made" : after === null ? "removed" : "changed";
+  if (stood === undefined || left === undefined)
+    return { path: shown, what: `${did}; the contents are no longer known` };
+  if (shownText(stood) === null || shownText(left) === null) return { path: shown, what: `${did}; no text` };
+  const diff = diffOf(stood, left, shown);
+  const lines = diff.split("\n").slice(2);
+  return {
+    path: shown,
+    added: lines.filter((line) => line.startsWith("+")).length,
+    removed: lines.filter((line) => line.startsWith("-")).length,
+    diff,
+  };
+}
