@@ -1,4 +1,5 @@
 /** The gate of `openWorkspace`: options that make sense, in one form, before anything is opened. */
+import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";
 import { presetToolNames } from "../presets/index.ts";
@@ -25,6 +26,7 @@ export interface CheckedOptions extends Omit<WorkspaceOptions, "root" | "roots">
 
 /** @throws FilewrightError INVALID_ARGUMENT naming the option, SANDBOX_SETUP_FAILED */
 export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOptions {
+  assertFirstArgument(given);
   const short = typeof given === "string" || isUrl(given);
   const { root, roots, ...rest } = gate(short ? { root: given } : given);
   if (root !== undefined && roots !== undefined)
@@ -59,6 +61,46 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
         : { path: pathOf(one.path, `${where}.path`), access: one.access ?? "write" };
     }),
   };
+}
+
+const FORMS = 'openWorkspace("/repo") or openWorkspace({ root: "/repo" })';
+
+/** Says of a first argument that can be no directory and no options what would be one. @throws FilewrightError INVALID_ARGUMENT */
+function assertFirstArgument(given: unknown): void {
+  const wrong = wrongFirstArgument(given);
+  if (wrong === undefined) return;
+  throw new FilewrightError("INVALID_ARGUMENT", `openWorkspace: ${wrong}`, {
+    complete: true,
+    details: { argument: "root" },
+  });
+}
+
+function wrongFirstArgument(given: unknown): string | undefined {
+  if (given === undefined || given === null)
+    return `got ${given === null ? "null" : "nothing"}, as of a variable that is not set; give a directory: ${FORMS}.`;
+  if (given === "") return "the directory must not be empty; a variable may not be set.";
+  if (typeof given === "string") {
+    if (/^~(?:[/\\]|$)/u.test(given))
+      return `'${escapeControls(given)}' is no path: only a shell replaces ~; give join(homedir(), …) of node:os and node:path.`;
+    if (/^file:\/\//iu.test(given))
+      return `'${escapeControls(given)}' is a URL as text; give it as new URL(…), or its path.`;
+    return undefined;
+  }
+  if (Array.isArray(given)) return "got a list; several directories are { roots: [...] }.";
+  if (typeof given !== "object")
+    return `got ${typeof given === "undefined" ? "nothing" : `a ${typeof given}`}; give a directory: ${FORMS}.`;
+  if (typeof (given as { then?: unknown }).then === "function")
+    return "got a promise; await it before it is given.";
+  const name = (Object.getPrototypeOf(given) as object | null)?.constructor?.name;
+  if (!isUrl(given) && name !== undefined && name !== "Object" && isForeign(given))
+    return `got an object of class ${escapeControls(name)}; give a directory: ${FORMS}.`;
+  return undefined;
+}
+
+/** Whether an object is of a class, not options from another realm. */
+function isForeign(given: object): boolean {
+  const prototype = Object.getPrototypeOf(given) as object | null;
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
 
 /** The names that a hook may give its tool: ours, and those of every preset. */

@@ -234,7 +234,10 @@ function policyOf(
   const access = accessIn(options, preset);
   const cwd = options.cwd === undefined ? roots[0]?.path : absolute(options.cwd);
   if (cwd === undefined)
-    throw new FilewrightError("INVALID_ARGUMENT", "give a root: the directory to work in");
+    throw new FilewrightError(
+      "INVALID_ARGUMENT",
+      `give a root: the directory to work in, as openWorkspace("/repo") or openWorkspace({ root: "/repo" })`,
+    );
   return SandboxPolicy.allowList({
     cwd,
     read: access.read === undefined ? roots.map((root) => root.path) : access.read,

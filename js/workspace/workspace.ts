@@ -99,15 +99,26 @@ export interface UndoOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * The arguments of a call. One signature, and not one for our tools and one for others: an
+ * editor completes nothing where it must first find out which of two is meant. A preset may
+ * have a tool of the same name with other arguments, so those are taken as well.
+ */
+export type CallArgs<Name extends string> = Name extends ToolName
+  ? ToolArgs[Name] | { readonly [argument: string]: unknown }
+  : unknown;
+
+/** The data of a call's result; of a tool that is not ours, whatever it gives. */
+export type CallData<Name extends string> = Name extends ToolName ? ToolData[Name] : unknown;
+
 /** What a workspace is. */
 export interface WorkspaceBase extends AsyncDisposable {
   /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
-  call<Name extends ToolName>(
+  call<Name extends ToolName | (string & {})>(
     tool: Name,
-    args: ToolArgs[Name],
+    args: CallArgs<Name>,
     options?: CallOptions,
-  ): Promise<ToolResult<ToolData[Name]>>;
-  call(tool: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
+  ): Promise<ToolResult<CallData<Name>>>;
   /** The tools, for models. */
   readonly tools: readonly ToolDefinition[];
   /** The confined backend. */

@@ -1,19 +1,22 @@
 /** A directory that the user has picked, or dropped onto the page. */
 import { builtIn, choice, gateOf } from "../../schema/option.ts";
-import { HandleBackend } from "./handles.ts";
+import { type DirectoryHandle, HandleBackend } from "./handles.ts";
 
 /** What may be asked of a picked directory. */
 export type PickedMode = "read" | "readwrite";
 
+/** What the user has answered: the `PermissionState` of the DOM. */
+export type PickedPermission = "granted" | "denied" | "prompt";
+
 const checkHandle = gateOf(
   "FileSystemAccessBackend",
-  builtIn<FileSystemDirectoryHandle>("a directory handle", (value) => "getDirectoryHandle" in value),
+  builtIn<DirectoryHandle>("a directory handle", (value) => "getDirectoryHandle" in value),
 );
 const checkMode = gateOf("FileSystemAccessBackend", choice("read", "readwrite"));
 
 interface Permitting {
-  queryPermission?(descriptor: { readonly mode: PickedMode }): Promise<PermissionState>;
-  requestPermission?(descriptor: { readonly mode: PickedMode }): Promise<PermissionState>;
+  queryPermission?(descriptor: { readonly mode: PickedMode }): Promise<PickedPermission>;
+  requestPermission?(descriptor: { readonly mode: PickedMode }): Promise<PickedPermission>;
 }
 
 /**
@@ -28,9 +31,9 @@ interface Permitting {
  * const ws = await openWorkspace({ backend, root: "/" });
  */
 export class FileSystemAccessBackend extends HandleBackend {
-  readonly #handle: FileSystemDirectoryHandle;
+  readonly #handle: DirectoryHandle;
 
-  constructor(handle: FileSystemDirectoryHandle) {
+  constructor(handle: DirectoryHandle) {
     // Two directories of one name wait for each other, which does no harm.
     checkHandle(handle);
     super({ scope: `filewright/picked/${handle.name}`, moves: false, open: async () => handle });
@@ -38,13 +41,13 @@ export class FileSystemAccessBackend extends HandleBackend {
   }
 
   /** What the user has allowed so far. Asks nobody. */
-  async permission(mode: PickedMode = "readwrite"): Promise<PermissionState> {
+  async permission(mode: PickedMode = "readwrite"): Promise<PickedPermission> {
     checkMode(mode);
     return (await (this.#handle as Permitting).queryPermission?.({ mode })) ?? "granted";
   }
 
   /** Asks the user, where that is needed; browsers allow it while a click is handled. */
-  async request(mode: PickedMode = "readwrite"): Promise<PermissionState> {
+  async request(mode: PickedMode = "readwrite"): Promise<PickedPermission> {
     checkMode(mode);
     return (await (this.#handle as Permitting).requestPermission?.({ mode })) ?? "granted";
   }

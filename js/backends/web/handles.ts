@@ -30,10 +30,22 @@ import { fromHandleName, isTempName, toHandleName } from "./names.ts";
 import { canMove, moveFile, put, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
 
+/**
+ * A directory handle of a browser (`FileSystemDirectoryHandle`), by its methods: the declarations
+ * of this package must compile in projects of Node, which have no types of the DOM.
+ */
+export interface DirectoryHandle {
+  readonly kind: "directory";
+  readonly name: string;
+  getDirectoryHandle(name: string, options?: { readonly create?: boolean }): Promise<DirectoryHandle>;
+  getFileHandle(name: string, options?: { readonly create?: boolean }): Promise<{ readonly kind: "file" }>;
+  removeEntry(name: string, options?: { readonly recursive?: boolean }): Promise<void>;
+}
+
 /** What tells one directory handle from another. */
 export interface HandlePlace {
   /** Gives the directory; asked once. */
-  open(): Promise<FileSystemDirectoryHandle>;
+  open(): Promise<DirectoryHandle>;
   /** Pages and workers that mean the same directory have the same; a lock is the path behind it. */
   readonly scope: string;
   /** Whether files can be moved by their handles: those of the origin's private files can. */
@@ -51,7 +63,7 @@ export class HandleBackend implements FsBackend {
     let top: Promise<FileSystemDirectoryHandle> | undefined;
     this.#place = place;
     this.#tree = new HandleTree(() => {
-      top ??= place.open().catch((error: unknown) => {
+      top ??= (place.open() as Promise<FileSystemDirectoryHandle>).catch((error: unknown) => {
         top = undefined;
         throw error;
       });
