@@ -285,7 +285,7 @@ describe.skipIf(!python)("the command line at a real terminal (needs python3)", 
     const { base, root } = await temporary({ f: "a\n" });
     const edit = ["edit", "f", "--old", "a", "--new", "b", "--root", root, "--ask"];
     const no = await command(edit, [{ wait: "+b" }, { wait: "refuse", send: "n" }], base);
-    expect(no.status).toBe(1);
+    expect(no.status).toBe(2);
     expect(await readFile(join(root, "f"), "utf8")).toBe("a\n");
     const yes = await command(edit, [{ wait: "refuse", send: "y" }], base);
     expect(yes.status).toBe(0);
@@ -307,7 +307,7 @@ describe.skipIf(!python)("the command line at a real terminal (needs python3)", 
       `Took back ${root}/d`,
     );
     const again = await command(read, [{ wait: "refuse", send: "n" }], base);
-    expect(again.status).toBe(1);
+    expect(again.status).toBe(2);
   });
 });
 

@@ -63,7 +63,7 @@ describe("with --approve", () => {
         env: { ...process.env, ...env },
         encoding: "utf8",
       });
-    expect(approve("all", "--token-file", file(""))).toMatchObject({ status: 1 });
+    expect(approve("all", "--token-file", file(""))).toMatchObject({ status: 2 });
     expect(approve("all")).toMatchObject({ status: 0 });
     expect((await writing).result?.["isError"]).not.toBe(true);
     expect(server.said()).not.toContain(token(".approve"));
