@@ -23,7 +23,8 @@ export type { CommandOptions } from "./command-options.ts";
 export { type GrepEachEnd, type GrepEachQuery, grepEach } from "./search-stream.ts";
 export { SandboxedBackend } from "./sandboxed.ts";
 export type { TreePage, TreeRequest } from "./tree-page.ts";
-export { FileSystemAccessBackend, type PickedMode } from "./web/file-system-access.ts";
+export { FileSystemAccessBackend, type PickedMode, type PickedPermission } from "./web/file-system-access.ts";
+export type { DirectoryHandle } from "./web/handles.ts";
 export { OpfsBackend, type OpfsOptions } from "./web/opfs.ts";
 // For whoever writes a backend: what the contract asks of paths, order and encodings.
 export { sortEntries } from "./fallback.ts";
