@@ -2,7 +2,7 @@
 import { findFilesBackend } from "../backends/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
-import { unreadableNote } from "./left-out.ts";
+import { otherRootsNote, unreadableNote } from "./left-out.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
 import { where } from "./names.ts";
@@ -137,6 +137,6 @@ async function leftOut(args: Args, call: Call, root: string, total: number): Pro
         `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${where(name, (shown) => `; ${shown}: false finds them`)}`,
       );
   }
-  const unreadable = unreadableNote(walked.unreadable);
-  return unreadable === undefined ? notes : [...notes, unreadable];
+  const others = otherRootsNote(total, root, call.access);
+  return [...notes, unreadableNote(walked.unreadable), others].filter((note) => note !== undefined);
 }

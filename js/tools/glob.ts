@@ -1,6 +1,6 @@
 /** `glob`: finds files and directories by name. */
 import { globList } from "./grep_text.ts";
-import { findNotes } from "./left-out.ts";
+import { findNotes, otherRootsNote } from "./left-out.ts";
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
 import {
@@ -154,7 +154,9 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
       ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
       ignored: found.ignored,
     },
-    warnings: findNotes(found, call.names),
+    warnings: [...findNotes(found, call.names), otherRootsNote(found.total, at.path, call.access)].filter(
+      (note) => note !== undefined,
+    ),
   };
 }
 

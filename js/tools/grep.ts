@@ -9,7 +9,7 @@ import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WA
 import { type Rank, rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import { elsewhereNote } from "./grep_elsewhere.ts";
-import { grepNotes } from "./left-out.ts";
+import { grepNotes, otherRootsNote } from "./left-out.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
@@ -262,10 +262,11 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   const text =
     found.totalMatches === 0 && found.complete ? await asText(args, call, signalled, shown) : undefined;
   const notes = grepNotes(found, call.limits.grepFileBytes, call.names);
+  const others = otherRootsNote(found.totalMatches, root, call.access);
   const elsewhere = await elsewhereNote(found, args, call, signalled);
   return {
     data: text === undefined ? data : { ...data, as_text: text },
-    warnings: elsewhere === undefined ? notes : [...notes, elsewhere],
+    warnings: [...notes, elsewhere, others].filter((note) => note !== undefined),
   };
 }
 

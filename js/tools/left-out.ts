@@ -1,7 +1,9 @@
 /** What a search or a listing left out, said so that it never reads like "nothing is there". */
 import type { FindResult, SearchResult } from "../engine/search-types.ts";
+import { isWithin } from "../backends/paths.ts";
 import type { Names } from "./names.ts";
-import { plural } from "./text.ts";
+import { escapeControls, plural } from "./text.ts";
+import type { AccessSummary } from "./tool.ts";
 
 /** Where an ignore file kept something back and the reader can ask for it. */
 function searchIgnored(names: Names): string {
@@ -9,6 +11,18 @@ function searchIgnored(names: Names): string {
   if (name === undefined) return "";
   // A preset may say it the other way round (`no_ignore: true`).
   return /^no_/u.test(name) ? `; ${name}: true searches them too` : `; ${name}: false searches them too`;
+}
+
+/** Roots outside a search of the working directory that found nothing; undefined where there are none. */
+export function otherRootsNote(
+  total: number,
+  root: string,
+  { cwd, readRoots }: AccessSummary,
+): string | undefined {
+  if (total > 0 || root !== cwd || readRoots === null) return undefined;
+  const others = readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
+  if (others.length === 0) return undefined;
+  return `searched was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
 }
 
 /** Entries that could not be looked at; undefined where there are none. */

@@ -8,6 +8,7 @@
 import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { hooksFor, Raised, runAfter, runBefore, type Subject } from "../hooks/run.ts";
+import { FilewrightError } from "../engine/errors.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Meant, PresetTool } from "../presets/preset.ts";
 import type { BatchArgs } from "../tools/index.ts";
@@ -19,7 +20,15 @@ import { runBatch } from "./batch.ts";
 import type { Budget } from "./budget.ts";
 import { CallSignal } from "./call-signal.ts";
 import { type Changed, change, stopIfCancelled } from "./change.ts";
-import { type AnyChanging, type AnyTool, type CallOptions, enter, previewed } from "./enter.ts";
+import {
+  type AnyChanging,
+  type AnyTool,
+  type CallOptions,
+  enter,
+  lookAlikeContext,
+  previewed,
+} from "./enter.ts";
+import { type TakenPath, takeLookAlikes } from "./look-alikes.ts";
 import type { ToolResult } from "./result.ts";
 import { observed, type Trace } from "./observe.ts";
 import { LoopTurns } from "./loop-turns.ts";
@@ -81,6 +90,7 @@ async function perform(
   asked: CallOptions,
   spoken: Spoken | undefined,
   trace?: Trace,
+  taken?: readonly TakenPath[],
 ): Promise<ToolResult> {
   const started = performance.now();
   const limited = new CallSignal(asked.signal);
@@ -101,6 +111,7 @@ async function perform(
   let result: ToolResult;
   let seen: FsBackend | undefined;
   let hooked: HookedCall | undefined;
+  let instead: readonly TakenPath[] | undefined;
   try {
     while (!callTurns.take()) await callTurns.next();
     stopIfCancelled(options.signal);
@@ -109,6 +120,8 @@ async function perform(
       tool = meant.tool as unknown as AnyTool;
     }
     raw = plainArguments(tool.name, meant === undefined ? given : meant.args, tool.aliases);
+    if (taken !== undefined)
+      raw = { ...raw, ...Object.fromEntries(taken.map(({ argument, path }) => [argument, path])) };
     let args = tool.parse(raw);
     let modified: readonly string[] = [];
     const before = session.hooks.length === 0 ? [] : hooksFor(session.hooks, "before", tool.name, calledAs);
@@ -172,12 +185,20 @@ async function perform(
     result = await success(tool, text, changed, args, call, modified, started, form);
   } catch (thrown) {
     if (thrown instanceof Raised) throw thrown.what;
+    if (taken === undefined && thrown instanceof FilewrightError && thrown.code === "NOT_FOUND") {
+      const context = lookAlikeContext(session, tool.name, raw);
+      instead = await takeLookAlikes(tool, uses, locations, context).catch(() => undefined);
+    }
     result = await failure(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
   } finally {
     endTurn?.();
     limited.end();
     ended();
   }
+  if (instead !== undefined)
+    return withNotes(await perform(session, known, given, asked, spoken, trace, instead), tool, instead, {
+      isFixed: meant?.fixedText === true || meant?.json === true || raw["format"] === "json",
+    });
   if (result.ok && result.meta.call_id !== undefined) session.running.changes.add(result.meta.call_id);
   if (queuedMs > 0) result = { ...result, meta: { ...result.meta, queued_ms: queuedMs } };
   if (trace !== undefined) {
@@ -192,6 +213,26 @@ async function perform(
   const run = (): Promise<ToolResult> =>
     runAfter(after, subject, raw, result, session.onHookError, duration_ms);
   return after.length === 0 || hooked === undefined ? run() : withHookChanges(hooked, result, run);
+}
+
+/** A result that says which paths were taken for those of the call. */
+function withNotes(
+  result: ToolResult,
+  { outputSchema }: AnyTool,
+  taken: readonly TakenPath[],
+  { isFixed }: { readonly isFixed: boolean },
+): ToolResult {
+  if (!result.ok) return result;
+  const notes = taken.map(({ note }) => note);
+  const text = isFixed ? result.text : result.text + notes.map((note) => `\n[${note}]`).join("");
+  const data = result.data as { readonly warnings?: readonly string[]; readonly warning?: string };
+  const { properties } = outputSchema;
+  const noted = Object.hasOwn(properties, "warnings")
+    ? { ...data, warnings: [...(data.warnings ?? []), ...notes] }
+    : Object.hasOwn(properties, "warning")
+      ? { ...data, warning: [data.warning, ...notes].filter(Boolean).join("; ") }
+      : data;
+  return { ...result, text, data: noted };
 }
 
 /** Tools that look at one file and are never waited for. */

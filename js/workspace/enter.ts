@@ -21,6 +21,7 @@ import type { Seen } from "../tools/seen.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { pastOf } from "./past.ts";
+import { type LookAlikeContext, mayHaveLookAlikes, refuseLookAlikes } from "./look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./path-forms.ts";
 import { reachOf } from "./reach.ts";
 import { rootsOf } from "./review.ts";
@@ -79,6 +80,8 @@ export async function enter(
     const { policy, display } = session.resolver;
     await assertPlainPaths(uses, locations, { fs, cwd: policy.cwd, display });
   }
+  if (mayHaveLookAlikes(tool.name, uses))
+    await refuseLookAlikes(tool.name, uses, locations, lookAlikeContext(session, tool.name, args, storage));
   const ruled = await rule(session, { tool: tool.name, args, uses, locations, options, storage });
   if (session.permissions !== undefined) {
     for (const [index, use] of uses.entries())
@@ -94,6 +97,20 @@ export async function enter(
   const fs = view(storage);
   const call = makeCall(session, tool, args, { fs, seeing, storage }, locations, began, options, seen, meant);
   return { call, ruled, view };
+}
+
+/** What is known for look-alikes: what a rule keeps from the call, nothing tells of. */
+export function lookAlikeContext(
+  session: Session,
+  tool: string,
+  args: object,
+  storage?: FsBackend,
+): LookAlikeContext {
+  const fs =
+    storage ?? session.views.of({ rules: session.rules.forCall(tool, args), hidden: ["deny", "ask"] });
+  const { policy, display } = session.resolver;
+  const roots = [...new Set([...(policy.read ?? [policy.cwd]), ...policy.write])];
+  return { fs, cwd: policy.cwd, roots, display };
 }
 
 /** What a call may see. */

@@ -1,0 +1,111 @@
+/** Names that look the same, and paths that another root has: taken where the call needs what exists, refused where it would create. */
+import { describe, expect, test } from "vitest";
+import { MemoryBackend, openWorkspace } from "../../js/index.node.ts";
+import { KINDS, place } from "../tools/harness.ts";
+
+const NARROW = "Screenshot at 8.55.11\u202fPM.txt";
+const PLAIN = "Screenshot at 8.55.11 PM.txt";
+
+describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
+  test("is read, and the answer says the code point", async () => {
+    const { ws } = await place(kind, { [NARROW]: "shot\n" });
+    const result = await ws.call("read_file", { path: PLAIN });
+    expect(result.text).toContain("shot");
+    expect(result.text).toContain("U+202F where this path has U+0020");
+    expect((result.data as { warning?: string }).warning).toContain("U+202F");
+  });
+
+  test("is edited, also below a directory of such a name", async () => {
+    const { ws, text } = await place(kind, { [`caf\u0065\u0301/${NARROW}`]: "shot\n" });
+    const path = `caf\u00e9/${PLAIN}`;
+    const result = await ws.call("edit_file", { path, old_text: "shot", new_text: "done" });
+    expect(result.ok).toBe(true);
+    expect(result.text).toContain("taken was");
+    expect(result.data?.warnings).toHaveLength(1);
+    expect(await text(`caf\u0065\u0301/${NARROW}`)).toBe("done\n");
+  });
+
+  test("loses against the exact name, and is not taken where two look the same", async () => {
+    const { ws } = await place(kind, {
+      [NARROW]: "narrow\n",
+      [PLAIN]: "plain\n",
+      "a\u00a0b": "1\n",
+      "a\u2003b": "2\n",
+    });
+    const exact = await ws.call("read_file", { path: PLAIN });
+    expect(exact.text).toBe("     1\tplain");
+    expect((await ws.call("read_file", { path: "a b" })).error?.code).toBe("NOT_FOUND");
+  });
+
+  test("keeps a call from creating an entry beside it", async () => {
+    const { ws, text } = await place(kind, { [NARROW]: "shot\n", other: "x\n" });
+    for (const [tool, args] of [
+      ["write_file", { path: PLAIN, content: "new\n" }],
+      ["mkdir", { path: PLAIN }],
+      ["move", { source: "other", destination: PLAIN }],
+      ["copy", { source: "other", destination: PLAIN }],
+    ] as const) {
+      const result = await ws.call(tool, args);
+      expect(result.error?.code, tool).toBe("INVALID_ARGUMENT");
+      expect(result.text, tool).toContain("U+202F");
+      expect(result.error?.details).toMatchObject({ existing: expect.stringContaining(NARROW) });
+    }
+    expect(await text(NARROW)).toBe("shot\n");
+    expect((await ws.call("write_file", { path: "another name.txt", content: "" })).ok).toBe(true);
+  });
+
+  test("is not told where a rule denies it", async () => {
+    const { ws } = await place(kind, { [NARROW]: "shot\n" }, { rules: [{ path: NARROW, decision: "deny" }] });
+    for (const [tool, args] of [
+      ["read_file", { path: PLAIN }],
+      ["stat", { path: PLAIN }],
+    ] as const) {
+      const result = await ws.call(tool, args);
+      expect(result.error?.code, tool).toBe("NOT_FOUND");
+      expect(result.text, tool).not.toContain("\u202f");
+    }
+    // Created as if the other were not there: a refusal would tell of it.
+    expect((await ws.call("write_file", { path: PLAIN, content: "" })).ok).toBe(true);
+  });
+
+  test("a preset says it too", async () => {
+    const { ws } = await place(kind, { [NARROW]: "shot\n" }, { preset: "claude" });
+    const result = await ws.call("Read", { file_path: PLAIN });
+    expect(result.text).toContain("shot");
+    expect(result.text).toContain("U+202F");
+  });
+});
+
+describe("a relative path that only another root has", () => {
+  const open = () =>
+    openWorkspace({
+      backend: new MemoryBackend({ "/one/a.txt": "first\n", "/two/src/only.txt": "second\n" }),
+      cwd: "/one",
+      access: { read: ["/one", "/two"], write: ["/one", "/two"] },
+      guard: "off",
+    });
+
+  test("is read there, and the answer says where", async () => {
+    await using ws = await open();
+    const result = await ws.call("read_file", { path: "src/only.txt" });
+    expect(result.text).toContain("second");
+    expect(result.text).toContain("taken was '/two/src/only.txt', which is in another root");
+  });
+
+  test("is not changed there", async () => {
+    await using ws = await open();
+    const result = await ws.call("edit_file", { path: "src/only.txt", old_text: "second", new_text: "x" });
+    expect(result.error?.code).toBe("NOT_FOUND");
+  });
+
+  test("a search that finds nothing in the first names the other roots", async () => {
+    await using ws = await open();
+    for (const [tool, args] of [
+      ["grep", { pattern: "second" }],
+      ["glob", { pattern: "only.txt" }],
+      ["find_files", { query: "only" }],
+    ] as const)
+      expect((await ws.call(tool, args)).text, tool).toContain("other roots: /two");
+    expect((await ws.call("grep", { pattern: "first" })).text).toBe("a.txt:1:first");
+  });
+});
