@@ -141,13 +141,15 @@ async function entryLike(fs: FsBackend, directory: string, name: string): Promis
   }
 }
 
-/** A name without its form: compatibility characters resolved, blanks alike, marks without width left out. */
+/**
+ * A name without its form: compatibility characters resolved, blanks alike, marks without width left out. Line ends
+ * and blanks at either end are no look-alikes of nothing: such a path is refused with the name that is there.
+ */
 function nameKey(name: string): string {
   return name
     .normalize("NFKC")
-    .replaceAll(/\s+/gu, " ")
-    .replaceAll(/[\u200B-\u200D\u2060\uFEFF]/gu, "")
-    .trim();
+    .replaceAll(/\p{Zs}+/gu, " ")
+    .replaceAll(/[\u200B-\u200D\u2060\uFEFF]/gu, "");
 }
 
 /** The first character in which two paths differ, by code points. */
