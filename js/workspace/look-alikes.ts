@@ -142,8 +142,8 @@ async function entryLike(fs: FsBackend, directory: string, name: string): Promis
 }
 
 /**
- * A name without its form: compatibility characters resolved, blanks alike, marks without width left out. Line ends
- * and blanks at either end are no look-alikes of nothing: such a path is refused with the name that is there.
+ * A name without its form: compatibility characters resolved, blanks alike, marks without width left out. A line
+ * end or a blank at the end of a path counts: such a path is refused, with the name that is there.
  */
 function nameKey(name: string): string {
   return name
