@@ -132,7 +132,9 @@ describe("encodings", () => {
   });
 
   test("anchors", () => {
-    expect(lineAnchors("a\nb\na")).toMatch(/^(..)(?!\1)..\1$/);
+    // Two lines `a` with other neighbours have other anchors, and with the same ones the same.
+    expect(lineAnchors("a\nb\na")).toMatch(/^(.{6})(?!\1)(.{6})(?!\1|\2).{6}$/);
+    expect(lineAnchors("x\na\nx\na\nx")).toMatch(/^.{6}(.{6}).{6}\1.{6}$/);
     expect(readPage(bytes("a\r\nb\n"), { anchors: true }).anchors).toBe(lineAnchors("a\nb\n"));
   });
 });
@@ -205,7 +207,7 @@ describe("renderPage", () => {
   test("anchors stand behind the numbers", () => {
     const anchors = lineAnchors("x\ny\n");
     const text = show("x\ny\n", { anchors: true }, { anchors: true });
-    expect(text).toBe(`     1#${anchors.slice(0, 2)}\tx\n     2#${anchors.slice(2)}\ty`);
+    expect(text).toBe(`     1#${anchors.slice(0, 6)}\tx\n     2#${anchors.slice(6)}\ty`);
   });
 
   test("ten megabytes on one line", () => {
@@ -221,7 +223,7 @@ describe("renderPage", () => {
       const text = renderPage(page, { lineNumbers, anchors, maxLineChars: 10, closing: false });
       const length = bytes(text).length;
       expect(length).toBeLessThanOrEqual(700);
-      expect(length).toBeGreaterThan(650);
+      expect(length).toBeGreaterThan(630);
       expect(page.nextStartLine).toBe(page.endLine + 1);
     }
   });

@@ -113,6 +113,8 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
   let real = "/";
+  /** How the target of the last link ended: `name/` must be a directory, and `name/.` must be there. */
+  let ending = "";
   const pending = names(path);
   for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
     if (name === "..") {
@@ -136,10 +138,10 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
     if (stat?.type !== "symlink") {
       real = at;
       if (stat?.type === "dir") continue;
-      if (stat !== null && pending.length > 0) throw failure("NOT_DIRECTORY", path);
+      if (stat !== null && (pending.length > 0 || ending !== "")) throw failure("NOT_DIRECTORY", path);
       // Missing: no link can follow, and the rest is text. What would climb out of a
       // missing directory is nowhere yet.
-      if (pending.includes("..")) throw failure("NOT_FOUND", path);
+      if (pending.includes("..") || ending === "/.") throw failure("NOT_FOUND", path);
       real = normalise([at, ...pending.reverse()].join("/")).path;
       break;
     }
@@ -147,6 +149,7 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
     if (++links > MAX_LINKS) throw failure("LOOP", path);
     const target = await readLink.call(inner, at);
     if (target.startsWith("/")) real = "/";
+    if (pending.length === 0 && ending !== "/.") ending = /\/\.?$/u.exec(target)?.[0] ?? ending;
     pending.push(...names(target));
   }
   if (!within(real, bounds)) throw how.refuse();

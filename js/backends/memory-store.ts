@@ -138,7 +138,8 @@ export class MemoryStore {
 
   realpath(path: string): string {
     const found = this.#find(path, true);
-    if (found.beyond.includes("..")) throw failure("NOT_FOUND", path);
+    // A link's `..` or last `.` asks for a directory, which is not there.
+    if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
     return realPath(found);
   }
 

@@ -15,13 +15,18 @@ export interface EditInput {
   /** The text to replace; not empty. Line ends may be LF or CRLF, whatever the file has. */
   readonly oldText?: string | undefined;
   /**
-   * Instead of a text: the first line to replace, by number and anchor (`120#k3`,
-   * see `anchors` of a page). Where the line has moved it is found again, or the
-   * edit is refused.
+   * Instead of a text: the first line to replace, by number and anchor (`120#k3x9q1`,
+   * see `anchors` of a page; a seventh character is passed over). Where the line has moved it is found
+   * again, or the edit is refused.
    */
   readonly from?: string | undefined;
   /** The last line to replace. Default: `from` alone. */
   readonly to?: string | undefined;
+  /**
+   * Whether the file is known to be the one that the anchors were read from: then the number tells lines with
+   * equal anchors apart. Default false: such lines are refused.
+   */
+  readonly unchanged?: boolean | undefined;
   /** Put the new text before or after the line `from` instead of in its place. */
   readonly insert?: "before" | "after" | undefined;
   /** The text to put there. Default: nothing. */
@@ -190,6 +195,7 @@ function toCall(edits: readonly EditInput[], options: EditOptions): string {
       from: edit.from,
       to: edit.to,
       insert: edit.insert,
+      unchanged: edit.unchanged,
       new: edit.newText,
       replaceAll: edit.replaceAll,
       expected: edit.expectedMatches,

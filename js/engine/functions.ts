@@ -23,7 +23,7 @@ export const decodeText: Engine["decodeText"] = (...args) => engine().decodeText
 /** Text as bytes; a character that the encoding lacks is refused. */
 export const encodeText: Engine["encodeText"] = (...args) => engine().encodeText(...args);
 
-/** Two characters for each line of a text, as pages with `anchors` have them. */
+/** Six characters for each line of a text, as pages with `anchors` have them. */
 export const lineAnchors: Engine["lineAnchors"] = (...args) => engine().lineAnchors(...args);
 
 /**

@@ -124,7 +124,7 @@ export interface Page {
   readonly long: readonly LongLine[];
   /** Lines that are cut in `content`. */
   readonly cutLines: readonly number[];
-  /** Two characters for each line, if asked for; `--` for a line too long. */
+  /** Six characters for each line, if asked for; `------` for a line too long, or beside one. */
   readonly anchors: string | null;
   /** `sha256:…` of all bytes; null while they are not all read. */
   readonly hash: string | null;
@@ -199,7 +199,7 @@ export interface ReadEngine {
    * a character that the encoding lacks, INVALID_ARGUMENT for an unknown encoding
    */
   encodeText(text: string, encoding?: string, options?: { readonly bom?: boolean }): Uint8Array;
-  /** Two characters for each line of a text; see `anchors` of {@link PageRequest}. */
+  /** Six characters for each line of a text, which tell it and its neighbours; see `anchors` of {@link PageRequest}. */
   lineAnchors(text: string): string;
 }
 

@@ -29,6 +29,8 @@ import type { Given, NewStep, PathStepKind, Step } from "./step.ts";
 export interface Recording {
   /** Whether a change that could not be rolled back is refused. */
   readonly required: boolean;
+  /** Whether the next step would be rolled back together with earlier ones. */
+  hasSteps(): boolean;
   /** Whether contents are kept even where the old entry is set aside: an undo needs them later. */
   readonly contents: boolean;
   /** Bytes of old content that may be kept, all steps together. */
@@ -283,7 +285,8 @@ class Recorder {
 
   /** What lies below a directory that is to be moved, if that is to be compared later and not too much. */
   async #entriesBelow(path: string): Promise<readonly (readonly [string, string])[] | undefined> {
-    if (!this.#recording.required) return undefined;
+    // A move that is the whole change is never rolled back after a crash.
+    if (!this.#recording.required && !this.#recording.hasSteps()) return undefined;
     const below: (readonly [string, string])[] = [];
     for await (const entry of walkTree(this.#inner, path)) {
       if (below.length === MAX_COMPARED_ENTRIES) return undefined;

@@ -134,7 +134,7 @@ async function finish(
     for (const aside of new Set(asides)) await discard(fs, aside);
   });
   // What a write left behind when it was cut.
-  for (const directory of new Set(paths.map(parentOf))) await fs.sweep?.(directory);
+  for (const directory of new Set(touchedBy(steps).map(parentOf))) await fs.sweep?.(directory);
   await log.close(groupOf(commit, header));
   return { rolledBack: isCut, conflicts };
 }

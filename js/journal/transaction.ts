@@ -50,6 +50,7 @@ export class Transaction {
     this.#options = options;
     const recording: Recording = {
       required: options.required,
+      hasSteps: () => this.#steps.length > 0,
       contents: options.contents,
       maxEntries: options.maxSteps,
       budget: { bytes: options.maxBytes },

@@ -56,7 +56,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
       path: FILE,
       start_line: integer("First line, from 1; -20 begins 20 lines before the end.", { default: 1 }),
       max_lines: integer("How many lines at most.", { default: 2000, minimum: 1 }),
-      anchors: flag("Number lines as `12#aB`, for edits by `from` and `to`.", false),
+      anchors: flag("Number lines as `12#k3x9q1a`, for edits by `from` and `to`.", false),
       pages: text('Of a document: pages, sheets or slides, such as "3" or "1-5".'),
       json_pointer: text('Only this value of a JSON, YAML, TOML, XML or CSV file: "/scripts/test".'),
     },
@@ -73,7 +73,7 @@ const LEAN: Readonly<Record<string, Lean>> = {
   },
   edit_file: {
     description:
-      'Replaces text in a file, exactly or not at all, and shows the diff. One edit: {path, old_text, new_text}. Several, all or none: {path, edits: [{old_text, new_text}, …]}. By lines, as read_file with anchors: true numbers them: {path, from: "12#aB", to: "14#cD", new_text}. Text that is there more than once is refused: add lines around it, or set replace_all.',
+      'Replaces text in a file, exactly or not at all, and shows the diff. One edit: {path, old_text, new_text}. Several, all or none: {path, edits: [{old_text, new_text}, …]}. By lines, as read_file with anchors: true numbers them: {path, from: "12#k3x9q1a", to: "14#7wq0c2a", new_text}. Text that is there more than once is refused: add lines around it, or set replace_all.',
     properties: {
       path: FILE,
       old_text: OLD,

@@ -4,6 +4,7 @@ import { writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { contentsDigit } from "./anchors.ts";
 import { expectHash, isTextKind, movedOn, normalHash, readWhole } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { where } from "./names.ts";
@@ -209,9 +210,14 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
   if (args.expected_hash !== undefined) {
     expectHash(at, normalHash(args.expected_hash), engine().sha256(before));
   }
-  const planned = await replaced(before, args, call);
-  if (!planned.ok)
-    throw dated(withOldText(planned.error), call.seen.changed(at.path, { version, bytes: before }));
+  const planned = await replaced(before, version, args, call);
+  if (!planned.ok && planned.error.details?.["reason"] === "stale_anchor") {
+    refuseRepeated(before, [], args, call);
+  }
+  if (!planned.ok) {
+    const error = withSendableAnchors(withOldText(planned.error), at.path, before, call);
+    throw dated(error, call.seen.changed(at.path, { version, bytes: before }));
+  }
   const first = plannedOn.get(call);
   plannedOn.set(call, version);
   if (first !== undefined && first !== version && planned.edits.some(({ tier }) => tier !== "exact")) {
@@ -272,6 +278,34 @@ function withOldText(error: FilewrightError): FilewrightError {
   return new FilewrightError(code, message, { complete, path, details });
 }
 
+/** A refusal whose candidates can be sent as `from` and `to`, equal lines too, as long as the file stays as it is. */
+function withSendableAnchors(
+  error: FilewrightError,
+  file: string,
+  bytes: Uint8Array,
+  call: Call,
+): FilewrightError {
+  const { code, hint, complete, path, details } = error;
+  const found = details?.["candidates"] as
+    | readonly { readonly from?: unknown; readonly to?: unknown }[]
+    | undefined;
+  if (!Array.isArray(found) || found.length === 0) return error;
+  const contents = engine().sha256(bytes);
+  const digit = contentsDigit(contents);
+  call.seen.giveAnchors(file, contents);
+  const candidates = found.map((candidate) => ({
+    ...candidate,
+    ...(typeof candidate.from === "string" ? { from: candidate.from + digit } : {}),
+    ...(typeof candidate.to === "string" ? { to: candidate.to + digit } : {}),
+  }));
+  return new FilewrightError(code, error.message, {
+    hint,
+    complete,
+    path,
+    details: { ...details, candidates },
+  });
+}
+
 /** A longer text is in the file, where its lines are told. */
 const MAX_SHOWN_OLD_TEXT = 1500;
 
@@ -295,8 +329,15 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 const HASHED_BESIDE_BYTES = 64 * 1024 * 1024;
 
 /** The bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
-async function replaced(before: Uint8Array, args: EditRequest, call: Call): Promise<BytesPlan> {
+async function replaced(
+  before: Uint8Array,
+  version: string,
+  args: EditRequest,
+  call: Call,
+): Promise<BytesPlan> {
   const at = call.locations[0]!;
+  const isCurrent = (anchor: string | undefined): boolean =>
+    anchor !== undefined && call.seen.hasAnchorOf(at.path, { version, bytes: before }, anchor);
   const edits = args.edits.map((edit): ValueEdit => {
     if (!isWellFormed(edit.old_text ?? "") || !isWellFormed(edit.new_text ?? "")) {
       throw refuse("ENCODING_ERROR", at, {
@@ -312,6 +353,7 @@ async function replaced(before: Uint8Array, args: EditRequest, call: Call): Prom
       nearLine: edit.near_line,
       from: edit.from,
       to: edit.to,
+      unchanged: isCurrent(edit.from) && (edit.to === undefined || isCurrent(edit.to)),
       insert: edit.insert,
       jsonPointer: edit.json_pointer,
     };
@@ -386,8 +428,17 @@ function refuseRepeated(
     const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
     // With one edit its line is known; with several the numbers of the file as it was read count.
     const place = asked.length === 1 ? (edits[0]?.startLine ?? named + 1) - 1 : named;
-    const first = insert === "after" ? place : place - added.length;
-    if (first < 0 || !added.every((line, offset) => lines[first + offset] === line)) continue;
+    // Where the anchor is stale, lines inserted before it may have taken its number.
+    const firsts =
+      insert === "after"
+        ? [place]
+        : edits.length > 0
+          ? [place - added.length]
+          : [place, place - added.length];
+    const first = firsts.find(
+      (start) => start >= 0 && added.every((line, offset) => lines[start + offset] === line),
+    );
+    if (first === undefined) continue;
     throw refuse("NO_CHANGE", at, {
       complete: true,
       message: `The lines that edits[${index}] inserts are already there, at line ${first + 1}; nothing was written. To have them twice, insert them at a different line.`,

@@ -10,7 +10,7 @@ export interface EditArgs {
   readonly replace_all?: boolean;
   readonly expected_matches?: number;
   readonly near_line?: number;
-  /** Instead of `old_text`: lines by their anchors, such as `120#k3`. */
+  /** Instead of `old_text`: lines by their anchors, such as `120#k3x9q1a`. */
   readonly from?: string;
   readonly to?: string;
   readonly insert?: "before" | "after";
@@ -77,7 +77,7 @@ const OLD_TEXT =
   "The text to replace, copied from the file without line numbers; with enough lines around it to be there only once.";
 
 const FROM =
-  "Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3`).";
+  "Instead of old_text: the first line to replace, as read_file with anchors: true numbers it (`120#k3x9q1a`).";
 const TO = "The last line to replace; without it the line `from` alone.";
 const INSERT = "Put new_text on lines of its own before or after the line `from`, which stays.";
 

@@ -7,6 +7,7 @@
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../engine/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { ANCHOR_LENGTH } from "./anchors.ts";
 import { formatOf, type Located, locatePointer, type StructuredFormat } from "../readers/index.ts";
 
 /** An edit of a text, of lines, or of the value at a pointer. */
@@ -89,6 +90,7 @@ async function asLines(
   return {
     from: anchorOf(text, begin, first),
     to: anchorOf(text, text.lastIndexOf("\n", end - 1) + 1, last),
+    unchanged: true,
     newText: text.slice(begin, start) + value + text.slice(end, close),
   };
 }
@@ -136,10 +138,13 @@ function wrong(argument: string, what: string): FilewrightError {
   });
 }
 
+/** The anchor of the line that begins at an offset: of the text of it and its neighbours. */
 function anchorOf(text: string, begin: number, line: number): string {
-  const lf = text.indexOf("\n", begin);
-  const end = lf < 0 ? text.length : lf;
-  return `${line}#${engine().lineAnchors(text.slice(begin, text[end - 1] === "\r" && lf >= 0 ? end - 1 : end) || "\n")}`;
+  const before = begin === 0 ? 0 : text.lastIndexOf("\n", begin - 2) + 1;
+  const end = text.indexOf("\n", begin);
+  const after = end < 0 ? -1 : text.indexOf("\n", end + 1);
+  const anchors = engine().lineAnchors(text.slice(before, after < 0 ? text.length : after + 1));
+  return `${line}#${anchors.slice(begin === 0 ? 0 : ANCHOR_LENGTH).slice(0, ANCHOR_LENGTH)}`;
 }
 
 function countLineEnds(text: string, from: number, to: number): number {

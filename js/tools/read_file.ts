@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
+import { withContentsDigit } from "./anchors.ts";
 import { readPage, wantFile } from "./contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./image.ts";
 import { END_OF_FILE, type LineRange } from "./line-ranges.ts";
@@ -62,7 +63,7 @@ export interface ReadFileData {
     readonly rest_byte: number;
     readonly rest_bytes?: number;
   }[];
-  /** With `anchors`: two characters for each line. */
+  /** With `anchors`: the same number of characters (six or seven) for each line. */
   readonly anchors?: string;
   /** Whether the content was made from the file and is no part of its text. */
   readonly rendered?: true;
@@ -102,7 +103,7 @@ const inputSchema = object(
       default: "auto",
     }),
     non_text: choice("An image is given as an image block, or refused.", ["block", "error"], "block"),
-    anchors: flag("Add a short hash to each line number (`12#aB`) for line-anchored edits.", false),
+    anchors: flag("Add a short hash to each line number (`12#k3x9q1a`) for line-anchored edits.", false),
     force_text: flag("Show a binary file as text all the same.", false),
     start_byte: integer("Begin at this byte instead of a line, to go on inside a very long line.", {
       minimum: 0,
@@ -152,7 +153,7 @@ const outputSchema = object(
       items: { type: "object", additionalProperties: true },
       description: "The first long lines: line, and rest_byte to pass as start_byte to go on inside it.",
     },
-    anchors: text("Two characters for each line."),
+    anchors: text("The anchors of the lines, each of the same length (six or seven characters)."),
     rendered: {
       type: "boolean",
       description: "Whether the content was made from the file: no lines to edit.",
@@ -272,7 +273,14 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
     throw refuse("TOO_LARGE", at, { details, hint: "force_text: true shows pages of it all the same" });
   }
   call.seen.note(at.path, page.version, page.hash, linesSeen(page, args));
+  const contents = contentsOf(page);
+  if (page.anchors !== null && contents !== undefined) call.seen.giveAnchors(at.path, contents);
   return { data: dataOf(page, call.display(at.path)) };
+}
+
+/** What names the contents of the file of a page, for its anchors. */
+function contentsOf({ hash, version }: Page): string | undefined {
+  return hash ?? version;
 }
 
 /** The lines of a page that it shows whole; undefined where that is every line of the file. */
@@ -331,7 +339,7 @@ function dataOf(page: Page, shownPath: string): ReadFileData {
     mime: page.mime,
     ...(page.cutLines.length === 0 ? {} : { cut_lines: page.cutLines }),
     ...(page.long.length === 0 ? {} : { long: page.long.map(longOf) }),
-    ...(page.anchors === null ? {} : { anchors: page.anchors }),
+    ...(page.anchors === null ? {} : { anchors: withContentsDigit(page.anchors, contentsOf(page)) }),
     ...(warning === undefined ? {} : { warning }),
   };
 }

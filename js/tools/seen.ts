@@ -6,6 +6,7 @@
  */
 import { isWithin } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
+import { contentsDigit, contentsDigitOf } from "./anchors.ts";
 import { joinRanges, type LineRange, wholeAsNone } from "./line-ranges.ts";
 
 /** What was seen of one file. */
@@ -41,6 +42,16 @@ export interface Seen {
    * content is no change, though its times or its place on the disk are others.
    */
   changed(path: string, now: FileNow): boolean | undefined;
+  /**
+   * Notes that anchors of the lines of a file were given to the caller. `contents` names what the file held: its
+   * hash, or its version where it was not read whole.
+   */
+  giveAnchors(path: string, contents: string): void;
+  /**
+   * Whether an anchor that the caller sends is of the file as it is now: of all contents that the caller was
+   * given anchors of, these alone have the anchor's last digit.
+   */
+  hasAnchorOf(path: string, now: FileNow, anchor: string): boolean;
   /** What was seen of a file. */
   recall(path: string): SeenFile | undefined;
   /** The files at and below a path that were seen. */
@@ -56,7 +67,24 @@ export function makeSeen(
   noted?: (path: string, file: SeenFile | undefined) => void,
 ): Seen {
   const files = new Map<string, SeenFile>(before);
+  /** By file and digit: the contents that anchors were given of; null where there were several. Never persisted. */
+  const anchored = new Map<string, Map<string, string | null>>();
   return Object.freeze({
+    giveAnchors(path: string, contents: string): void {
+      const digits = anchored.get(path) ?? new Map<string, string | null>();
+      const digit = contentsDigit(contents);
+      const known = digits.get(digit);
+      digits.set(digit, known === undefined || known === contents ? contents : null);
+      anchored.delete(path);
+      anchored.set(path, digits);
+      if (anchored.size > REMEMBERED) anchored.delete(anchored.keys().next().value as string);
+    },
+    hasAnchorOf(path: string, now: FileNow, anchor: string): boolean {
+      const digit = contentsDigitOf(anchor);
+      const contents = digit === undefined ? undefined : anchored.get(path)?.get(digit);
+      if (contents === undefined || contents === null) return false;
+      return contents === now.version || contents === engine().sha256(now.bytes);
+    },
     note(
       path: string,
       version: string | undefined,
@@ -115,6 +143,9 @@ export function trialOf(base: Seen): Seen {
       touched.add(path);
       own.note(path, version, hash, lines);
     },
+    // A reading in a trial is a reading: its anchors may be sent later.
+    giveAnchors: base.giveAnchors,
+    hasAnchorOf: base.hasAnchorOf,
     changed: (path: string, now: FileNow) => of(path).changed(path, now),
     recall: (path: string) => of(path).recall(path),
     below: (path: string) => [...base.below(path).filter((one) => !touched.has(one)), ...own.below(path)],

@@ -60,12 +60,37 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
     expect(await text("f")).toBe(FILE.replace("stop();", "wait();"));
   });
 
+  test("equal lines are told apart while the file is the one that was read, and refused afterwards", async () => {
+    const items = "k: 1\nitem\nitem\nitem\nitem\nend\n";
+    const { ws, text, foreign } = await place(kind, { f: items });
+    const first = await anchorsOf(ws, "f");
+    const edit = (from: string) => ws.call("edit_file", { path: "f", from, new_text: "CHANGED" });
+    expect((await edit(first(3))).ok).toBe(true);
+    expect(await text("f")).toBe("k: 1\nitem\nCHANGED\nitem\nitem\nend\n");
+    await foreign("f", items.replace("k: 1\n", "k: 1\nNEW\n"));
+    const stale = await edit(first(3));
+    expect(stale.error).toMatchObject({
+      code: "MATCH_NOT_UNIQUE",
+      details: { reason: "stale_anchor", lines: [4, 5], candidates: [{ start_line: 4 }, { start_line: 5 }] },
+    });
+    // A candidate names its line in the file as it is now.
+    const [, candidate] = stale.error?.details?.["candidates"] as { from: string }[];
+    const before = await text("f");
+    expect((await edit(candidate?.from as string)).data).toMatchObject({ edits: [{ start_line: 5 }] });
+    await foreign("f", before);
+    // The anchors of another reading count for the version that they were read from.
+    const second = await anchorsOf(ws, "f");
+    expect((await edit(first(3))).error?.code).toBe("MATCH_NOT_UNIQUE");
+    expect((await edit(second(4))).ok).toBe(true);
+    expect(await text("f")).toBe("k: 1\nNEW\nitem\nCHANGED\nitem\nitem\nend\n");
+  });
+
   const refused: readonly [name: string, args: Record<string, unknown>, argument: string][] = [
     ["no anchor", { from: "12", new_text: "x" }, "from"],
-    ["both kinds", { from: "1#ab", old_text: "x" }, "old_text"],
-    ["a last line alone", { to: "1#ab" }, "to"],
+    ["both kinds", { from: "1#abcdef", old_text: "x" }, "old_text"],
+    ["a last line alone", { to: "1#abcdef" }, "to"],
     ["insertion beside nothing", { insert: "after", new_text: "x" }, "insert"],
-    ["insertion beside a range", { from: "1#ab", to: "2#ab", insert: "after", new_text: "x" }, "to"],
+    ["insertion beside a range", { from: "1#abcdef", to: "2#abcdef", insert: "after", new_text: "x" }, "to"],
     ["neither, in a list", { edits: [{ new_text: "x" }] }, "edits[0].old_text"],
   ];
   test.each(refused)("refuses %s", async (_, args, argument) => {
@@ -84,14 +109,9 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
     const once = await text("f");
     const again = await ws.call("edit_file", edit);
     expect(again.ok).toBe(false);
-    // Before a line the anchor names another one by now; behind it, it still names its line.
-    if (insert === "after") {
-      expect(again.error).toMatchObject({
-        code: "NO_CHANGE",
-        details: { reason: "already_applied", line: 5 },
-      });
-      expect(again.text).toContain("already there, at line 5");
-    }
+    const line = insert === "after" ? 5 : 4;
+    expect(again.error).toMatchObject({ code: "NO_CHANGE", details: { reason: "already_applied", line } });
+    expect(again.text).toContain(`already there, at line ${line}`);
     expect(await text("f")).toBe(once);
     // Lines such as a closing brace may stand twice.
     const brace = /^\s*(\d+#\w+)\t\}/mu.exec((await ws.call("read_file", { path: "f", anchors: true })).text);
@@ -187,5 +207,5 @@ describe("what an edit tells", () => {
 
 async function anchorsOf(ws: Awaited<ReturnType<typeof place>>["ws"], path: string): Promise<Anchor> {
   const { text } = await ws.call("read_file", { path, anchors: true });
-  return (line) => /^\s*(\d+#\w\w)/u.exec(text.split("\n")[line - 1] ?? "")?.[1] ?? "";
+  return (line) => /^\s*(\d+#\w+)/u.exec(text.split("\n")[line - 1] ?? "")?.[1] ?? "";
 }

@@ -1,9 +1,13 @@
-//! Line anchors: two characters that tell a line's content.
+//! Line anchors: six characters that tell a line and its two neighbours.
 //!
-//! A read may print `120#k3` where it would print `120`; an edit may then name
-//! lines by `120#k3` and is refused, or re-found, when line 120 no longer says
-//! what was read. Two base-32 digits are enough to notice a shifted or changed
-//! line (1 in 1,024 goes unnoticed) and cost a model two tokens.
+//! A read may print `120#k3x9q1` where it would print `120`; an edit may then name
+//! lines by `120#k3x9q1` and is refused, or re-found, when line 120 no longer says
+//! what was read. The neighbours tell equal lines such as `}` apart. Six base-32
+//! digits are 30 bits, so that a stale anchor meets a line that was not meant in one of
+//! a million files of a thousand lines. Lines that the file has more than once, neighbours
+//! included, have anchors of another kind, which are never found again in a changed file.
+
+use std::collections::HashSet;
 
 /// Crockford's base 32: no `i`, `l`, `o`, `u`, which models and people misread.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -32,25 +36,106 @@ fn mix(hash: u64, word: u64) -> u64 {
     (product as u64) ^ ((product >> 64) as u64) ^ hash.rotate_left(23)
 }
 
-/// The two characters that stand for a line's text (UTF-8, without line end).
-///
-/// ```
-/// use filewright_core::anchor::anchor;
-/// assert_eq!(anchor(b"}"), anchor(b"}"));
-/// assert_ne!(anchor(b"let a = 1;"), anchor(b"let a = 2;"));
-/// ```
-pub fn anchor(text: &[u8]) -> [char; 2] {
-    let hash = line_hash(text);
-    [digit(hash >> 5), digit(hash)]
+/// The digits of an anchor.
+pub const ANCHOR_LENGTH: usize = 6;
+
+/// The anchor of a line of which the content or a neighbour is not known. No edit can name it.
+pub const NO_ANCHOR: &str = "------";
+
+/// What tells a line by its text and its neighbours: of each the [`line_hash`], of a neighbour `None` at the
+/// beginning and the end of the file.
+pub(crate) fn neighbourhood(before: Option<u64>, line: u64, after: Option<u64>) -> u64 {
+    const EDGE: u64 = 0x5851_f42d_4c95_7f2d;
+    mix(mix(line, before.unwrap_or(EDGE)), after.unwrap_or(EDGE))
 }
 
-fn digit(bits: u64) -> char {
-    char::from(DIGITS[(bits & 31) as usize])
+/// The neighbourhoods of all lines of a file, by the hashes of the lines.
+pub(crate) fn neighbourhoods(hashes: &[u64]) -> Vec<u64> {
+    let at = |at: usize| hashes.get(at).copied();
+    let one = |(index, &line): (usize, &u64)| {
+        neighbourhood(index.checked_sub(1).and_then(at), line, at(index + 1))
+    };
+    hashes.iter().enumerate().map(one).collect()
 }
 
-/// The anchors of every line of a text, two characters each, in one string.
+/// The digits that stand for a line. A line whose neighbourhood the file has more than once has others
+/// (`Kind::Repeated`): where the file has changed, nothing tells which of them was meant, even if one alone is left.
+pub(crate) fn digits(neighbourhood: u64, kind: Kind) -> [char; ANCHOR_LENGTH] {
+    let hash = match kind {
+        Kind::Unique => neighbourhood,
+        Kind::Repeated => mix(neighbourhood, 0x2545_f491_4f6c_dd1d),
+    };
+    let hash = hash ^ (hash >> 32);
+    std::array::from_fn(|at| {
+        char::from(DIGITS[(hash >> (5 * (ANCHOR_LENGTH - 1 - at)) & 31) as usize])
+    })
+}
+
+/// How often a file has a line with the same text and neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Unique,
+    /// More than once, or the file is too large to count.
+    Repeated,
+}
+
+/// The neighbourhoods that a file has more than once.
+pub(crate) struct Repeated(Option<HashSet<u64>>);
+
+impl Repeated {
+    /// Of a file with these neighbourhoods.
+    pub(crate) fn among(neighbourhoods: &[u64]) -> Self {
+        let mut seen = HashSet::with_capacity(neighbourhoods.len());
+        Self(Some(neighbourhoods.iter().copied().filter(|&one| !seen.insert(one)).collect()))
+    }
+
+    /// Of a file that is too large to count: any may be repeated.
+    pub(crate) const fn unknown() -> Self {
+        Self(None)
+    }
+
+    pub(crate) fn kind(&self, neighbourhood: u64) -> Kind {
+        match &self.0 {
+            Some(repeated) if !repeated.contains(&neighbourhood) => Kind::Unique,
+            _ => Kind::Repeated,
+        }
+    }
+}
+
+/// The anchors of every line of a text, [`ANCHOR_LENGTH`] characters each, in one string.
 pub fn anchors(text: &str) -> String {
-    crate::text::lines(text.as_bytes()).flat_map(|line| anchor(line.text)).collect()
+    let all = neighbourhoods(&line_hashes(text));
+    let repeated = Repeated::among(&all);
+    all.iter().flat_map(|&one| digits(one, repeated.kind(one))).collect()
+}
+
+/// The hash of each line of a text.
+pub(crate) fn line_hashes(text: &str) -> Vec<u64> {
+    crate::text::lines(text.as_bytes()).map(|line| line_hash(line.text)).collect()
+}
+
+/// The anchors of lines by their hashes, where a hash of `None` is not known. `before` and `after` are
+/// the hashes of their neighbours: `None` where one is not known, `Some(None)` where there is no line.
+pub(crate) fn anchors_between(
+    before: Option<Option<u64>>,
+    hashes: &[Option<u64>],
+    after: Option<Option<u64>>,
+    repeated: &Repeated,
+) -> String {
+    let known = |at: usize| hashes[at].map(Some);
+    let mut text = String::with_capacity(hashes.len() * ANCHOR_LENGTH);
+    for (at, hash) in hashes.iter().enumerate() {
+        let previous = if at == 0 { before } else { known(at - 1) };
+        let next = if at + 1 == hashes.len() { after } else { known(at + 1) };
+        match (previous, hash, next) {
+            (Some(previous), Some(line), Some(next)) => {
+                let one = neighbourhood(previous, *line, next);
+                text.extend(digits(one, repeated.kind(one)));
+            }
+            _ => text.push_str(NO_ANCHOR),
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -60,7 +145,7 @@ mod tests {
     #[test]
     fn anchors_are_stable() {
         // Stored anchors must stay valid: these change only with a major version.
-        assert_eq!(anchors("\nfn main() {\r\n    let x = 1;\n}\n"), "xyr2bpbn");
+        assert_eq!(anchors("\nfn main() {\r\n    let x = 1;\n}\n"), "gg49e3dv3rmz59fe31devrb3");
     }
 
     #[test]
@@ -72,11 +157,14 @@ mod tests {
     fn similar_lines_spread_over_all_anchors() {
         let mut seen = std::collections::HashMap::new();
         for n in 0..20_000u32 {
-            *seen.entry(anchor(format!("    field_{n}: {n},").as_bytes())).or_insert(0u32) += 1;
+            let hash = line_hash(format!("    field_{n}: {n},").as_bytes());
+            for (at, digit) in digits(hash, Kind::Unique).into_iter().enumerate() {
+                *seen.entry((at, digit)).or_insert(0u32) += 1;
+            }
         }
-        assert_eq!(seen.len(), 1024);
-        // The expected count is 19.5; a poor hash clumps.
-        assert!(seen.values().all(|&count| count < 50), "{:?}", seen.values().max());
+        assert_eq!(seen.len(), 6 * 32);
+        // The expected count is 625; a poor hash clumps.
+        assert!(seen.values().all(|&count| (500..750).contains(&count)), "{seen:?}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ export interface RenderPageOptions {
   readonly lineNumbers?: LineNumbers | undefined;
   /** Code points of a line at most; 0 for no limit. Default 2000. */
   readonly maxLineChars?: number | undefined;
-  /** Whether numbers carry the page's anchors (`12#k3`). Default false. */
+  /** Whether numbers carry the page's anchors (`12#k3x9q1`). Default false. */
   readonly anchors?: boolean | undefined;
   /** The path as typed; named where the file is empty. */
   readonly path?: string | undefined;
@@ -53,6 +53,7 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   if (page.linesRead === 0) return renderNothing(page, options);
   const { content, cutLines, startLine } = page;
   const anchors = options.anchors ? page.anchors : null;
+  const width = anchors === null ? 0 : anchors.length / page.linesRead;
   const style = options.lineNumbers ?? "cat";
   const numbered = style !== "none" || anchors !== null;
   const limit = options.maxLineChars ?? 2000;
@@ -66,7 +67,12 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
     const shown = cutCodePoints(line, limit);
     const number = startLine + index;
     if (index > 0) text += "\n";
-    if (numbered) text += prefix(number, anchorOf(anchors, index), style);
+    if (numbered)
+      text += prefix(
+        number,
+        anchors === null ? "" : `#${anchors.slice(index * width, (index + 1) * width)}`,
+        style,
+      );
     text += shown;
     const cut = cutLines[cuts] === number;
     if (cut) cuts++;
@@ -84,10 +90,6 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
 }
 
 const CR = 13;
-
-function anchorOf(anchors: string | null, index: number): string {
-  return anchors === null ? "" : `#${anchors.slice(2 * index, 2 * index + 2)}`;
-}
 
 /** Bytes of a line beyond the cut that are worth a word on how to see them. */
 const MUCH = 64 * 1024;

@@ -1,11 +1,12 @@
-//! Edits that name lines instead of text: `120#k3`, a number and what the line
-//! says in two characters.
+//! Edits that name lines instead of text: `120#k3x9q1`, a number and six characters
+//! that tell the line and its neighbours.
 //!
-//! The number is where to look first, adjusted by what earlier edits of the same
-//! call added or removed. Where the line there says something else, the lines
-//! have moved: they are found again by what they say, first and last line at
-//! their old distance, or the edit is refused. Whole lines are written, with the
-//! line ends of the file.
+//! All edits of a call name lines of the file as it was before the first of them.
+//! Where the caller knows that the file has not changed since it was read, the
+//! number says which line is meant. Otherwise the line is found by its anchor,
+//! first and last line at their old distance; where several lines have the anchor,
+//! the edit is refused, since the number may be one of another line by now. Whole
+//! lines are written, with the line ends of the file.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use super::lines::{FileLines, edit_lines, fold_ends, has_countable_lines};
 use super::quote::list;
 use super::shifts::Shifts;
 use super::{Found, Splice, Tier};
-use crate::anchor::anchor;
+use crate::anchor::{ANCHOR_LENGTH, Kind, digits};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
 
@@ -25,8 +26,8 @@ use crate::path::escape_controls;
 pub struct Anchor {
     /// The line when it was read, 1-based.
     pub line: u64,
-    /// What it says, as [`anchor()`] gives it.
-    pub hash: [char; 2],
+    /// What it says, as [`crate::anchor::anchors`] gives it.
+    pub hash: [char; ANCHOR_LENGTH],
 }
 
 /// Where new lines go in relation to the line that is named.
@@ -47,11 +48,21 @@ pub struct Anchors {
     pub to: Anchor,
     /// Whether the new text goes beside the line instead of in its place.
     pub insert: Option<Insert>,
+    /// Whether the file is known to be the one that the anchors were read from.
+    pub unchanged: bool,
 }
 
 impl Anchor {
-    /// Reads `120#k3`, as an argument of this name. What follows the two
-    /// characters, such as the line itself, is passed over after a blank or `|`.
+    /// Whether it is the anchor of a line with this neighbourhood, and of which kind.
+    fn kind(&self, neighbourhood: u64) -> Option<Kind> {
+        [Kind::Unique, Kind::Repeated]
+            .into_iter()
+            .find(|&kind| digits(neighbourhood, kind) == self.hash)
+    }
+
+    /// Reads `120#k3x9q1`, as an argument of this name. A seventh character is the
+    /// caller's, and what follows, such as the line itself, is passed over after a
+    /// blank or `|`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for any other form.
@@ -60,23 +71,25 @@ impl Anchor {
             let shown = escape_controls(crate::text::cut_chars(text, 40)).into_owned();
             Error::new(
                 Code::InvalidArgument,
-                format!("{argument} must be a line anchor such as 120#k3, got \"{shown}\""),
+                format!("{argument} must be a line anchor such as 120#k3x9q1, got \"{shown}\""),
             )
             .hint("read the file with anchors: true and copy the anchor")
             .detail("argument", argument)
         };
         let (number, rest) = text.trim_start().split_once('#').ok_or_else(form)?;
         let line = number.trim().parse::<u64>().ok().filter(|&line| line > 0).ok_or_else(form)?;
-        let mut rest = rest.chars();
-        let hash = match (rest.next(), rest.next(), rest.next()) {
-            (Some(a), Some(b), None | Some(' ' | '\t' | '|' | '\u{2192}' | '\r' | '\n')) => [a, b],
-            _ => return Err(form()),
-        };
-        let known = |c: &char| c.is_ascii_alphanumeric();
-        if hash.iter().all(known) {
-            Ok(Self { line, hash: hash.map(|c| c.to_ascii_lowercase()) })
-        } else {
-            Err(form())
+        let is_behind = |c: char| matches!(c, ' ' | '\t' | '|' | '\u{2192}' | '\r' | '\n');
+        let digits = rest.split(is_behind).next().unwrap_or_default().to_ascii_lowercase();
+        let digits: Vec<char> = digits.chars().collect();
+        let hash = digits.get(..ANCHOR_LENGTH).and_then(|hash| hash.try_into().ok());
+        match hash {
+            Some(hash)
+                if digits.len() <= ANCHOR_LENGTH + 1
+                    && digits.iter().all(char::is_ascii_alphanumeric) =>
+            {
+                Ok(Self { line, hash })
+            }
+            _ => Err(form()),
         }
     }
 }
@@ -84,23 +97,36 @@ impl Anchor {
 /// Makes the edit at the lines that it names.
 ///
 /// # Errors
-/// `MATCH_NOT_FOUND` where no line says what the anchor does, `MATCH_NOT_UNIQUE`
-/// where several do and none is where it was, `INVALID_ARGUMENT` where the
+/// `MATCH_NOT_FOUND` where no line has the anchor, `MATCH_NOT_UNIQUE` where
+/// several do and the file may have changed, `INVALID_ARGUMENT` where the
 /// anchors are in the wrong order.
+///
+/// `original` is the text before the first edit of the call, `text` after those before this one.
 pub(super) fn find(
+    original: &[u8],
     text: &[u8],
     anchors: &Anchors,
     new: &str,
-    shifts: &Shifts,
+    shifts: &mut Shifts,
     label: &str,
 ) -> Result<Found> {
-    if !has_countable_lines(text) {
+    if !has_countable_lines(text) || !has_countable_lines(original) {
         return Err(Error::new(Code::LimitExceeded, "the file has too many lines to name them")
             .hint("name the text to replace")
             .detail("reason", "too_large"));
     }
     let file = FileLines::new(text);
-    let lines = place(&file, anchors, shifts, label)?;
+    let (read, lines) = if shifts.is_empty() {
+        let lines = place(&file, anchors, label)?;
+        (lines.clone(), lines)
+    } else {
+        let before = FileLines::new(original);
+        let lines = place(&before, anchors, label)?;
+        (lines.clone(), moved(&before, &file, &lines, shifts, label)?)
+    };
+    if anchors.insert.is_none() {
+        shifts.replace(&read);
+    }
     let splice = match anchors.insert {
         None => replace(text, &file, lines, new),
         Some(Insert::Before) => insert(text, &file, lines.start, new),
@@ -115,10 +141,10 @@ pub(super) fn find(
     })
 }
 
+/// The lines (0-based) of the file as it was before the call.
 fn place(
     file: &FileLines<'_>,
-    Anchors { from, to, .. }: &Anchors,
-    shifts: &Shifts,
+    Anchors { from, to, unchanged, .. }: &Anchors,
     label: &str,
 ) -> Result<Range<usize>> {
     let Some(span) = to.line.checked_sub(from.line).and_then(|span| usize::try_from(span).ok())
@@ -126,35 +152,24 @@ fn place(
         let message = format!("to names line {}, which comes before from", to.line);
         return Err(Error::new(Code::InvalidArgument, message).detail("argument", "to"));
     };
-    let says = |at: usize, hash: [char; 2]| at < file.len() && anchor(file.text(at)) == hash;
-    let fits = |at: usize| {
-        says(at, from.hash) && at.checked_add(span).is_some_and(|end| says(end, to.hash))
-    };
-    let expected = usize::try_from(shifts.now(from.line) - 1).unwrap_or(usize::MAX);
-    if fits(expected) {
-        return Ok(expected..expected + span + 1);
+    let expected = usize::try_from(from.line - 1).unwrap_or(usize::MAX);
+    if *unchanged
+        && let Some(last) = expected.checked_add(span).filter(|&last| last < file.len())
+        && from.kind(file.neighbourhood(expected)).is_some()
+        && to.kind(file.neighbourhood(last)).is_some()
+    {
+        return Ok(expected..last + 1);
     }
     let path = escape_controls(label);
-    let shown = |anchor: &Anchor| {
-        let [a, b] = anchor.hash;
-        format!("{}#{a}{b}", anchor.line)
-    };
+    let shown =
+        |anchor: &Anchor| format!("{}#{}", anchor.line, anchor.hash.iter().collect::<String>());
     let named = if span == 0 { shown(from) } else { format!("{} to {}", shown(from), shown(to)) };
-    let places: Vec<usize> = (0..file.len()).filter(|&at| fits(at)).take(101).collect();
+    let (places, is_certain) = places(file, from, to, span);
     match places.as_slice() {
-        [only] => Ok(*only..*only + span + 1),
+        [only] if is_certain => Ok(*only..*only + span + 1),
         [] => {
             let near = expected.min(file.len().saturating_sub(1));
-            let near = near..(near + span + 1).min(file.len());
-            Err(Error::new(
-                Code::MatchNotFound,
-                format!(
-                    "{named} is not in {path} any more: the lines have changed since they were read"
-                ),
-            )
-            .hint("read the lines again and use their new anchors")
-            .detail("reason", "stale_anchor")
-            .detail("candidates", candidates(file, &[near], None)))
+            Err(stale(file, near..(near + span + 1).min(file.len()), &named, &path))
         }
         several => {
             let numbers: Vec<u64> = several.iter().map(|at| *at as u64 + 1).collect();
@@ -163,18 +178,74 @@ fn place(
             Err(Error::new(
                 Code::MatchNotUnique,
                 format!(
-                    "{named} has moved in {path}, and lines say the same at {} places: lines {}",
-                    several.len(),
+                    "{named} is one of several equal places in {path}, which may have changed since it was read: {} {}",
+                    if several.len() == 1 { "left is line" } else { "lines" },
                     list(&numbers),
                 ),
             )
-            .hint("read the lines again and use their new anchors")
+            .hint("read the lines again, or send old_text with the lines around it")
             .detail("reason", "stale_anchor")
             .detail("found", several.len())
             .detail("lines", json!(numbers))
             .detail("candidates", candidates(file, &ranges, None)))
         }
     }
+}
+
+/// The lines (0-based) at which both anchors fit; enough of them to say that there are several. Whether one
+/// place alone must be the one that was read: one of the anchors is of a line that the file had once.
+fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec<usize>, bool) {
+    const ENOUGH: usize = 101;
+    let all = file.neighbourhoods();
+    let mut places = Vec::new();
+    let mut is_certain = false;
+    for at in 0..all.len().saturating_sub(span) {
+        let (Some(first), Some(last)) = (from.kind(all[at]), to.kind(all[at + span])) else {
+            continue;
+        };
+        is_certain |= first == Kind::Unique || last == Kind::Unique;
+        places.push(at);
+        if places.len() == ENOUGH {
+            break;
+        }
+    }
+    (places, is_certain)
+}
+
+/// Where lines of the file before the call are after its earlier edits.
+fn moved(
+    before: &FileLines<'_>,
+    now: &FileLines<'_>,
+    lines: &Range<usize>,
+    shifts: &Shifts,
+    label: &str,
+) -> Result<Range<usize>> {
+    let start = usize::try_from(shifts.now(lines.start as u64 + 1) - 1).unwrap_or(usize::MAX);
+    let end = start.saturating_add(lines.len());
+    let is_same = end <= now.len()
+        && !shifts.has_replaced(lines)
+        && lines.clone().zip(start..end).all(|(old, new)| before.text(old) == now.text(new));
+    if is_same {
+        return Ok(start..end);
+    }
+    let message = format!(
+        "an earlier edit of this call changed line {} of {}",
+        lines.start + 1,
+        escape_controls(label)
+    );
+    Err(Error::new(Code::MatchNotFound, message)
+        .hint("put all that becomes of a line into one edit")
+        .detail("reason", "stale_anchor"))
+}
+
+fn stale(file: &FileLines<'_>, near: Range<usize>, named: &str, path: &str) -> Error {
+    let message = format!(
+        "{named} is not in {path} any more: the lines or their neighbours have changed since they were read"
+    );
+    Error::new(Code::MatchNotFound, message)
+        .hint("read the lines again and use their new anchors")
+        .detail("reason", "stale_anchor")
+        .detail("candidates", candidates(file, &[near], None))
 }
 
 /// The line end that a line has, or that the one before it has.
@@ -237,17 +308,26 @@ fn insert(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice
 #[cfg(test)]
 mod tests {
     use super::{Anchor, Anchors, Insert};
-    use crate::anchor::anchor;
+    use crate::anchor::anchors;
     use crate::edit::{Edit, Options, plan};
 
-    /// The anchor of a line that says `text`.
-    fn at(line: u64, text: &str) -> Anchor {
-        Anchor { line, hash: anchor(text.as_bytes()) }
+    /// The anchor of a line of a text.
+    fn at(text: &str, line: usize) -> Anchor {
+        let all: Vec<char> = anchors(text.trim_start_matches('\u{feff}')).chars().collect();
+        let hash = all[6 * (line - 1)..6 * line].try_into().unwrap();
+        Anchor { line: line as u64, hash }
     }
 
-    fn edit(from: Anchor, to: Anchor, insert: Option<Insert>, new: &str) -> Edit {
-        let anchors = Some(Anchors { from, to, insert });
+    /// An edit of lines `from` to `to` of a text.
+    fn edit(text: &str, (from, to): (usize, usize), insert: Option<Insert>, new: &str) -> Edit {
+        let (from, to) = (at(text, from), at(text, to));
+        let anchors = Some(Anchors { from, to, insert, unchanged: false });
         Edit { anchors, new: new.into(), ..Edit::default() }
+    }
+
+    fn unchanged(mut edit: Edit) -> Edit {
+        edit.anchors.as_mut().unwrap().unchanged = true;
+        edit
     }
 
     fn run(text: &str, edits: &[Edit]) -> String {
@@ -261,69 +341,100 @@ mod tests {
     #[test]
     fn lines_are_named_by_anchors() {
         use Insert::{After, Before};
-        let one = |line, text| (at(line, text), at(line, text));
-        for (name, text, (from, to), insert, new, result) in [
-            ("one line", "a\nb\nc\n", one(2, "b"), None, "B", "a\nB\nc\n"),
-            ("with its end", "a\nb\nc\n", one(2, "b"), None, "B\n", "a\nB\nc\n"),
-            (
-                "several",
-                "a\nb\nc\nd\n",
-                (at(2, "b"), at(3, "c")),
-                None,
-                "X\nY\nZ",
-                "a\nX\nY\nZ\nd\n",
-            ),
-            ("away", "a\nb\nc\n", one(2, "b"), None, "", "a\nc\n"),
-            ("to a blank line", "a\nb\nc\n", one(2, "b"), None, "\n", "a\n\nc\n"),
-            ("before", "a\nb\n", one(1, "a"), Some(Before), "x\ny", "x\ny\na\nb\n"),
-            ("after", "a\nb\n", one(1, "a"), Some(After), "x", "a\nx\nb\n"),
-            ("after the open end", "a\nb", one(2, "b"), Some(After), "x", "a\nb\nx"),
-            ("the open end", "a\nb", one(2, "b"), None, "B\nC", "a\nB\nC"),
-            ("CRLF", "a\r\nb\r\n", one(2, "b"), None, "x\ny", "a\r\nx\r\ny\r\n"),
-            ("CRLF after", "a\r\nb", one(2, "b"), Some(After), "x", "a\r\nb\r\nx"),
-            ("a mark", "\u{feff}a\nb\n", one(1, "a"), None, "A", "\u{feff}A\nb\n"),
-            ("moved down", "new\na\nb\n", one(1, "a"), None, "A", "new\nA\nb\n"),
-            ("moved up", "b\nc\n", (at(3, "b"), at(4, "c")), None, "X", "X\n"),
+        for (name, text, lines, insert, new, result) in [
+            ("one line", "a\nb\nc\n", (2, 2), None, "B", "a\nB\nc\n"),
+            ("with its end", "a\nb\nc\n", (2, 2), None, "B\n", "a\nB\nc\n"),
+            ("several", "a\nb\nc\nd\n", (2, 3), None, "X\nY\nZ", "a\nX\nY\nZ\nd\n"),
+            ("away", "a\nb\nc\n", (2, 2), None, "", "a\nc\n"),
+            ("to a blank line", "a\nb\nc\n", (2, 2), None, "\n", "a\n\nc\n"),
+            ("before", "a\nb\n", (1, 1), Some(Before), "x\ny", "x\ny\na\nb\n"),
+            ("after", "a\nb\n", (1, 1), Some(After), "x", "a\nx\nb\n"),
+            ("after the open end", "a\nb", (2, 2), Some(After), "x", "a\nb\nx"),
+            ("the open end", "a\nb", (2, 2), None, "B\nC", "a\nB\nC"),
+            ("CRLF", "a\r\nb\r\n", (2, 2), None, "x\ny", "a\r\nx\r\ny\r\n"),
+            ("CRLF after", "a\r\nb", (2, 2), Some(After), "x", "a\r\nb\r\nx"),
+            ("a mark", "\u{feff}a\nb\n", (1, 1), None, "A", "\u{feff}A\nb\n"),
         ] {
-            assert_eq!(run(text, &[edit(from, to, insert, new)]), result, "{name}");
+            let edit = edit(text, lines, insert, new);
+            assert_eq!(run(text, std::slice::from_ref(&edit)), result, "{name}");
+            assert_eq!(run(text, &[unchanged(edit)]), result, "{name}, known to be unchanged");
         }
+    }
+
+    #[test]
+    fn lines_that_moved_are_found_by_their_neighbours() {
+        let text = "fn a() {\n  x();\n}\n\nfn b() {\n  y();\n}\n";
+        let close = edit(text, (7, 7), Some(Insert::After), "// b");
+        let moved = format!("1\n2\n3\n4\n{text}");
+        assert_eq!(run(&moved, std::slice::from_ref(&close)), format!("{moved}// b\n"));
+        // A caller that is wrong about the file does no harm.
+        assert_eq!(run(&moved, &[unchanged(close)]), format!("{moved}// b\n"));
+        let body = edit(text, (5, 6), None, "fn c() {");
+        assert_eq!(run(&moved, &[body]), moved.replace("fn b() {\n  y();", "fn c() {"));
     }
 
     #[test]
     fn numbers_are_those_of_the_file_as_it_was_read() {
-        let (open, close) = ("{", "}");
         let text = "{\n1\n}\n{\n2\n}\n";
         let edits = [
-            edit(at(1, open), at(1, open), Some(Insert::After), "x\ny\nz"),
-            edit(at(6, close), at(6, close), Some(Insert::Before), "w"),
+            edit(text, (1, 1), Some(Insert::After), "x\ny\nz"),
+            edit(text, (6, 6), Some(Insert::Before), "w"),
         ];
         assert_eq!(run(text, &edits), "{\nx\ny\nz\n1\n}\n{\n2\nw\n}\n");
+        // An edit beside another has other neighbours by then.
+        let text = "a\nb\nc\n";
+        let edits = [edit(text, (1, 1), None, "A"), edit(text, (2, 2), None, "B\nB")];
+        assert_eq!(run(text, &edits), "A\nB\nB\nc\n");
+        let text = "a\nb\nb\n";
+        let twice = [edit(text, (2, 2), None, ""), edit(text, (2, 2), None, "B")];
+        assert_eq!(
+            run(text, &twice),
+            "MATCH_NOT_FOUND: an earlier edit of this call changed line 2 of f"
+        );
     }
 
     #[test]
-    fn what_has_changed_is_refused() {
-        let gone = edit(at(2, "b"), at(2, "b"), None, "B");
-        assert_eq!(
-            run("a\nQ\nc\n", std::slice::from_ref(&gone)),
-            "MATCH_NOT_FOUND: 2#".to_owned()
-                + &anchor(b"b").iter().collect::<String>()
-                + " is not in f any more: the lines have changed since they were read"
-        );
-        assert!(run("a\nQ\nb\nb\n", &[gone]).starts_with("MATCH_NOT_UNIQUE"));
-        let turned = edit(at(2, "b"), at(1, "a"), None, "B");
-        assert!(run("a\nb\n", &[turned]).starts_with("INVALID_ARGUMENT"));
+    fn stale_anchors_are_refused() {
+        let text = "a\nb\nc\n";
+        let gone = edit(text, (2, 2), None, "B");
+        assert!(run("a\nQ\nc\n", std::slice::from_ref(&gone)).starts_with("MATCH_NOT_FOUND: 2#"));
+        let neighbour = "a\nb\nC\n";
+        assert!(run(neighbour, &[gone]).contains("the lines or their neighbours have changed"));
+        let equal = "x\nitem\nitem\nitem\nitem\n";
+        let one = edit(equal, (3, 3), None, "B");
+        let refusal = run(equal, std::slice::from_ref(&one));
+        assert!(refusal.starts_with("MATCH_NOT_UNIQUE"), "{refusal}");
+        assert!(refusal.contains("is one of several equal places in f"), "{refusal}");
+        // One place alone that is left may be the other one.
+        let fewer = "x\nitem\nitem\nitem\n";
+        let refusal = run(fewer, std::slice::from_ref(&one));
+        assert!(refusal.ends_with("left is line 3"), "{refusal}");
+        assert_eq!(run(equal, &[unchanged(one)]), "x\nitem\nB\nitem\nitem\n");
+        let turned = edit(text, (2, 1), None, "B");
+        assert!(run(text, &[turned]).starts_with("INVALID_ARGUMENT"));
     }
 
     #[test]
     fn anchors_are_read() {
-        for text in ["120#k3", " 120#k3", "120#K3", "120#k3\tlet x", "120#k3|let x"] {
+        for text in
+            ["120#k3x9q1", " 120#k3x9q1", "120#K3X9Q1", "120#k3x9q1\tlet x", "120#k3x9q1z|let x"]
+        {
             assert_eq!(
                 Anchor::parse("from", text).ok(),
-                Some(Anchor { line: 120, hash: ['k', '3'] }),
+                Some(Anchor { line: 120, hash: ['k', '3', 'x', '9', 'q', '1'] }),
                 "{text}"
             );
         }
-        for text in ["", "120", "#k3", "0#k3", "x#k3", "120#k", "120#k34", "120#-3"] {
+        for text in [
+            "",
+            "120",
+            "#k3x9q1",
+            "0#k3x9q1",
+            "x#k3x9q1",
+            "120#k3x9q",
+            "120#k3x9q1zz",
+            "120#k3x9q-",
+        ] {
             assert!(Anchor::parse("from", text).is_err(), "{text}");
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::lines::FileLines;
 use super::quote::show;
-use crate::anchor::anchor;
+use crate::anchor::{Repeated, digits};
 use crate::diff::changes_between;
 use crate::text::cut_chars;
 
@@ -29,15 +29,22 @@ pub(super) fn candidates(
     ranges: &[Range<usize>],
     sent: Option<&[&[u8]]>,
 ) -> Value {
-    ranges.iter().take(PLACES).filter_map(|range| candidate(file, range, sent)).collect()
+    let all = file.neighbourhoods();
+    let repeated = Repeated::among(&all);
+    let mark = |at: usize| {
+        let anchor: String = digits(all[at], repeated.kind(all[at])).iter().collect();
+        format!("{}#{anchor}", at + 1)
+    };
+    ranges.iter().take(PLACES).filter_map(|range| candidate(file, range, sent, mark)).collect()
 }
 
-fn candidate(file: &FileLines<'_>, range: &Range<usize>, sent: Option<&[&[u8]]>) -> Option<Value> {
+fn candidate(
+    file: &FileLines<'_>,
+    range: &Range<usize>,
+    sent: Option<&[&[u8]]>,
+    mark: impl Fn(usize) -> String,
+) -> Option<Value> {
     let last = range.end.checked_sub(1).filter(|&last| last < file.len())?;
-    let mark = |at: usize| {
-        let [a, b] = anchor(file.text(at));
-        format!("{}#{a}{b}", at + 1)
-    };
     let mut candidate = json!({
         "start_line": range.start + 1,
         "end_line": range.end,

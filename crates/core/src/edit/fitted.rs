@@ -105,8 +105,8 @@ mod tests {
             let options = Options {
                 strictness, on_multiple: OnMultiple::Error, label: label.clone(), ..Options::default()
             };
-            let at = Anchor { line: 3, hash: ['a', 'b'] };
-            let named = anchors.then_some(Anchors { from: at, to: at, insert: None });
+            let at = Anchor { line: 3, hash: ['a'; 6] };
+            let named = anchors.then_some(Anchors { from: at, to: at, insert: None, unchanged: false });
             let edit = Edit { old: old.join("\n"), new: "q".into(), anchors: named, ..Edit::default() };
             if let Err(error) = plan(text.as_bytes(), &vec![edit; many], &options) {
                 let json = error.to_json();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr_iter, memmem};
 
+use crate::anchor::{line_hash, neighbourhood, neighbourhoods};
 use crate::text::{self, BOM_UTF8};
 
 /// Lines that a file may have for its lines to be looked at one by one.
@@ -50,6 +51,17 @@ impl<'a> FileLines<'a> {
     /// The line `at` (0-based) without its end.
     pub(super) fn text(&self, at: usize) -> &'a [u8] {
         self.split(at).0
+    }
+
+    /// What tells the line `at` (0-based) by its text and its neighbours.
+    pub(super) fn neighbourhood(&self, at: usize) -> u64 {
+        let hash = |at: usize| (at < self.len()).then(|| line_hash(self.text(at)));
+        neighbourhood(at.checked_sub(1).and_then(hash), line_hash(self.text(at)), hash(at + 1))
+    }
+
+    /// The neighbourhoods of all lines.
+    pub(super) fn neighbourhoods(&self) -> Vec<u64> {
+        neighbourhoods(&self.texts().map(line_hash).collect::<Vec<u64>>())
     }
 
     /// All lines without their ends.

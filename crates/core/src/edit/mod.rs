@@ -126,7 +126,8 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
     let mut same = Same::default();
     let mut head = usize::MAX;
     for (index, edit) in edits.iter().enumerate() {
-        match apply(&mut content, &mut shifts, edit, options, (index, edits.len()), work) {
+        match apply(&mut content, &original, &mut shifts, edit, options, (index, edits.len()), work)
+        {
             Ok(Made { facts, replaced, around }) => {
                 replacements += replaced;
                 head = head.min(around.head);
@@ -135,7 +136,7 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
                 same = if edits.len() == 1 { around } else { Same::default() };
             }
             Err(error) => {
-                let verdicts = Verdicts { content, shifts, edits, options, work };
+                let verdicts = Verdicts { content, original, shifts, edits, options, work };
                 return Err(verdicts.added_to(error, &applied));
             }
         }
@@ -171,6 +172,7 @@ struct Made {
 /// Makes one edit of several on the running text.
 fn apply(
     content: &mut Content<'_>,
+    original: &[u8],
     shifts: &mut Shifts,
     edit: &Edit,
     options: &Options,
@@ -181,7 +183,7 @@ fn apply(
     let paid = work.pay(content.cost());
     let found = match &edit.anchors {
         _ if !paid => Err(Refusal::TooMuch.into_error(text, edit, options, index, total))?,
-        Some(anchors) => anchored::find(text, anchors, &edit.new, shifts, &options.label)
+        Some(anchors) => anchored::find(original, text, anchors, &edit.new, shifts, &options.label)
             .map_err(|error| error.detail("edit_index", index))?,
         None => find(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,

@@ -131,7 +131,8 @@ fn anchors(edit: &Map<String, Value>) -> Result<Option<Anchors>> {
     }
     let from = Anchor::parse("from", &from)?;
     let to = to.map(|to| Anchor::parse("to", &to)).transpose()?.unwrap_or(from);
-    Ok(Some(Anchors { from, to, insert }))
+    let unchanged = matches!(edit.get("unchanged"), Some(Value::Bool(true)));
+    Ok(Some(Anchors { from, to, insert, unchanged }))
 }
 
 fn string(object: &Map<String, Value>, key: &str) -> Result<Option<String>> {

@@ -207,7 +207,9 @@ fn after_number(line: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let number = text[..digits].parse().ok()?;
     let rest = &text[digits..];
-    let rest = rest.strip_prefix('#').and_then(|hash| hash.get(2..)).unwrap_or(rest);
+    let rest = rest.strip_prefix('#').map_or(rest, |hash| {
+        hash.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-')
+    });
     for mark in ["\t", "\u{2192}", ": ", " |", "|"] {
         if let Some(line) = rest.strip_prefix(mark) {
             return Some((number, line));
@@ -235,7 +237,7 @@ mod tests {
             ("  9\ta\n 10\tb", "a\n 10\tc", LineNumbers, "a\nb", "a\nc"),
             ("9→a\n10→", "9→a", LineNumbers, "a\n", "a"),
             ("9: a\n10: b", "c", LineNumbers, "a\nb", "c"),
-            ("9#k3|a", "9#k3|b", LineNumbers, "a", "b"),
+            ("9#k3x9q1a|a", "9#k3x9q1a|b", LineNumbers, "a", "b"),
             ("8| a\n9|   b", "8| c", LineNumbers, "a\n  b", "c"),
             ("8|a\n9|  b", "c", LineNumbers, "a\n  b", "c"),
             ("8|  a\n9|  b", "  a\n  c", LineNumbers, "  a\n  b", "  a\n  c"),

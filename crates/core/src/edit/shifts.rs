@@ -1,5 +1,7 @@
 //! Where lines of the file as it was read are after the edits made so far.
 
+use std::ops::Range;
+
 use super::{Edit, Splice};
 use crate::text::count_lf;
 
@@ -11,12 +13,16 @@ pub(super) struct Shifts {
     /// Lines after the first number (1-based, of the text before the edit) moved
     /// by the second.
     moves: Vec<(u64, i64)>,
+    /// Whether an edit was made.
+    made: bool,
+    /// Lines (0-based) of the file as it was read that edits by anchors replaced.
+    replaced: Vec<Range<usize>>,
 }
 
 impl Shifts {
     /// For these edits.
     pub(super) fn of(edits: &[Edit]) -> Self {
-        Self { wanted: edits.iter().any(|edit| edit.anchors.is_some()), moves: Vec::new() }
+        Self { wanted: edits.iter().any(|edit| edit.anchors.is_some()), ..Self::default() }
     }
 
     /// Notes what an edit is going to move.
@@ -24,6 +30,7 @@ impl Shifts {
         if !self.wanted {
             return;
         }
+        self.made = true;
         let (mut line, mut from) = (1, 0);
         let mut moves = Vec::new();
         for splice in splices {
@@ -40,6 +47,21 @@ impl Shifts {
         }
         // Each number is one of the text before: the last first.
         self.moves.extend(moves.into_iter().rev());
+    }
+
+    /// Whether no edit was made yet, so that every line is where it was read.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.made
+    }
+
+    /// Notes lines (0-based) of the file as it was read that are replaced.
+    pub(super) fn replace(&mut self, lines: &Range<usize>) {
+        self.replaced.push(lines.clone());
+    }
+
+    /// Whether one of these lines was replaced.
+    pub(super) fn has_replaced(&self, lines: &Range<usize>) -> bool {
+        self.replaced.iter().any(|one| one.start < lines.end && lines.start < one.end)
     }
 
     /// Where a line of the file as it was read is now.

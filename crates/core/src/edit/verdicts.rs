@@ -3,6 +3,8 @@
 //! All or none are made. To spare an attempt for each further mistake, those
 //! after the refused one are tried as well, as if it had not been there.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 use super::content::Content;
@@ -17,6 +19,8 @@ const TOLD: usize = 20;
 /// A list of edits, as far as it was made.
 pub(super) struct Verdicts<'v, 'c> {
     pub content: Content<'c>,
+    /// The text before the first edit.
+    pub original: Cow<'c, [u8]>,
     pub shifts: Shifts,
     pub edits: &'v [Edit],
     pub options: &'v Options,
@@ -39,8 +43,8 @@ impl Verdicts<'_, '_> {
                 break;
             }
             let place = (index, self.edits.len());
-            let Self { content, shifts, options, work, .. } = &mut self;
-            told.push(match apply(content, shifts, edit, options, place, work) {
+            let Self { content, original, shifts, options, work, .. } = &mut self;
+            told.push(match apply(content, original, shifts, edit, options, place, work) {
                 Ok(Made { facts, .. }) => made(&facts),
                 Err(error) => not_made(&error),
             });

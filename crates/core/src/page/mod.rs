@@ -68,7 +68,7 @@ pub struct Page {
     pub long: Vec<LongLine>,
     /// Numbers of the lines that are cut in `content`.
     pub cut_lines: Vec<i64>,
-    /// Anchors, two characters for each line, where they were asked for; `--`
+    /// Anchors, six characters for each line, where they were asked for; `------`
     /// for a line too long to hash.
     pub anchors: Option<String>,
     /// `sha256:…` of all bytes, where all were read.
@@ -193,10 +193,22 @@ pub fn page_of(
     request: &PageRequest,
 ) -> Result<Page> {
     let start = locate(source, index, facts, request)?;
-    let window = match start {
+    let mut window = match start {
         Start::At { offset, line } => window::read(source, facts, request, offset, line)?,
         Start::Past { line } => window::Window::empty(source.size(), line),
     };
+    let previous = match u64::try_from(window.start_line) {
+        Ok(line) if request.anchors && line > 1 => index.locate(source, line - 1)?.map(Some),
+        Ok(_) => Some(None),
+        Err(_) => None,
+    };
+    // A page by bytes may begin inside a line.
+    if let (Some(byte), Some([first, ..])) = (request.start_byte, window.hashes.as_deref_mut())
+        && byte > facts.bom as u64
+    {
+        *first = None;
+    }
+    let anchors = window::anchors(source, facts, &window, previous)?;
     if window.lossy && request.encoding != "auto" && !request.force_text {
         return Err(facts.encoding.misfit(b""));
     }
@@ -227,7 +239,7 @@ pub fn page_of(
         content: window.content,
         long: window.long,
         cut_lines: window.cut_lines,
-        anchors: window.anchors,
+        anchors,
         hash: None,
         mime: facts.sniffed.mime,
         lossy: window.lossy,

@@ -1,5 +1,6 @@
 //! What a caller may ask of a page.
 
+use crate::anchor::ANCHOR_LENGTH;
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
 
@@ -140,7 +141,8 @@ impl PageRequest {
             let sign = usize::from(n < 0);
             n.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1 + sign
         };
-        let anchor = if self.anchors { 3 } else { 0 };
+        // `#`, the digits, and one that the tools add for the file's version.
+        let anchor = if self.anchors { ANCHOR_LENGTH + 2 } else { 0 };
         1 + match self.numbers {
             Numbers::Cat => digits(line).max(6) + 1 + anchor,
             Numbers::Arrow => digits(line).max(6) + 3 + anchor,

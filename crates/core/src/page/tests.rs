@@ -247,7 +247,28 @@ fn the_text_budget_reckons_with_numbers_and_cuts() {
 fn anchors_go_with_the_lines() {
     let with = PageRequest { anchors: true, ..request(2, 2) };
     let page = page(b"a\nb\r\nc\nd\n", "", &with).unwrap();
-    assert_eq!(page.anchors.unwrap(), crate::anchor::anchors("b\nc\n"));
+    assert_eq!(page.anchors.unwrap(), crate::anchor::anchors("a\nb\nc\nd\n")[6..18]);
+    // Whatever the window and the encoding, a line has the anchor that it has in the whole text.
+    let text = "\u{e9}\r\n}\n\n}\n\u{6f22}\nend";
+    let whole = crate::anchor::anchors(text);
+    for encoding in ["utf-8", "utf-16le", "gb18030"] {
+        let bytes = crate::encoding::encode_text(text, encoding, false).unwrap();
+        for (first, count) in [(1, 6), (1, 1), (2, 2), (3, 1), (4, 9), (6, 1), (-1, 1), (-3, 2)] {
+            let request =
+                PageRequest { anchors: true, encoding: encoding.into(), ..request(first, count) };
+            let page = super::page(&bytes, "", &request).unwrap();
+            let (from, to) = (page.start_line as usize - 1, page.end_line as usize);
+            assert_eq!(
+                page.anchors.unwrap(),
+                whole[6 * from..6 * to],
+                "{encoding} {first} {count}"
+            );
+        }
+    }
+    // What is before a page that begins inside a line is not known.
+    let inside = PageRequest { anchors: true, start_byte: Some(3), ..request(1, None) };
+    let anchors = super::page(b"abcd\nb\n", "", &inside).unwrap().anchors.unwrap();
+    assert_eq!(anchors, format!("{0}{0}", crate::anchor::NO_ANCHOR));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::index::line_ends;
 use super::request::PageRequest;
 use super::source::{PIECE, Source};
 use super::{Facts, LongLine};
-use crate::anchor::anchor;
+use crate::anchor::{Repeated, anchors_between, line_hash, line_hashes, neighbourhoods};
 use crate::encoding::{Encoding, Unit};
 use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
@@ -40,7 +40,10 @@ pub(super) struct Window {
     pub long_lines: u64,
     pub long: Vec<LongLine>,
     pub cut_lines: Vec<i64>,
-    pub anchors: Option<String>,
+    /// The hash of each line where anchors are wanted; `None` for a line that is not held whole.
+    pub hashes: Option<Vec<Option<u64>>>,
+    /// The offset behind the last line; `None` where its end was not looked for.
+    pub end_byte: Option<u64>,
     pub lossy: bool,
 }
 
@@ -56,6 +59,69 @@ impl Window {
     pub fn next_start_line(&self) -> Option<i64> {
         (self.truncated && self.next_start_byte.is_none()).then(|| self.end_line() + 1)
     }
+}
+
+/// The longest neighbour of a page's first or last line that is read for its anchor, in bytes. Where one is
+/// longer, the line beside it has no anchor.
+const MAX_NEIGHBOUR: usize = 1 << 20;
+
+/// The anchors of a window's lines. `previous` is where the line before it begins: `None` where that is not
+/// known, `Some(None)` where there is no line.
+pub(super) fn anchors(
+    source: &mut impl Source,
+    facts: &Facts,
+    window: &Window,
+    previous: Option<Option<u64>>,
+) -> Result<Option<String>> {
+    let Some(hashes) = &window.hashes else { return Ok(None) };
+    let before = match previous {
+        None | Some(None) => previous.map(|_| None),
+        Some(Some(at)) => neighbour(source, facts.encoding, at)?.map(Some),
+    };
+    let after = match window.end_byte {
+        None => None,
+        Some(end) if end >= source.size() => Some(None),
+        Some(end) => neighbour(source, facts.encoding, end)?.map(Some),
+    };
+    let repeated = repeated(source, facts)?;
+    Ok(Some(anchors_between(before, hashes, after, &repeated)))
+}
+
+/// Files of up to so many bytes are searched for lines that they have more than once.
+const MAX_COUNTED_BYTES: u64 = 4 << 20;
+
+/// The lines that a file has more than once, neighbours included.
+fn repeated(source: &mut impl Source, facts: &Facts) -> Result<Repeated> {
+    let (origin, size) = (facts.bom as u64, source.size());
+    if size > MAX_COUNTED_BYTES {
+        return Ok(Repeated::unknown());
+    }
+    let bytes = take(source, origin, size.saturating_sub(origin))?;
+    let text = facts.encoding.decode(&bytes).text;
+    Ok(Repeated::among(&neighbourhoods(&line_hashes(&text))))
+}
+
+/// The hash of the line that begins at a byte; `None` for one that is too long.
+fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Option<u64>> {
+    let unit = encoding.unit();
+    let shift = shift_state(source, encoding, at)?;
+    let mut length = 0;
+    loop {
+        let chunk = source.chunk(at + length as u64, PIECE)?;
+        let end = line_ends(chunk, unit).next();
+        length += end.unwrap_or(chunk.len());
+        if length > MAX_NEIGHBOUR {
+            return Ok(None);
+        }
+        if end.is_some() || chunk.is_empty() {
+            break;
+        }
+    }
+    let bytes = take(source, at, length as u64)?;
+    let (line, _) = split_end(&bytes, unit);
+    // Two escape sequences in a row would be an error.
+    let shift = if line.first() == shift.first() { &[][..] } else { &shift };
+    Ok(Some(line_hash(encoding.decode(&[shift, line].concat()).text.as_bytes())))
 }
 
 /// The window that begins at byte `offset`, in line `line`.
@@ -74,10 +140,7 @@ pub(super) fn read(
         cap: request.content_bytes.max(4),
         shift: shift.clone(),
         text_used: 0,
-        window: Window {
-            anchors: request.anchors.then(String::new),
-            ..Window::empty(offset, line)
-        },
+        window: Window { hashes: request.anchors.then(Vec::new), ..Window::empty(offset, line) },
     };
     if let Some(length) = measure(source, encoding.unit(), request, offset)? {
         let bytes = take(source, offset, length)?;
@@ -361,13 +424,12 @@ impl Builder<'_> {
                 self.window.cut_lines.push(line);
             }
         }
-        if let Some(anchors) = &mut self.window.anchors {
-            if raw.whole {
-                anchors.extend(anchor(text.as_bytes()));
-            } else {
-                anchors.push_str("--");
-            }
+        if let Some(hashes) = &mut self.window.hashes {
+            hashes.push(raw.whole.then(|| line_hash(text.as_bytes())));
         }
+        let unit = self.encoding.unit().len() as u64;
+        self.window.end_byte =
+            raw.length.map(|length| raw.at + length + raw.end.len() as u64 * unit);
         self.window.content.push_str(kept);
         self.window.content.push_str(raw.end);
         self.window.lossy |= lossy;
@@ -391,8 +453,9 @@ impl Builder<'_> {
         self.window.long_lines += u64::from(long);
         self.window.lossy |= lossy;
         self.window.content.push_str(part);
-        if let Some(anchors) = &mut self.window.anchors {
-            anchors.push_str("--");
+        self.window.end_byte = None;
+        if let Some(hashes) = &mut self.window.hashes {
+            hashes.push(None);
         }
     }
 

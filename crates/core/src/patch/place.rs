@@ -138,14 +138,20 @@ fn has_cr(hunk: &Hunk) -> bool {
     hunk.lines.iter().any(|line| line.text.ends_with('\r'))
 }
 
-/// The line (1-based) of lines that a hunk without numbers and removals would insert a second
-/// time: its last lines are added, and stand at `at` already. A caller that repeats a call
-/// sends such a hunk; whoever wants the lines twice gives the line after them as context.
+/// The line (1-based) of lines that a hunk without removals would insert a second time: its
+/// last lines are added, and stand at `at` already. A caller that repeats a call sends such a
+/// hunk; whoever wants the lines twice gives the line after them as context. A hunk with
+/// numbers says by context on one side alone that it was made at the end of the file, where
+/// nothing can follow; without any context its number is all that tells its place.
 fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
-    if hunk.old_start.is_some() || hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
+    if hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
         return None;
     }
     let added = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Added).count();
+    let has_context = hunk.lines.iter().any(|line| line.mark != Mark::Added);
+    if added == 0 || hunk.old_start.is_some() && !has_context {
+        return None;
+    }
     let added = &hunk.lines[hunk.lines.len() - added..];
     let there = file.lines.get(at..at + added.len())?;
     let same = added.iter().zip(there).all(|(a, b)| but_for_line_ends(a.text.as_bytes(), b));

@@ -355,7 +355,12 @@ fn an_insertion_without_numbers_is_not_made_twice() {
     let once = run(&[("f", "fn a() {\n}\n")], anchored).unwrap();
     assert_eq!(once["f"], "fn a() {\n  x();\n}\n");
     assert_eq!(reason(&[("f", &once["f"])], anchored), "already_applied");
-    // With numbers the patch is taken at its word, as git does.
+    // Context before it alone says that nothing followed when the patch was made.
+    let at_end = "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n 1\n 2\n+x\n";
+    assert_eq!(run(&[("f", "1\n2\n")], at_end).unwrap()["f"], "1\n2\nx\n");
+    assert_eq!(reason(&[("f", "1\n2\nx\n")], at_end), "already_applied");
+    assert_eq!(run(&[("f", "1\n2\ny\n")], at_end).unwrap()["f"], "1\n2\nx\ny\n");
+    // By its number alone a hunk is taken at its word, as git does.
     let numbered = "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+x\n";
     assert_eq!(run(&[("f", "x\nx\n")], numbered).unwrap()["f"], "x\nx\nx\n");
 }
