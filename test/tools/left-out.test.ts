@@ -200,3 +200,29 @@ describe("JSON that is cut stays JSON", () => {
     expect(result.text.length).toBeLessThan(66_100);
   });
 });
+
+describe("the notice of a line that is cut", () => {
+  const long = `${"0123456789".repeat(900)}THE-END\n`;
+
+  test("names the arguments that show the rest, and they do", async () => {
+    const { ws } = await place("memory", { "t.md": long, "t.json": long });
+    const { text } = await ws.call("read_file", { path: "t.md" });
+    expect(text.split("\n").at(-1)).toBe(
+      "[line 1 is cut at 2000 characters; see the rest with max_line_chars=0 or start_byte=2000]",
+    );
+    expect((await ws.call("read_file", { path: "t.md", max_line_chars: 0 })).text).toContain("THE-END");
+    const inside = await ws.call("read_file", { path: "t.md", start_byte: 8990 });
+    expect(inside.text).toContain("THE-END");
+    expect((await ws.call("read_file", { path: "t.json" })).text).toContain("or json_pointer]");
+  });
+
+  test("counts several, and is left out for a reader who has no such argument", async () => {
+    const { ws } = await place("memory", { "t.md": `short\n${long}${long}` });
+    const { text } = await ws.call("read_file", { path: "t.md" });
+    expect(text).toContain(
+      "[2 lines are cut, the first of them line 2, at 2000 characters; see the rest with",
+    );
+    const claude = await place("memory", { "t.md": long }, { preset: "claude" });
+    expect((await claude.ws.call("Read", { file_path: "t.md" })).text).toMatch(/\.\.\. \[truncated\]$/u);
+  });
+});

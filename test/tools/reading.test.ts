@@ -18,7 +18,12 @@ describe.each(KINDS)("read_file on %s", (kind) => {
     ["the end", five, { start_line: -2 }, "     4\tl4\n     5\tl5"],
     ["an empty file", "", {}, "[empty file: f]"],
     ["beyond the end", five, { start_line: 9 }, "[start_line 9 is past the end: 5 lines]"],
-    ["a long line, cut", `${"漢".repeat(20)}\n`, { max_line_chars: 5 }, "     1\t漢漢漢漢漢... [truncated]"],
+    [
+      "a long line, cut",
+      `${"漢".repeat(20)}\n`,
+      { max_line_chars: 5 },
+      "     1\t漢漢漢漢漢... [truncated]\n[line 1 is cut at 5 characters; see the rest with max_line_chars=0 or start_byte=15]",
+    ],
     ["separators that end no line", "a\u2028b\u000bc\u0085d\n", {}, "     1\ta\u2028b\u000bc\u0085d"],
     ["numbers and flags as strings", five, { start_line: "5", max_lines: "1" }, "     5\tl5"],
   ];

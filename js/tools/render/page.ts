@@ -60,6 +60,7 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   // One pass over the content and one growing string: pages are read thousands of times a second.
   let text = "";
   // `cutLines` ascends with the lines, so it is walked beside them and never searched.
+  const cutOff = { count: 0, first: 0 };
   for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
     const lf = content.indexOf("\n", from);
     const end = lf < 0 ? content.length : lf > from && content.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
@@ -76,15 +77,17 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
     text += shown;
     const cut = cutLines[cuts] === number;
     if (cut) cuts++;
-    if (cut || shown.length < line.length) text += MARK;
+    if (cut || shown.length < line.length) {
+      text += MARK;
+      if (cutOff.count++ === 0) cutOff.first = number;
+    }
     from = lf < 0 ? content.length : lf + 1;
   }
   // Raw text keeps its last line end; numbered lines are joined.
   if (!numbered && content.endsWith("\n")) text += "\n";
   if (options.closing === false) return text;
-  const closing = [renderInside(page, options.names), renderClosing(page, options.names)]
-    .filter((line) => line !== null)
-    .join("\n");
+  const inside = renderInside(page, options.names) ?? renderCut(page, cutOff, limit, options);
+  const closing = [inside, renderClosing(page, options.names)].filter((line) => line !== null).join("\n");
   if (closing === "") return text;
   return text === "" || text.endsWith("\n") ? text + closing : `${text}\n${closing}`;
 }
@@ -103,6 +106,28 @@ function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null 
   const next = assign(names, "start_byte", found.restByte);
   const onward = next === undefined ? "truncated" : `continue inside it with ${next}`;
   return `[line ${found.line} goes on${rest}; ${onward}]`;
+}
+
+/** How to see the rest of lines that are cut; null where none is, or the reader has no argument for it. */
+function renderCut(
+  page: ShownPage,
+  { count, first }: { readonly count: number; readonly first: number },
+  limit: number,
+  { names = OWN_NAMES, path = "" }: RenderPageOptions,
+): string | null {
+  // Where the page itself ends inside that line, its last line says so.
+  if (count === 0 || (page.nextStartByte !== null && count === 1 && first === page.endLine)) return null;
+  const rest = page.long.find(({ line }) => line === first)?.restByte;
+  const pointer = /\.json$/iu.test(path) ? names.argument("json_pointer") : undefined;
+  const ways = [
+    assign(names, "max_line_chars", 0),
+    rest === undefined ? undefined : assign(names, "start_byte", rest),
+    pointer,
+  ].filter((way) => way !== undefined);
+  if (ways.length === 0) return null;
+  const cut =
+    count === 1 ? `line ${first} is cut` : `${count} lines are cut, the first of them line ${first},`;
+  return `[${cut} at ${limit} characters; see the rest with ${ways.join(" or ")}]`;
 }
 
 /** The last line of a page that something follows: how to continue; else null. */
