@@ -17,9 +17,8 @@ import { check } from "./check.mjs";
 import { countingCore, testsOf } from "./coverage-core.mjs";
 import { deepShares } from "./deep.mjs";
 import { fuzz } from "./fuzz.mjs";
-import { leastLines } from "./lib/coverage.mjs";
 import { bin, BuildError, has, main, root, run } from "./lib/run.mjs";
-import { cargoResults, lastResults, secondChance, sum, together, vitestResults } from "./lib/results.mjs";
+import { cargoResults, lastResults, sum, vitestResults } from "./lib/results.mjs";
 import { NoWasmToolchain } from "./lib/wasm-toolchain.mjs";
 
 /** Lines are counted in the run that there is anyway; pages to look at are for `npm run coverage`. */
@@ -92,34 +91,16 @@ function loom() {
   return cargoResults(stdout, status);
 }
 
-/** @param {string[]} more options of the first run alone, where there is a second. */
+/**
+ * A test that fails has failed: there is no second run, because what passes only then is a fault too.
+ * @param {string[]} more options of this run
+ */
 function vitest(project, ...more) {
-  const first = vitestOnce(project, project, more);
-  const files = secondChance(first);
-  if (files.length === 0) return first;
-  console.log(`\nOnce more, alone: ${files.join(" ")}`);
-  const both = together(first, vitestOnce(project, `${project}-again`, ["--maxWorkers=1", ...files]));
-  // The first run has ended badly already: that too few lines were run does not show in how it ended.
-  if (both.failed > 0 || !more.includes(COVERED[0]) || coveredLines() >= leastLines()) return both;
-  return { ...both, failed: 1, why: [`too few lines of js/ are run: ${coveredLines()} %`] };
-}
-
-function coveredLines() {
-  const file = join(root, ".cache/coverage/coverage-summary.json");
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).total.lines.pct : 0;
-}
-
-function vitestOnce(project, report, more) {
-  const json = `${reports}/${report}.json`;
+  const json = `${reports}/${project}.json`;
   rmSync(join(root, json), { force: true });
   const told = ["--reporter=default", "--reporter=json", `--outputFile.json=${json}`];
-  const { status } = run(
-    bin("vitest"),
-    ["run", "--project", project, "--passWithNoTests", ...told, ...more],
-    {
-      check: false,
-    },
-  );
+  const args = ["run", "--project", project, "--passWithNoTests", ...told, ...more];
+  const { status } = run(bin("vitest"), args, { check: false });
   if (!existsSync(join(root, json))) return { passed: 0, failed: status === 0 ? 0 : 1, skipped: 0 };
   return vitestResults(JSON.parse(readFileSync(join(root, json), "utf8")), status);
 }
@@ -182,10 +163,6 @@ async function suite([name, body]) {
 
 /** Repeats at the end what failed: the place where it did is thousands of lines above. */
 function tell(results) {
-  for (const { name, unsteady = [] } of results) {
-    if (unsteady.length > 0)
-      console.log(`\nUNSTEADY in ${name}, to be mended: failed, and passed alone\n${unsteady.join("\n\n")}`);
-  }
   for (const { name, failed, why = [] } of results) {
     if (failed > 0) console.log(`\nFAILED in ${name}: ${failed}\n${why.join("\n\n")}`);
   }

@@ -18,7 +18,7 @@ const SAYS: Readonly<Record<string, readonly string[]>> = {
     "Error: oldText occurs 2 times",
   ],
   "in-memory.mjs": ["+const retries = 5;", "back to the snapshot"],
-  "mcp-client.mjs": ["offers 14 tools", "What lies outside is refused."],
+  "mcp-client.mjs": ["offers 13 tools", "What lies outside is refused."],
   "object-storage.mjs": [" cases of the contract, 0 failed", "21 lines after 20 writers", "10 found by grep"],
   "sandboxed-command.mjs": process.platform === "linux" ? ["outside: nothing arrived"] : ["no commands here"],
 };

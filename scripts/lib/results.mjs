@@ -1,9 +1,8 @@
 // Reading how many tests passed, and which did not, out of what a test runner printed.
 
 /**
- * `why` says of each failure what its runner said, so that it can be told again at the end;
- * `files` are those with failures; `unsteady` says what failed once and passed when it was run alone.
- * @typedef {{ passed: number, failed: number, skipped: number, why?: string[], files?: string[], unsteady?: string[] }} Results
+ * `why` says of each failure what its runner said, so that it can be told again at the end.
+ * @typedef {{ passed: number, failed: number, skipped: number, why?: string[] }} Results
  */
 
 /** Lines and characters of one failure: it is repeated to be found, not to be read whole. */
@@ -41,30 +40,7 @@ export function vitestResults(report, status) {
     return tests.map((test) => [file.name, test.fullName, ...test.failureMessages].join("\n"));
   });
   const { numPassedTests: passed, numPendingTests: pending, numTodoTests: todo } = report;
-  const files = report.testResults.filter((file) => file.status === "failed").map((file) => file.name);
-  return honest({ passed, failed: why.length, skipped: pending + todo, why: why.map(cut), files }, status);
-}
-
-/** More files than this fail for a reason that is no chance. */
-const MOST_UNSTEADY = 3;
-/** Here chance is what is tested, a race or a crowd: what failed once has failed. */
-const BY_CHANCE = /[\\/]test[\\/]attack[\\/]|[\\/]local\.slow\.test\.ts$/u;
-
-/** The files that are worth a second run, on a machine that does nothing else. @param {Results} first */
-export function secondChance({ files = [] }) {
-  return files.length > MOST_UNSTEADY || files.some((file) => BY_CHANCE.test(file)) ? [] : files;
-}
-
-/**
- * What both runs say together. What passes alone is counted as passed and told as unsteady:
- * a fault of the test or of the product all the same, and somebody's task.
- * @param {Results} first @param {Results} second of the files that failed @returns {Results}
- */
-export function together(first, second) {
-  const failed = Math.min(first.failed, second.failed);
-  const { why = [], files = [] } = second;
-  const unsteady = failed === 0 ? (first.why ?? []) : [];
-  return { ...first, passed: first.passed + first.failed - failed, failed, why, files, unsteady };
+  return honest({ passed, failed: why.length, skipped: pending + todo, why: why.map(cut) }, status);
 }
 
 const cut = (text) => text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, MOST_CHARACTERS);

@@ -23,17 +23,16 @@ function change(random, lines, next) {
   for (let left = 1 + random.below(4); left > 0; left--) {
     const at = random.below(after.length + 1);
     const kind = random.below(4);
-    if (kind === 0)
-      after.splice(at, 0, ...Array.from({ length: 1 + random.below(5) }, () => makeNew(random, next)));
+    if (kind === 0) after.splice(at, 0, ...Array.from({ length: 1 + random.below(5) }, () => makeNew(next)));
     else if (kind === 1) after.splice(at, 1 + random.below(5));
-    else if (kind === 2 && at < after.length) after[at] = makeNew(random, next);
+    else if (kind === 2 && at < after.length) after[at] = makeNew(next);
     else after.push(...after.splice(at, 1 + random.below(5)));
   }
   return after;
 }
 
 /** A line that nobody has read. Its text is new, since a line that is written anew is no other than the old one. */
-function makeNew(random, next) {
+function makeNew(next) {
   const id = next();
   return { text: `new ${id}`, id };
 }

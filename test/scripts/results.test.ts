@@ -1,13 +1,6 @@
 /** How many tests passed, and which did not, is read out of what the runners print; a runner that dies is a failure. */
 import { describe, expect, it } from "vitest";
-import {
-  cargoResults,
-  lastResults,
-  secondChance,
-  sum,
-  together,
-  vitestResults,
-} from "../../scripts/lib/results.mjs";
+import { cargoResults, lastResults, sum, vitestResults } from "../../scripts/lib/results.mjs";
 
 const ok = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
 const bad =
@@ -89,29 +82,4 @@ it("a sum", () => {
   const one = { passed: 1, failed: 2, skipped: 3 };
   expect(sum([one, one])).toEqual({ passed: 2, failed: 4, skipped: 6 });
   expect(sum([])).toEqual({ passed: 0, failed: 0, skipped: 0 });
-});
-
-describe("a second run, alone", () => {
-  const chances: Record<string, readonly [readonly string[], boolean]> = {
-    "nothing failed": [[], false],
-    "one file": [["/r/test/mcp/a.test.ts"], true],
-    "many files": [["/a", "/b", "/c", "/d"], false],
-    "races, where chance is the test": [["/r/test/attack/race.slow.test.ts", "/r/test/a.test.ts"], false],
-  };
-  it.each(Object.entries(chances))("%s", (_, [files, again]) => {
-    expect(secondChance({ passed: 9, failed: 1, skipped: 0, files: [...files] })).toEqual(again ? files : []);
-  });
-
-  const first = { passed: 9, failed: 2, skipped: 1, why: ["one", "two"], files: ["a"] };
-  it("what passes then is counted, and told", () => {
-    expect(together(first, { passed: 5, failed: 0, skipped: 0 })).toMatchObject({
-      passed: 11,
-      failed: 0,
-      unsteady: ["one", "two"],
-    });
-  });
-  it("what fails again has failed", () => {
-    const second = { passed: 4, failed: 1, skipped: 0, why: ["two"], files: ["a"] };
-    expect(together(first, second)).toMatchObject({ passed: 10, failed: 1, why: ["two"], unsteady: [] });
-  });
 });
