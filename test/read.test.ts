@@ -169,14 +169,20 @@ describe("renderPage", () => {
     ["empty", "", {}, {}, "[empty file: a.txt]"],
     ["only a BOM", "\ufeff", {}, {}, "[empty file: a.txt]"],
     ["past the end", "a\n", { startLine: 6 }, {}, "[start_line 6 is past the end: 1 lines]"],
-    ["long", "aé漢😀b\nc\n", {}, { maxLineChars: 4 }, "     1\taé漢😀... [truncated]\n     2\tc"],
+    [
+      "long",
+      "aé漢😀b\nc\n",
+      {},
+      { maxLineChars: 4 },
+      "     1\taé漢😀... [truncated]\n     2\tc\n[line 1 is cut at 4 characters; see the rest with max_line_chars=0]",
+    ],
     ["long by one surrogate", "😀😀", {}, { maxLineChars: 2 }, "     1\t😀😀"],
     [
       "cut in content",
       `${"é".repeat(9)}\nc\n`,
       { maxLineChars: 2, contentBytes: 9 },
       { maxLineChars: 2 },
-      "     1\téé... [truncated]\n     2\tc",
+      "     1\téé... [truncated]\n     2\tc\n[line 1 is cut at 2 characters; see the rest with max_line_chars=0 or start_byte=4]",
     ],
     [
       "much more of a line",
