@@ -1,15 +1,12 @@
-// Ratios against other tools, one command: `npm run bench`.
-//
-//   --full         large corpora: the Linux source tree, many npm packages
-//   --dev          the development build of the addon: quick to make, slower to run
-//   --only a,b     some groups: diff, edit, grep, index, start, glob, page, reads, encoding, call, overhead, disk, sandbox, mcp,
-//                  wasm, browser
+// Ratios against other tools, one command: `npm run bench`; `--help` lists the options and builds nothing.
 //
 // Every row first checks that both sides give the same answer, then times them
 // alternately. A row whose feature or peer is missing says so and is skipped.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { main, root } from "../scripts/lib/run.mjs";
+import { parseArgs } from "node:util";
+import { BuildError, main, root } from "../scripts/lib/run.mjs";
 import { printHead, printRow, writeResults } from "./lib/report.mjs";
 import { prepare } from "./lib/setup.mjs";
 import { Skip } from "./lib/skip.mjs";
@@ -31,13 +28,67 @@ const groups = [
   "mcp",
   "wasm",
   "browser",
+  "readme",
 ];
-const option = (name) => process.argv[process.argv.indexOf(name) + 1];
-const full = process.argv.includes("--full");
-const dev = process.argv.includes("--dev");
-const only = process.argv.includes("--only") ? option("--only").split(",") : groups;
+
+const HELP = `Measures Filewright beside other tools and prints ratios.
+
+  npm run bench -- [options]
+
+  --only A,B    some groups of rows: ${groups.slice(0, 8).join(", ")},
+                ${groups.slice(8).join(", ")}
+  --row KEY     one row of the group readme, whose rows are those of the README
+  --full        large trees: the Linux source, many npm packages
+  --dev         the addon as it is built for daily work, not as it is published
+  --list        lists the groups and the rows of the group readme, and ends
+  --help        this text
+
+It builds what is missing: without --dev the addon as it is published, which takes minutes once. The first run
+installs the tools that are compared into bench/node_modules and makes the trees to search in .cache/bench.
+Results are also written to bench/results as JSON.
+`;
+
+function parse() {
+  try {
+    return parseArgs({
+      options: {
+        only: { type: "string" },
+        row: { type: "string" },
+        full: { type: "boolean", default: false },
+        dev: { type: "boolean", default: false },
+        list: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    }).values;
+  } catch (error) {
+    throw new BuildError(`${error.message}; --help lists the options`);
+  }
+}
+
+/** The groups that are asked for. */
+function chosen({ only, row }) {
+  const names =
+    only?.split(",") ?? (row === undefined ? groups.filter((name) => name !== "readme") : ["readme"]);
+  const unknown = names.filter((name) => !groups.includes(name));
+  if (unknown.length > 0)
+    throw new BuildError(`there is no group '${unknown[0]}'; known: ${groups.join(", ")}`);
+  return names;
+}
+
+/** The keys of the README's rows, read from their file's text: loading it needs the tools that are compared. */
+function readmeKeys() {
+  const text = readFileSync(join(root, "bench/rows/readme.mjs"), "utf8");
+  const table = /^const measured = \{\n([\s\S]*?)^\};/mu.exec(text)?.[1] ?? "";
+  return [...table.matchAll(/^ {2}"?([\w-]+)"?:/gmu)].map(([, key]) => key);
+}
 
 await main(async () => {
+  const { help, list, row: key, full, dev, ...rest } = parse();
+  if (help) return void process.stdout.write(HELP);
+  if (list) return void console.log(`${groups.join("\n")}\n\nreadme: ${readmeKeys().join(", ")}`);
+  const only = chosen({ only: rest.only, row: key });
+  if (key !== undefined && !readmeKeys().includes(key))
+    throw new BuildError(`there is no row '${key}'; known: ${readmeKeys().join(", ")}`);
   await prepare({ dev });
   const load = (file) => import(pathToFileURL(join(root, "dist", file)).href);
   const results = [];
@@ -45,7 +96,7 @@ await main(async () => {
     const { title, rows } = await import(`./rows/${group}.mjs`);
     printHead(title);
     try {
-      for await (const row of rows({ load, full, root })) {
+      for await (const row of rows({ load, full, root, row: key })) {
         printRow(row);
         results.push({ group, ...row });
       }
@@ -56,5 +107,5 @@ await main(async () => {
       if (row.failed) process.exitCode = 1;
     }
   }
-  console.log(`\n${writeResults(join(root, "bench/results"), results, { full, dev, only })}`);
+  console.log(`\n${writeResults(join(root, "bench/results"), results, { full, dev, only, row: key })}`);
 });

@@ -18,10 +18,19 @@ const text = (result) => {
   return result.content[0].text;
 };
 
-export async function* rows({ full, root }) {
-  const ours = (...dirs) => [join(root, "dist/bin/filewright.js"), "mcp", "--preset", "mcp", ...dirs];
-  const theirs = (...dirs) => [incumbent(), ...dirs];
+/** How both servers are started, and a directory of theirs that `end` removes. */
+export function bothServers(root) {
   const scratch = mkdtempSync(join(tmpdir(), "filewright-bench-mcp-"));
+  return {
+    ours: (...dirs) => [join(root, "dist/bin/filewright.js"), "mcp", "--preset", "mcp", ...dirs],
+    theirs: (...dirs) => [incumbent(), ...dirs],
+    scratch,
+    end: () => rmSync(scratch, { recursive: true, force: true }),
+  };
+}
+
+export async function* rows({ full, root }) {
+  const { ours, theirs, scratch, end } = bothServers(root);
   try {
     yield* starting(ours, theirs, scratch);
     yield* small(ours, theirs, scratch);
@@ -30,12 +39,12 @@ export async function* rows({ full, root }) {
     yield await parallel(ours, theirs, scratch);
     yield await large(ours, theirs, scratch);
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    end();
   }
 }
 
 /** Start to initialized, and what a server takes while it waits, above a bare Node. */
-async function* starting(ours, theirs, dir) {
+export async function* starting(ours, theirs, dir) {
   const bare = await bareMemory();
   const samples = [];
   for (let round = 0; round < 7; round++) {
@@ -93,7 +102,7 @@ async function bareMemory() {
   return taken;
 }
 
-async function* small(ours, theirs, scratch) {
+export async function* small(ours, theirs, scratch) {
   const paths = smallFiles(50, 4096);
   const [path] = paths;
   const dir = join(path, "..");
@@ -213,7 +222,7 @@ async function parallel(ours, theirs, scratch) {
 }
 
 /** One line of a file of just under 100 MB. */
-async function large(ours, theirs, scratch) {
+export async function large(ours, theirs, scratch) {
   const path = join(scratch, "large.txt");
   const edits = [{ oldText: "the line that is looked for", newText: "the line that was found" }];
   const line = "some text in a line that nobody is interested in\n";

@@ -1,0 +1,259 @@
+// The rows of the README's table "Measured": whole calls through the entries that users import, with the results
+// as users get them. Each row can be measured alone: `npm run bench -- --only readme --row KEY`.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createTwoFilesPatch as theirPatch } from "diff";
+import { bigFile, smallFiles, smallTree } from "../lib/corpora.mjs";
+import { calls, median, runs, same } from "../lib/measure.mjs";
+import { ripgrep } from "../lib/ripgrep.mjs";
+import { Skip } from "../lib/skip.mjs";
+import { pair } from "../lib/texts.mjs";
+import { bothServers, large, small, starting } from "./mcp.mjs";
+
+export const title = "readme: the rows of the README, whole calls as users make them";
+
+/** Names of functions in the tree, each with fewer lines than one answer holds. Each is asked once by each side. */
+const WORDS = [
+  "createProgram",
+  "isAsyncIterable",
+  "emitHelper",
+  "subMonths",
+  "tryGetModuleNameFromFile",
+  "createSourceFile",
+  "bindCallback",
+  "addWeeks",
+  "moduleSpecifierResolutionLimit",
+];
+
+const measured = {
+  "search-index": searchByIndex,
+  "search-files": searchFiles,
+  glob: names,
+  reads: readsAtOnce,
+  "replace-file": replaceFile,
+  "page-deep": pageDeep,
+  "diff-small": (context) => diffs(context, "diff", 100, 3),
+  "diff-large": (context) => diffs(context, "diff", 5_000, 1_000),
+  "diff-wasm": (context) => diffs(context, "wasm", 1_000, 5),
+  "mcp-start": (context) => fromServer(context, starting, "start to initialized"),
+  "mcp-edit": (context) => fromServer(context, small, "edit_file, one of 2,000 lines"),
+  "mcp-edit-large": (context) => fromServer(context, large, "edit_file, one line of"),
+};
+
+/** The keys of the rows, for `--row` and for `--help`. */
+export const keys = Object.keys(measured);
+
+export async function* rows(context) {
+  for (const [key, measure] of Object.entries(measured)) {
+    if (context.row !== undefined && context.row !== key) continue;
+    try {
+      const row = await measure(context);
+      yield { ...row, name: `${key}: ${row.name}` };
+    } catch (error) {
+      if (!(error instanceof Skip)) throw error;
+      yield { name: key, skipped: error.message };
+    }
+  }
+}
+
+/** How long the index of the tree may be in the making once a search has begun it. Milliseconds. */
+const INDEX_MS = 10_000;
+
+/** A workspace over the tree, and what `grep` gives of it: all of it, or the row fails. */
+async function workspaceOver(load, tree, options = {}) {
+  const { openWorkspace } = await load("index.node.js");
+  const ws = await openWorkspace({ root: tree, readOnly: true, ...options });
+  const grep = async (args) => {
+    const found = await ws.call("grep", { max_results: 2_000, max_line_chars: 2_000, ...args });
+    if (!found.ok || found.data.truncated) throw new Error(`not all of it: ${found.text.slice(0, 200)}`);
+    return found;
+  };
+  return { ws, grep };
+}
+
+/** Searches until the workspace has begun an index by itself, and leaves it the time to make it. */
+async function indexed(grep) {
+  for (let count = 0; count < 100; count++) {
+    const { data } = await grep({ pattern: `zqxj_absent_${count}`, regex: false });
+    if (data.fresh === "watch") return new Promise((done) => setTimeout(done, INDEX_MS));
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Skip("no index was made");
+}
+
+const ripgrepFor = (tree, flags, pattern) => () =>
+  ripgrep(tree, ["--no-heading", "--with-filename", "--line-number", ...flags, "-e", pattern, "."]);
+const lineCount = (output) => output.split("\n").filter(Boolean).length;
+
+async function searchByIndex({ load }) {
+  const tree = smallTree();
+  const { ws, grep } = await workspaceOver(load, tree);
+  try {
+    await indexed(grep);
+    const [ours, peers] = [[...WORDS], [...WORDS]];
+    const found = [];
+    const timed = await runs(
+      async () => found.push((await grep({ pattern: ours.pop(), word: true, regex: false })).data),
+      async () =>
+        found.push(lineCount(await ripgrepFor(tree, ["--word-regexp", "--fixed-strings"], peers.pop())())),
+      { rounds: WORDS.length, warm: false },
+    );
+    // Both are asked in turns, so what they found stands in pairs.
+    const lines = found.map((one) => (typeof one === "number" ? one : one.total_matches));
+    for (let at = 0; at < lines.length; at += 2) same("lines", lines[at], lines[at + 1]);
+    return { name: `${WORDS.length} words, each asked once`, peer: "ripgrep 15 process", ...timed };
+  } finally {
+    await ws.close();
+  }
+}
+
+async function searchFiles({ load }) {
+  const tree = smallTree();
+  const { ws, grep } = await workspaceOver(load, tree, { index: "off" });
+  const pattern = "function\\s+is\\w+Declaration\\(";
+  try {
+    const peer = ripgrepFor(tree, [], pattern);
+    same("lines", (await grep({ pattern })).data.total_matches, lineCount(await peer()));
+    return {
+      name: "a regular expression, no index",
+      peer: "ripgrep 15 process",
+      ...(await runs(() => grep({ pattern }), peer, { rounds: 9 })),
+    };
+  } finally {
+    await ws.close();
+  }
+}
+
+async function names({ load }) {
+  const tree = smallTree();
+  const { ws, grep } = await workspaceOver(load, tree);
+  const pattern = "rxjs/src/**/*.ts";
+  try {
+    await indexed(grep);
+    const ours = async () => {
+      const found = await ws.call("glob", { pattern, limit: 2_000 });
+      if (!found.ok || found.data.truncated) throw new Error(found.text.slice(0, 200));
+      return found.data.matches;
+    };
+    const peer = () => ripgrep(tree, ["--files", `--glob=/${pattern}`]);
+    same("names", (await ours()).length, lineCount(await peer()));
+    return { name: pattern, peer: "ripgrep --files", ...(await runs(ours, peer, { rounds: 9 })) };
+  } finally {
+    await ws.close();
+  }
+}
+
+async function readsAtOnce({ load }) {
+  const { openWorkspace } = await load("index.node.js");
+  const paths = smallFiles(50, 4096);
+  const root = dirname(dirname(paths[0]));
+  const ws = await openWorkspace({ root, readOnly: true });
+  try {
+    const one = async (path) => (await ws.call("read_file", { path, line_numbers: "none" })).text;
+    same("text", (await one(paths[0])).trimEnd(), (await readFile(paths[0], "utf8")).trimEnd());
+    return {
+      name: "50 read_file calls at once, 4 KiB each",
+      peer: "fs.promises.readFile, utf8",
+      ...(await calls(
+        () => Promise.all(paths.map(one)),
+        () => Promise.all(paths.map((path) => readFile(path, "utf8"))),
+        { milliseconds: 300 },
+      )),
+    };
+  } finally {
+    await ws.close();
+  }
+}
+
+async function replaceFile({ load }) {
+  const { openWorkspace } = await load("index.node.js");
+  const folder = mkdtempSync(join(tmpdir(), "filewright-bench-"));
+  const root = join(folder, "root");
+  mkdirSync(root);
+  const ws = await openWorkspace({ root, stateDir: join(folder, "state"), history: false });
+  const content = "0123456789abcdef 0123456789abcdef 0123456789abcdef 0123456789ab\n".repeat(64);
+  try {
+    const path = join(root, "theirs.txt");
+    const other = content.replace("0123", "4567");
+    let [ours, theirs] = [false, false];
+    const write = async () => {
+      ours = !ours;
+      const done = await ws.call("write_file", { path: "ours.txt", content: ours ? content : other });
+      if (!done.ok) throw new Error(done.text);
+    };
+    const byRename = async () => {
+      theirs = !theirs;
+      await writeFile(`${path}.tmp`, theirs ? content : other);
+      await rename(`${path}.tmp`, path);
+    };
+    await write();
+    return {
+      name: "one write_file call of 4 KiB",
+      peer: "fs.promises writeFile and rename",
+      ...(await calls(write, byRename, { milliseconds: 300 })),
+    };
+  } finally {
+    await ws.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function pageDeep({ root }) {
+  const path = bigFile();
+  const page = JSON.stringify({ start_line: 9_000_000 });
+  const measure = (who) => {
+    const script = join(root, "bench/lib/page-child.mjs");
+    const child = spawnSync(process.execPath, [script, who, path, page], { encoding: "utf8" });
+    if (child.status !== 0) throw new Error(child.stderr.slice(0, 500));
+    return JSON.parse(child.stdout).ms;
+  };
+  const samples = [1, 2, 3].map(() => ({ ours: measure("ours"), peer: measure("buffer") }));
+  return {
+    name: "200 lines at line 9,000,000 of 1 GB, first page",
+    peer: "a loop over Buffers",
+    ours_ms: median(samples.map(({ ours }) => ours)),
+    peer_ms: median(samples.map(({ peer }) => peer)),
+    faster: median(samples.map(({ ours, peer }) => peer / ours)),
+  };
+}
+
+async function diffs({ load }, entry, lines, edits) {
+  const ours =
+    entry === "diff"
+      ? (await load("diff/index.node.js")).createTwoFilesPatch
+      : await wasmPatch(await load("wasm/index.node.js"));
+  const texts = pair(lines, edits);
+  const make = (patch) => () => patch("a/f", "b/f", ...texts, undefined, undefined, { context: 3 });
+  const measure = edits > 100 ? runs : calls;
+  if (entry === "diff") same("patches", make(ours)(), make(theirPatch)());
+  return {
+    name: `${lines.toLocaleString("en")} lines, ${edits.toLocaleString("en")} edits, strings`,
+    peer: "jsdiff 9 createTwoFilesPatch",
+    ...(await measure(make(ours), make(theirPatch))),
+  };
+}
+
+async function wasmPatch(wasm) {
+  try {
+    await wasm.ready();
+  } catch {
+    throw new Skip("the module is not built (npm run build:wasm)");
+  }
+  return (_from, _to, before, after) => wasm.diff(before, after).text;
+}
+
+/** One of the rows of `mcp.mjs`: both are servers over a pipe, spoken to by the same client. */
+async function fromServer({ root }, measure, name) {
+  const { ours, theirs, scratch, end } = bothServers(root);
+  try {
+    const result = measure(ours, theirs, scratch);
+    if (result instanceof Promise) return await result;
+    for await (const row of result) if (row.name.startsWith(name)) return row;
+    throw new Error(`no row ${name}`);
+  } finally {
+    end();
+  }
+}
