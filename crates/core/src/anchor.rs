@@ -4,8 +4,9 @@
 //! lines by `120#k3x9q1` and is refused, or re-found, when line 120 no longer says
 //! what was read. The neighbours tell equal lines such as `}` apart. Six base-32
 //! digits are 30 bits, so that a stale anchor meets a line that was not meant in one of
-//! a million files of a thousand lines. Lines that the file has more than once, neighbours
-//! included, have anchors of another kind, which are never found again in a changed file.
+//! a million files of a thousand lines. Lines that are not unique in their file, or have only
+//! lines beside them that are not, have anchors of another kind, which are never found again
+//! in a changed file.
 
 use std::collections::HashSet;
 
@@ -58,12 +59,11 @@ pub(crate) fn neighbourhoods(hashes: &[u64]) -> Vec<u64> {
     hashes.iter().enumerate().map(one).collect()
 }
 
-/// The digits that stand for a line. A line whose neighbourhood the file has more than once has others
-/// (`Kind::Repeated`): where the file has changed, nothing tells which of them was meant, even if one alone is left.
+/// The digits that stand for a line of this neighbourhood and kind.
 pub(crate) fn digits(neighbourhood: u64, kind: Kind) -> [char; ANCHOR_LENGTH] {
     let hash = match kind {
         Kind::Unique => neighbourhood,
-        Kind::Repeated => mix(neighbourhood, 0x2545_f491_4f6c_dd1d),
+        Kind::Common => mix(neighbourhood, 0x2545_f491_4f6c_dd1d),
     };
     let hash = hash ^ (hash >> 32);
     std::array::from_fn(|at| {
@@ -71,22 +71,32 @@ pub(crate) fn digits(neighbourhood: u64, kind: Kind) -> [char; ANCHOR_LENGTH] {
     })
 }
 
-/// How often a file has a line with the same text and neighbours.
+/// Whether a line can be found again in a changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// The file has its neighbourhood once, and of the lines in it one that it has once.
     Unique,
-    /// More than once, or the file is too large to count.
-    Repeated,
+    /// It has the neighbourhood more than once, so that the one that is left may be another; or it has each
+    /// of its lines more than once, so that equal ones may come together by a removal elsewhere; or the file is
+    /// too large to count.
+    Common,
 }
 
-/// The neighbourhoods that a file has more than once.
-pub(crate) struct Repeated(Option<HashSet<u64>>);
+/// The lines and neighbourhoods that a file has more than once.
+pub(crate) struct Repeated(Option<RepeatedHashes>);
+
+struct RepeatedHashes {
+    lines: HashSet<u64>,
+    neighbourhoods: HashSet<u64>,
+}
 
 impl Repeated {
-    /// Of a file with these neighbourhoods.
-    pub(crate) fn among(neighbourhoods: &[u64]) -> Self {
-        let mut seen = HashSet::with_capacity(neighbourhoods.len());
-        Self(Some(neighbourhoods.iter().copied().filter(|&one| !seen.insert(one)).collect()))
+    /// Of a file with lines of these hashes.
+    pub(crate) fn among(hashes: &[u64]) -> Self {
+        Self(Some(RepeatedHashes {
+            lines: repeated(hashes),
+            neighbourhoods: repeated(&neighbourhoods(hashes)),
+        }))
     }
 
     /// Of a file that is too large to count: any may be repeated.
@@ -94,19 +104,41 @@ impl Repeated {
         Self(None)
     }
 
-    pub(crate) fn kind(&self, neighbourhood: u64) -> Kind {
-        match &self.0 {
-            Some(repeated) if !repeated.contains(&neighbourhood) => Kind::Unique,
-            _ => Kind::Repeated,
-        }
+    /// The anchor of a line with these neighbours, `None` at the beginning and the end of the file.
+    pub(crate) fn digits(
+        &self,
+        before: Option<u64>,
+        line: u64,
+        after: Option<u64>,
+    ) -> [char; ANCHOR_LENGTH] {
+        let neighbourhood = neighbourhood(before, line, after);
+        let is_unique = self.0.as_ref().is_some_and(|repeated| {
+            !repeated.neighbourhoods.contains(&neighbourhood)
+                && [before, Some(line), after]
+                    .iter()
+                    .flatten()
+                    .any(|hash| !repeated.lines.contains(hash))
+        });
+        digits(neighbourhood, if is_unique { Kind::Unique } else { Kind::Common })
     }
+
+    /// The anchor of one of the lines of these hashes.
+    pub(crate) fn digits_at(&self, hashes: &[u64], at: usize) -> [char; ANCHOR_LENGTH] {
+        let hash = |at: usize| hashes.get(at).copied();
+        self.digits(at.checked_sub(1).and_then(hash), hashes[at], hash(at + 1))
+    }
+}
+
+fn repeated(hashes: &[u64]) -> HashSet<u64> {
+    let mut seen = HashSet::with_capacity(hashes.len());
+    hashes.iter().copied().filter(|&one| !seen.insert(one)).collect()
 }
 
 /// The anchors of every line of a text, [`ANCHOR_LENGTH`] characters each, in one string.
 pub fn anchors(text: &str) -> String {
-    let all = neighbourhoods(&line_hashes(text));
-    let repeated = Repeated::among(&all);
-    all.iter().flat_map(|&one| digits(one, repeated.kind(one))).collect()
+    let hashes = line_hashes(text);
+    let repeated = Repeated::among(&hashes);
+    (0..hashes.len()).flat_map(|at| repeated.digits_at(&hashes, at)).collect()
 }
 
 /// The hash of each line of a text.
@@ -129,8 +161,7 @@ pub(crate) fn anchors_between(
         let next = if at + 1 == hashes.len() { after } else { known(at + 1) };
         match (previous, hash, next) {
             (Some(previous), Some(line), Some(next)) => {
-                let one = neighbourhood(previous, *line, next);
-                text.extend(digits(one, repeated.kind(one)));
+                text.extend(repeated.digits(previous, *line, next));
             }
             _ => text.push_str(NO_ANCHOR),
         }

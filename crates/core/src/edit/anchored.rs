@@ -17,7 +17,7 @@ use super::lines::{FileLines, edit_lines, fold_ends, has_countable_lines};
 use super::quote::list;
 use super::shifts::Shifts;
 use super::{Found, Splice, Tier};
-use crate::anchor::{ANCHOR_LENGTH, Kind, digits};
+use crate::anchor::{ANCHOR_LENGTH, Kind, digits, neighbourhoods};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
 
@@ -55,7 +55,7 @@ pub struct Anchors {
 impl Anchor {
     /// Whether it is the anchor of a line with this neighbourhood, and of which kind.
     fn kind(&self, neighbourhood: u64) -> Option<Kind> {
-        [Kind::Unique, Kind::Repeated]
+        [Kind::Unique, Kind::Common]
             .into_iter()
             .find(|&kind| digits(neighbourhood, kind) == self.hash)
     }
@@ -175,41 +175,54 @@ fn place(
             let numbers: Vec<u64> = several.iter().map(|at| *at as u64 + 1).collect();
             let ranges: Vec<Range<usize>> =
                 several.iter().map(|at| *at..*at + span + 1).take(3).collect();
-            Err(Error::new(
-                Code::MatchNotUnique,
+            let message = if let [only] = several {
                 format!(
-                    "{named} is one of several equal places in {path}, which may have changed since it was read: {} {}",
-                    if several.len() == 1 { "left is line" } else { "lines" },
-                    list(&numbers),
-                ),
-            )
-            .hint("read the lines again, or send old_text with the lines around it")
-            .detail("reason", "stale_anchor")
-            .detail("found", several.len())
-            .detail("lines", json!(numbers))
-            .detail("candidates", candidates(file, &ranges, None)))
+                    "{named} cannot be told from lines like it in {path}, which may have changed since it was read: it may be line {} now",
+                    only + 1
+                )
+            } else {
+                format!(
+                    "{named} is one of several equal places in {path}, which may have changed since it was read: lines {}",
+                    list(&numbers)
+                )
+            };
+            Err(Error::new(Code::MatchNotUnique, message)
+                .hint("read the lines again, or send old_text with the lines around it")
+                .detail("reason", "stale_anchor")
+                .detail("found", several.len())
+                .detail("lines", json!(numbers))
+                .detail("candidates", candidates(file, &ranges, None)))
         }
     }
 }
 
 /// The lines (0-based) at which both anchors fit; enough of them to say that there are several. Whether one
-/// place alone must be the one that was read: one of the anchors is of a line that the file had once.
+/// place alone must be the one that was read: one of the anchors tells a line that was unique, and is still.
 fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec<usize>, bool) {
     const ENOUGH: usize = 101;
-    let all = file.neighbourhoods();
+    let hashes = file.hashes();
+    let all = neighbourhoods(&hashes);
     let mut places = Vec::new();
     let mut is_certain = false;
     for at in 0..all.len().saturating_sub(span) {
         let (Some(first), Some(last)) = (from.kind(all[at]), to.kind(all[at + span])) else {
             continue;
         };
-        is_certain |= first == Kind::Unique || last == Kind::Unique;
+        is_certain |= first == Kind::Unique && has_unique_line(&hashes, at)
+            || last == Kind::Unique && has_unique_line(&hashes, at + span);
         places.push(at);
         if places.len() == ENOUGH {
             break;
         }
     }
     (places, is_certain)
+}
+
+/// Whether the file has the line at an index, or one beside it, only once.
+fn has_unique_line(hashes: &[u64], at: usize) -> bool {
+    hashes[at.saturating_sub(1)..(at + 2).min(hashes.len())]
+        .iter()
+        .any(|one| hashes.iter().filter(|other| *other == one).nth(1).is_none())
 }
 
 /// Where lines of the file before the call are after its earlier edits.
@@ -408,8 +421,12 @@ mod tests {
         // One place alone that is left may be the other one.
         let fewer = "x\nitem\nitem\nitem\n";
         let refusal = run(fewer, std::slice::from_ref(&one));
-        assert!(refusal.ends_with("left is line 3"), "{refusal}");
+        assert!(refusal.ends_with("it may be line 3 now"), "{refusal}");
         assert_eq!(run(equal, &[unchanged(one)]), "x\nitem\nB\nitem\nitem\n");
+        // Lines 1 to 3 of the file are like lines that a removal brought together.
+        let common = "}\n)\n\n}\n)\nx\n)\n\n";
+        let refusal = run("}\nx\n)\n\n}\n)\n\n", &[edit(common, (2, 2), None, "B")]);
+        assert!(refusal.ends_with("it may be line 6 now"), "{refusal}");
         let turned = edit(text, (2, 1), None, "B");
         assert!(run(text, &[turned]).starts_with("INVALID_ARGUMENT"));
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::lines::FileLines;
 use super::quote::show;
-use crate::anchor::{Repeated, digits};
+use crate::anchor::Repeated;
 use crate::diff::changes_between;
 use crate::text::cut_chars;
 
@@ -29,10 +29,10 @@ pub(super) fn candidates(
     ranges: &[Range<usize>],
     sent: Option<&[&[u8]]>,
 ) -> Value {
-    let all = file.neighbourhoods();
-    let repeated = Repeated::among(&all);
+    let hashes = file.hashes();
+    let repeated = Repeated::among(&hashes);
     let mark = |at: usize| {
-        let anchor: String = digits(all[at], repeated.kind(all[at])).iter().collect();
+        let anchor: String = repeated.digits_at(&hashes, at).iter().collect();
         format!("{}#{anchor}", at + 1)
     };
     ranges.iter().take(PLACES).filter_map(|range| candidate(file, range, sent, mark)).collect()

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr_iter, memmem};
 
-use crate::anchor::{line_hash, neighbourhood, neighbourhoods};
+use crate::anchor::{line_hash, neighbourhood};
 use crate::text::{self, BOM_UTF8};
 
 /// Lines that a file may have for its lines to be looked at one by one.
@@ -59,9 +59,9 @@ impl<'a> FileLines<'a> {
         neighbourhood(at.checked_sub(1).and_then(hash), line_hash(self.text(at)), hash(at + 1))
     }
 
-    /// The neighbourhoods of all lines.
-    pub(super) fn neighbourhoods(&self) -> Vec<u64> {
-        neighbourhoods(&self.texts().map(line_hash).collect::<Vec<u64>>())
+    /// The hashes of all lines.
+    pub(super) fn hashes(&self) -> Vec<u64> {
+        self.texts().map(line_hash).collect()
     }
 
     /// All lines without their ends.

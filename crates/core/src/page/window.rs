@@ -10,7 +10,7 @@ use super::index::line_ends;
 use super::request::PageRequest;
 use super::source::{PIECE, Source};
 use super::{Facts, LongLine};
-use crate::anchor::{Repeated, anchors_between, line_hash, line_hashes, neighbourhoods};
+use crate::anchor::{Repeated, anchors_between, line_hash, line_hashes};
 use crate::encoding::{Encoding, Unit};
 use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
@@ -98,7 +98,7 @@ fn repeated(source: &mut impl Source, facts: &Facts) -> Result<Repeated> {
     }
     let bytes = take(source, origin, size.saturating_sub(origin))?;
     let text = facts.encoding.decode(&bytes).text;
-    Ok(Repeated::among(&neighbourhoods(&line_hashes(&text))))
+    Ok(Repeated::among(&line_hashes(&text)))
 }
 
 /// The hash of the line that begins at a byte; `None` for one that is too long.
