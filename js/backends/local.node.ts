@@ -59,6 +59,7 @@ import type {
 } from "./local-options.ts";
 import { listingOf, statOf, treePageOf } from "./local-unpack.ts";
 import { lockPath } from "./lock.node.ts";
+import { boundOutput } from "./output-bound.ts";
 import { checkPath, childOf, nameOf, normalise, parentOf } from "./paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { decodeText, encodeText } from "./text.ts";
@@ -106,6 +107,7 @@ export class LocalBackend implements FsBackend {
     }
     this.#native = loaded.binding;
     this.#options = Object.freeze({ ...options });
+    boundOutput(this, options.policy);
     this.#roots = roots ?? rootsOf(loaded.binding, options);
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);

@@ -20,6 +20,7 @@ import {
 } from "./backend.ts";
 import { heldBy, offerHeld } from "./held.ts";
 import { judged } from "./judged.ts";
+import { boundOutput } from "./output-bound.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 const gate = gateOf("SandboxedBackend", POLICY);
@@ -57,6 +58,7 @@ export class SandboxedBackend implements FsBackend {
     gate(policy);
     const confined = inner.confine?.(policy) ?? judged(inner, policy);
     this.#confined = confined;
+    boundOutput(this, policy, inner);
     for (const name of CAPABILITIES) {
       // A confined backend is not confined again: policies are combined by intersection.
       if (name === "confine" || confined[name] === undefined) continue;

@@ -5,6 +5,7 @@
 import { compileRules, createResolver, type Resolver, SandboxPolicy } from "../access/index.ts";
 import { literalGlob } from "../access/policy.ts";
 import { CAPABILITIES, type FsBackend } from "../backends/backend.ts";
+import { outputBoundOf } from "../backends/output-bound.ts";
 import { IGNORE_FILES } from "../backends/search-walk.ts";
 import { realpathVia } from "../backends/fallback.ts";
 import { isWithin } from "../backends/paths.ts";
@@ -109,7 +110,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     fs,
     resolver,
     repositories: policy.protect ? makeRepositories(storage, policy.write) : undefined,
-    limits: limitsOf(given.limits, preset),
+    limits: limitsOf(given.limits, preset, outputBoundOf(storage)),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),
     reads: makeReads(readStoreOf(given, guard, local)),
@@ -371,11 +372,19 @@ const NO_IMAGE_LIMITS: Pick<Limits, "imageBase64Bytes" | "imagePixels"> = {
   imagePixels: Number.MAX_SAFE_INTEGER,
 };
 
-function limitsOf(given: Partial<Limits> | undefined, preset: Preset | undefined): Limits {
+function limitsOf(
+  given: Partial<Limits> | undefined,
+  preset: Preset | undefined,
+  bound: number | undefined,
+): Limits {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   // A host that says how large an image may be knows what its model takes.
   const ofImages = given?.imageBytes === undefined ? {} : NO_IMAGE_LIMITS;
-  return Object.freeze({ ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) });
+  const limits = { ...DEFAULT_LIMITS, ...preset?.limits, ...ofImages, ...Object.fromEntries(set) };
+  // What the storage's own policy allows, no option of a workspace widens.
+  return Object.freeze(
+    bound === undefined ? limits : { ...limits, outputBytes: Math.min(limits.outputBytes, bound) },
+  );
 }
 
 function accessOf(

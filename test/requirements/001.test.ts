@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import {
   FilewrightError,
   type FsBackend,
+  LocalBackend,
   MemoryBackend,
   openWorkspace,
   SandboxedBackend,
@@ -221,6 +222,59 @@ describe("policies", () => {
       write: ["/project"],
     });
   });
+
+  test("001-36 workspace-only, read-only and an allow-list, each by what it lets be read and written", async () => {
+    const files = { "/w/a": "1", "/w/docs/b": "2", "/elsewhere/c": "3" };
+    const policies = {
+      workspaceOnly: SandboxPolicy.workspaceOnly("/w"),
+      readOnly: SandboxPolicy.readOnly("/w"),
+      allowList: SandboxPolicy.allowList({ cwd: "/w", read: ["/w", "/elsewhere"], write: ["docs"] }),
+    };
+    const may = async (policy: SandboxPolicy) => {
+      const backend = new SandboxedBackend(new MemoryBackend(files), policy);
+      const works = async (run: () => unknown): Promise<boolean> => {
+        try {
+          await run();
+          return true;
+        } catch {
+          return false;
+        }
+      };
+      return {
+        read: await Promise.all(Object.keys(files).map((path) => works(() => backend.readText(path)))),
+        write: await Promise.all(Object.keys(files).map((path) => works(() => backend.writeText(path, "x")))),
+      };
+    };
+    expect(await may(policies.workspaceOnly)).toEqual({
+      read: [true, true, false],
+      write: [true, true, false],
+    });
+    expect(await may(policies.readOnly)).toEqual({ read: [true, true, false], write: [false, false, false] });
+    expect(await may(policies.allowList)).toEqual({ read: [true, true, true], write: [false, true, false] });
+  });
+
+  test.each(KINDS)(
+    "001-36 a policy bounds the text of answers on %s, and no option widens it",
+    async (kind) => {
+      const line = `${"x".repeat(99)}\n`;
+      const { root } = await place(kind, { a: line.repeat(1900) });
+      const backend =
+        kind === "memory" ? new MemoryBackend({ [`${root}/a`]: line.repeat(1900) }) : new LocalBackend();
+      const policy = SandboxPolicy.workspaceOnly(root, { maxOutputBytes: 5_000 });
+      const bounded = new SandboxedBackend(backend, policy);
+      /** The last line, which says what is missing, comes on top of the bound. */
+      const lastLine = 500;
+      const sizes = async (storage: FsBackend, limits: object) => {
+        await using ws = await openWorkspace({ backend: storage, root, limits, preset: "fluent" });
+        const { text } = await ws.call("grep_search", { pattern: "x", max_results: 100_000 });
+        return new TextEncoder().encode(text).length;
+      };
+      expect(await sizes(bounded, { outputBytes: 1_000_000 })).toBeLessThanOrEqual(5_000 + lastLine);
+      const plain = await sizes(backend, {});
+      expect(plain).toBeLessThanOrEqual(100_000 + lastLine);
+      expect(plain).toBeGreaterThan(95_000);
+    },
+  );
 
   test.each(KINDS)("001-46 neither a rule nor a grant nor a yes widens the sandbox on %s", async (kind) => {
     const { ws, outside, text } = await place(

@@ -49,6 +49,7 @@ describe.skipIf(landlock < 3)("000-32 a kernel with Landlock", () => {
   test("002-104 leaves the event loop, its thread pool, workers and children alone", async () => {
     const ws = await openWorkspace({ root, stateDir: join(base, "state"), kernel: "require" });
     await ws.readFile({ path: "in" });
+    expect(ws.capabilities().sandbox.fs).toBe("enforced");
     const out = join(base, "out");
     expect(fs.readFileSync(out, "utf8")).toBe("out");
     expect(await Promise.all(Array.from({ length: 8 }, () => readFile(out, "utf8")))).toEqual(
