@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import {
   type Capability,
   FilewrightError,
@@ -172,19 +172,29 @@ const RUNS =
     : { numRuns: 100, seed: 20_261_122 };
 const sequences = fc.array(op, { minLength: 5, maxLength: 40 });
 
+/** Sequences that were tried, which time may have ended early: `npm run deep -- model` says how many. */
+let tried = 0;
+afterAll(() => {
+  const file = process.env["FILEWRIGHT_MODEL_TRIED"];
+  if (file !== undefined) fs.writeFileSync(file, String(tried));
+});
+
 describe("model", { timeout: wantedRuns > 0 ? 7_200_000 : 600_000 }, () => {
+  const agreeing = (around: (on: FsBackend, root: string) => FsBackend) =>
+    fc.asyncProperty(sequences, (ops) => {
+      tried += 1;
+      return agree(ops, around);
+    });
+
   it("memory and the disk agree, operation by operation", () =>
     fc.assert(
-      fc.asyncProperty(sequences, (ops) => agree(ops, (on) => on)),
+      agreeing((on) => on),
       RUNS,
     ));
 
   it("confined, memory and the disk agree, refusals included", () => {
     const confine = (on: FsBackend, root: string): FsBackend =>
       new SandboxedBackend(on, SandboxPolicy.workspaceOnly(root, { deny: ["b/c"] }));
-    return fc.assert(
-      fc.asyncProperty(sequences, (ops) => agree(ops, confine)),
-      RUNS,
-    );
+    return fc.assert(agreeing(confine), RUNS);
   });
 });

@@ -1,13 +1,19 @@
 // Runs test/model.test.ts with many new sequences: memory and the disk answer alike and end alike.
-import { bin, run as runProgram } from "../../scripts/lib/run.mjs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { bin, root, run as runProgram } from "../../scripts/lib/run.mjs";
 
 /** @type {import("../../scripts/lib/deep-kind.mjs").DeepKind} */
 export default {
-  description: "random operations: memory and disk answer alike and end alike",
+  description: "random operations, with and without a policy: memory and disk answer alike and end alike",
   count: 100_000,
   share: 1_000,
   async run({ seed, count, secondsLeft }) {
+    const tried = join(root, ".cache/test/model-tried");
+    mkdirSync(join(root, ".cache/test"), { recursive: true });
+    rmSync(tried, { force: true });
     const env = {
+      FILEWRIGHT_MODEL_TRIED: tried,
       FILEWRIGHT_MODEL_RUNS: String(count),
       FILEWRIGHT_MODEL_SEED: String(seed),
       ...(Number.isFinite(secondsLeft())
@@ -16,6 +22,7 @@ export default {
     };
     const args = ["run", "--project", "fast", "test/model.test.ts"];
     const { status } = runProgram(bin("vitest"), args, { env, check: false });
-    return { cases: count, failures: status === 0 ? [] : ["see the output above"] };
+    const failures = status === 0 ? [] : ["see the output above"];
+    return { cases: Number(readFileSync(tried, "utf8")), failures };
   },
 };

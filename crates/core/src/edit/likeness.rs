@@ -65,6 +65,8 @@ pub(super) fn by_likeness(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Pla
         found.into_iter().map(|alignment| Place { score: share(&alignment), alignment });
     let best = found.next().ok_or(Miss::Nowhere)?;
     let differs = first_difference(hay, needle, &best.alignment);
+    let mut found =
+        found.take(RIVALS).filter(|place| place.alignment.is_apart_from(&best.alignment));
     if best.score < FOUND {
         return Err(match differs {
             Some(line) if best.score >= WORTH_SHOWING => Miss::Different { place: best, line },
@@ -72,13 +74,16 @@ pub(super) fn by_likeness(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Pla
         });
     }
     if let Some(line) = differs {
-        return Err(Miss::Different { place: best, line });
+        let cost = best.alignment.cost;
+        let alike: Vec<Place> = found.take_while(|place| place.alignment.cost == cost).collect();
+        return Err(if alike.is_empty() {
+            Miss::Different { place: best, line }
+        } else {
+            Miss::Several([vec![best], alike].concat())
+        });
     }
     // A place that would be refused by itself is no rival.
-    let rival = found.take(RIVALS).find(|place| {
-        place.alignment.is_apart_from(&best.alignment)
-            && first_difference(hay, needle, &place.alignment).is_none()
-    });
+    let rival = found.find(|place| first_difference(hay, needle, &place.alignment).is_none());
     if let Some(rival) = rival {
         let (cost, other) = (best.alignment.cost, rival.alignment.cost);
         if other - cost < clear_of(needle) || (cost > LINE / 10 && cost * 10 > other * 7) {

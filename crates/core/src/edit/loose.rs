@@ -10,7 +10,7 @@ use super::alignment::Step;
 use super::doubt::{self, Doubt};
 use super::haystack::{Haystack, Index};
 use super::key::{key, squeezed};
-use super::lines::{edit_lines, fold_ends, has_countable_lines, trim};
+use super::lines::{edit_lines, fold_ends, has_countable_lines, indent, trim};
 use super::locate::{locate, nearly, word_by_word};
 use super::merge::merge;
 use super::needle::{Kind, Needle};
@@ -94,6 +94,9 @@ fn attempt(
     let new = fold_ends(hypothesis.new.as_bytes());
     let (old, new) = (edit_lines(&old), edit_lines(&new));
     let (old, new) = without_edges(&old, &new).ok_or(Refusal::NotFound)?;
+    let indented = with_indentation_of(old, new);
+    let indented = indented.as_ref().map(|line| [line.as_slice()]);
+    let new = indented.as_ref().map_or(new, |line| line.as_slice());
     if elide::is_elided(hay, old) {
         return elide::find(hay, old, new);
     }
@@ -103,6 +106,14 @@ fn attempt(
         Refusal::TooLarge => Err(refusal),
         refusal => elide::find(hay, old, new).map_err(|_| refusal),
     })
+}
+
+/// The one line of the new text with the indentation of the one old line, where it has none: who sends other blanks
+/// than the file has, and then none, has forgotten them rather than moved the line to the margin.
+fn with_indentation_of(old: Lines<'_>, new: Lines<'_>) -> Option<Vec<u8>> {
+    let ([old], [new]) = (old, new) else { return None };
+    let forgotten = !trim(new).is_empty() && indent(new).is_empty() && !indent(old).is_empty();
+    forgotten.then(|| [indent(old), new].concat())
 }
 
 fn in_place(

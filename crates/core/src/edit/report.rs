@@ -124,7 +124,14 @@ impl Report<'_> {
             .hint("add surrounding lines to old_text, or set replace_all or near_line")
             .detail("found", times)
             .detail("lines", detailed(lines))
-            .detail("candidates", candidates(&file, &ranges, None))
+            .detail(
+                "candidates",
+                if alike {
+                    self.candidates(&file, &ranges)
+                } else {
+                    candidates(&file, &ranges, None)
+                },
+            )
     }
 
     /// The places as candidates, compared with what was sent.

@@ -317,3 +317,35 @@ fn mistakes_that_come_together_are_undone_together() {
         assert_eq!(fuzzy(text, old, new), result, "{name}");
     }
 }
+
+#[test]
+fn other_code_that_is_like_two_places_is_ambiguous() {
+    let text = "def a():\n    value_a1 = compute(10)\n    value_a2 = compute(10)\n";
+    let (old, new) = ("    value_a3 = compute(10)", "    value_a3 = compute(11)");
+    let options = Options { strictness: Strictness::Fuzzy, ..options() };
+    let error = plan(text.as_bytes(), &[edit(old, new)], &options).unwrap_err();
+    assert_eq!(error.code, crate::error::Code::MatchNotUnique);
+    assert_eq!(error.details["lines"], serde_json::json!([2, 3]));
+    assert_eq!(
+        error.details["candidates"][1]["differs"],
+        serde_json::json!(["-     value_a3 = compute(10)", "+ 3:     value_a2 = compute(10)"])
+    );
+    // One alone is other code, and shown.
+    let error = plan(text.replace("a2", "b2").as_bytes(), &[edit(old, new)], &options).unwrap_err();
+    assert_eq!(error.code, crate::error::Code::MatchNotFound);
+}
+
+#[test]
+fn a_line_without_indentation_gets_that_of_the_file() {
+    let options = Options { strictness: Strictness::Whitespace, ..options() };
+    let run = |text: &str, old: &str, new: &str| {
+        let plan = plan(text.as_bytes(), &[edit(old, new)], &options).unwrap();
+        String::from_utf8(plan.bytes).unwrap()
+    };
+    assert_eq!(run("  go()\n", "\tgo()", "stop()"), "  stop()\n");
+    assert_eq!(run("\tgo()\nx\n", "    go()\n", "stop()\n"), "\tstop()\nx\n");
+    // What is there literally is replaced literally.
+    assert_eq!(run("  go()\n", "  go()", "stop()"), "stop()\n");
+    // The further lines of a block say where the first one goes.
+    assert_eq!(run("\tif a:\n\t\tgo()\n", "    if a:\n        go()", "go()"), "go()\n");
+}
