@@ -38,13 +38,15 @@ export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
     outputs: ["dist/index.node.js", "dist/bin/filewright.js"],
-    inputs: ["tsconfig.json", "scripts/bundle.mjs", "package-lock.json", "js"],
+    inputs: ["tsconfig.json", "scripts/bundle.mjs", "scripts/describe-types.mjs", "package-lock.json", "js"],
     force,
   };
   return whenStale(what, async () => {
     console.error("building the TypeScript");
     removeOrphans("js", "dist");
     run(bin("tsc"), ["-p", "."]);
+    const { describeTypes } = await import("./describe-types.mjs");
+    await describeTypes();
     const { bundle } = await import("./bundle.mjs");
     await bundle();
   });

@@ -70,7 +70,7 @@ function interfaces() {
   const found = new Map();
   for (const text of sources(join(root, "js"))) {
     for (const [, name, base, body] of text.matchAll(
-      /^export interface (\w+)(?: extends (\w+))?[^{\n]* \{\n([\s\S]*?)^\}/gmu,
+      /^export interface (\w+)(?:<[^{\n]*?>)?(?: extends (\w+))?[^{\n]* \{\n([\s\S]*?)^\}/gmu,
     )) {
       const members = new Map();
       for (const [, comment, member] of body.matchAll(/\/\*\*([\s\S]*?)\*\/\s*(?:readonly )?(\w+)[?(:]/gu))

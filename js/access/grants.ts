@@ -28,6 +28,7 @@ export type GrantAccess = "read" | "write";
 export interface Grant {
   /** Absolute; everything below it is meant too. */
   readonly dir: string;
+  /** What may be done there: `write` includes reading. */
   readonly access: GrantAccess;
   /** When it was given: ISO 8601, UTC. */
   readonly granted_at: string;

@@ -59,6 +59,7 @@ export interface GrantReply {
   readonly answer: string;
   /** Default `write`. */
   readonly access?: GrantAccess | undefined;
+  /** When the grant ends. Default: never. */
   readonly expires?: Date | undefined;
   /** False: until the workspace is closed, and not written down. Default true. */
   readonly remember?: boolean | undefined;
@@ -99,10 +100,13 @@ export type GrantEvent =
 
 /** How permissions are made. */
 export interface PermissionSetup {
+  /** `prompt`: directories must be granted. `off`: they need not be. */
   readonly mode: "off" | "prompt";
+  /** Where grants are kept. */
   readonly store: GrantStore;
   /** The file of the store, where it has one: absolute and real. */
   readonly file?: string | undefined;
+  /** Asks somebody for a grant. Without it what is not granted is refused. */
   readonly ask?: AskGrant | undefined;
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;

@@ -28,18 +28,27 @@ export type EntryType = "file" | "dir" | "symlink" | "other";
 
 /** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
 export interface FsStat {
+  /** The absolute path. */
   readonly path: string;
+  /** The kind of entry. */
   readonly type: EntryType;
   /** Bytes. */
   readonly size: number;
+  /** Whether it is a directory. */
   readonly isDir: boolean;
+  /** Whether it is a regular file. */
   readonly isFile: boolean;
+  /** When the content changed last. */
   readonly mtime: number;
+  /** When the entry changed last. */
   readonly ctime?: number;
+  /** When it was read last. */
   readonly atime?: number;
+  /** When it was made. */
   readonly birthtime?: number;
   /** Permission bits, such as `0o644`. */
   readonly mode?: number;
+  /** The number of hard links. */
   readonly nlink?: number;
   /** Where a symbolic link points, as written; only from `lstat`. */
   readonly target?: string;
@@ -54,14 +63,21 @@ export interface FsStat {
 
 /** One entry of a directory. Frozen. */
 export interface FsEntry {
+  /** The name in its directory. */
   readonly name: string;
+  /** The absolute path. */
   readonly path: string;
+  /** The kind of entry. */
   readonly type: EntryType;
+  /** Whether it is a directory. */
   readonly isDir: boolean;
+  /** Whether it is a regular file. */
   readonly isFile: boolean;
   /** Bytes; absent where the backend would need a further call to know. */
   readonly size?: number;
+  /** When the content changed last. */
   readonly mtime?: number;
+  /** Where a link points, as written. */
   readonly target?: string;
 }
 
@@ -78,7 +94,9 @@ export interface WriteOptions {
   readonly createDirs?: boolean | undefined;
   /** Permission bits for the file; default: kept, or the umask's for a new file. */
   readonly mode?: number | undefined;
+  /** How hard the write is pushed to the disk. */
   readonly durability?: Durability | undefined;
+  /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /** `sha256:` of the content, from whoever has it already: what keeps a history need not compute it again. */
   readonly hash?: string | undefined;
@@ -122,6 +140,7 @@ export interface MoveOptions {
 export interface CopyTreeOptions {
   /** Merge directories and replace files. Default false: ALREADY_EXISTS. */
   readonly overwrite?: boolean | undefined;
+  /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /** Told what was made of each file. A backend that does not know leaves it out. */
   readonly onMade?: ((path: string, made: WriteResult) => void) | undefined;
@@ -129,7 +148,9 @@ export interface CopyTreeOptions {
 
 /** A half-open range of bytes. */
 export interface ByteRange {
+  /** The first byte, from 0. */
   readonly start: number;
+  /** The byte behind the last. */
   readonly end: number;
 }
 
@@ -141,13 +162,17 @@ export interface ReadOptions {
   readonly ifNoneMatch?: string | undefined;
   /** Fail with TOO_LARGE rather than give more bytes than this. */
   readonly maxBytes?: number | undefined;
+  /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Content with the version it belongs to. */
 export interface VersionedBytes {
+  /** The content. */
   readonly bytes: Uint8Array;
+  /** The version of the file that it is the content of. */
   readonly version: string;
+  /** The facts of that version. */
   readonly stat: FsStat;
 }
 
@@ -163,7 +188,9 @@ export interface TreeCounts {
 
 /** How a lock is waited for. */
 export interface LockOptions {
+  /** Milliseconds to wait for another holder. */
   readonly timeoutMs: number;
+  /** Ends the wait, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
   /** The path has no links left to follow: the caller resolved it, or means the link itself. Default false. */
   readonly resolved?: boolean | undefined;
@@ -171,6 +198,7 @@ export interface LockOptions {
 
 /** A held lock. */
 export interface LockHandle {
+  /** Gives the lock back. */
   release(): void;
 }
 

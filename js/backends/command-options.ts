@@ -18,6 +18,7 @@ export interface CommandOptions {
    * everything. Default none.
    */
   readonly read?: readonly string[] | null | undefined;
+  /** What one command may use. */
   readonly limits?: CommandLimits | undefined;
   /**
    * `allow`: the next best sandbox, down to none, where the one asked for is missing, and

@@ -57,6 +57,7 @@ export interface LocalCapabilities {
 
 /** How much of a policy the kernel enforces. */
 export interface KernelEnforcement {
+  /** Whether threads that touch files are kept to those that are allowed. */
   readonly files: "enforced" | "partial" | "none";
   /** The version of Landlock; 0 where there is none. */
   readonly landlock: number;

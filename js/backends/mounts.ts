@@ -52,6 +52,7 @@ import { decodeText, encodeText } from "./text.ts";
 
 /** A backend, and how it is mounted. */
 export interface MountOptions {
+  /** The storage that appears there. */
   readonly backend: FsBackend;
   /** The directory of the backend that is shown; nothing else of it can be reached. Default `/`. */
   readonly root?: string | undefined;

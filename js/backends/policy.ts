@@ -32,6 +32,7 @@ export interface SandboxPolicy {
   readonly gitExcludes?: string | undefined;
   /** Refuse every write. */
   readonly readOnly: boolean;
+  /** Links that lead out of the roots: refused (`inside`), all links refused (`never`), followed (`any`). */
   readonly followSymlinks: FollowSymlinks;
   /** A bound on the text of one answer, in UTF-8 bytes. */
   readonly maxOutputBytes?: number;

@@ -22,6 +22,7 @@ export interface SandboxStatus {
   readonly tier: string;
   /** Whether commands are kept to the files that they were given. `partial`: something that was asked for does not hold. */
   readonly files: "enforced" | "partial" | "none";
+  /** Whether commands are kept off the network. */
   readonly network: "enforced" | "partial" | "none";
   /**
    * Whether commands are kept from what the workspace denies, keeps secret and protects. Left

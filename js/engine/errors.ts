@@ -29,6 +29,7 @@ export interface ErrorInit {
   readonly hint?: string | undefined;
   /** Data for programs, with `snake_case` keys. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** The error behind it. */
   readonly cause?: unknown;
   /** Whether the message is a whole sentence; without it a clause, which the workspace words with the path. */
   readonly complete?: boolean | undefined;
@@ -37,9 +38,13 @@ export interface ErrorInit {
 /** Every failure of Filewright. `code` is stable; `message` is not. */
 export class FilewrightError extends Error {
   override name = "FilewrightError";
+  /** One of a closed list; programs decide by it. */
   readonly code: Code;
+  /** The path concerned, as the caller wrote it. */
   readonly path: string | undefined;
+  /** What to do about it. */
   readonly hint: string | undefined;
+  /** Facts that programs can use, by code. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Whether the message is a whole sentence, and not a clause to be worded with the path. */
   readonly complete: boolean;
@@ -57,6 +62,7 @@ export class FilewrightError extends Error {
 /** A failure of permission: the operating system's, or a policy's. */
 export class FsPermissionError extends FilewrightError {
   override name = "FsPermissionError";
+  /** As Node names it, for programs that look at nothing else. */
   readonly errno = "EACCES";
 }
 

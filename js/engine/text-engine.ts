@@ -17,6 +17,7 @@ export interface TextBinding extends DiffBinding, EditBinding, PatchBinding {
 
 /** Which engine runs, and why it is not the native one if it is not. */
 export interface EngineInfo {
+  /** Machine code (`native`) or WebAssembly (`wasm`). */
   readonly kind: "native" | "wasm";
   /** Why the native addon is not in use; absent where it is. */
   readonly reason?: string;

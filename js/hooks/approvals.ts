@@ -8,7 +8,9 @@ import { type Confirm, type ConfirmReply, denied, type Outcome, type Scope } fro
 
 /** An approval that lasts beyond its call. */
 export interface Approval {
+  /** What `revoke` takes. */
   readonly id: string;
+  /** What it allows. */
   readonly outcome: "proceed_always" | "proceed_always_tool" | "proceed_always_server";
   /** Absent where every tool is meant. */
   readonly tool?: string;
@@ -20,6 +22,7 @@ export interface Approval {
   readonly granted_at: string;
   /** ISO 8601; absent where it holds until the workspace is closed. */
   readonly expires?: string;
+  /** Who gave it. */
   readonly by?: string;
 }
 

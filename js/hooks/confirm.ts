@@ -37,7 +37,9 @@ export type Outcome =
 
 /** What comes with an outcome. */
 export interface ConfirmPayload {
+  /** The content to write instead, with `modify_with_editor`. */
   readonly newContent?: string;
+  /** With `modify_with_editor`: write it without asking again. */
   readonly final?: boolean;
   /** When an outcome that lasts ends; default: when the workspace is closed. */
   readonly expires?: Date;
@@ -51,7 +53,9 @@ export interface ConfirmPayload {
 
 /** A reviewer's answer. */
 export interface ConfirmReply {
+  /** What was decided: for this call, for longer, with a change, or `cancel`. */
   readonly outcome: Outcome;
+  /** What goes with the decision, such as the content of `modify_with_editor`. */
   readonly payload?: ConfirmPayload | undefined;
 }
 
@@ -94,7 +98,9 @@ export type Risk = "low" | "medium" | "high";
 
 /** What one outcome would allow, in words that are exactly what it does. */
 export interface Scope {
+  /** The answer that means this scope. */
   readonly outcome: Outcome;
+  /** The scope in words, for a button. */
   readonly label: string;
 }
 
@@ -102,12 +108,17 @@ export interface Scope {
 export interface Confirmation {
   /** `edit`: the content of a file; `exec`: a tool that is not ours; `info`: anything else. */
   readonly type: "edit" | "exec" | "info";
+  /** The change in a few words. */
   readonly title: string;
+  /** The canonical name of the tool. */
   readonly tool: string;
   /** Who calls, where that is known. */
   readonly agent?: string;
+  /** The name of the file concerned. */
   readonly fileName: string;
+  /** The change as a unified diff. */
   readonly fileDiff: string;
+  /** The content before. */
   readonly originalContent: string | null;
   /** Null where no content is written, or none that is text. */
   readonly newContent: string | null;
@@ -115,6 +126,7 @@ export interface Confirmation {
   readonly path: string;
   /** The absolute real paths of everything that the call names. */
   readonly paths: readonly string[];
+  /** How much the change can destroy. */
   readonly risk: Risk;
   /** `sha256:` of the bytes that will be written; of several files, of their hashes, one a line. */
   readonly hash?: string;

@@ -8,9 +8,13 @@ import type { Outcome } from "./confirm.ts";
 
 /** What opening found of changes that were cut. */
 export interface RecoveryFacts {
+  /** Changes that were cut and have been rolled back. */
   readonly rolledBack: number;
+  /** Records of which nothing was made by us, and that were left alone. */
   readonly ignored: number;
+  /** Records that were damaged. */
   readonly damaged: number;
+  /** Paths that somebody changed after the cut, and that were left to them. */
   readonly conflicts: readonly string[];
 }
 

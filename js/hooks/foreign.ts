@@ -45,6 +45,7 @@ export interface WithHooksOptions {
   readonly confirm?: Confirm | undefined;
   /** What was answered for longer; share one between tools that belong together. */
   readonly approvals?: Approvals | undefined;
+  /** Told of questions, answers and refusals. Not waited for. */
   readonly notify?: Notify | undefined;
   /** Names of further tools that the hooks and rules may name, for lists that several tools share. */
   readonly foreignTools?: readonly string[] | undefined;

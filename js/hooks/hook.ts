@@ -24,17 +24,23 @@ import type { Confirm, Risk } from "./confirm.ts";
 
 /** What a call would do. Contents are text; null where there is none. */
 export interface HookPreview {
+  /** The change in a few words. */
   readonly title: string;
   /** The absolute path of the file concerned. */
   readonly path: string;
+  /** The change as a unified diff. */
   readonly diff: string;
+  /** The content before. */
   readonly originalContent: string | null;
+  /** The content after. */
   readonly newContent: string | null;
+  /** How much the change can destroy. */
   readonly risk: Risk;
 }
 
 /** What a hook is told. `result` only after the call. */
 export interface HookContext {
+  /** The canonical name of the tool. */
   readonly tool_name: string;
   /** The name that a preset gives the tool, where the call used one. */
   readonly called_as?: string;
@@ -42,7 +48,9 @@ export interface HookContext {
   readonly args: Readonly<Record<string, unknown>>;
   /** What the host gave the call as its own record of it. */
   readonly tool_call?: unknown;
+  /** What came of the call; only after it. */
   readonly result?: HookResult;
+  /** Milliseconds that the call took; only after it. */
   readonly duration_ms?: number;
   /** Fires when the call is cancelled. */
   readonly signal?: AbortSignal;
@@ -55,9 +63,13 @@ export interface HookContext {
 
 /** A result as hooks see it. */
 export interface HookResult {
+  /** Whether the call succeeded. */
   readonly ok: boolean;
+  /** The text for the model. */
   readonly text: string;
+  /** The data of a success. */
   readonly data?: unknown;
+  /** What failed. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
@@ -92,13 +104,19 @@ export const BEFORE_REPLY: Options<BeforeReply> = options(
 
 /** What an `after` hook may answer: parts of the result to replace, or a result, of which these are taken. */
 export interface AfterReply {
+  /** The text for the model. */
   readonly text?: string;
+  /** The data of the result. */
   readonly data?: unknown;
   /** Of a result that is passed on; not looked at, as is all that follows. */
   readonly ok?: unknown;
+  /** Of a result that is passed on; not looked at. */
   readonly error?: unknown;
+  /** Of a result that is passed on; not looked at. */
   readonly content?: unknown;
+  /** Of a result that is passed on; not looked at. */
   readonly display?: unknown;
+  /** Of a result that is passed on; not looked at. */
   readonly meta?: unknown;
 }
 
@@ -115,17 +133,21 @@ export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
 
 /** One hook before or after calls. A `before` hook that throws, or does not answer in time, blocks the call. */
 export interface Hook {
+  /** Whether it runs before or after calls. */
   readonly stage: "before" | "after";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
+  /** Called with what is known of the call; what it returns is acted on. */
   run(context: HookContext): unknown;
 }
 
 /** A hook that is asked about a change, or about a tool that is not ours: see {@link Confirm}. */
 export interface ConfirmHook {
+  /** `confirm`: it is asked about changes. */
   readonly stage: "confirm";
   /** The canonical name of a tool, the name that a preset gives it, or `*`. */
   readonly tool: string;
+  /** Asks, and gives the decision. */
   readonly run: Confirm;
 }
 

@@ -47,9 +47,9 @@ function refuseReplace({ code, told, error, given }: Refused): string | undefine
 /** Hits without the lines that the exclusion matches. The engine decides, in linear time. */
 function grepText(told: Told<GrepArgs, GrepData>): string {
   const { data, given, plain } = told;
-  if (data.files !== undefined) return plain();
+  if (data.matches === undefined) return plain();
   const exclude = given["exclude_pattern"];
-  const { matches = [] } = data;
+  const { matches } = data;
   if (typeof exclude !== "string" || matches.length === 0) return plainOrGrouped(told);
   const lines = matches.map((match) => match.text.replaceAll("\n", " ")).join("\n");
   const hits = engine().grepText(lines, { pattern: exclude });

@@ -32,6 +32,7 @@ export interface PresetHost {
 
 /** One parameter: its schema, and what it becomes. */
 export interface Param {
+  /** The JSON Schema of its values. */
   readonly schema: Schema;
   /** Our argument; null where the preset itself deals with it. */
   readonly to: string | null;
@@ -69,6 +70,7 @@ export interface Refused {
 
 /** How one of our tools is said. */
 export interface Way<Name extends ToolName = ToolName> {
+  /** The tool of ours that does the work. */
   readonly of: Name;
   /** Its text needs no more than {@link Call.brief} promises. */
   readonly brief?: boolean;
@@ -87,11 +89,15 @@ export interface Route<Name extends ToolName = ToolName> extends Way<Name> {
 
 /** One tool of a preset, as data. */
 export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
+  /** The name that models call it by. */
   readonly name: string;
+  /** A name for people. Default: that of our tool. */
   readonly title?: string;
   /** For models. */
   readonly description: string;
+  /** The parameters by their names. */
   readonly params: Readonly<Record<string, Param>>;
+  /** The names of the parameters that must be given. */
   readonly required: readonly string[];
   /** Our arguments that always hold. */
   readonly fixed?: Arguments;
@@ -113,6 +119,7 @@ export interface ToolSpec<Name extends ToolName = ToolName> extends Way<Name> {
   readonly instead?: (code: Code, given: Arguments) => Route | undefined;
   /** What structured answers look like, where not as ours. */
   readonly outputSchema?: ObjectSchema;
+  /** Hints for hosts. Default: those of our tool. */
   readonly annotations?: Annotations;
   /** `read`: offered by a read-only workspace too, which refuses what would change files. */
   readonly kind?: "read" | "change";
@@ -139,12 +146,19 @@ export interface Meant {
 
 /** One tool of a preset, ready to be called. */
 export interface PresetTool {
+  /** The name that models call it by. */
   readonly name: string;
+  /** A name for people. */
   readonly title: string;
+  /** For models: what it does and when to use it. */
   readonly description: string;
+  /** The JSON Schema of its arguments. */
   readonly inputSchema: ObjectSchema;
+  /** The JSON Schema of its data. */
   readonly outputSchema: ObjectSchema;
+  /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
+  /** Whether it reads, changes files, or runs other tools. */
   readonly kind: "read" | "change" | "batch";
   /** What it mostly is. */
   readonly tool: Tool;
@@ -172,11 +186,15 @@ export type GuardLevel = "off" | "warn" | "refuse";
 
 /** A preset: names, parameters and texts of another system. */
 export interface Preset {
+  /** The name of the preset. */
   readonly name: string;
   /** Whose tools these are. */
   readonly about: string;
+  /** Its tools, in the order that models are shown. */
   readonly tools: readonly PresetTool[];
+  /** What differs from our limits. */
   readonly limits: Partial<Limits>;
+  /** Who may touch what, where the host says nothing else. */
   readonly access: PresetAccess;
   /** The `guard` of a workspace where the host sets none. Default `warn`. */
   readonly guard?: GuardLevel | undefined;
@@ -184,9 +202,11 @@ export interface Preset {
 
 /** What a preset is defined by. */
 export interface PresetSpec {
+  /** The name of the preset. */
   readonly name: string;
   /** Whose tools these are. */
   readonly about: string;
+  /** Its tools, in the order that models are shown. */
   readonly tools: readonly ToolSpec[];
   /** What differs from our limits. Default nothing. */
   readonly limits?: Partial<Limits> | undefined;

@@ -61,8 +61,18 @@ export interface ReaderInput {
 
 /** An image beside the text, with the keys that vision models take. */
 export interface ImageBlock {
+  /** The kind of block. */
   readonly type: "image";
-  readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
+  /** The image itself. */
+  readonly source: {
+    /** How `data` is written. */
+    readonly type: "base64";
+    /** The media type, such as `image/png`. */
+    readonly media_type: string;
+    /** The image in base64. */
+    readonly data: string;
+  };
+  /** The path of its file. */
   readonly file_path: string;
   /** Bytes of the file, or of the picture inside it. */
   readonly size_bytes: number;

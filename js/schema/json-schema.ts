@@ -8,28 +8,50 @@ export type SchemaType = "string" | "integer" | "number" | "boolean" | "array" |
 
 /** A schema in the subset that {@link compile} enforces. */
 export interface Schema {
+  /** The JSON type, or several. */
   readonly type: SchemaType | readonly SchemaType[];
+  /** What the value means. */
   readonly description?: string;
+  /** The values there are. */
   readonly enum?: readonly (string | number | null)[];
+  /** The value where none is given. */
   readonly default?: unknown;
+  /** The least number. */
   readonly minimum?: number;
+  /** The greatest number. */
   readonly maximum?: number;
-  readonly not?: { readonly const: number };
+  /** A number that is not allowed. */
+  readonly not?: {
+    /** That number. */
+    readonly const: number;
+  };
+  /** The least length of a text. */
   readonly minLength?: number;
+  /** A regular expression that a text must match. */
   readonly pattern?: string;
+  /** The least length of a list. */
   readonly minItems?: number;
+  /** The greatest length of a list. */
   readonly maxItems?: number;
+  /** The schema of each item of a list. */
   readonly items?: Schema;
+  /** The schema of each property of an object. */
   readonly properties?: Readonly<Record<string, Schema>>;
+  /** The properties that must be given. */
   readonly required?: readonly string[];
+  /** Whether an object may have further properties, or their schema. */
   readonly additionalProperties?: boolean | Schema;
 }
 
 /** The schema of a tool's arguments or data. */
 export interface ObjectSchema extends Schema {
+  /** An object. */
   readonly type: "object";
+  /** The schema of each property. */
   readonly properties: Readonly<Record<string, Schema>>;
+  /** The properties that must be given. */
   readonly required: readonly string[];
+  /** Whether there may be further properties. */
   readonly additionalProperties: boolean;
 }
 

@@ -16,7 +16,6 @@ import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./tool
 export interface ApplyPatchArgs {
   readonly patch: string;
   readonly path?: string;
-  /** Leading directories to take from names; `auto`, the default, takes `a/` and `b/`. */
   readonly strip?: number | "auto";
   readonly fuzz?: number;
   readonly reverse?: boolean;

@@ -10,11 +10,9 @@ export interface EditArgs {
   readonly replace_all?: boolean;
   readonly expected_matches?: number;
   readonly near_line?: number;
-  /** Instead of `old_text`: lines by their anchors, such as `120#k3x9q1a`. */
   readonly from?: string;
   readonly to?: string;
   readonly insert?: "before" | "after";
-  /** Instead of `old_text`: the value of a structured file at this pointer. */
   readonly json_pointer?: string;
 }
 
@@ -27,7 +25,6 @@ export interface EditFileArgs extends Partial<EditArgs> {
   readonly threshold?: number;
   readonly on_multiple?: "error" | "first";
   readonly expected_hash?: string;
-  /** The edits leave nothing out, although a new line could be a comment that stands for lines left out. */
   readonly whole_file?: boolean;
 }
 

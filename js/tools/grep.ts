@@ -14,8 +14,11 @@ import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
 
-/** The arguments of `grep`. */
-export interface GrepArgs {
+/** What `grep` gives: matching lines, paths, or the number of matching lines of each file. */
+export type GrepOutput = "content" | "files" | "count";
+
+/** The arguments of `grep`. `Output`: what `output` says, which decides what the data holds. */
+export interface GrepArgs<Output extends GrepOutput = GrepOutput> {
   readonly pattern: string;
   readonly path?: string;
   readonly glob?: string | readonly string[];
@@ -28,7 +31,7 @@ export interface GrepArgs {
   readonly before?: number;
   readonly after?: number;
   readonly context?: number;
-  readonly output?: "content" | "files" | "count";
+  readonly output?: Output;
   readonly rank?: Rank;
   readonly max_results?: number;
   readonly max_per_file?: number;
@@ -54,14 +57,14 @@ export interface GrepMatch {
   readonly after?: readonly string[];
 }
 
-/** What `grep` found. */
-export interface GrepData {
-  /** With `output: "content"`. */
-  readonly matches?: readonly GrepMatch[];
-  /** With `output: "files"`. */
-  readonly files?: readonly string[];
-  /** With `output: "count"`: matching lines of each file. */
-  readonly counts?: readonly { readonly path: string; readonly count: number }[];
+/** The matching lines of one file. */
+export interface GrepCount {
+  readonly path: string;
+  readonly count: number;
+}
+
+/** What `grep` found, whatever its `output` was. */
+export interface GrepSummary {
   /** Matching lines; a lower bound unless `complete`. */
   readonly total_matches: number;
   readonly files_with_matches: number;
@@ -82,6 +85,36 @@ export interface GrepData {
   /** What else is to be known, such as that something was left out. */
   readonly warnings?: readonly string[];
 }
+
+/** What `grep` found with `output: "content"`, the default. */
+export interface GrepContentData extends GrepSummary {
+  readonly matches: readonly GrepMatch[];
+  readonly files?: never;
+  readonly counts?: never;
+}
+
+/** What `grep` found with `output: "files"`. */
+export interface GrepFilesData extends GrepSummary {
+  readonly matches?: never;
+  /** The paths of the files that match. */
+  readonly files: readonly string[];
+  readonly counts?: never;
+}
+
+/** What `grep` found with `output: "count"`. */
+export interface GrepCountData extends GrepSummary {
+  readonly matches?: never;
+  readonly files?: never;
+  /** The number of matching lines of each file. */
+  readonly counts: readonly GrepCount[];
+}
+
+/** What `grep` found: one of the three where the type of `output` says which. */
+export type GrepData<Output extends GrepOutput = GrepOutput> = {
+  readonly content: GrepContentData;
+  readonly files: GrepFilesData;
+  readonly count: GrepCountData;
+}[Output];
 
 type Optional = "glob" | "max_per_file" | "cursor" | "before" | "after";
 /** The arguments once defaults are filled in. */
@@ -276,7 +309,7 @@ async function asText(
   call: Call,
   query: SearchQuery,
   shown: (path: string) => string,
-): Promise<GrepData["as_text"]> {
+): Promise<GrepSummary["as_text"]> {
   // Other patterns are meant as expressions: to search for their letters would find nothing.
   if (!regex || cursor !== undefined || !/[()[\]{}?]/u.test(pattern) || /[\\|^$*+]/u.test(pattern))
     return undefined;
@@ -290,14 +323,7 @@ async function asText(
 const MAX_AS_TEXT = 1000;
 
 function dataOf(found: SearchResult, args: Args, shown: (path: string) => string): GrepData {
-  const results =
-    args.output === "content"
-      ? { matches: matchesOf(found, shown) }
-      : args.output === "files"
-        ? { files: found.counts.map(({ path: where }) => shown(where)) }
-        : { counts: found.counts.map(({ path: where, count }) => ({ path: shown(where), count })) };
-  return {
-    ...results,
+  const summary = {
     total_matches: found.totalMatches,
     files_with_matches: found.filesWithMatches,
     files_searched: found.filesSearched,
@@ -310,6 +336,10 @@ function dataOf(found: SearchResult, args: Args, shown: (path: string) => string
     ...(found.incompleteReason === undefined ? {} : { incomplete_reason: found.incompleteReason }),
     ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
   };
+  const { counts } = found;
+  if (args.output === "content") return { matches: matchesOf(found, shown), ...summary };
+  if (args.output === "files") return { files: counts.map(({ path: where }) => shown(where)), ...summary };
+  return { counts: counts.map(({ path: where, count }) => ({ path: shown(where), count })), ...summary };
 }
 
 function matchesOf(found: SearchResult, shown: (path: string) => string): readonly GrepMatch[] {
@@ -341,20 +371,18 @@ function firstOf(data: GrepData, kept: number, call: Call): GrepData {
     const path_ = shown.startsWith("/") ? shown : childOf(call.access.cwd, shown);
     return path_ === root ? "" : (relativeTo(path_, root) as string);
   };
-  const matches = data.matches?.slice(0, kept);
-  const files = data.files?.slice(0, kept);
-  const counts = data.counts?.slice(0, kept);
+  const first = firstResults(data, kept);
+  const { matches, files, counts } = first;
   const last = matches?.at(-1);
   const place =
     last === undefined
       ? { path: relative(files?.at(-1) ?? (counts?.at(-1)?.path as string)), number: Number.MAX_SAFE_INTEGER }
       : { path: relative(last.path), number: last.line };
-  return {
-    ...data,
-    ...(matches === undefined ? {} : { matches }),
-    ...(files === undefined ? {} : { files }),
-    ...(counts === undefined ? {} : { counts }),
-    truncated: true,
-    next_cursor: encodeCursor("grep", place),
-  };
+  return { ...first, truncated: true, next_cursor: encodeCursor("grep", place) };
+}
+
+function firstResults(data: GrepData, kept: number): GrepData {
+  if (data.files !== undefined) return { ...data, files: data.files.slice(0, kept) };
+  if (data.counts !== undefined) return { ...data, counts: data.counts.slice(0, kept) };
+  return { ...data, matches: data.matches.slice(0, kept) };
 }

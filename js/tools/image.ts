@@ -14,9 +14,13 @@ export interface ImageFacts {
 
 /** A copy made for the model. `size` in bytes. */
 export interface SentImage {
+  /** Media type. */
   readonly mime: string;
+  /** Bytes. */
   readonly size: number;
+  /** Pixels. */
   readonly width: number;
+  /** Pixels. */
   readonly height: number;
 }
 

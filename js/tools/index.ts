@@ -11,7 +11,18 @@ import { diff, type DiffArgs, type DiffData } from "./diff.ts";
 import { editFile, type EditFileArgs, type EditFileData } from "./edit_file.ts";
 import { findFiles, type FindFilesArgs, type FindFilesData, type FoundFile } from "./find_files.ts";
 import { glob, type GlobArgs, type GlobData } from "./glob.ts";
-import { grep, type GrepArgs, type GrepData } from "./grep.ts";
+import {
+  grep,
+  type GrepArgs,
+  type GrepContentData,
+  type GrepCount,
+  type GrepCountData,
+  type GrepData,
+  type GrepFilesData,
+  type GrepMatch,
+  type GrepOutput,
+  type GrepSummary,
+} from "./grep.ts";
 import { listDirectory, type ListDirectoryArgs, type ListDirectoryData } from "./list_directory.ts";
 import { mkdir, type MkdirArgs, type MkdirData } from "./mkdir.ts";
 import { move, type MoveData } from "./move.ts";
@@ -19,7 +30,7 @@ import { readFile, type ReadFileArgs, type ReadFileData } from "./read_file.ts";
 import { readManyFiles, type ReadManyFilesArgs, type ReadManyFilesData } from "./read_many_files.ts";
 import { stat, type StatArgs, type StatData } from "./stat.ts";
 import type { Tool } from "./tool.ts";
-import type { TransferArgs } from "./transfer.ts";
+import type { CopyArgs, MoveArgs, TransferOptions } from "./transfer.ts";
 import { writeFile, type WriteFileArgs, type WriteFileData } from "./write_file.ts";
 
 /** The arguments of each tool. */
@@ -35,8 +46,8 @@ export interface ToolArgs {
   find_files: FindFilesArgs;
   grep: GrepArgs;
   stat: StatArgs;
-  copy: TransferArgs;
-  move: TransferArgs;
+  copy: CopyArgs;
+  move: MoveArgs;
   delete: DeleteArgs;
   mkdir: MkdirArgs;
   batch: BatchArgs;
@@ -96,6 +107,7 @@ export type {
   BatchArgs,
   BatchData,
   BatchOutcome,
+  CopyArgs,
   CopyData,
   DeleteArgs,
   DeleteData,
@@ -109,11 +121,19 @@ export type {
   GlobArgs,
   GlobData,
   GrepArgs,
+  GrepContentData,
+  GrepCount,
+  GrepCountData,
   GrepData,
+  GrepFilesData,
+  GrepMatch,
+  GrepOutput,
+  GrepSummary,
   ListDirectoryArgs,
   ListDirectoryData,
   MkdirArgs,
   MkdirData,
+  MoveArgs,
   MoveData,
   ReadFileArgs,
   ReadFileData,
@@ -121,7 +141,7 @@ export type {
   ReadManyFilesData,
   StatArgs,
   StatData,
-  TransferArgs,
+  TransferOptions,
   WriteFileArgs,
   WriteFileData,
 };

@@ -59,8 +59,11 @@ export interface ReadFileData {
   readonly cut_lines?: readonly number[];
   /** The first long lines: where each goes on beyond the cut, as `start_byte`. */
   readonly long?: readonly {
+    /** The line, from 1. */
     readonly line: number;
+    /** Where the rest begins: pass it as `start_byte`. */
     readonly rest_byte: number;
+    /** Bytes of the rest, where that is known. */
     readonly rest_bytes?: number;
   }[];
   /** With `anchors`: the same number of characters (six or seven) for each line. */

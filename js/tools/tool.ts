@@ -55,7 +55,9 @@ export interface AccessSummary {
   readonly readOnly: boolean;
   /** Of the threads that touch files, and of commands where there are any. */
   readonly sandbox: {
+    /** Whether they are kept to the files that the workspace allows. */
     readonly fs: "enforced" | "partial" | "none";
+    /** Whether they are kept off the network. */
     readonly net: "enforced" | "partial" | "none";
     /** What holds for commands, where they are run. */
     readonly commands?: SandboxStatus;
@@ -211,9 +213,13 @@ export interface BaseVersion {
 
 /** Hints for hosts, as in the Model Context Protocol. */
 export interface Annotations {
+  /** Whether it changes nothing. */
   readonly readOnlyHint: boolean;
+  /** Whether it can destroy what is there. */
   readonly destructiveHint: boolean;
+  /** Whether the same call again changes nothing more. */
   readonly idempotentHint: boolean;
+  /** Whether it reaches beyond the workspace; none does. */
   readonly openWorldHint: false;
 }
 

@@ -11,14 +11,27 @@ import { escapeControls } from "./text.ts";
 import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
 import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
 
-/** The arguments of `copy` and of `move`. */
-export interface TransferArgs {
-  readonly source: string;
-  readonly destination: string;
+/** The arguments that `copy` and `move` have in common. */
+export interface TransferOptions {
   readonly overwrite?: boolean;
   readonly create_dirs?: boolean;
   readonly timeout_ms?: number;
 }
+
+/** The arguments of `copy`. */
+export interface CopyArgs extends TransferOptions {
+  readonly source: string;
+  readonly destination: string;
+}
+
+/** The arguments of `move`. */
+export interface MoveArgs extends TransferOptions {
+  readonly source: string;
+  readonly destination: string;
+}
+
+/** The arguments of either. */
+export type TransferArgs = CopyArgs | MoveArgs;
 
 /** What is copied or moved. */
 export interface TransferTodo {

@@ -37,7 +37,6 @@ export interface WriteFileArgs {
   readonly eol?: "as_is" | "lf" | "crlf" | "keep";
   readonly mode?: string;
   readonly expected_hash?: string;
-  /** The content is all that the file is to hold: nothing is left out of it. */
   readonly whole_file?: boolean;
 }
 

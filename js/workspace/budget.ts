@@ -13,6 +13,7 @@ export interface BudgetOptions {
 
 /** What an agent has used so far. */
 export interface Spent {
+  /** Calls made. */
   readonly calls: number;
   /** UTF-8 bytes. */
   readonly outputBytes: number;

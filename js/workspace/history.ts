@@ -32,6 +32,7 @@ export interface HistoryEntry {
 export interface Undone {
   /** Of the undo itself: undo it to have the change again. */
   readonly callId: string;
+  /** The paths that were put back. */
   readonly paths: readonly string[];
 }
 

@@ -24,9 +24,17 @@ export interface LocalSettings {
 
 /** What protects the files of a local disk. */
 export interface LocalFacts {
+  /** How paths are resolved, such as by one call of the kernel. */
   readonly resolver: string;
+  /** Why not in a better way. */
   readonly reason?: string;
-  readonly kernel: { readonly files: "enforced" | "partial" | "none"; readonly reason?: string };
+  /** What the kernel enforces on the threads that touch files. */
+  readonly kernel: {
+    /** Whether they are kept to the files that the workspace allows. */
+    readonly files: "enforced" | "partial" | "none";
+    /** Why it is not more. */
+    readonly reason?: string;
+  };
 }
 
 /** A local disk, and how it resolves paths. */

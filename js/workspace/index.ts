@@ -23,10 +23,10 @@ export type {
   Capabilities,
   WorkspaceLockOptions,
   ToolDefinition,
-  ToolMethods,
   UndoOptions,
   Workspace,
   WorkspaceApprovals,
   WorkspaceGrants,
 } from "./workspace.ts";
+export type { ToolMethods } from "./tool-methods.ts";
 export { toolsFor } from "./workspace.ts";

@@ -17,9 +17,11 @@ export interface Mention {
   readonly mention: string;
   /** What was read; as the mention said, or as a resolver made of it. */
   readonly path: string;
+  /** Whether it could be read. */
   readonly ok: boolean;
   /** The file's text with line numbers, a directory's listing, or why there is none. */
   readonly text: string;
+  /** Blocks beside the text, such as images. */
   readonly content?: readonly ImageBlock[];
 }
 
@@ -27,6 +29,7 @@ export interface Mention {
 export interface Mentions {
   /** The prompt, and below it what was mentioned, ready for a model. */
   readonly text: string;
+  /** Each of them, in the order of the text. */
   readonly mentions: readonly Mention[];
   /** Images among them. */
   readonly content: readonly ImageBlock[];

@@ -8,6 +8,7 @@ import type { ImageBlock } from "../tools/tool.ts";
 
 /** Facts about the call itself. */
 export interface Meta {
+  /** Milliseconds from the call to its result. */
   readonly duration_ms: number;
   /** How long the call waited for its turn among others that walk a tree; left out where it did not. */
   readonly queued_ms?: number;
@@ -25,42 +26,57 @@ export interface Meta {
 
 /** How a call was approved. */
 export interface MetaApproval {
+  /** What was decided. */
   readonly outcome: Outcome;
   /** Of the bytes that were approved, which are those that were written. */
   readonly hash?: string;
+  /** Who decided, where that is known. */
   readonly by?: string;
 }
 
 /** A failure as data. `code` is stable, `message` is not. */
 export interface ErrorData {
+  /** One of a closed list; programs decide by it. */
   readonly code: FilewrightError["code"];
+  /** What is wrong, in a sentence for the model. */
   readonly message: string;
   /** As the caller wrote it. */
   readonly path?: string;
+  /** What to do about it. */
   readonly hint?: string;
+  /** Facts that programs can use, by code. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** A call that succeeded. */
 export interface Success<Data> {
+  /** True: the call succeeded. */
   readonly ok: true;
   /** For the model. */
   readonly text: string;
+  /** The result, for programs. */
   readonly data: Data;
   /** Blocks beside the text, such as images. */
   readonly content?: readonly ImageBlock[];
+  /** Facts about the call itself. */
   readonly meta: Meta;
+  /** A success has no error. */
   readonly error?: undefined;
 }
 
 /** A call that failed. */
 export interface Failure {
+  /** False: the call failed. */
   readonly ok: false;
+  /** For the model: `Error:` and the message. */
   readonly text: string;
+  /** What failed, for programs. */
   readonly error: ErrorData;
   /** Only a batch has some: the results until then, as `BatchData`. */
   readonly data?: undefined;
+  /** A failure has no blocks. */
   readonly content?: undefined;
+  /** Facts about the call itself. */
   readonly meta: Meta;
 }
 

@@ -1,13 +1,21 @@
 /** The workspace as its users hold it: `call`, the tools, and a method for each. */
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
-import type { Capability, FsBackend } from "../backends/backend.ts";
+import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import { gateOf, text } from "../schema/option.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
-import { TOOLS, type ToolArgs, type ToolData, type ToolName } from "../tools/index.ts";
+import {
+  type GrepArgs,
+  type GrepData,
+  type GrepOutput,
+  TOOLS,
+  type ToolArgs,
+  type ToolData,
+  type ToolName,
+} from "../tools/index.ts";
 import { runCommandIn } from "../tools/run_command.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
 import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
@@ -24,20 +32,29 @@ import type { LocalFacts } from "./host.ts";
 import { LOCK_OPTIONS, UNDO_OPTIONS } from "./option-schema.ts";
 import type { Session } from "./session.ts";
 import { type SpokenTools, spokenTools } from "./spoken.ts";
+import type { ToolMethods } from "./tool-methods.ts";
 
 /** A tool as hosts and adapters see it. */
 export interface ToolDefinition {
+  /** The name that models call it by. */
   readonly name: string;
+  /** A name for people. */
   readonly title: string;
+  /** For models: what it does, when to use it, its limits. */
   readonly description: string;
+  /** The JSON Schema of its arguments. */
   readonly inputSchema: ObjectSchema;
+  /** The JSON Schema of its data. */
   readonly outputSchema: ObjectSchema;
+  /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
+  /** Runs the tool, as `ws.call` does. */
   execute(args: unknown, options?: CallOptions): Promise<ToolResult>;
 }
 
 /** What is in force. */
 export interface Capabilities {
+  /** The engine that is loaded, and why not another. */
   readonly engine: EngineInfo;
   /** The optional capabilities of the backend. */
   readonly backend: readonly Capability[];
@@ -55,19 +72,6 @@ export interface Capabilities {
   /** What the kernel enforces besides. */
   readonly sandbox: AccessSummary["sandbox"];
 }
-
-/** `read_file` → `readFile`. */
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
-  : Name;
-
-/** Every tool as a method: gives the data, or throws the failure. */
-export type ToolMethods = {
-  readonly [Name in ToolName as Camel<Name>]: (
-    args: ToolArgs[Name],
-    options?: CallOptions,
-  ) => Promise<ToolData[Name]>;
-};
 
 /** The grants of a workspace. Without `permissions.mode: "prompt"` they change nothing. */
 export interface WorkspaceGrants {
@@ -100,9 +104,9 @@ export interface UndoOptions {
 }
 
 /**
- * The arguments of a call. One signature, and not one for our tools and one for others: an
- * editor completes nothing where it must first find out which of two is meant. A preset may
- * have a tool of the same name with other arguments, so those are taken as well.
+ * The arguments of a call. One type for our tools and for others: an editor completes nothing
+ * where it must first find out which of two is meant. A preset may have a tool of the same name
+ * with other arguments, so those are taken as well.
  */
 export type CallArgs<Name extends string> = Name extends ToolName
   ? ToolArgs[Name] | { readonly [argument: string]: unknown }
@@ -111,8 +115,14 @@ export type CallArgs<Name extends string> = Name extends ToolName
 /** The data of a call's result; of a tool that is not ours, whatever it gives. */
 export type CallData<Name extends string> = Name extends ToolName ? ToolData[Name] : unknown;
 
-/** What a workspace is. */
-export interface WorkspaceBase extends AsyncDisposable {
+/** Everything a model may do with files below the roots: a method for each tool, and what a host needs besides. */
+export interface Workspace extends ToolMethods, AsyncDisposable {
+  /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
+  call<Output extends GrepOutput = "content">(
+    tool: "grep",
+    args: GrepArgs<Output>,
+    options?: CallOptions,
+  ): Promise<ToolResult<GrepData<Output>>>;
   /** Runs a tool. Rejects only with what a hook raised; every failure is a result. */
   call<Name extends ToolName | (string & {})>(
     tool: Name,
@@ -123,6 +133,7 @@ export interface WorkspaceBase extends AsyncDisposable {
   readonly tools: readonly ToolDefinition[];
   /** The confined backend. */
   readonly fs: FsBackend;
+  /** What is in force: the engine, the confinement, the journal. */
   capabilities(): Capabilities;
   /** What opening found of changes that were cut before they were complete; the same as in {@link Capabilities}. */
   readonly recovery: Recovery;
@@ -131,7 +142,7 @@ export interface WorkspaceBase extends AsyncDisposable {
   /** The approvals that outlast their call. */
   readonly approvals: WorkspaceApprovals;
   /** Takes the lock that a changing call on the path takes. @throws FilewrightError LOCK_TIMEOUT */
-  lock(path: string, options?: WorkspaceLockOptions): Promise<{ release(): void }>;
+  lock(path: string, options?: WorkspaceLockOptions): Promise<LockHandle>;
   /** The changing calls that can be undone, of all who work here with the same state, the newest first. */
   history(): Promise<readonly HistoryEntry[]>;
   /**
@@ -166,13 +177,10 @@ export interface WorkspaceBase extends AsyncDisposable {
 }
 
 /** A workspace as one of several agents has it. `close` ends it for this agent alone. */
-export type AgentWorkspace = Workspace & {
+export interface AgentWorkspace extends Workspace {
   /** What the agent has used of its budget; undefined where it has none. */
   spent(): Spent | undefined;
-};
-
-/** Everything a model may do with files below the roots. */
-export type Workspace = WorkspaceBase & ToolMethods;
+}
 
 const CLOSED = "The workspace is closed.";
 const gateLock = gateOf("lock", LOCK_OPTIONS);
@@ -248,8 +256,8 @@ export function makeWorkspace(
       throw makeError(code, message, rest);
     };
   }
-  const base: WorkspaceBase = {
-    call: call as WorkspaceBase["call"],
+  const base: Omit<Workspace, keyof ToolMethods> = {
+    call: call as Workspace["call"],
     tools: spoken?.tools ?? Object.freeze(definitions),
     fs: session.fs,
     capabilities: () => capabilities,

@@ -1,0 +1,50 @@
+/**
+ * Every tool as a method of a workspace. Their doc comments, and those of the arguments, are the
+ * descriptions that models are given: `scripts/describe-types.mjs` puts them into the declarations.
+ */
+import type { GrepArgs, GrepData, GrepOutput, ToolArgs, ToolData, ToolName } from "../tools/index.ts";
+import type { CallOptions } from "./enter.ts";
+
+/** Every tool as a method: gives the data, or throws the failure. */
+export interface ToolMethods {
+  readFile(args: ToolArgs["read_file"], options?: CallOptions): Promise<ToolData["read_file"]>;
+  readManyFiles(
+    args: ToolArgs["read_many_files"],
+    options?: CallOptions,
+  ): Promise<ToolData["read_many_files"]>;
+  writeFile(args: ToolArgs["write_file"], options?: CallOptions): Promise<ToolData["write_file"]>;
+  editFile(args: ToolArgs["edit_file"], options?: CallOptions): Promise<ToolData["edit_file"]>;
+  applyPatch(args: ToolArgs["apply_patch"], options?: CallOptions): Promise<ToolData["apply_patch"]>;
+  diff(args: ToolArgs["diff"], options?: CallOptions): Promise<ToolData["diff"]>;
+  listDirectory(args: ToolArgs["list_directory"], options?: CallOptions): Promise<ToolData["list_directory"]>;
+  glob(args: ToolArgs["glob"], options?: CallOptions): Promise<ToolData["glob"]>;
+  findFiles(args: ToolArgs["find_files"], options?: CallOptions): Promise<ToolData["find_files"]>;
+  grep<Output extends GrepOutput = "content">(
+    args: GrepArgs<Output>,
+    options?: CallOptions,
+  ): Promise<GrepData<Output>>;
+  stat(args: ToolArgs["stat"], options?: CallOptions): Promise<ToolData["stat"]>;
+  copy(args: ToolArgs["copy"], options?: CallOptions): Promise<ToolData["copy"]>;
+  move(args: ToolArgs["move"], options?: CallOptions): Promise<ToolData["move"]>;
+  delete(args: ToolArgs["delete"], options?: CallOptions): Promise<ToolData["delete"]>;
+  mkdir(args: ToolArgs["mkdir"], options?: CallOptions): Promise<ToolData["mkdir"]>;
+  batch(args: ToolArgs["batch"], options?: CallOptions): Promise<ToolData["batch"]>;
+  accessInfo(args: ToolArgs["access_info"], options?: CallOptions): Promise<ToolData["access_info"]>;
+}
+
+/** `read_file` → `readFile`. */
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+/** What any method takes and gives: for code that goes through all of them. */
+export type MethodOf<Name extends ToolName> = (
+  args: ToolArgs[Name],
+  options?: CallOptions,
+) => Promise<ToolData[Name]>;
+
+/** Does not compile where a tool has no method, or a method is not its tool's. */
+type Complete<_Methods extends { readonly [Name in ToolName as Camel<Name>]: MethodOf<Name> }> = true;
+/** A method for each tool, and none besides. */
+export type ToolMethodsAreComplete = Complete<ToolMethods> &
+  ([Exclude<keyof ToolMethods, Camel<ToolName>>] extends [never] ? true : never);
