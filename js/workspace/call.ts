@@ -34,6 +34,7 @@ import { observed, type Trace } from "./observe.ts";
 import { LoopTurns } from "./loop-turns.ts";
 import { pastOf } from "./past.ts";
 import { scanQueue } from "./scans.ts";
+import { CallSlots } from "./slots.ts";
 import type { Session } from "./session.ts";
 
 /** A call in the words of a preset. */
@@ -65,6 +66,9 @@ export function runCall(
   };
   return observed(observers, about, (trace) => perform(session, known, given, options, spoken, trace));
 }
+
+/** The operations of a batch run in the batch's place. */
+const NO_LIMIT = new CallSlots(Number.POSITIVE_INFINITY);
 
 /** A call that is counted. What it is made of, as in a batch, was counted with it. */
 async function counted(
@@ -100,6 +104,7 @@ async function perform(
   const options: CallOptions = alone ? asked : { ...asked, signal: limited.signal };
   let queuedMs = 0;
   let endTurn: (() => void) | undefined;
+  let leave: (() => void) | undefined;
   const began = session.permissions?.begin() ?? 0;
   // A tool only ever receives what it made itself: its own arguments, plans and data.
   let tool = known as unknown as AnyTool;
@@ -159,6 +164,12 @@ async function perform(
     const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
     seen = call.fs;
     let changed: Changed<unknown>;
+    const place = session.slots.take(limited.signal);
+    if (place instanceof Promise) {
+      const before = performance.now();
+      leave = await place;
+      queuedMs = Math.max(1, Math.round(performance.now() - before));
+    } else leave = place;
     if (tool.kind === "read") {
       const scans = tool.scans?.(args) ?? false;
       if (scans !== false) {
@@ -166,13 +177,20 @@ async function perform(
         if (turn instanceof Promise) {
           const before = performance.now();
           endTurn = await turn;
-          queuedMs = Math.max(1, Math.round(performance.now() - before));
+          queuedMs += Math.max(1, Math.round(performance.now() - before));
         } else endTurn = turn;
         if (scans === "partial") limited.untimed();
       }
       changed = { answer: await tool.run(args, call), modifiedByUser: false };
     } else if (tool.kind === "batch") {
-      const answer = await runBatch(session, args as Required<BatchArgs>, call, options, runCall, trace);
+      const answer = await runBatch(
+        { ...session, slots: NO_LIMIT },
+        args as Required<BatchArgs>,
+        call,
+        options,
+        runCall,
+        trace,
+      );
       changed = { answer, modifiedByUser: false };
     } else {
       changed = await change(asking, tool, args, uses, call, ruled);
@@ -192,6 +210,7 @@ async function perform(
     result = await failure(session, tool, limited.told(thrown), uses, locations, started, meant, seen);
   } finally {
     endTurn?.();
+    leave?.();
     limited.end();
     ended();
   }

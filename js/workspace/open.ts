@@ -35,6 +35,7 @@ import { makeReads, type ReadStore } from "./reads.ts";
 import { makeRepositories, withRepositories } from "./repositories.ts";
 import { RunningCalls } from "./running.ts";
 import type { Session } from "./session.ts";
+import { CallSlots } from "./slots.ts";
 import { makeViews } from "./views.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 
@@ -153,6 +154,7 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     approvals: makeApprovals(),
     locker: lockerOf(storage, local),
     findFiles: given.findFiles === true,
+    slots: new CallSlots(given.concurrency ?? Number.POSITIVE_INFINITY),
     commands,
     commandsFor,
     journal: makeJournal({

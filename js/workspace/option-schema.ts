@@ -112,6 +112,7 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     preserve: choice("possible", "strict"),
     kernel: choice("prefer", "require", "off"),
     index: choice("auto", "off", "anywhere", "strict"),
+    concurrency: integer(1),
     findFiles: flag(),
     commands: either(either(exactly(true), SANDBOX_PROVIDER), COMMAND_OPTIONS),
     history: flag(),

@@ -119,6 +119,11 @@ export interface WorkspaceOptions {
    */
   readonly index?: "auto" | "off" | "anywhere" | "strict" | undefined;
   /**
+   * How many calls run at once, those of agents included; others wait in their order and say so in `meta.queued_ms`.
+   * A call that waits for a person's answer keeps its place. Default: no limit, but for calls that walk a tree.
+   */
+  readonly concurrency?: number | undefined;
+  /**
    * Offer models `find_files` beside `glob` and `grep`. Whoever calls it by name has it in any case; each tool that
    * is offered costs tokens in every request. Default false.
    */

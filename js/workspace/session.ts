@@ -18,6 +18,7 @@ import type { Locker } from "./locks.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Reads } from "./reads.ts";
 import type { RunningCalls } from "./running.ts";
+import type { CallSlots } from "./slots.ts";
 import type { Views } from "./views.ts";
 
 /** Storage within a policy, and what says so. */
@@ -93,6 +94,8 @@ export interface Session {
   readonly locker: Locker;
   /** Whether models are offered `find_files`. */
   readonly findFiles: boolean;
+  /** The places of calls that run at once. */
+  readonly slots: CallSlots;
   /** Runs commands; undefined where that is off. */
   readonly commands: SandboxProvider | undefined;
   /** The same for an agent that may do less. */
