@@ -9,6 +9,7 @@ use super::align::align;
 use super::alignment::{Alignment, Step};
 use super::diagonals::diagonals;
 use super::haystack::Haystack;
+use super::lines::trim;
 use super::needle::{Kind, LINE, Needle};
 use super::places::{Miss, Place};
 use super::similar::Pattern;
@@ -75,7 +76,9 @@ pub(super) fn by_likeness(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Pla
     }
     if let Some(line) = differs {
         let cost = best.alignment.cost;
-        let alike: Vec<Place> = found.take_while(|place| place.alignment.cost == cost).collect();
+        let mut alike: Vec<Place> =
+            found.take_while(|place| place.alignment.cost == cost).collect();
+        alike.extend(lines_as_like(hay, needle, &best.alignment));
         return Err(if alike.is_empty() {
             Miss::Different { place: best, line }
         } else {
@@ -99,6 +102,34 @@ pub(super) fn by_likeness(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Pla
 /// By how much a place must be better than another to be the one.
 fn clear_of(needle: &Needle<'_>) -> i32 {
     (LINE * 12 / 100).max(needle.total / 100 * 3)
+}
+
+/// The other lines of the file that are as much like an old text of one line as the best: lines beside the best are
+/// within its band, so that they have no alignment of their own.
+fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> Vec<Place> {
+    let ([sent], [Step::Pair { file, .. }]) = (needle.lines.as_slice(), best.steps.as_slice())
+    else {
+        return Vec::new();
+    };
+    if !hay.work.pay_for(hay.len(), sent.text.len()) {
+        return Vec::new();
+    }
+    let there = trim(hay.line(file.start));
+    let mut pattern = Pattern::default();
+    pattern.set(trim(sent.text));
+    let likeness = pattern.similarity(there, 0.0);
+    let is_near = |at: usize| at.abs_diff(file.start) == 1;
+    (file.start.saturating_sub(1)..hay.len().min(file.start + 2))
+        .filter(|&at| is_near(at) && pattern.similarity(trim(hay.line(at)), 0.0) >= likeness)
+        .map(|at| {
+            let mut alignment = best.clone();
+            alignment.file = at..at + 1;
+            if let [Step::Pair { file, .. }] = alignment.steps.as_mut_slice() {
+                *file = at..at + 1;
+            }
+            Place { alignment, score: 0.0 }
+        })
+        .collect()
 }
 
 /// The first line of the old text that the file has in other words, or not at

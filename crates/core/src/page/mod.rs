@@ -8,7 +8,7 @@
 //!
 //! What a page says about the whole file (`total_lines`, `eol`, `hash`) is
 //! `None` until somebody has looked at all of it: the first page of a big file
-//! never waits.
+//! never waits. A page deep in a file has counted many lines already, and counts the rest.
 
 mod index;
 mod request;
@@ -27,6 +27,12 @@ use crate::text::Eol;
 
 /// Scanning up to this many bytes is not worth avoiding (about 10 ms).
 const QUICK_SCAN: u64 = 64 << 20;
+
+/// A page behind so many bytes that had to be counted is deep in its file.
+const DEEP: u64 = 16 << 20;
+
+/// Bytes behind a deep page that are counted for the sake of the total, at most (about 200 ms).
+const MAX_COUNTED_BEHIND: u64 = 1 << 30;
 
 /// One page. Lines are 1-based; `content` is UTF-8 whatever the file is in.
 #[derive(Clone, Debug, PartialEq)]
@@ -213,6 +219,10 @@ pub fn page_of(
         return Err(facts.encoding.misfit(b""));
     }
     let size = source.size();
+    let counted = index.scanned();
+    if counted > DEEP && counted < size && size - counted <= MAX_COUNTED_BEHIND {
+        index.extend_to_end(source)?;
+    }
     let mut total_lines = index.total(size);
     if total_lines.is_none() && !window.truncated && window.lines_read > 0 && window.start_line > 0
     {

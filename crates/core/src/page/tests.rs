@@ -445,3 +445,16 @@ fn a_page_crosses_in_the_order_told() {
     // One long line: line 1 goes on at byte 2, and 2 bytes of it are left.
     assert_eq!(nums[14..18], [1., 1., 1., 2.], "{nums:?}");
 }
+
+#[test]
+fn a_deep_page_tells_the_total() {
+    let bytes = b"0123456789\r\n".repeat(1_800_000);
+    let size = bytes.len() as u64;
+    for (start_line, total) in [(1, None), (1_000, None), (1_500_000, Some(1_800_000))] {
+        let request = PageRequest { start_line, max_lines: Some(2), ..PageRequest::default() };
+        let facts = facts(&bytes[..4096], false, size, "f", &request).unwrap();
+        let mut index = LineIndex::new(facts.encoding.unit(), facts.bom);
+        let page = page_of(&mut Slice(&bytes), &mut index, &facts, &request).unwrap();
+        assert_eq!((page.start_line, page.total_lines), (start_line, total));
+    }
+}
