@@ -91,6 +91,15 @@ it("are not read from a file outside that the repository names: what is hidden w
   expect(await seen()).toEqual(["a.txt", "b.log", "keep.log", "s/c.log", "s/d.tmp"]);
 });
 
+it("hold in a repository in the repository, from its own top", async () => {
+  write("home/.config/git/ignore", "/a.txt\n");
+  write("repo/in/a.txt", "word\n");
+  write("repo/in/d/a.txt", "word\n");
+  git("init", "-q", "in");
+  expect(byGit()).toEqual(["b.log", "in/", "keep.log", "s/c.log", "s/d.tmp"]);
+  expect(await seen()).toEqual(["b.log", "in/d/a.txt", "keep.log", "s/c.log", "s/d.tmp"]);
+});
+
 it("rank below the repository's own rules, and count without them too", async () => {
   write("home/.config/git/ignore", "*.log\n");
   write("repo/.gitignore", "!b.log\n# a word\n");

@@ -237,25 +237,32 @@ impl Stack {
     /// must lie below the directory that the stack was made for.
     pub fn ignored(&self, path: &[u8], is_dir: bool) -> bool {
         let mut decided: Option<(Kind, Verdict)> = None;
-        let mut beyond_border = false;
+        // Where the paths of the repository begin that the entry is in, once its border was passed.
+        let mut repository: Option<usize> = None;
         let mut level = self.0.as_deref();
         while let Some(here) = level {
             // Nothing above is of a kind that could still overrule.
             if decided.is_some_and(|(kind, _)| kind >= here.highest) {
                 break;
             }
-            let relative = path.get(here.base..).unwrap_or_default();
             for (kind, rules) in &here.lists {
-                if decided.is_some_and(|(decided, _)| decided >= *kind)
-                    || (beyond_border && kind.is_git() && *kind != Kind::GLOBAL)
-                {
+                // The user's excludes hold in every repository, from its own top.
+                let base = match repository {
+                    Some(top) if *kind == Kind::GLOBAL => top,
+                    Some(_) if kind.is_git() => continue,
+                    _ => here.base,
+                };
+                if decided.is_some_and(|(decided, _)| decided >= *kind) {
                     continue;
                 }
+                let relative = path.get(base..).unwrap_or_default();
                 if let Some(verdict) = rules.verdict(relative, is_dir) {
                     decided = Some((*kind, verdict));
                 }
             }
-            beyond_border |= here.border;
+            if here.border && repository.is_none() {
+                repository = Some(here.base);
+            }
             level = here.parent.0.as_deref();
         }
         matches!(decided, Some((_, Verdict::Ignore)))

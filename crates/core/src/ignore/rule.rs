@@ -1,7 +1,7 @@
 //! One line of an ignore file, and git's own matching of it.
 //!
 //! Written after the behaviour of git's `wildmatch`: bytes, not characters;
-//! `**` only as a whole name; an unclosed bracket or a final backslash matches
+//! `**` only as a whole name, or at its end behind nothing but literal text; an unclosed bracket or a final backslash matches
 //! nothing. Matching backtracks to the last star only, so it takes at most
 //! pattern times path steps.
 
@@ -28,8 +28,8 @@ pub(super) enum Test {
     Suffix(Box<[u8]>),
     /// The last name.
     NameGlob { tokens: Vec<Token>, first: Option<u8>, last: Option<u8> },
-    /// The whole path, name by name.
-    PathGlob(Vec<Segment>),
+    /// The whole path, name by name; a literal beginning is not part of the names.
+    PathGlob { start: Box<[u8]>, segments: Vec<Segment> },
 }
 
 /// One name of an anchored pattern.
@@ -92,6 +92,8 @@ impl Rule {
                 _ => (rule(Test::Suffix(suffix.into())), None),
             });
         }
+        let (start, pattern) =
+            if anchored { split_literal_start(pattern) } else { (&[][..], pattern) };
         let tokens = tokens(pattern)?;
         if !anchored {
             // Most names differ from most patterns in one of their ends.
@@ -102,7 +104,7 @@ impl Rule {
             let (first, last) = (byte(tokens.first()), byte(tokens.last()));
             return Some((rule(Test::NameGlob { tokens, first, last }), None));
         }
-        Some((rule(Test::PathGlob(segments(tokens))), None))
+        Some((rule(Test::PathGlob { start: start.into(), segments: segments(tokens) }), None))
     }
 }
 
@@ -117,7 +119,9 @@ impl Test {
                 };
                 fits(first, name.first()) && fits(last, name.last()) && name_matches(tokens, name)
             }
-            Test::PathGlob(segments) => path_matches(segments, path),
+            Test::PathGlob { start, segments } => {
+                path.strip_prefix(&**start).is_some_and(|rest| path_matches(segments, rest))
+            }
             Test::Name | Test::Extension | Test::Path => false,
         }
     }
@@ -131,6 +135,22 @@ fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
     }
     let backslashes = line[..end].iter().rev().take_while(|&&byte| byte == b'\\').count();
     if end < line.len() && backslashes % 2 == 1 { &line[..end + 1] } else { &line[..end] }
+}
+
+/// The literal text before a `**` that ends a name, as in `a**/b`, and the pattern from there on.
+///
+/// git compares literal text first and matches what follows on its own, so that such stars stand
+/// at a beginning, and for any number of names. The text is empty where this makes no difference.
+fn split_literal_start(pattern: &[u8]) -> (&[u8], &[u8]) {
+    let length = pattern.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(0);
+    let (start, rest) = pattern.split_at(length);
+    let stars = rest.iter().take_while(|&&byte| byte == b'*').count();
+    let ends_name = matches!(&rest[stars..], [] | [b'/', ..] | [b'\\', b'/', ..]);
+    if stars >= 2 && ends_name && start.last() != Some(&b'/') {
+        (start, rest)
+    } else {
+        (&[], pattern)
+    }
 }
 
 fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {

@@ -27,6 +27,18 @@ fn lines() {
         ("a/**/b", "a/b", false, Some(Ignore)),
         ("a/**/b", "a/x/y/b", false, Some(Ignore)),
         ("a/**b", "a/x/b", false, None),
+        // git takes literal text off first: what follows `a` begins with `**`.
+        ("/a**", "a/x/y", false, Some(Ignore)),
+        ("/a**", "a", true, Some(Ignore)),
+        ("/a**", "ab/x", false, Some(Ignore)),
+        ("/a**/build", "a/x/build", true, Some(Ignore)),
+        ("/a**/build", "abuild", true, Some(Ignore)),
+        ("x/a***/b", "x/ay/z/b", false, Some(Ignore)),
+        ("/a**\\/b", "a/x/b", false, Some(Ignore)),
+        ("/a**b/c", "ax/b/c", false, None),
+        ("/?a**/b", "xa/y/b", false, None),
+        ("a**", "b/ax", false, Some(Ignore)),
+        ("a**", "ax/y", false, None),
         ("# comment", "# comment", false, None),
         ("\\#a", "#a", false, Some(Ignore)),
         ("\\!a", "!a", false, Some(Ignore)),
@@ -100,6 +112,13 @@ fn stacks() {
     assert!(root.ignored(b"a.o", false));
     assert!(!nested.ignored(b"nested/a.o", false));
     assert!(nested.ignored(b"nested/a.x", false));
-    let global = Stack::new().enter(b"", vec![(Kind::GLOBAL, rules("*.o"))], false);
-    assert!(global.enter(b"nested", vec![], true).ignored(b"nested/a.o", false));
+    let global = Stack::new().enter(b"", vec![(Kind::GLOBAL, rules("*.o\n/top"))], false);
+    let nested = global.enter(b"nested", vec![], true);
+    assert!(nested.ignored(b"nested/a.o", false));
+    // They hold from the top of each repository.
+    assert!(global.ignored(b"top", false));
+    assert!(!global.ignored(b"other/top", false));
+    assert!(nested.ignored(b"nested/top", false));
+    let below = nested.enter(b"nested/below", vec![(git, rules("x"))], false);
+    assert!(!below.ignored(b"nested/below/top", false));
 }
