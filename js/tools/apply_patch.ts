@@ -4,7 +4,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/patch.ts";
 import { commitAll, type FileChange } from "./commit.ts";
 import { diffOf } from "./difference.ts";
-import { planPatch } from "./patching.ts";
+import { planPatch, shownDiff } from "./patching.ts";
 import { type Arguments, compile, object } from "./schema.ts";
 import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./shared.ts";
 import { writeWarnings } from "./overwrite.ts";
@@ -175,7 +175,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
                 diffOf(before?.bytes ?? null, after?.bytes ?? new Uint8Array(0), call.display(at)),
               )
               .join("")
-          : todo.data.diff,
+          : shownDiff(todo.data),
       originalContent: shown(first?.before?.bytes),
       newContent: shown(first?.after?.bytes),
       risk: todo.changes.some(({ before, after }) => before !== null && after === null) ? "medium" : "low",
@@ -225,7 +225,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     const lines = data.applied ? [] : ["Dry run, nothing written"];
     lines.push(...data.files.map(lineOf));
     lines.push(...(data.warnings ?? []).map((warning) => `[${warning}]`));
-    return (data.applied ? lines : [...lines, data.diff.replace(/\n$/u, "")]).join("\n");
+    return (data.applied ? lines : [...lines, shownDiff(data).replace(/\n$/u, "")]).join("\n");
   },
 };
 

@@ -56,7 +56,7 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     throw refuse("NOT_FOUND", only.at);
   const patched = await patchedFiles(args, members, same, call);
   const changes = changesOf(patched, members);
-  const { text, truncated } = diffOfAll(changes, patched, members, call);
+  const { text, shown, truncated } = diffOfAll(changes, patched, members, call);
   const data: ApplyPatchData = {
     applied: !args.dry_run,
     files: patched.map((file) => outcome(file, members, call)),
@@ -64,6 +64,7 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     ...(args.warnings.length > 0 ? { warnings: args.warnings } : {}),
     ...(truncated ? { truncated: true } : {}),
   };
+  if (shown !== text) shownDiffs.set(data, shown);
   const omissions = changes.map((change) => ({ change, left: omissionsOf(change, call) }));
   const first = omissions.find(({ left }) => left.length > 0);
   if (first !== undefined && call.refusesOmissions && isModelPatch(args.patch)) {
@@ -219,35 +220,108 @@ function modeFor(has: number | undefined, wanted: number | null): number | undef
   return executable ? has | ((has & 0o444) >> 2) : has & ~0o111;
 }
 
+/** Diffs as people and models read them, without the CRs that both sides have: by the data whose `diff` has them. */
+const shownDiffs = new WeakMap<ApplyPatchData, string>();
+
+/** The diff of a patch as it is shown. */
+export function shownDiff(data: ApplyPatchData): string {
+  return shownDiffs.get(data) ?? data.diff;
+}
+
+/** The whole change as one diff that git and GNU patch apply, and the same as it is shown. */
 function diffOfAll(
   changes: readonly FileChange[],
   patched: readonly PatchedFile[],
   members: ReadonlyMap<string, Member>,
   call: Call,
-): { readonly text: string; readonly truncated: boolean } {
+): { readonly text: string; readonly shown: string; readonly truncated: boolean } {
   const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
   const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
   const gone = new Set(renamed.values());
-  let [text, truncated] = ["", false];
-  for (const { path, before, after } of changes) {
+  const sides: Side[] = changes.flatMap(({ path, before, after }) => {
     const name = names.get(path) as string;
     const from = renamed.get(name) ?? null;
-    if (after === null && gone.has(name)) continue;
+    if (after === null && gone.has(name)) return [];
     const old = from === null ? before : (members.get(from)?.found ?? null);
-    if (from !== null) text += `diff --git a/${from} b/${name}\nrename from ${from}\nrename to ${name}\n`;
-    const oldName = old === null ? null : (from ?? name);
-    const left = Math.max(answerBytes(call.limits) - text.length, 1);
-    const made = engine().diff(old?.bytes ?? NOTHING, after?.bytes ?? NOTHING, {
-      oldName,
-      newName: after === null ? null : name,
-      limits: { bytes: left },
-    });
-    text += made.text;
+    return [{ oldName: from ?? name, newName: name, old, now: after }];
+  });
+  // Behind a header of git's every file needs one.
+  const withHeaders = sides.some(needsGitHeader);
+  let [text, shown, truncated] = ["", "", false];
+  for (const side of sides) {
+    const { oldName, newName, old, now } = side;
+    const header = withHeaders ? gitHeader(side) : "";
+    const options = {
+      oldName: old === null ? null : oldName,
+      newName: now === null ? null : newName,
+      limits: { bytes: Math.max(answerBytes(call.limits) - text.length, 1) },
+    };
+    const [before, after] = [old?.bytes ?? NOTHING, now?.bytes ?? NOTHING];
+    // Programs get every byte: a diff without the CRs of its files is applied by no other tool.
+    const made = engine().diff(before, after, { ...options, lineEnds: "raw" });
+    const hunks = (diff: string): string => (withHeaders && !diff.includes("\n@@ ") ? "" : diff);
+    text += header + hunks(made.text);
+    shown +=
+      header + hunks(made.text.includes("\r") ? engine().diff(before, after, options).text : made.text);
     truncated ||= made.truncated;
   }
-  return { text, truncated };
+  return { text, shown, truncated };
 }
 
+/** One file of a patch, before and after. */
+interface Side {
+  readonly oldName: string;
+  readonly newName: string;
+  readonly old: FileState | null;
+  readonly now: FileState | null;
+}
+
+/** git's two modes of a file. */
+const gitMode = ({ mode }: FileState): string => (((mode ?? 0) & 0o111) === 0 ? "100644" : "100755");
+
+/** Whether hunks alone do not say what becomes of a file: its name, its mode, or that it is empty. */
+function needsGitHeader({ oldName, newName, old, now }: Side): boolean {
+  if (old === null || now === null) {
+    const one = old ?? now;
+    return one !== null && (one.bytes.length === 0 || gitMode(one) === "100755");
+  }
+  return oldName !== newName || gitMode(old) !== gitMode(now);
+}
+
+function gitHeader({ oldName, newName, old, now }: Side): string {
+  const lines = [`diff --git ${gitName("a", oldName)} ${gitName("b", newName)}`];
+  if (old !== null && now !== null) {
+    if (gitMode(old) !== gitMode(now)) lines.push(`old mode ${gitMode(old)}`, `new mode ${gitMode(now)}`);
+    if (oldName !== newName)
+      lines.push(`rename from ${gitName("", oldName)}`, `rename to ${gitName("", newName)}`);
+  } else if (now !== null) {
+    lines.push(`new file mode ${gitMode(now)}`);
+    // GNU patch knows by the hashes alone that an empty file comes or goes.
+    if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB}`);
+  } else if (old !== null) {
+    lines.push(`deleted file mode ${gitMode(old)}`);
+    if (old.bytes.length === 0) lines.push(`index ${EMPTY_BLOB}..0000000`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** The first digits of git's hash of an empty file. */
+const EMPTY_BLOB = "e69de29";
+
+/**
+ * A name as git's headers have it, below `prefix`, in quotes where it needs them. Beside another name
+ * one with blanks is quoted too: GNU patch could else not tell them apart.
+ */
+function gitName(prefix: "a" | "b" | "", name: string): string {
+  const [line = ""] = engine().diff(ONE_BYTE, NOTHING, { oldName: name }).text.split("\n", 1);
+  const written = line.slice("--- ".length).replace(/\t$/u, "");
+  const start = prefix === "" ? "" : `${prefix}/`;
+  if (written.startsWith('"')) return `"${start}${written.slice('"a/'.length)}`;
+  const plain = start + written.slice("a/".length);
+  return prefix !== "" && plain.includes(" ") ? `"${plain}"` : plain;
+}
+
+const ONE_BYTE = new Uint8Array([0x0a]);
 const NOTHING = new Uint8Array(0);
 const LOOSEST = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
 

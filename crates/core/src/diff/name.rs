@@ -8,6 +8,8 @@ use std::borrow::Cow;
 pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
     let slash = if name.first() == Some(&b'/') { "" } else { "/" };
     match quote(name) {
+        // GNU patch takes no blank before the tab for a part of the name.
+        Cow::Borrowed(name) if name.ends_with(' ') => format!("\"{prefix}{slash}{name}\""),
         Cow::Borrowed(name) => {
             // GNU patch takes a name with blanks whole only if a tab follows it.
             let tab = if name.contains(' ') { "\t" } else { "" };
@@ -70,6 +72,7 @@ mod tests {
             (&b"src/a.ts"[..], "a/src/a.ts"),
             (b"/abs/a.ts", "a/abs/a.ts"),
             (b"two words.txt", "a/two words.txt\t"),
+            (b"end ", "\"a/end \""),
             ("caf\u{e9}".as_bytes(), "a/caf\u{e9}"),
             (b"tab\there", "\"a/tab\\there\""),
             (b"q\"b\\", "\"a/q\\\"b\\\\\""),

@@ -81,7 +81,7 @@ pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<Patched>
     let mut placed = Vec::new();
     let mut from = 0;
     for hunk in &file.hunks {
-        match place(&File::new(&running), hunk, from, 0, options, &work) {
+        match place(&File::new(&running, &file.hunks), hunk, from, 0, options, &work) {
             Ok((splice, at)) => {
                 // The next one may begin with the lines that this one ends with.
                 let shared = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Context);
@@ -108,7 +108,7 @@ pub(super) type Attempt = std::result::Result<(Splice, At), Unfit>;
 
 /// Places every hunk on the same text, in order.
 fn attempt_all(text: &[u8], hunks: &[Hunk], options: Options, work: &Work) -> Vec<Attempt> {
-    let file = File::new(text);
+    let file = File::new(text, hunks);
     let (mut from, mut shift) = (0, 0);
     hunks
         .iter()

@@ -31,7 +31,7 @@ fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A file as lines without LF, a CR kept; a byte order mark left out.
+/// A file as lines without LF, a CR kept; a byte order mark left out unless hunks show one.
 pub(super) struct File<'a> {
     pub text: &'a [u8],
     pub lines: Vec<&'a [u8]>,
@@ -41,8 +41,13 @@ pub(super) struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    pub(super) fn new(text: &'a [u8]) -> Self {
-        let body = text.strip_prefix(BOM_UTF8).unwrap_or(text);
+    pub(super) fn new(text: &'a [u8], hunks: &[Hunk]) -> Self {
+        // Programs write the mark into a patch, as a part of the first line.
+        let shown = hunks
+            .iter()
+            .flat_map(|hunk| &hunk.lines)
+            .any(|line| line.mark != Mark::Added && line.text.as_bytes().starts_with(BOM_UTF8));
+        let body = text.strip_prefix(BOM_UTF8).filter(|_| !shown).unwrap_or(text);
         let mut start = text.len() - body.len();
         let whole = split(body);
         let mut starts = Vec::with_capacity(whole.len());

@@ -29,7 +29,7 @@ pub(super) fn is_signature(line: &str) -> bool {
 }
 
 pub(super) fn is_git_header(line: &str) -> bool {
-    ["old mode ", "deleted file mode ", "similarity index ", "dissimilarity index ", "index "]
+    ["similarity index ", "dissimilarity index ", "index "]
         .iter()
         .any(|start| line.starts_with(start))
 }

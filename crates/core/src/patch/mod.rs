@@ -79,6 +79,8 @@ pub struct FilePatch {
     pub operation: Operation,
     /// Permission bits and kind after, in git's octal form (`0o100644`), where told.
     pub mode: Option<u32>,
+    /// Permission bits and kind before, likewise.
+    pub old_mode: Option<u32>,
     /// Whether the content is binary, which cannot be applied.
     pub binary: bool,
     /// Whether the removed content is not in the patch and need not match.

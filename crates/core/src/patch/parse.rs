@@ -3,7 +3,7 @@
 use super::headers::{
     body_line, hunk_header, is_git_header, is_hunk_header, is_signature, special_mode,
 };
-use super::quoted::{git_names, name, strip_prefixes, whole_name};
+use super::quoted::{git_names, is_epoch, name, strip_prefixes, whole_name};
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
@@ -16,10 +16,12 @@ use crate::error::{Code, Error, Result};
 /// one is neither context nor change; `details.line` says where (1-based).
 pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     let lines = split(text);
-    if let Some(at) = lines.iter().position(|line| v4a::begins(line)) {
-        return v4a::parse(&lines, at);
-    }
+    let envelope = lines.iter().position(|line| v4a::begins(line));
     let mut reader = Reader { lines, at: 0, strip, patch: Patch::default() };
+    // A diff may be about a text that shows an envelope.
+    if let Some(at) = envelope.filter(|&at| !(0..at).any(|line| reader.begins_diff(line))) {
+        return v4a::parse(&reader.lines, at);
+    }
     reader.patch()?;
     if reader.patch.files.is_empty() {
         let error = match text.lines().find(|line| line.starts_with("***************")) {
@@ -94,14 +96,29 @@ impl<'t> Reader<'t> {
             && self.line(at + 1).is_some_and(|line| line.starts_with("+++ "))
     }
 
+    /// Whether a unified diff begins at a line.
+    fn begins_diff(&self, at: usize) -> bool {
+        let line = self.line(at).unwrap_or_default();
+        line.starts_with("diff --git ")
+            || self.is_file_header(at)
+            || hunk_header(line).is_some_and(|header| header.old.is_some())
+    }
+
     /// A file header that cannot be two changed lines of a hunk.
     fn is_clear_file_header(&self, at: usize) -> bool {
         self.is_file_header(at) && self.line(at + 2).is_none_or(is_hunk_header)
     }
 
     fn plain_file(&mut self, mut file: FilePatch) -> Result<()> {
-        let old = self.line(self.at).and_then(|line| name(&line[4..]));
-        let new = self.line(self.at + 1).and_then(|line| name(&line[4..]));
+        let header = self.line(self.at + 2).and_then(hunk_header);
+        let read = |at: usize, side: Option<(u64, u64)>| {
+            let text = &self.line(at)?[4..];
+            // `diff -N` writes the time 0 for a file that is not there.
+            let is_absent = side == Some((0, 0)) && is_epoch(text);
+            name(text).filter(|_| !is_absent)
+        };
+        let old = read(self.at, header.as_ref().and_then(|header| header.old));
+        let new = read(self.at + 1, header.as_ref().and_then(|header| header.new));
         self.at += 2;
         let absent = (old.is_none(), new.is_none());
         let (old, new) = strip_prefixes(old, new, self.strip);
@@ -126,29 +143,24 @@ impl<'t> Reader<'t> {
         self.at += 1;
         while let Some(line) = self.line(self.at) {
             let text = line.trim_end_matches('\r');
-            let (mode, is_new) = match text {
-                _ if text.starts_with("deleted file mode ") => {
-                    file.operation = Operation::Delete;
-                    (None, false)
-                }
-                _ => {
-                    let made = text.strip_prefix("new file mode ");
-                    (made.or_else(|| text.strip_prefix("new mode ")), made.is_some())
-                }
-            };
-            if is_new {
-                file.operation = Operation::Create;
-            }
-            if let Some(mode) = mode {
-                file.mode = u32::from_str_radix(mode.trim(), 8).ok();
+            let mode = |text: &str| u32::from_str_radix(text.trim(), 8).ok();
+            let name = |text: &str| whole_name(text, self.strip);
+            if let Some(old) = text.strip_prefix("old mode ") {
+                file.old_mode = mode(old);
+            } else if let Some(new) = text.strip_prefix("new mode ") {
+                file.mode = mode(new);
+            } else if let Some(new) = text.strip_prefix("new file mode ") {
+                (file.operation, file.mode) = (Operation::Create, mode(new));
+            } else if let Some(old) = text.strip_prefix("deleted file mode ") {
+                (file.operation, file.old_mode) = (Operation::Delete, mode(old));
             } else if let Some(from) = text.strip_prefix("rename from ") {
-                (file.operation, file.old) = (Operation::Rename, whole_name(from));
+                (file.operation, file.old) = (Operation::Rename, name(from));
             } else if let Some(to) = text.strip_prefix("rename to ") {
-                (file.operation, file.new) = (Operation::Rename, whole_name(to));
+                (file.operation, file.new) = (Operation::Rename, name(to));
             } else if let Some(from) = text.strip_prefix("copy from ") {
-                (file.operation, file.old) = (Operation::Copy, whole_name(from));
+                (file.operation, file.old) = (Operation::Copy, name(from));
             } else if let Some(to) = text.strip_prefix("copy to ") {
-                (file.operation, file.new) = (Operation::Copy, whole_name(to));
+                (file.operation, file.new) = (Operation::Copy, name(to));
             } else if text.starts_with("Binary files ") || text == "GIT binary patch" {
                 file.binary = true;
             } else if !is_git_header(text) {

@@ -13,11 +13,51 @@ pub(super) fn name(text: &str) -> Option<String> {
     (name != "/dev/null" && !name.is_empty()).then_some(name)
 }
 
-/// The name in a line `rename from `, `copy to ` and the like, which has nothing behind it.
-pub(super) fn whole_name(text: &str) -> Option<String> {
+/// The name in a line `rename from `, `copy to ` and the like, which has nothing behind it
+/// and no prefix: where directories are to be taken away, one fewer is.
+pub(super) fn whole_name(text: &str, strip: Option<usize>) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote);
+    let name = without_directories(&name, strip.unwrap_or(0).saturating_sub(1));
     (!name.is_empty()).then_some(name)
+}
+
+fn without_directories(name: &str, count: usize) -> String {
+    name.splitn(count + 1, '/').last().unwrap_or(name).to_owned()
+}
+
+/// Whether the time stamp behind a name is the time 0, in any zone.
+pub(super) fn is_epoch(text: &str) -> bool {
+    let after_name = match text.strip_prefix('"') {
+        Some(rest) => split_quoted(rest).1,
+        None => text,
+    };
+    let Some((_, stamp)) = after_name.split_once('\t') else { return false };
+    let mut parts = stamp.split_whitespace();
+    let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };
+    let minutes = |hours: &str, minutes: &str| -> Option<i32> {
+        Some(hours.parse::<i32>().ok()? * 60 + minutes.parse::<i32>().ok()?)
+    };
+    let day = match date {
+        "1970-01-01" => 0,
+        "1969-12-31" => -24 * 60,
+        _ => return false,
+    };
+    let zone = match parts.next().map(|zone| (zone.as_bytes(), zone)) {
+        None => Some(0),
+        Some(([b'+', _, _, _, _], zone)) if zone.is_ascii() => minutes(&zone[1..3], &zone[3..]),
+        Some(([b'-', _, _, _, _], zone)) if zone.is_ascii() => {
+            minutes(&zone[1..3], &zone[3..]).map(|zone| -zone)
+        }
+        Some(_) => None,
+    };
+    let mut clock = time.splitn(3, ':');
+    let (Some(hours), Some(minute), Some(seconds)) = (clock.next(), clock.next(), clock.next())
+    else {
+        return false;
+    };
+    let is_whole = seconds.starts_with("00") && seconds[2..].trim_matches(['.', '0']).is_empty();
+    is_whole && zone.is_some() && minutes(hours, minute).map(|clock| day + clock) == zone
 }
 
 /// The two names of a `diff --git` line, where they can be told apart.
@@ -31,13 +71,23 @@ pub(super) fn git_names(text: &str) -> Option<(String, String)> {
     if let Some(at) = text.find(" \"") {
         return Some((text[..at].to_owned(), unquote(&text[at + 2..])));
     }
-    // `a/x b/x`: the same name twice, which may hold blanks itself.
-    let same = text
-        .match_indices(" b/")
-        .find(|(at, _)| text[..*at].strip_prefix("a/").is_some_and(|old| old == &text[at + 3..]));
-    let at = same.map(|(at, _)| at).or_else(|| text.find(" b/")).or_else(|| text.find(' '))?;
+    // The same name twice, which may hold blanks itself: as it is, or below `a/` and `b/`.
+    let same = text.match_indices(' ').map(|(at, _)| at).find(|&at| {
+        let (old, new) = (&text[..at], &text[at + 1..]);
+        let below = |name: &'_ str, prefixes: &[&str]| {
+            let prefix = prefixes.iter().find(|prefix| name.starts_with(**prefix))?;
+            Some(name[prefix.len()..].to_owned())
+        };
+        let in_trees = below(old, &OLD_PREFIXES);
+        old == new || in_trees.is_some() && in_trees == below(new, &NEW_PREFIXES)
+    });
+    let at = same.or_else(|| text.find(" b/")).or_else(|| text.find(' '))?;
     Some((text[..at].to_owned(), text[at + 1..].to_owned()))
 }
+
+/// `i/` and `w/`, `c/`, `o/` are git's mnemonic prefixes.
+const OLD_PREFIXES: [&str; 4] = ["a/", "i/", "c/", "o/"];
+const NEW_PREFIXES: [&str; 3] = ["b/", "w/", "i/"];
 
 type Names = (Option<String>, Option<String>);
 
@@ -49,16 +99,13 @@ pub(super) fn strip_prefixes(
     strip: Option<usize>,
 ) -> Names {
     if let Some(count) = strip {
-        let cut = |name: Option<String>| {
-            name.map(|name| name.splitn(count + 1, '/').last().unwrap_or(&name).to_owned())
-        };
+        let cut = |name: Option<String>| name.map(|name| without_directories(&name, count));
         return (cut(old), cut(new));
     }
     let fits = |name: &Option<String>, prefixes: &[&str]| {
         name.as_deref().is_none_or(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
     };
-    // `i/` and `w/`, `c/`, `o/` are git's mnemonic prefixes.
-    let prefixed = fits(&old, &["a/", "i/", "c/", "o/"]) && fits(&new, &["b/", "w/", "i/"]);
+    let prefixed = fits(&old, &OLD_PREFIXES) && fits(&new, &NEW_PREFIXES);
     if !prefixed {
         return (old, new);
     }
@@ -115,7 +162,32 @@ fn unquote(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{git_names, name, strip_prefixes};
+    use super::{git_names, is_epoch, name, strip_prefixes, whole_name};
+
+    #[test]
+    fn the_time_0_is_known_in_every_zone() {
+        for (text, expected) in [
+            ("a/f\t1970-01-01 00:00:00.000000000 +0000", true),
+            ("a/f\t1970-01-01 00:00:00", true),
+            ("\"a/t\\tf\"\t1969-12-31 19:00:00.000000000 -0500", true),
+            ("a/f\t1970-01-01 05:30:00 +0530", true),
+            ("a/f\t1970-01-01 00:00:01.000000000 +0000", false),
+            ("a/f\t1970-01-01 00:00:00.5 +0000", false),
+            ("a/f\t1970-01-01 01:00:00 +0000", false),
+            ("a/f\t2024-01-01 00:00:00 +0000", false),
+            ("a/1970-01-01 00:00:00", false),
+            ("a/f\t", false),
+        ] {
+            assert_eq!(is_epoch(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_a_rename_have_no_prefix_to_take_away() {
+        assert_eq!(whole_name("x/y/f", None).as_deref(), Some("x/y/f"));
+        assert_eq!(whole_name("x/y/f", Some(1)).as_deref(), Some("x/y/f"));
+        assert_eq!(whole_name("x/y/f", Some(2)).as_deref(), Some("y/f"));
+    }
 
     #[test]
     fn names_are_read_as_git_and_patch_write_them() {
@@ -137,6 +209,9 @@ mod tests {
         for (text, old, new) in [
             ("a/f b/f", "a/f", "b/f"),
             ("a/x b/y b/x b/y", "a/x b/y", "b/x b/y"),
+            ("i/x b/y w/x b/y", "i/x b/y", "w/x b/y"),
+            ("src/x b src/x b", "src/x b", "src/x b"),
+            ("x b/y x b/y", "x b/y", "x b/y"),
             ("\"a/t\\ta\" \"b/t\\ta\"", "a/t\ta", "b/t\ta"),
             ("a/f \"b/t\\ta\"", "a/f", "b/t\ta"),
         ] {

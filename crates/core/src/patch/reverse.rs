@@ -32,7 +32,8 @@ fn reverse_file(file: &FilePatch) -> Result<FilePatch> {
         old: file.new.clone(),
         new: file.old.clone(),
         operation,
-        mode: None,
+        mode: file.old_mode,
+        old_mode: file.mode,
         hunks: file.hunks.iter().map(reverse_hunk).collect(),
         ..file.clone()
     })

@@ -135,7 +135,8 @@ impl Set<'_> {
             )
             .hint("leave it out of the patch and write the file instead"));
         }
-        if matches!(file.mode.map(|mode| mode & 0o170_000), Some(0o120_000 | 0o160_000)) {
+        let is_special = |mode: u32| matches!(mode & 0o170_000, 0o120_000 | 0o160_000);
+        if file.mode.is_some_and(is_special) || file.old_mode.is_some_and(is_special) {
             return Err(refuse(
                 Some(file),
                 "unsupported_mode",

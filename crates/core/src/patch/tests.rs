@@ -41,6 +41,64 @@ fn reason(files: &[(&str, &str)], patch: &str) -> String {
 const FILE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
 #[test]
+fn a_byte_order_mark_that_the_patch_shows_is_text() {
+    let mark = "\u{feff}";
+    for (before, body, after) in [
+        (format!("{mark}\nb\n"), format!("-{mark}\n-b\n+c\n"), "c\n".to_owned()),
+        (format!("{mark}a\nb\n"), format!(" {mark}a\n-b\n+c\n"), format!("{mark}a\nc\n")),
+        ("a\nb\n".to_owned(), format!("-a\n+{mark}a\n b\n"), format!("{mark}a\nb\n")),
+        (format!("{mark}a\nb\n"), " a\n-b\n+c\n".to_owned(), format!("{mark}a\nc\n")),
+    ] {
+        let patch = format!("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n{body}");
+        assert_eq!(run(&[("f", &before)], &patch).unwrap()["f"], after, "{patch}");
+    }
+    let gone = format!("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-{mark}\n");
+    assert!(run(&[("f", &format!("{mark}\n"))], &gone).unwrap().is_empty());
+}
+
+#[test]
+fn the_time_0_of_an_empty_side_means_that_there_is_no_file() {
+    let time = "1970-01-01 01:00:00.000000000 +0100";
+    let gone = format!("--- a/f\t2024-01-01 00:00:00 +0000\n+++ b/f\t{time}\n@@ -1 +0,0 @@\n-x\n");
+    assert!(run(&[("f", "x\n")], &gone).unwrap().is_empty());
+    let made = format!("--- a/f\t{time}\n+++ b/f\t2024-01-01 00:00:00 +0000\n@@ -0,0 +1 @@\n+x\n");
+    assert_eq!(run(&[], &made).unwrap()["f"], "x\n");
+    let old = format!("--- a/f\t{time}\n+++ b/f\t{time}\n@@ -1 +1 @@\n-x\n+y\n");
+    assert_eq!(run(&[("f", "x\n")], &old).unwrap()["f"], "y\n");
+}
+
+#[test]
+fn modes_are_turned_around_too() {
+    let modes = |header: &str| {
+        let patch = parse(&format!("diff --git a/f b/f\n{header}"), None).unwrap();
+        let back = reverse(&patch).unwrap();
+        assert_eq!(reverse(&back).unwrap(), patch, "{header}");
+        (patch.files[0].mode, back.files[0].mode)
+    };
+    let (plain, executable) = (Some(0o100_644), Some(0o100_755));
+    assert_eq!(modes("old mode 100644\nnew mode 100755\n"), (executable, plain));
+    assert_eq!(modes("new file mode 100755\n"), (executable, None));
+    assert_eq!(
+        modes("deleted file mode 100755\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"),
+        (None, executable)
+    );
+    let link = "diff --git a/f b/f\nnew file mode 120000\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
+    let back = reverse(&parse(link, None).unwrap()).unwrap();
+    let files = BTreeMap::from([("f".to_owned(), b"x".to_vec())]);
+    assert!(apply_all(&back, &files, &SetOptions::default()).is_err());
+}
+
+#[test]
+fn a_diff_may_be_about_a_text_that_shows_an_envelope() {
+    let text = "*** Begin Patch\n*** Add File: x\n+y\n*** End Patch\n1\n";
+    let body = " *** Begin Patch\n *** Add File: x\n +y\n *** End Patch\n-1\n+2\n";
+    for header in ["diff --git a/f b/f\n", "", "A word.\n"] {
+        let patch = format!("{header}--- a/f\n+++ b/f\n@@ -1,5 +1,5 @@\n{body}");
+        assert_eq!(run(&[("f", text)], &patch).unwrap()["f"], text.replace('1', "2"), "{patch}");
+    }
+}
+
+#[test]
 fn one_file_is_patched() {
     let body = " 3\n 4\n-5\n+five\n 6\n 7\n";
     let changed = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n";
