@@ -1,15 +1,21 @@
-// Compares grep with ripgrep: random queries over random trees, by rows, line numbers and counts.
+// Compares grep with ripgrep: random queries over random trees, by rows, line numbers and counts, and
+// one query in a hundred over two real trees: our own crates, and an installed package.
 //
 // ripgrep runs with --crlf where matches lie within lines, since the carriage return of a CRLF is
 // part of the line end here. Matches across lines are compared on trees of LF files.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openWorkspace } from "../../dist/index.node.js";
 import { seeded } from "../../scripts/lib/deep-kind.mjs";
+import { root as checkout } from "../../scripts/lib/run.mjs";
 
 const QUERIES_PER_TREE = 40;
+/** Real trees, and how many of all queries go to them. */
+const REAL_TREES = ["crates", "node_modules/@types"].map((path) => join(checkout, path));
+const REAL_SHARE = 0.01;
+const UNCUT = { outputBytes: 1 << 28, pageBytes: 1 << 28 };
 const MAX_FAILURES = 20;
 const WORDS = ["a", "b", "foo", "Foo", "FOO", "é", "É", "x1", "_k", "ß", "漢", "", " ", "\t", "m1", "(", "."];
 const ATOMS = [
@@ -85,6 +91,63 @@ function makeQuery(random, multiline, withWords) {
   };
 }
 
+/** The words and the whole lines of a few files below a directory. */
+function sample(random, root) {
+  const [words, lines] = [new Set(), new Set()];
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (let left = 40; left > 0; left--) {
+    const file = random.pick(files);
+    const text = readFileSync(join(file.parentPath ?? file.path, file.name), "utf8");
+    for (const word of text.match(/[A-Za-z_]{3,}/gu) ?? []) words.add(word);
+    for (const line of text.split("\n")) if (line.length < 80) lines.add(line);
+  }
+  return { words: [...words], lines: [...lines] };
+}
+
+/** A query such as people ask of code. */
+function makeRealQuery(random, { words, lines }) {
+  const [one, other] = [random.pick(words), random.pick(words)];
+  const escapeRegex = (text) => text.replace(/[\\^$.*+?()[\]{}|]/gu, "\\$&");
+  const multiline = random.chance(0.4);
+  const pattern = multiline
+    ? random.pick([
+        `${one}[^\\n]*\\n\\s*${other}`,
+        `\\{\\n\\s*${one}`,
+        `${one}\\(\\n`,
+        `;\\n\\n+[a-z]+ ${one}`,
+        `${one}\\s+${other}`,
+        `(?s)${one}.{0,60}${other}`,
+      ])
+    : random.pick([
+        ...[
+          one,
+          `${one}\\w*`,
+          `^\\s*${one}`,
+          `${one}\\s*\\(`,
+          `${one}.*${other}`,
+          `${one}|${other}`,
+          `${one}$`,
+        ],
+        ...[
+          `\\b${one}\\b`,
+          escapeRegex(random.pick(lines)) || one,
+          `[^a-z]${one}[^a-z]`,
+          random.pick(EMPTY_LINE_PATTERNS),
+        ],
+      ]);
+  return {
+    pattern,
+    multiline,
+    case: random.pick(["sensitive", "insensitive", "smart"]),
+    word: false,
+    before: random.pick([0, 0, 1, 3]),
+    after: random.pick([0, 0, 1, 3]),
+    output: multiline
+      ? random.pick(["content", "content", "files"])
+      : random.pick(["content", "content", "count", "files"]),
+  };
+}
+
 /** @returns {string[] | undefined} the rows; undefined where the pattern does not compile */
 function askRipgrep(root, query) {
   const flags = ["--no-config", "--no-heading", "-nH", "--sort", "path", "--color", "never", "-uu"];
@@ -135,12 +198,27 @@ export default {
     if (major === 0) return { cases: 0, failures: ["ripgrep is not installed"] };
     const failures = [];
     let cases = 0;
+    for (const root of REAL_TREES) {
+      const text = sample(random, root);
+      const ws = await openWorkspace({
+        root,
+        index: random.pick(["auto", "off"]),
+        limits: UNCUT,
+      });
+      for (let left = Math.ceil((count * REAL_SHARE) / REAL_TREES.length); left > 0 && !isOver(); left--) {
+        const query = makeRealQuery(random, text);
+        const difference = differ(askRipgrep(root, query), await askWorkspace(ws, query));
+        cases += 1;
+        if (difference !== undefined) failures.push(`tree ${root}, ${JSON.stringify(query)}: ${difference}`);
+      }
+      await ws.close();
+    }
     while (cases < count && !isOver() && failures.length < MAX_FAILURES) {
       const root = mkdtempSync(join(tmpdir(), "filewright-ripgrep-"));
       const onlyLf = random.chance(0.5);
       makeTree(random, root, onlyLf ? ["\n"] : ["\n", "\r\n", "mixed"]);
       const index = random.pick(["auto", "off"]);
-      const ws = await openWorkspace({ root, index, limits: { outputBytes: 1 << 28 } });
+      const ws = await openWorkspace({ root, index, limits: UNCUT });
       let ok = true;
       for (let left = QUERIES_PER_TREE; left > 0 && cases < count; left--) {
         // ripgrep 13 has other word boundaries than later versions.
