@@ -63,6 +63,9 @@ function isUsable({ before, old, after, made }) {
   const words = (lines) => lines.join("").replace(/\s/g, "");
   if (old.length < 2 || old.length > MOST_LINES || made.length > 2 * MOST_LINES) return false;
   if (words(old) === words(made) || words(old).length < 20) return false;
+  // A change of blanks at the end of a line is one that nobody sees in what is sent.
+  const isTwin = (line) => made.some((other) => other !== line && other.trimEnd() === line.trimEnd());
+  if (old.some(isTwin)) return false;
   const key = old.map((line) => line.trim()).join("\n");
   const all = [...before, ...old, ...after].map((line) => line.trim()).join("\n");
   return all.indexOf(key) === all.lastIndexOf(key);

@@ -3,6 +3,8 @@
 // is about the file, about lines, about their text, about transport.
 
 const indentOf = (line) => /^[ \t]*/.exec(line)[0];
+/** Whether two lines differ in nothing but blanks at their ends. */
+const haveTwins = (lines) => new Set(lines).size > new Set(lines.map((line) => line.trimEnd())).size;
 const isBlank = (line) => line.trim() === "";
 const isComment = (line) => /^\s*(?:\/\/|\/\*|\*|#(?!\[|include|define|if|endif|else)|<!--|--)/.test(line);
 
@@ -85,13 +87,17 @@ export const MISTAKES = {
       made.file[i] += "  ";
       made.right[j] += "  ";
     }
-    return true;
+    // Of equal lines with and without blanks at their ends nobody can say which one is meant.
+    return !haveTwins([...made.file, ...made.right]);
   }),
   dropped_line: mistakes(1, (made, random) => {
     // Beside an insertion nobody can say on which side of it the line belongs.
     const pairs = kept(made);
+    const isOnce = (line) => [made.old, made.new].every((all) => all.indexOf(line) === all.lastIndexOf(line));
     const fine = pairs.filter(([i, j], at) => {
       const beside = [at - 1, at + 1].map((other) => pairs[other]);
+      // Where the lines around it come again, it could belong to others.
+      if (beside.some((pair) => pair !== undefined && !isOnce(made.old[pair[0]]))) return false;
       const together = beside.every(
         (pair) => pair !== undefined && pair[0] - i === pair[1] - j && Math.abs(pair[0] - i) === 1,
       );

@@ -21,6 +21,16 @@ fn reason(error: &Error) -> &str {
 }
 
 #[test]
+fn lines_that_replace_others_are_not_taken_for_those_before_them() {
+    let text = "f() {\n    if (ac->ev.data != NULL)\n        return REDIS_ERR;\n\n    /* Create container for context and r/w events */\n    e = (redisLibevEvents*)malloc(sizeof(*e));\n    e->context = ac;\n#if EV_MULTIPLICITY\n    e->loop = loop;\n#else\n    e->loop = NULL;\n";
+    let old = "container for context and r/w events */\ne = (redisLibevEvents*)malloc(sizeof(*e));\ne->context = ac;\n#if EV_MULTIPLICITY\ne->loop = loop;\n#else";
+    let new = "container for context and r/w events */\n    e = (redisLibevEvents*)hi_calloc(1, sizeof(*e));\n    if (e == NULL)\n        return REDIS_ERR;\n\n    e->context = ac;\n#if EV_MULTIPLICITY\n    e->loop = EV_A;\n#else";
+    let made = fuzzy("new lines that end as those before the place do", text, old, new).0;
+    let expected = text.replace("    e = (redisLibevEvents*)malloc(sizeof(*e));", "    e = (redisLibevEvents*)hi_calloc(1, sizeof(*e));\n    if (e == NULL)\n        return REDIS_ERR;\n").replace("= loop;", "= EV_A;");
+    assert_eq!(made, expected);
+}
+
+#[test]
 fn what_a_transport_damaged_is_mended_and_said() {
     for (repair, reason_told, text, old, new, result) in [
         (

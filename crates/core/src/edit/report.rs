@@ -56,11 +56,9 @@ impl Report<'_> {
             .detail("expected", expected)
             .detail("found", lines.len())
             .detail("lines", detailed(&lines)),
-            Refusal::Already => {
-                self.not_found("already_applied", "new_text is already there", "").hint(
-                    "nothing is left to do; if this is meant to be added again, use match: exact",
-                )
-            }
+            Refusal::Already => self.not_found("already_applied", &self.applied(), "").hint(
+                "nothing is left to do; if this is meant to be added again, use match: exact",
+            ),
             Refusal::Different { .. } if self.is_applied() => self.error(Refusal::Already),
             Refusal::Different { file, sent, there } => self.different(&file, &sent, there),
             Refusal::Unmentioned { line } => {
@@ -139,6 +137,18 @@ impl Report<'_> {
         let sent = fold_ends(self.edit.old.as_bytes());
         let sent = edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
         candidates(lines, ranges, Some(&sent))
+    }
+
+    /// That what the edit would make stands in the file, and where.
+    fn applied(&self) -> String {
+        let there = "new_text is already there";
+        match memchr::memmem::find(self.text, trim(self.edit.new.as_bytes())) {
+            Some(at) if !self.edit.new.trim().is_empty() => {
+                let line = memchr::memchr_iter(b'\n', &self.text[..at]).count() + 1;
+                format!("{there}, at line {line}")
+            }
+            _ => there.to_owned(),
+        }
     }
 
     /// Whether what the edit would make stands in the file.

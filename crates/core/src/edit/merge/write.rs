@@ -14,7 +14,8 @@ const MOST: usize = 200;
 
 /// Lines that the old text forgot at its edges, and the new text has: they stand
 /// before or after the place already, and stay there. What is new goes before
-/// the ones, or after the others. Gives the lines that are written then.
+/// the ones, or after the others, unless it takes the place of lines there: then
+/// it only reads like them. Gives the lines that are written then.
 pub(super) fn without_doubles(
     hay: &Haystack<'_>,
     file: &Range<usize>,
@@ -25,7 +26,8 @@ pub(super) fn without_doubles(
     let most = head.min(file.start);
     let whole = (1..=most).rev().find(|&count| is_there(hay, &out[..count], file.start - count));
     out.drain(..whole.unwrap_or(0));
-    let inserted = whole.is_none() && head < out.len();
+    let starts_at = |item: Option<&Out>, line| matches!(item, Some(Out::Keep(at)) if *at == line);
+    let inserted = whole.is_none() && starts_at(out.get(head), file.start);
     let ends = |count: &usize| is_there(hay, &out[head - count..head], file.start - count);
     let before = (1..=most).rev().filter(|_| inserted).find(ends).unwrap_or(0);
     if before > 0 {
@@ -35,7 +37,8 @@ pub(super) fn without_doubles(
     let (start, most) = (out.len() - tail, tail.min(hay.len() - file.end));
     let whole = (1..=most).rev().find(|&count| is_there(hay, &out[out.len() - count..], file.end));
     out.truncate(out.len() - whole.unwrap_or(0));
-    let inserted = whole.is_none() && start > 0;
+    let last = file.end.wrapping_sub(1);
+    let inserted = whole.is_none() && start > 0 && starts_at(out.get(start - 1), last);
     let begins = |count: &usize| is_there(hay, &out[start..start + count], file.end);
     let after = (1..=most).rev().filter(|_| inserted).find(begins).unwrap_or(0);
     if after > 0 {

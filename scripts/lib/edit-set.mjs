@@ -1,0 +1,79 @@
+// Makes cases for the edit matcher: hunks of real code, sent with the mistakes that models make.
+import { CORRUPTIONS, MISTAKES } from "./edit-mistakes.mjs";
+
+/** A hunk as a case: what the file has, what is sent, what is right. */
+function caseOf(hunk) {
+  const { before, after, old, made } = hunk;
+  const copy = (lines) => [...lines];
+  return {
+    src: hunk.src,
+    before: copy(before),
+    after: copy(after),
+    // Lines of the file, and what they become; what is sent begins as the same.
+    file: copy(old),
+    right: copy(made),
+    old: copy(old),
+    new: copy(made),
+    eol: "\n",
+    bom: "",
+    join: (lines) => lines.join("\n"),
+    refuse: false,
+  };
+}
+
+function written(kind, id, made) {
+  const whole = (middle) => made.bom + [...made.before, ...middle, ...made.after].join(made.eol);
+  const [old, text] = [made.join(made.old), made.join(made.new)];
+  const file = whole(made.current ?? made.file);
+  const expected = made.refuse ? null : whole(made.right);
+  if (old === "" || old === text || file === expected) return undefined;
+  return {
+    id,
+    kind,
+    group: kind,
+    lang: "",
+    src: made.src,
+    file_text: file,
+    old,
+    new: text,
+    expected,
+    also: made.also ?? [],
+    // The lines of the file that are meant, whether or not they may be changed.
+    meant: made.current ?? made.file,
+    eol: made.eol,
+  };
+}
+
+function twoAtOnce(random) {
+  const names = Object.keys(MISTAKES).filter((name) => name !== "exact");
+  const all = [];
+  for (const first of names) {
+    for (const second of names) {
+      if (MISTAKES[first].stage < MISTAKES[second].stage)
+        all.push([`${first}+${second}`, [MISTAKES[first], MISTAKES[second]]]);
+    }
+  }
+  return random.shuffle(all);
+}
+
+/** How many cases of each mistake give about `count` in all. */
+export const eachFor = (count) => Math.max(1, Math.round(count / 127));
+
+/** `each` cases of every mistake alone, and a quarter as many of every two together. */
+export function* editCases(hunks, random, each) {
+  random.shuffle(hunks);
+  const alone = Object.entries({ ...MISTAKES, ...CORRUPTIONS }).map(([name, mistake]) => [name, [mistake]]);
+  let next = 0;
+  for (const [kind, mistakes] of [...alone, ...twoAtOnce(random)]) {
+    const wanted = mistakes.length > 1 ? Math.ceil(each / 4) : each;
+    let found = 0;
+    for (let tries = 0; tries < hunks.length && found < wanted; tries++) {
+      const made = caseOf(hunks[next++ % hunks.length]);
+      if (!mistakes.every((mistake) => mistake.make(made, random, hunks))) continue;
+      const line = written(kind, `${kind}-${found}`, made);
+      if (line === undefined) continue;
+      yield line;
+      found++;
+    }
+  }
+}
