@@ -4,6 +4,7 @@ export * from "./backends/index.ts";
 export * from "./backends/local.node.ts";
 export { type SandboxOptions, sandboxFor } from "./backends/sandbox-choice.node.ts";
 export { linuxSandbox, type LinuxSandboxOptions } from "./backends/sandbox.node.ts";
+export { type SandboxFlags, sandboxOptionsOf } from "./backends/sandbox-flags.node.ts";
 export * from "./access/grants-file.node.ts";
 export * from "./access/index.ts";
 export * from "./hooks/audit-file.node.ts";

@@ -34,6 +34,7 @@ const TABLES = [
   ["spans, openTelemetry", "hooks/telemetry.js", "SPAN_OPTIONS"],
   ["sandboxFor", "backends/sandbox-choice.node.js", "SANDBOX_OPTIONS"],
   ["linuxSandbox", "backends/sandbox.node.js", "LINUX_SANDBOX_OPTIONS"],
+  ["sandboxOptionsOf", "backends/sandbox-flags.node.js", "SANDBOX_FLAGS"],
   ["LocalBackend", "backends/local-options.js", "LOCAL_OPTIONS"],
   ["MemoryBackend", "backends/memory.js", "MEMORY_OPTIONS"],
   ["MountBackend", "backends/mounts.js", "MOUNT_OPTIONS"],

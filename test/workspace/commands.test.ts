@@ -9,6 +9,8 @@ import {
   LocalBackend,
   linuxSandbox,
   openWorkspace,
+  type SandboxFlags,
+  sandboxOptionsOf,
   SandboxPolicy,
   type Workspace,
 } from "../../js/index.node.ts";
@@ -69,6 +71,35 @@ test("002-94 002-96 002-97 002-106 002-107 a kernel without Landlock is refused,
   expect(() => linuxSandbox(options)).toThrow(expect.objectContaining({ code: "SANDBOX_SETUP_FAILED" }));
   const { status } = linuxSandbox({ ...options, degrade: "allow" });
   expect(status).toMatchObject({ tier: "seccomp", files: "none", network: "enforced", policy: "none" });
+});
+
+test("002-103 002-105 a policy of flags: the working directory is writable too, reading is open, the rest is not", () => {
+  expect(sandboxOptionsOf({}, root)).toEqual({ writableRoots: [root], readRoots: null, network: false });
+  expect(sandboxOptionsOf({ writableRoots: ["../state", root, "/var/x"] }, root).writableRoots).toEqual([
+    join(base, "state"),
+    root,
+    "/var/x",
+  ]);
+  const wide = sandboxOptionsOf({ fullDiskWriteAccess: true, fullNetworkAccess: true }, root);
+  expect(wide).toEqual({ writableRoots: ["/"], readRoots: null, network: true });
+  expect(() => sandboxOptionsOf({ writeableRoots: [] } as never, root)).toThrow(/writableRoots/u);
+  expect(() => sandboxOptionsOf({}, "relative")).toThrow(/absolute/u);
+});
+
+test.skipIf(landlock === 0)("002-103 002-105 the flags hold for commands", async () => {
+  const other = join(base, "other");
+  fs.mkdirSync(other);
+  const tried = async (flags: SandboxFlags, command: string): Promise<boolean> => {
+    const provider = linuxSandbox({ ...sandboxOptionsOf(flags, root), degrade: "allow" });
+    const ws = await openWorkspace({ root, stateDir: join(base, "state"), commands: provider });
+    open.push(ws);
+    return (await run(ws, shell(command))).exit_code === 0;
+  };
+  expect(await tried({}, "echo x > in")).toBe(true);
+  expect(await tried({}, "cat ../out")).toBe(true);
+  expect(await tried({}, "echo x > ../other/f")).toBe(false);
+  expect(await tried({ fullDiskReadAccess: false }, "cat ../out")).toBe(false);
+  expect(await tried({ fullDiskReadAccess: false }, "echo x > in && cat in")).toBe(true);
 });
 
 describe.skipIf(landlock === 0)("002-89 a sandboxed command", () => {
