@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { MemoryBackend, openWorkspace } from "../../dist/index.node.js";
 import { seeded } from "../../scripts/lib/deep-kind.mjs";
 
@@ -219,6 +220,19 @@ function differ(theirs, ours) {
   });
 }
 
+/** Removes a directory in which an index may still be written. */
+async function remove(path) {
+  for (let left = 100; ; left--) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (error.code !== "ENOTEMPTY" || left === 0) throw error;
+      await setTimeout(20);
+    }
+  }
+}
+
 /** Runs `work` with a home directory of its own for git and for workspaces. */
 async function withHome(home, xdg, work) {
   const variables = {
@@ -310,7 +324,7 @@ export default {
       const tree = makeTree(random);
       const lines = await checkTree(random, base, tree);
       cases += 1;
-      if (lines.length === 0) rmSync(base, { recursive: true, maxRetries: 10 });
+      if (lines.length === 0) await remove(base);
       else failures.push(`${base}: ${lines.join("; ")}\n  ${sources(base, tree)}`);
     }
     return { cases, failures };
