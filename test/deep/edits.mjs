@@ -50,7 +50,8 @@ async function send(one) {
 export default {
   description: "edit_file with the mistakes that models make, over real code",
   count: 1_000,
-  share: 300,
+  // What has to hold are shares of a thousand, which fewer cases meet or miss by chance.
+  share: 0,
   async run({ seed, count, isOver }) {
     const random = randomOf(seed);
     const made = random.shuffle([...editCases(hunksOf(random, count), random, eachFor(count))]);
@@ -78,9 +79,8 @@ export default {
       `edits: right ${right}, refused ${refused.length} (${hidden.length} without the meant lines), wrong ${wrong}`,
     );
     if (right < MIN_RIGHT * cases) failures.push(`${right} of ${cases} are right`);
-    // One wrong edit in a few hundred is less than a run of that size can tell from one in a thousand.
-    if (wrong > Math.max(1, MAX_WRONG * cases)) failures.push(`${wrong} of ${cases} are wrong`);
-    if (hidden.length > 1 && hidden.length > (1 - MIN_SHOWN) * refused.length)
+    if (wrong > MAX_WRONG * cases) failures.push(`${wrong} of ${cases} are wrong`);
+    if (hidden.length > (1 - MIN_SHOWN) * refused.length)
       failures.push(`${hidden.length} of ${refused.length} refusals do not show the meant lines`);
     return { cases, failures };
   },

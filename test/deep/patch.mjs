@@ -203,8 +203,20 @@ function run(program, args, { cwd, input, env } = {}) {
   return { status, stdout, told: `${stdout}${stderr}`.trim().slice(0, 300) };
 }
 
+/** Whether a text begins with a byte order mark, or some of its lines end in LF and some in CRLF. */
+const needsContext = ({ text }) =>
+  text.startsWith("\ufeff") || (text.includes("\r\n") && /(?<!\r)\n/u.test(text));
+
+/**
+ * The numbers of context lines that the patch of a pair may have. A hunk without context or CR does not
+ * say how lines of a mixed file end: apply_patch lets new lines end as those beside them do. Nor does it
+ * show a byte order mark, which apply_patch keeps at the beginning.
+ */
+const contextsFor = ({ before, after }) =>
+  [...before.values(), ...after.values()].some(needsContext) ? [1, 3, 3, 3] : [0, 1, 3, 3, 3];
+
 /** git's patch of a pair, with the options that it was made with. */
-function gitPatch(random, base) {
+function gitPatch(random, base, pair) {
   const store = join(base, ".store");
   const index = join(store, "index");
   const git = (args, tree) => {
@@ -224,7 +236,7 @@ function gitPatch(random, base) {
     git(["add", "-A", "--force", "."], tree);
     return git(["write-tree"], tree).trim();
   });
-  const context = random.pick([0, 1, 3, 3, 3, 10]);
+  const context = random.pick([...contextsFor(pair), 10]);
   const noPrefix = random.chance(0.15);
   const flags = [`-U${context}`, ...(noPrefix ? ["--no-prefix"] : [])];
   flags.push(
@@ -254,8 +266,8 @@ function gitPatch(random, base) {
 }
 
 /** GNU diff's patch of a pair; undefined where it has no words for the pair. */
-function gnuPatch(random, base) {
-  const context = random.pick([0, 1, 3, 3, 3]);
+function gnuPatch(random, base, pair) {
+  const context = random.pick(contextsFor(pair));
   const args = ["-r", "-N", "-a", `-U${context}`, "before", "after"];
   const { stdout } = run("diff", args, { cwd: base, env: { LC_ALL: "C.UTF-8", TZ: "UTC" } });
   return stdout === "" || /^File .* is a /mu.test(stdout) ? undefined : { text: stdout, context };
@@ -321,12 +333,13 @@ async function checkPair(random, base, pair) {
 }
 
 /** git's patch of a pair, and the diff that apply_patch answers with. */
-async function checkGit(random, base, { before, after }, ws) {
+async function checkGit(random, base, pair, ws) {
+  const { before, after } = pair;
   const failures = [];
   const [work, theirs] = [join(base, "work"), join(base, "theirs")];
   const fuzz = random.pick([{}, { fuzz: 0 }]);
 
-  const git = gitPatch(random, base);
+  const git = gitPatch(random, base, pair);
   const gitArgs = [...(git.noPrefix ? ["-p0"] : []), ...(git.context === 0 ? ["--unidiff-zero"] : [])];
   const ways = [
     ["forwards", [before, after], [], {}],
@@ -352,8 +365,9 @@ async function checkGit(random, base, { before, after }, ws) {
 }
 
 /** GNU diff's patch of a pair: apply_patch makes the tree that GNU patch makes. */
-async function checkGnu(random, base, { before, after }, ws) {
-  const gnu = gnuPatch(random, base);
+async function checkGnu(random, base, pair, ws) {
+  const { before, after } = pair;
+  const gnu = gnuPatch(random, base, pair);
   if (gnu === undefined) return [];
   const failures = [];
   const [work, theirs] = [join(base, "work"), join(base, "theirs")];
