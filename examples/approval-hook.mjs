@@ -3,7 +3,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { approvalHook, openWorkspace } from "filewright";
+import { openWorkspace } from "filewright";
+import { approvalHook } from "filewright/hooks";
 
 const dir = mkdtempSync(join(tmpdir(), "filewright-example-"));
 writeFileSync(join(dir, "config.ts"), "export const retries = 3;\n");

@@ -1,16 +1,15 @@
 // Your own storage: eleven methods over whatever you have (here a Map, as if it
 // were a table with a path and a value), and the suite that says whether every
 // tool will work on it. docs/guides/backends.md goes on to a real one.
+import { FilewrightError, openWorkspace } from "filewright";
 import {
   checkPath,
   compareCodePoints,
   textOfBytes,
   bytesOfText,
-  FilewrightError,
   isLongName,
-  openWorkspace,
   sortEntries,
-} from "filewright";
+} from "filewright/backends";
 import { glob } from "filewright/engine";
 import { backendContract } from "filewright/testing";
 

@@ -3,16 +3,15 @@
 // change; directories are prefixes, kept by an empty object of their own. Give
 // `fetch` one that signs requests (such as aws4fetch) to use it on a real bucket.
 import { pathToFileURL } from "node:url";
+import { FilewrightError, openWorkspace } from "filewright";
 import {
   checkPath,
   compareCodePoints,
   textOfBytes,
   bytesOfText,
-  FilewrightError,
   isLongName,
-  openWorkspace,
   sortEntries,
-} from "filewright";
+} from "filewright/backends";
 import { glob } from "filewright/engine";
 import { backendContract } from "filewright/testing";
 import { startObjectStore } from "./object-store.mjs";

@@ -1,4 +1,4 @@
-/** Filewright on Node. */
+/** Everything of every entry on Node, for what tests and measures Filewright: no entry of the package. */
 export * from "./engine/index.node.ts";
 export * from "./backends/index.ts";
 export * from "./backends/local.node.ts";

@@ -1,4 +1,4 @@
-/** Filewright where there is no Node: browsers and edge runtimes, after `await ready()`. */
+/** Everything of every entry where there is no Node, for what tests and measures Filewright: no entry of the package. */
 export * from "./engine/index.ts";
 export * from "./backends/index.ts";
 export * from "./access/index.ts";

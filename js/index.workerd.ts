@@ -1,4 +1,4 @@
-/** Filewright on workerd: as elsewhere outside Node, with the module imported with the script. */
+/** The same on workerd, with the module imported with the script. */
 import "./engine/module.workerd.ts";
 
 export * from "./index.ts";

@@ -37,7 +37,7 @@ export function buildNative({ release = false, force = false } = {}) {
 export function buildTypeScript({ force = false } = {}) {
   const what = {
     stamp: "dist/.stamp",
-    outputs: ["dist/index.node.js", "dist/bin/filewright.js"],
+    outputs: ["dist/filewright.node.js", "dist/bin/filewright.js"],
     inputs: ["tsconfig.json", "scripts/bundle.mjs", "scripts/describe-types.mjs", "package-lock.json", "js"],
     force,
   };

@@ -1,9 +1,12 @@
 // The API pages: TypeScript by typedoc into docs/api/js, Rust by rustdoc into docs/api/rust.
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { buildTypeScript } from "./build.mjs";
 import { bin, main, root, run } from "./lib/run.mjs";
 
-await main(() => {
+await main(async () => {
+  // The pages are made of the declarations, which have the descriptions of arguments too.
+  await buildTypeScript();
   rmSync(join(root, "docs/api"), { recursive: true, force: true });
   const readme = existsSync(join(root, "README.md")) ? "README.md" : "none";
   run(bin("typedoc"), ["--readme", readme]);

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { withEntries } from "./entries.ts";
 
 // What the guides show is what runs: each block of JavaScript, as it stands, with a
 // real directory where it says /repo and another where it says /state.
@@ -17,13 +18,6 @@ const BLOCKS = readdirSync(folder).flatMap((name) => {
   return found;
 });
 
-const ENTRIES: Readonly<Record<string, string>> = {
-  filewright: "index.node.ts",
-  "filewright/engine": "engine/index.node.ts",
-  "filewright/testing": "testing/index.node.ts",
-  "filewright/ai-sdk": "adapters/ai-sdk.ts",
-  "filewright/openai-agents": "adapters/openai-agents.ts",
-};
 const made: string[] = [];
 afterAll(() => {
   for (const dir of made) rmSync(dir, { recursive: true });
@@ -65,11 +59,7 @@ describe("the guides' examples", () => {
     writeFileSync(join(dir, "repo/.env"), "KEY=1\n");
     mkdirSync(join(dir, "repo/docs"));
     mkdirSync(join(dir, "state"));
-    const code = block
-      .replaceAll(/"(filewright(?:\/[\w-]+)?)"/g, (whole, name: string) => {
-        const file = ENTRIES[name];
-        return file === undefined ? whole : JSON.stringify(new URL(`../js/${file}`, import.meta.url).href);
-      })
+    const code = withEntries(block)
       .replaceAll("console.assert(", "globalThis.holds(")
       .replaceAll("console.log(", "void (")
       .replaceAll("/repo", join(dir, "repo"))

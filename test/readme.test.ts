@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { withEntries } from "./entries.ts";
 
 // What the README shows is what runs: each block of TypeScript, as it stands,
 // with a real directory where it says /repo.
@@ -66,12 +67,7 @@ describe("the README's examples", () => {
 });
 
 async function run(block: string, repo: string): Promise<void> {
-  const entry = (path: string): string => JSON.stringify(new URL(`../js/${path}`, import.meta.url).href);
-  const code = block
-    .replaceAll('"filewright"', entry("index.node.ts"))
-    .replaceAll('"filewright/hooks"', entry("hooks/index.node.ts"))
-    .replaceAll("/home/me", repo)
-    .replaceAll('"/repo"', JSON.stringify(repo));
+  const code = withEntries(block).replaceAll("/home/me", repo).replaceAll('"/repo"', JSON.stringify(repo));
   const file = new URL(`./.readme-${process.pid}-${made.length}.ts`, import.meta.url);
   writeFileSync(file, `${code}\nexport {};\n`);
   try {

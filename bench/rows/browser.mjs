@@ -118,7 +118,7 @@ export const start = async (module = new URL("/filewright_bg.wasm", location.hre
 };`;
 
 const MEMORY = `
-import { MemoryBackend, openWorkspace } from "./dist/index.js";
+import { MemoryBackend, openWorkspace } from "./dist/filewright.js";
 import { grepBackend } from "./dist/backends/search.js";
 import { ready } from "./dist/engine/index.js";
 import { searches } from "./bench/lib/memory-tree.mjs";

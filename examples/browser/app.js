@@ -2,9 +2,10 @@
 // before it happens. A script stands in for the model; a model would be given
 // `ws.tools` and make the same calls.
 //
-// With a bundler these lines are `import … from "filewright"` and "filewright/engine".
-import { FileSystemAccessBackend, OpfsBackend, OverlayBackend, openWorkspace } from "./filewright/index.js";
+// With a bundler these lines are imports from "filewright/backends", "filewright/engine" and "filewright".
+import { FileSystemAccessBackend, OpfsBackend, OverlayBackend } from "./filewright/backends/index.js";
 import { diff, ready } from "./filewright/engine/index.js";
+import { openWorkspace } from "./filewright/filewright.js";
 import { diffView } from "./diff-view.js";
 
 const at = (id) => document.getElementById(id);

@@ -1,4 +1,8 @@
-/** `filewright/access` on Node: with the engine loaded. */
+/**
+ * `filewright/access` on Node: with the engine loaded.
+ *
+ * @module filewright/access
+ */
 import "../engine/index.node.ts";
 
 export * from "./grants-file.node.ts";

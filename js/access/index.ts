@@ -6,6 +6,7 @@ export * from "./policy.ts";
 export * from "./grants.ts";
 export type { Location } from "./location.ts";
 export * from "./permissions.ts";
+export type { GlobBases } from "./rule-globs.ts";
 export {
   type CallRules,
   compileRules,

@@ -5,6 +5,8 @@
  * A success is `{ output }`, a failure `{ error }`. A function response of the kit
  * holds no images: an image becomes an artifact where there is an artifact
  * service, for the kit's `load_artifacts` tool.
+ *
+ * @module filewright/adk
  */
 import { callback, gateOf } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
@@ -12,7 +14,7 @@ import { type GeminiSchema, geminiSchema } from "./gemini-schema.ts";
 import { type ApprovingOptions, askingAbout, offered, APPROVING_OPTIONS } from "./offer.ts";
 import { imagesOf } from "./outcome.ts";
 
-export type { ApprovalQuestion, Approve } from "./offer.ts";
+export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
 /** What the kit hands to a tool that runs. */
 export interface AdkContext {
@@ -28,7 +30,7 @@ export interface AdkContext {
 export interface AdkToolInit {
   name: string;
   description: string;
-  /** A {@link GeminiSchema}; the kit types its words as an enum. */
+  /** A `GeminiSchema`; the kit types its words as an enum. */
   parameters: never;
   requireConfirmation: boolean | ((input: unknown) => boolean | Promise<boolean>);
   execute(input: unknown, context?: AdkContext): Promise<Record<string, unknown>>;

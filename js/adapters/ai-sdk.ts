@@ -5,6 +5,8 @@
  * A failed call throws, so that the SDK shows the model an error result with our
  * text and the host a `tool-error` part whose error has the code. Images become
  * files in the model's output.
+ *
+ * @module filewright/ai-sdk
  */
 import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
 import type { Success, Workspace } from "../workspace/index.ts";
@@ -20,7 +22,8 @@ import { imagesOf, succeed } from "./outcome.ts";
 import { type StandardSchema, standardSchema } from "./standard-schema.ts";
 import { strictOrNot } from "./strictness.ts";
 
-export type { ApprovalQuestion, Approve } from "./offer.ts";
+export type { StandardIssue, StandardSchema } from "./standard-schema.ts";
+export type { AdapterOptions, ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 export { ToolFailure } from "./outcome.ts";
 
 /** Arguments as the model writes them. */

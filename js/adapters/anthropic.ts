@@ -4,6 +4,8 @@
  *
  * A failed call throws, so that the runner marks its result with `is_error`. The
  * runner has no approvals: give the workspace `confirm` or hooks.
+ *
+ * @module filewright/anthropic
  */
 import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
@@ -20,10 +22,12 @@ import {
 import { bareText, imagesOf, ToolFailure } from "./outcome.ts";
 import { strictOrNot } from "./strictness.ts";
 
+export type { CallerOptions } from "./offer.ts";
+
 export { ToolFailure };
 
 /** The kinds of images that the API takes. */
-type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+export type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
 
 /** A block of a tool's result. */
 export type AnthropicBlock =

@@ -5,13 +5,15 @@
  * The agent knows a tool as `mcp__NAME__TOOL`. A failed call has `isError`. The
  * SDK asks about tools through its own `canUseTool`; {@link toAllowedTools} names
  * those that need no question.
+ *
+ * @module filewright/claude-agent
  */
 import { gateOf, type Options, options as described, text } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { inProcessServer } from "./in-process-mcp.ts";
 import { type AdapterOptions, type Approve, askingAbout, offered, ADAPTER_ROWS } from "./offer.ts";
 
-export type { Approve } from "./offer.ts";
+export type { AdapterOptions, Approve } from "./offer.ts";
 
 /** The server in the shape of the SDK. */
 export interface ClaudeAgentServer {

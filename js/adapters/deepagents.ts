@@ -5,11 +5,15 @@
  *
  * Paths begin with `/` at the working directory of the workspace. A failure is a
  * value with our text. The framework hands no signal to a backend: give one here.
+ *
+ * @module filewright/deepagents
  */
 import { base64, bytesOf } from "../readers/base64.ts";
 import type { ErrorData, ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside, outside } from "./host-files.ts";
 import { bareText } from "./outcome.ts";
+
+export type { HostOptions } from "./host-files.ts";
 
 /** Facts about a path. */
 export interface DeepAgentsFile {

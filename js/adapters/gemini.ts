@@ -5,11 +5,15 @@
  * A success is `{ output }`, a failure `{ error }`, as the API has it; images are
  * parts of the function response. The SDK passes no signal to a tool and has no
  * approvals: hand it one here, and give the workspace `confirm` or hooks.
+ *
+ * @module filewright/gemini
  */
 import { gateOf, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { type AdapterOptions, type Offered, offered, ADAPTER_ROWS } from "./offer.ts";
 import { imagesOf } from "./outcome.ts";
+
+export type { AdapterOptions } from "./offer.ts";
 
 /** A call as the model makes it. */
 export interface GeminiFunctionCall {

@@ -5,6 +5,8 @@
  * A failed call is a tool message whose status is `error`, with our text as it
  * is. The artifact of a message is the whole result. For the framework's
  * human-in-the-loop middleware there is {@link toInterruptOn}.
+ *
+ * @module filewright/langchain
  */
 import { callback, gateOf, instance, required } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
@@ -19,7 +21,7 @@ import {
 } from "./offer.ts";
 import { imagesOf } from "./outcome.ts";
 
-export type { Approve } from "./offer.ts";
+export type { Approve, ApprovingOptions } from "./offer.ts";
 
 /** What a message shows the model. */
 export type LangChainContent =

@@ -5,12 +5,16 @@
  * Paths begin with `/` at the working directory of our workspace. Every operation
  * is one of our calls, with its locks, rules, hooks and history; what a call is
  * refused with is the message of the error.
+ *
+ * @module filewright/mastra
  */
 import { base64 } from "../readers/base64.ts";
 import { callback, gateOf, instance, type OptionalOption, type Options, required } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type HostOptions, hostFiles, inside } from "./host-files.ts";
 import { bareText, ToolFailure } from "./outcome.ts";
+
+export type { HostOptions } from "./host-files.ts";
 
 export { ToolFailure };
 

@@ -6,6 +6,8 @@
  * such as links or permission bits, the backend lacks too. Versions are those of
  * contents, so that a coarse clock hides no change. For real disks there is
  * `LocalBackend`: this one resolves paths in one step and opens them in another.
+ *
+ * @module filewright/node-fs
  */
 import type { EntryType, FsBackend, FsEntry, FsStat, WriteOptions } from "../backends/backend.ts";
 import { checkSignal, checkWritable, failure } from "../backends/failure.ts";

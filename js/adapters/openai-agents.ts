@@ -4,6 +4,8 @@
  *
  * The SDK has no flag for a failed call: the model is told by the text. Schemas
  * are strict where a tool has a strict form.
+ *
+ * @module filewright/openai-agents
  */
 import { flag, gateOf, type Options, options as described } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
@@ -22,7 +24,7 @@ import { argumentsOf, imagesOf } from "./outcome.ts";
 import { strictOrNot } from "./strictness.ts";
 import { addPatch, updatePatch } from "./v4a.ts";
 
-export type { ApprovalQuestion, Approve } from "./offer.ts";
+export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
 /** What the model is shown of a result: text, or text and images. */
 export type OpenAIAgentsOutput =

@@ -202,6 +202,32 @@ export interface LockHandle {
   release(): void;
 }
 
+/** How bytes become text. */
+export interface TextOptions {
+  /** The encoding. Default UTF-8. */
+  readonly encoding?: string;
+}
+
+/** How a directory is made. */
+export interface MkdirOptions {
+  /** Make missing parent directories too. */
+  readonly parents?: boolean;
+  /** A directory that is there already is no error. */
+  readonly existOk?: boolean;
+}
+
+/** What is wanted of the entries of a directory. */
+export interface ListOptions {
+  /** False: sizes and times may be left out, where they cost something. Default true. */
+  readonly facts?: boolean;
+}
+
+/** Where a glob begins. */
+export interface GlobRoot {
+  /** The directory to look in. */
+  readonly root?: string;
+}
+
 /** The eleven methods. Everything beyond them is optional. */
 export interface FsBackend {
   /** Whether anything is at the path, links followed. Never throws for an absent path. */
@@ -209,33 +235,26 @@ export interface FsBackend {
   /** Facts, links followed. @throws NOT_FOUND */
   stat(path: string): MaybePromise<FsStat>;
   /** The whole file as text. @throws ENCODING_ERROR where the bytes do not fit */
-  readText(path: string, options?: { readonly encoding?: string }): MaybePromise<string>;
+  readText(path: string, options?: TextOptions): MaybePromise<string>;
   /** The whole file. @throws NOT_FOUND, IS_DIRECTORY, NOT_REGULAR_FILE */
   readBytes(path: string): MaybePromise<Uint8Array>;
   /** Creates or replaces a file, whole or not at all. */
-  writeText(
-    path: string,
-    content: string,
-    options?: WriteOptions & { readonly encoding?: string },
-  ): MaybePromise<WriteResult>;
+  writeText(path: string, content: string, options?: WriteOptions & TextOptions): MaybePromise<WriteResult>;
   /** Creates or replaces a file, whole or not at all. */
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult>;
   /** Removes a file, a link (never its target) or an empty directory. @throws NOT_EMPTY */
   delete(path: string, options?: DeleteOptions): MaybePromise<void>;
   /** Makes a directory. Both options default to true. */
-  mkdir(
-    path: string,
-    options?: { readonly parents?: boolean; readonly existOk?: boolean },
-  ): MaybePromise<void>;
+  mkdir(path: string, options?: MkdirOptions): MaybePromise<void>;
   /**
    * The entries of a directory, directories first, then by code point. Links are not followed.
    * With `facts: false` (default true) sizes and times may be left out, where they cost something.
    */
-  listDir(path: string, options?: { readonly facts?: boolean }): MaybePromise<readonly FsEntry[]>;
+  listDir(path: string, options?: ListOptions): MaybePromise<readonly FsEntry[]>;
   /** Every file below a directory, lazily, in path order. Links are not followed. */
   iterFiles(root: string): AsyncIterable<string> | Iterable<string>;
   /** Files matching a glob below `root`, sorted by code point, as absolute paths. */
-  glob(pattern: string, options?: { readonly root?: string }): MaybePromise<readonly string[]>;
+  glob(pattern: string, options?: GlobRoot): MaybePromise<readonly string[]>;
 
   /** Content and version in one step; `ifNoneMatch` gives null where the version is still that. */
   read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;

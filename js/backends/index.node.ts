@@ -1,5 +1,11 @@
-/** `filewright/backends` on Node: with the engine loaded, and the local disk. */
+/**
+ * `filewright/backends` on Node: with the engine loaded, and the local disk.
+ *
+ * @module filewright/backends
+ */
 import "../engine/index.node.ts";
 
 export * from "./index.ts";
 export * from "./local.node.ts";
+export { linuxSandbox, type LinuxSandboxOptions } from "./sandbox.node.ts";
+export { type SandboxOptions, sandboxFor } from "./sandbox-choice.node.ts";

@@ -1,3 +1,7 @@
-/** `filewright/diff` on Node: with the engine loaded, so `ready` has nothing to wait for. */
+/**
+ * `filewright/diff` on Node: with the engine loaded, so `ready` has nothing to wait for.
+ *
+ * @module filewright/diff
+ */
 export { ready } from "../engine/index.node.ts";
 export * from "./names.ts";

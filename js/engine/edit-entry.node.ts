@@ -1,4 +1,8 @@
-/** `filewright/edit` on Node: the same names on the engine in use. */
+/**
+ * `filewright/edit` on Node: the same names on the engine in use.
+ *
+ * @module filewright/edit
+ */
 export * from "./errors.ts";
 export { ready } from "./index.node.ts";
 export * from "./text-functions.ts";

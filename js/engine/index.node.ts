@@ -1,4 +1,8 @@
-/** `filewright/engine` on Node: native where the addon loads, else WebAssembly. */
+/**
+ * `filewright/engine` on Node: native where the addon loads, else WebAssembly.
+ *
+ * @module filewright/engine
+ */
 import { engine, setEngine, setNoEngine } from "./current.ts";
 import { type EngineInfo, makeEngine } from "./engine.ts";
 import { loadNative } from "./native.node.ts";

@@ -1,6 +1,8 @@
 /**
  * `filewright/workers` on Node. The native engine has threads of its own; this
  * is for the WebAssembly engine where the addon does not load.
+ *
+ * @module filewright/workers
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";

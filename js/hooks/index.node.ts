@@ -1,6 +1,11 @@
-/** `filewright/hooks` on Node: with the engine loaded, and the terminal. */
+/**
+ * `filewright/hooks` on Node: with the engine loaded, and the terminal.
+ *
+ * @module filewright/hooks
+ */
 import "../engine/index.node.ts";
 
+export type { HttpLimits } from "../http/limits.ts";
 export * from "./desk.node.ts";
 export * from "./audit-file.node.ts";
 export * from "./index.ts";

@@ -14,6 +14,7 @@ export * from "./events.ts";
 export * from "./foreign.ts";
 export * from "./headless.ts";
 export * from "./hook.ts";
+export type { ShownQuestion } from "./question.ts";
 export * from "./observer.ts";
 export * from "./telemetry.ts";
 export * from "./usage.ts";

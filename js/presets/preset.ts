@@ -72,7 +72,7 @@ export interface Refused {
 export interface Way<Name extends ToolName = ToolName> {
   /** The tool of ours that does the work. */
   readonly of: Name;
-  /** Its text needs no more than {@link Call.brief} promises. */
+  /** Its text needs no more than `Call.brief` promises. */
   readonly brief?: boolean;
   /** Its text is JSON: nothing is added behind it. */
   readonly json?: boolean;
@@ -133,7 +133,7 @@ export interface Meant {
   readonly names: Names;
   /** Their plain argument names → ours, for hooks that change arguments. */
   readonly ours: Aliases;
-  /** See {@link Call.brief}. */
+  /** See `Call.brief`. */
   readonly brief?: boolean;
   /** The texts of this preset have a fixed form: what an answer says besides stands in its data alone. */
   readonly fixedText?: boolean;

@@ -6,7 +6,7 @@
 /** The JSON types used. */
 export type SchemaType = "string" | "integer" | "number" | "boolean" | "array" | "object" | "null";
 
-/** A schema in the subset that {@link compile} enforces. */
+/** A schema in the subset that `compile` enforces. */
 export interface Schema {
   /** The JSON type, or several. */
   readonly type: SchemaType | readonly SchemaType[];

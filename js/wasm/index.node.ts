@@ -1,6 +1,8 @@
 /**
  * `filewright/wasm` on Node: the same functions as `filewright/engine`, on the
  * WebAssembly engine, beside whichever engine the rest of the process uses.
+ *
+ * @module filewright/wasm
  */
 import { type Engine, type EngineInfo, makeEngine } from "../engine/engine.ts";
 import { FilewrightError } from "../engine/errors.ts";

@@ -39,7 +39,12 @@ export interface AgentOptions {
    * workspace asks for directories this holds without being said.
    */
   readonly permissions?:
-    | { readonly ask?: AskGrant | undefined; readonly store?: GrantStore | undefined }
+    | {
+        /** Asks somebody for a grant. Default: whom the workspace asks. */
+        readonly ask?: AskGrant | undefined;
+        /** Where the grants are kept. Default: in memory. */
+        readonly store?: GrantStore | undefined;
+      }
     | undefined;
   /** Hold beside those of the workspace: the stricter decision counts. */
   readonly rules?: readonly Rule[] | undefined;

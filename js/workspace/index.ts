@@ -2,12 +2,14 @@
  * The workspace: where a call happens. Options, the pipeline, locks and wording
  * live here; what a tool computes does not, nor where bytes are kept.
  */
+export type { Recovery } from "../journal/index.ts";
 export type { AgentOptions } from "./agents.ts";
 export type { BudgetOptions, Spent } from "./budget.ts";
 export type { CallOptions } from "./enter.ts";
 export type { HistoryEntry, Undone } from "./history.ts";
 export { openWorkspace } from "./open.ts";
-export type { AccessOptions, RootSpec, WorkspaceOptions } from "./options.ts";
+export type { LocalFacts } from "./host.ts";
+export type { AccessOptions, GuardOptions, RootOptions, RootSpec, WorkspaceOptions } from "./options.ts";
 export {
   type Mention,
   type MentionOptions,
@@ -20,6 +22,8 @@ export { makeReads, type Reads, type ReadStore } from "./reads.ts";
 export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "./result.ts";
 export type {
   AgentWorkspace,
+  CallArgs,
+  CallData,
   Capabilities,
   WorkspaceLockOptions,
   ToolDefinition,

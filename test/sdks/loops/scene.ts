@@ -8,13 +8,8 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  approvalHook,
-  type ApprovalHookOptions,
-  openWorkspace,
-  type Workspace,
-  type WorkspaceOptions,
-} from "filewright";
+import { openWorkspace, type Workspace, type WorkspaceOptions } from "filewright";
+import { approvalHook, type ApprovalHookOptions } from "filewright/hooks";
 
 /** One call that the model makes. */
 export interface Turn {

@@ -1,0 +1,17 @@
+/**
+ * `filewright` where there is no Node, after `await ready()` of `filewright/engine`: opening a workspace, and the
+ * types that are met on the way. At most twenty names; everything else has an entry of its own.
+ *
+ * @module filewright
+ */
+export type { FsBackend } from "./backends/backend.ts";
+export { MemoryBackend } from "./backends/memory.ts";
+export { type Code, FilewrightError, FsPermissionError, SandboxViolation } from "./engine/errors.ts";
+export type { ToolArgs, ToolData, ToolName } from "./tools/index.ts";
+export type { AgentOptions } from "./workspace/agents.ts";
+export type { CallOptions } from "./workspace/enter.ts";
+export { resolveMentions } from "./workspace/mentions.ts";
+export { openWorkspace } from "./workspace/open.ts";
+export type { WorkspaceOptions } from "./workspace/options.ts";
+export type { ToolResult } from "./workspace/result.ts";
+export { type AgentWorkspace, type ToolDefinition, toolsFor, type Workspace } from "./workspace/workspace.ts";

@@ -1,0 +1,4 @@
+/** `filewright` on workerd: as elsewhere outside Node, with the module imported with the script. */
+import "./engine/module.workerd.ts";
+
+export * from "./filewright.ts";

@@ -1,0 +1,63 @@
+/** The types of every tool's arguments and data, with those of their parts. */
+export type { GrantedDirectory } from "./access_info.ts";
+export type { PatchOutcome } from "./apply_patch.ts";
+export type { BatchOperation } from "./batch.ts";
+export type { HunkData } from "./diff.ts";
+export type { EditArgs, EditOutcome } from "./edit_schema.ts";
+export type { ImageFacts, SentImage } from "./image.ts";
+export type {
+  AccessInfoArgs,
+  AccessInfoData,
+  ApplyPatchArgs,
+  ApplyPatchData,
+  BatchArgs,
+  BatchData,
+  BatchOutcome,
+  CopyArgs,
+  CopyData,
+  DeleteArgs,
+  DeleteData,
+  DiffArgs,
+  DiffData,
+  EditFileArgs,
+  EditFileData,
+  FindFilesArgs,
+  FindFilesData,
+  FoundFile,
+  GlobArgs,
+  GlobData,
+  GrepArgs,
+  GrepContentData,
+  GrepCount,
+  GrepCountData,
+  GrepData,
+  GrepFilesData,
+  GrepMatch,
+  GrepOutput,
+  GrepSummary,
+  ListDirectoryArgs,
+  ListDirectoryData,
+  MkdirArgs,
+  MkdirData,
+  MoveArgs,
+  MoveData,
+  Progress,
+  ReadFileArgs,
+  ReadFileData,
+  ReadManyFilesArgs,
+  ReadManyFilesData,
+  StatArgs,
+  StatData,
+  ToolArgs,
+  ToolData,
+  ToolName,
+  TransferOptions,
+  WriteFileArgs,
+  WriteFileData,
+} from "./index.ts";
+export type { Limits } from "./limits.ts";
+export type { Rank } from "./grep_rank.ts";
+export type { ListedEntry } from "./list_directory.ts";
+export type { ReadOne, SkippedOne } from "./read_many_files.ts";
+export type { ObjectSchema, Schema, SchemaType } from "./schema.ts";
+export type { AccessSummary, Annotations, EditDefaults } from "./tool.ts";

@@ -1,0 +1,4 @@
+/** `filewright/workspace` on workerd: as elsewhere outside Node, with the module imported with the script. */
+import "../engine/module.workerd.ts";
+
+export * from "./entry.ts";
