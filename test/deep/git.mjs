@@ -151,7 +151,8 @@ function makeTree(random) {
     if (config === "more") home.set(".gitconfig", "[include]\n\tpath = more\n");
     home.set(config, `[core]\n\texcludesFile = ${random.pick(["~/rules", '"~/rules"'])} ; theirs\n`);
   }
-  if (random.chance(0.1)) {
+  // One list of excludes holds for a workspace: what a repository names itself holds in those within it too.
+  if (random.chance(0.1) && repositories.length === 1) {
     files.set(".rules", makeRules(random, "", paths));
     configs.set("", `${configs.get("")}\tExcludesFile = .rules\n`);
   }
