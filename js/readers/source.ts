@@ -64,9 +64,13 @@ export async function readAll(source: ByteSource, limit: number, hint?: string):
   return await source.read();
 }
 
-const CHUNK = 1024 * 1024;
+/** Bytes that a reader looks at before other calls get a turn: a few milliseconds. */
+const CHUNK = 256 * 1024;
 
-/** The bytes from `start` on, in pieces; at most one piece is held at a time. */
+const nextTurn: (run: () => void) => void =
+  globalThis.setImmediate ?? ((run: () => void) => globalThis.setTimeout(run, 0));
+
+/** The bytes from `start` on, in pieces; at most one is held at a time, and after each others get a turn. */
 export async function* chunks(
   source: ByteSource,
   signal?: AbortSignal,
@@ -78,5 +82,6 @@ export async function* chunks(
     if (bytes.length === 0) return; // the file became shorter
     yield bytes;
     at += bytes.length;
+    await new Promise<void>((resolve) => nextTurn(resolve));
   }
 }

@@ -75,7 +75,7 @@ describe.each(KINDS)("edits by anchors on %s", (kind) => {
     });
     // A candidate names its line in the file as it is now.
     const candidates = (stale.error?.details?.["candidates"] ?? []) as { from: string }[];
-    const before = await text("f");
+    const before = (await text("f")) ?? "";
     expect((await edit(candidates[1]?.from ?? "")).data).toMatchObject({ edits: [{ start_line: 5 }] });
     await foreign("f", before);
     // The anchors of another reading count for the version that they were read from.

@@ -119,7 +119,11 @@ impl Report<'_> {
             .map(|at| at..(at + span).min(file.len()))
             .collect();
         Error::new(Code::MatchNotUnique, join(head, &format!("lines {}", list(lines))))
-            .hint("add surrounding lines to old_text, or set replace_all or near_line")
+            .hint(if alike {
+                "copy the lines that are meant from the file exactly, or add lines around them"
+            } else {
+                "add surrounding lines to old_text, or set replace_all or near_line"
+            })
             .detail("found", times)
             .detail("lines", detailed(lines))
             .detail(
