@@ -7,12 +7,12 @@
  * opens no port: {@link ApprovalDesk.handle} fits every server that speaks
  * `Request` and `Response`.
  */
-import type { GrantAccess, GrantQuestion, GrantReply } from "../access/index.ts";
-import { gateOf, type Options, options, text } from "../schema/option.ts";
+import { type GrantAccess, GRANT_REPLY, type GrantQuestion, type GrantReply } from "../access/index.ts";
+import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
 import { fromJson, serveDesk } from "./desk-http.ts";
-import type { Confirmation, ConfirmPayload, ConfirmReply, Outcome } from "./confirm.ts";
+import { CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
 import { type PlainDetails, plainDetails } from "./notebook.ts";
 
 /** A question that waits. Plain data. */
@@ -82,6 +82,8 @@ export const DESK_OPTIONS: Options<DeskOptions> = options("DeskOptions", {
 });
 
 const gate = gateOf("approvalDesk", DESK_OPTIONS);
+const readConfirm = reader(CONFIRM_REPLY);
+const readGrant = reader(GRANT_REPLY);
 
 interface Waiting {
   readonly question: DeskQuestion;
@@ -203,51 +205,29 @@ export function approvalDesk(given: DeskOptions = {}): ApprovalDesk {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** An answer about a change, checked; undefined for anything that was not offered. */
-function confirmReply(reply: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
-  if (typeof reply !== "object" || reply === null) return undefined;
-  const { outcome, payload = {} } = reply as { readonly outcome?: Outcome; readonly payload?: unknown };
-  if (!scopes.some((scope) => scope.outcome === outcome) || outcome === undefined) return undefined;
-  if (typeof payload !== "object" || payload === null) return undefined;
-  const answer = payload as Readonly<Record<string, unknown>>;
-  const { newContent, final, expires, by, reason } = answer;
+/** An answer about a change, checked; undefined for anything that was not offered or is not understood. */
+function confirmReply(given: unknown, { scopes, digest }: Confirmation): ConfirmReply | undefined {
+  const { payload } = { ...(given as { readonly payload?: unknown } | null) };
+  const reply = readConfirm(
+    payload === undefined ? given : { ...(given as object), payload: timed(payload) },
+  );
+  if (reply === undefined || !scopes.some(({ outcome }) => outcome === reply.outcome)) return undefined;
+  const answered = reply.payload?.digest;
   // Whoever names what they saw answers nothing else.
-  if (answer["digest"] !== undefined && answer["digest"] !== digest) return undefined;
-  if (outcome === "modify_with_editor" && typeof newContent !== "string") return undefined;
-  const until = timeOf(expires);
-  if (until === null) return undefined;
-  const kept: ConfirmPayload = {
-    ...(typeof newContent === "string" ? { newContent } : {}),
-    ...(final === true ? { final } : {}),
-    ...(until === undefined ? {} : { expires: until }),
-    ...(typeof by === "string" ? { by } : {}),
-    ...(typeof reason === "string" ? { reason } : {}),
-  };
-  return { outcome, payload: kept };
+  if (answered !== undefined && answered !== digest) return undefined;
+  if (reply.outcome === "modify_with_editor" && reply.payload?.newContent === undefined) return undefined;
+  return reply;
 }
 
-/** An answer about a directory, checked. */
-function grantReply(reply: unknown): GrantReply | undefined {
-  if (typeof reply !== "object" || reply === null) return undefined;
-  const { answer, access, expires, remember, by } = reply as Readonly<Record<string, unknown>>;
-  if (typeof answer !== "string") return undefined;
-  if (access !== undefined && access !== "read" && access !== "write") return undefined;
-  const until = timeOf(expires);
-  if (until === null) return undefined;
-  return {
-    answer,
-    access,
-    expires: until,
-    ...(typeof remember === "boolean" ? { remember } : {}),
-    ...(typeof by === "string" ? { by } : {}),
-  };
+/** An answer about a directory, checked; undefined for one that is not understood. */
+function grantReply(given: unknown): GrantReply | undefined {
+  return readGrant(timed(given));
 }
 
-/** A time; undefined for none, null for something else. */
-function timeOf(value: unknown): Date | undefined | null {
-  if (value === undefined) return undefined;
-  const time = new Date(typeof value === "string" ? value : Number.NaN);
-  return Number.isFinite(time.getTime()) ? time : null;
+/** An answer with its end as a point in time: JSON has it as text. */
+function timed(given: unknown): unknown {
+  const { expires } = { ...(given as { readonly expires?: unknown } | null) };
+  return typeof expires === "string" ? { ...(given as object), expires: new Date(expires) } : given;
 }
 
 function randomId(bytes: number): string {

@@ -1,8 +1,10 @@
 /**
  * Tells when resources change, by looking at their versions once a second while
  * somebody is subscribed. A version is a file's identity, size and times: looking
- * costs one `stat`.
+ * costs one `stat`. Rules, grants and hooks are asked once, with the subscription: of
+ * what they keep from a client nothing is told.
  */
+import { FilewrightError } from "../engine/errors.ts";
 import type { Host } from "./host.ts";
 import { pathOfUri } from "./uri.ts";
 
@@ -21,9 +23,17 @@ export interface Watched {
   stop(): void;
 }
 
+/** Refusals of what a client is not to know of. */
+const KEPT: ReadonlySet<string> = new Set([
+  "APPROVAL_DENIED",
+  "GRANT_DENIED",
+  "HOOK_BLOCKED",
+  "OUTSIDE_ALLOWED",
+]);
+
 /** Looks at versions and calls `changed` with the URI. */
 export function watchVersions(host: Host, changed: (uri: string) => void): Watch {
-  const watched = new Map<string, { count: number; version: Promise<string> }>();
+  const watched = new Map<string, { count: number; version: Promise<string>; isKept: boolean }>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
 
@@ -38,11 +48,32 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
       return "none"; // Absent, or out of bounds: both are no version.
     }
   };
+  /** Whether a rule, a grant or a hook keeps the resource from its client. */
+  const isKept = async (uri: string): Promise<boolean> => {
+    const path = pathOfUri(uri);
+    const room = await host.room();
+    if (path === undefined || room === undefined) return false;
+    try {
+      await room.ws.stat({ path });
+      return false;
+    } catch (error) {
+      return error instanceof FilewrightError && KEPT.has(error.code);
+    }
+  };
+  const begin = (uri: string): void => {
+    const entry = { count: 1, version: Promise.resolve("none"), isKept: false };
+    entry.version = isKept(uri).then((kept) => {
+      entry.isKept = kept;
+      return kept ? "none" : versionOf(uri);
+    });
+    watched.set(uri, entry);
+  };
   const look = async (): Promise<void> => {
     if (looking) return;
     looking = true;
     for (const [uri, entry] of watched) {
       const before = await entry.version;
+      if (entry.isKept) continue;
       const now = await versionOf(uri);
       if (before === now || !watched.has(uri)) continue;
       entry.version = Promise.resolve(now);
@@ -54,7 +85,7 @@ export function watchVersions(host: Host, changed: (uri: string) => void): Watch
     add(uris) {
       for (const uri of uris) {
         const known = watched.get(uri);
-        if (known === undefined) watched.set(uri, { count: 1, version: versionOf(uri) });
+        if (known === undefined) begin(uri);
         else known.count += 1;
       }
       timer ??= setInterval(() => void look(), PACE_MS).unref();

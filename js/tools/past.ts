@@ -20,6 +20,8 @@ export interface PastCall {
 export interface Restored {
   /** Absolute. */
   readonly path: string;
+  /** The same, as {@link PastCall.paths} has it. */
+  readonly shown: string;
   /** What will stand there; null for nothing. */
   readonly image: PreImage | null;
   /** What the change left there, without its content; null for nothing, undefined where that is not recorded. */

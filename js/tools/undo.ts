@@ -7,7 +7,7 @@ import { shownText } from "./preview.ts";
 import { compile, object } from "./schema.ts";
 import { text, texts, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
-import type { Call, ChangingTool, Preview, PreviewChange } from "./tool.ts";
+import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./tool.ts";
 
 /** The arguments of `undo`. */
 export interface UndoArgs {
@@ -17,6 +17,8 @@ export interface UndoArgs {
 /** The arguments with the call that they mean. */
 interface Chosen extends UndoArgs {
   readonly chosen?: PastCall;
+  /** What putting each path back does besides, in terms of other tools. */
+  readonly effects?: ReadonlyMap<string, readonly PathEffect[]>;
 }
 
 /** What `undo` took back. */
@@ -65,7 +67,8 @@ async function choose(args: Chosen, past: Past, all: boolean): Promise<Chosen> {
   const calls = await past.list(all);
   const { call_id: wanted } = args;
   const chosen = wanted === undefined ? lastChange(calls) : calls.find(({ callId }) => callId === wanted);
-  if (chosen !== undefined) return { ...args, chosen };
+  if (chosen !== undefined)
+    return { ...args, chosen, effects: effectsOf(await past.restores(chosen.callId)) };
   throw new FilewrightError(
     "NOT_FOUND",
     wanted === undefined
@@ -73,6 +76,23 @@ async function choose(args: Chosen, past: Past, all: boolean): Promise<Chosen> {
       : `There is no call '${escapeControls(wanted).slice(0, 80)}' ${all ? "in the history" : "among your changes"}; history lists them.`,
     { complete: true },
   );
+}
+
+/** What is removed and moved: what a call made is deleted, and what it moved is moved back. */
+function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly PathEffect[]> {
+  const shownAs = new Map(restored.map(({ path, shown }) => [path, shown]));
+  const left = new Set(restored.map(({ from }) => from));
+  const effects = new Map<string, readonly PathEffect[]>();
+  for (const { path, shown, image, from } of restored) {
+    if (from !== undefined) {
+      const source = shownAs.get(from) ?? from;
+      const args = { source, destination: shown, overwrite: false, create_dirs: true };
+      for (const name of [source, shown]) effects.set(name, [{ tool: "move", args }]);
+    } else if (image === null && !left.has(path)) {
+      effects.set(shown, [{ tool: "delete", args: { path: shown, recursive: true, missing_ok: false } }]);
+    }
+  }
+  return effects;
 }
 
 /** What is put back. */
@@ -95,13 +115,14 @@ export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, Todo> {
     parse: compile("undo", inputSchema),
     recordsItself: true,
     prepare: (args, past) => choose(args, past, all),
-    paths: ({ chosen }) =>
+    paths: ({ chosen, effects }) =>
       (chosen?.paths ?? []).map((typed) => ({
         argument: "call_id",
         typed,
         intent: "write",
         entry: true,
         tree: true,
+        effects: effects?.get(typed) ?? [],
       })),
     async plan({ chosen }, call) {
       const restored = (await call.past?.restores(chosen?.callId ?? "")) ?? [];

@@ -64,7 +64,7 @@ export async function runBatch(
       return plan.settled;
     }
     const reviewable = { tool, args: operation.args, uses: operation.uses, call: own };
-    const places = await judgeWritten(session, await lockKeys(operation.uses, own));
+    const places = await judgeWritten(session, await lockKeys(operation.uses, own), own);
     if (session.confirmFor(tool.name) === undefined) unasked.push(...places);
     const reviewer = args.dry_run ? undefined : reviewerOf(session, operation, ruled, places);
     let reviewed: Reviewed<typeof plan> | undefined;

@@ -16,12 +16,11 @@ import type { CallEffect } from "../hooks/observer.ts";
 import type { About } from "../journal/index.ts";
 import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts";
 import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
-import type { LockKey } from "./locks.ts";
 import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
 import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
-import { isDryRun, judgeWritten, warningsOf, withPlaces } from "./written-places.ts";
+import { isDryRun, judgeWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
 
 /** How often a plan is made again because another writer was faster. */
 export const MAX_PLANS: number = 8;
@@ -47,7 +46,7 @@ export async function change<Args extends object, Data, Todo>(
   // Both at once: most plans begin with a read.
   const keys = lockKeys(uses, call);
   keys.catch(() => {}); // Told where it is wanted: a plan that fails says more.
-  const judged = keys.then((all) => judgeWritten(session, all));
+  const judged = keys.then((all) => judgeWritten(session, all, call));
   judged.catch(() => {});
   let plan = await tool.plan(args, call);
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
@@ -70,7 +69,7 @@ export async function change<Args extends object, Data, Todo>(
 
   // While somebody decided, links may have come to lead elsewhere.
   const held = asked ? await lockKeys(uses, call) : await keys;
-  if (asked) await judgeWritten(session, held);
+  if (asked) await judgeWritten(session, held, call);
   const unlock = await lock(session, held, call);
   try {
     for (let attempt = 1; ; attempt++) {
@@ -137,12 +136,12 @@ export async function lockAll(
   call: Pick<Call, "fs" | "locations" | "signal">,
 ): Promise<() => void> {
   const keys = await lockKeys(uses, call);
-  await judgeWritten(session, keys);
+  await judgeWritten(session, keys, call);
   return lock(session, keys, call);
 }
 
 /** What is locked of one path. */
-type Key = LockKey & { readonly write: boolean };
+type Key = WrittenKey;
 
 /** The real paths of a call in the order in which they are locked. */
 export async function lockKeys(
@@ -154,7 +153,10 @@ export async function lockKeys(
     const { path } = call.locations[index] as Location;
     const real = await (use.entry === true ? entryPathVia : realpathVia)(call.fs, path);
     const other = byPath.get(real);
+    // A tool that transfers a tree names its source first.
+    const from = use.argument === "destination" && uses.length === 2 ? [...byPath.keys()][0] : undefined;
     byPath.set(real, {
+      ...(from === undefined ? {} : { from }),
       path: real,
       tree: use.tree === true || other?.tree === true,
       write: use.intent === "write" || other?.write === true,

@@ -110,7 +110,9 @@ export async function openWorkspace(options: string | URL | WorkspaceOptions): P
     },
     fs,
     resolver,
-    repositories: policy.protect ? makeRepositories(storage, policy.write) : undefined,
+    repositories: policy.protect
+      ? makeRepositories(storage, policy.write, local ? localHost().home?.() : undefined)
+      : undefined,
     limits: limitsOf(given.limits, preset, outputBoundOf(storage)),
     durability: given.durability ?? "atomic",
     edit: Object.freeze({ match: given.edit?.match ?? "whitespace" }),

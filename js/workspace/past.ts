@@ -17,7 +17,10 @@ export function pastOf(session: Session, agent: string | undefined = session.age
         agent === undefined ? by === undefined && running.changes.has(callId) : by === agent,
       );
     },
-    restores: (callId) => journal.found(callId),
+    async restores(callId) {
+      const found = await journal.found(callId);
+      return found.map((one) => ({ ...one, shown: session.resolver.display(one.path) }));
+    },
     undo: (undone, { fs, callId, agent: by }) => journal.undo(fs, undone, { callId, agent: by }),
   };
 }

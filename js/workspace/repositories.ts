@@ -1,6 +1,7 @@
 /**
  * The places that the configurations of git repositories name: where `core.hooksPath` looks for hooks, files that
- * `include.path` and `includeIf` read, the program of `core.fsmonitor`, the directory that a `.git` file points to.
+ * `include.path` and `includeIf` read, the program of `core.fsmonitor`, the directory that a `.git` file points to,
+ * and where links in place of these, or of git's own hooks and configuration, lead.
  * Git runs or obeys what is there, so tools do not write it. Read once when a workspace opens, for the repositories
  * that hold its roots; for repositories below a root when a path in one is written.
  */
@@ -8,6 +9,7 @@ import { parseGitConfig } from "../access/git-config.ts";
 import type { SandboxPolicy } from "../access/index.ts";
 import { pathPlace } from "../backends/places.ts";
 import type { FsBackend, FsEntry, FsStat } from "../backends/backend.ts";
+import { realpathVia } from "../backends/fallback.ts";
 import { isWithin, joinPath, nameOf, normalise, parentOf } from "../backends/paths.ts";
 
 /** How much of one file is read. Bytes. */
@@ -18,6 +20,8 @@ const MAX_CONFIGS = 128;
 const MAX_MODULE_DIRECTORIES = 256;
 /** How deep a submodule's name goes. */
 const MAX_MODULE_DEPTH = 4;
+/** How many hooks are looked at. */
+const MAX_HOOKS = 128;
 /** How many directories above a root are looked at. */
 const MAX_ABOVE = 64;
 
@@ -29,34 +33,41 @@ interface Reading {
   readonly read: Set<string>;
 }
 
-/**
- * The absolute paths, real or not there yet, that the repository at or above a directory names.
- *
- * `userConfigs`: the configurations of the user, that hold for every repository.
- */
-export async function placesAbove(
+/** What a repository names, and the files that say so. */
+interface Named {
+  readonly places: readonly string[];
+  readonly configs: readonly string[];
+}
+
+const NOTHING: Named = { places: [], configs: [] };
+
+/** The absolute paths, real or not there yet, that the repository at or above a directory names. */
+async function placesAbove(
   fs: FsBackend,
   directory: string,
-  home?: string,
-  userConfigs: readonly string[] = [],
+  home: string | undefined,
 ): Promise<readonly string[]> {
   let at = directory;
   for (let level = 0; level < MAX_ABOVE; level++) {
-    const found = await placesOfRepository(fs, at, home, userConfigs);
-    if (found !== undefined) return found;
+    const found = await namedByRepository(fs, at, home);
+    if (found !== undefined) return found.places;
     if (at === "/") break;
     at = parentOf(at);
   }
   return [];
 }
 
-/** The places that the repository with its `.git` in a directory names; undefined where there is none. */
-export async function placesOfRepository(
+/** The configurations of the user, which hold for every repository. */
+function userConfigs(home: string | undefined): readonly string[] {
+  return home === undefined ? [] : [`${home}/.gitconfig`, `${home}/.config/git/config`];
+}
+
+/** What the repository with its `.git` in a directory names; undefined where there is none. */
+async function namedByRepository(
   fs: FsBackend,
   worktree: string,
-  home?: string,
-  userConfigs: readonly string[] = [],
-): Promise<readonly string[] | undefined> {
+  home: string | undefined,
+): Promise<Named | undefined> {
   const entry = joinPath(worktree, ".git");
   const stat = await statOf(fs, entry);
   if (stat === undefined) return undefined;
@@ -64,7 +75,7 @@ export async function placesOfRepository(
   let gitDirectory = entry;
   if (!stat.isDir) {
     const target = /^gitdir:[ \t]*(.+?)\s*$/s.exec((await textOf(fs, entry)) ?? "")?.[1];
-    if (target === undefined) return [];
+    if (target === undefined) return NOTHING;
     gitDirectory = absolute(worktree, target);
     reading.places.add(gitDirectory);
   }
@@ -72,11 +83,26 @@ export async function placesOfRepository(
   const shared = common === undefined || common === "" ? gitDirectory : absolute(gitDirectory, common);
   // What lies in a directory of git's own name is protected by that name.
   if (nameOf(shared) !== ".git") reading.places.add(shared);
-  for (const config of userConfigs) await readConfig(reading, config, worktree);
+  for (const config of userConfigs(home)) await readConfig(reading, config, worktree);
   await readConfig(reading, joinPath(shared, "config"), worktree);
   await readConfig(reading, joinPath(gitDirectory, "config.worktree"), worktree);
   await readModules(reading, joinPath(shared, "modules"));
-  return [...reading.places];
+  const links = await linksOf(reading, entry, shared);
+  return { places: [...reading.places, ...links], configs: [...reading.read] };
+}
+
+/** Where links lead that stand for hooks, for a configuration or for a place that one names. */
+async function linksOf(
+  { fs, places, read }: Reading,
+  entry: string,
+  gitDirectory: string,
+): Promise<readonly string[]> {
+  const hooks = [...places, joinPath(gitDirectory, "hooks")];
+  const files = await Promise.all(hooks.map((directory) => entriesOf(fs, directory)));
+  const linked = files.flatMap((entries) => entries.filter(({ type }) => type === "symlink"));
+  const named = new Set([entry, ...hooks, ...read, ...linked.slice(0, MAX_HOOKS).map(({ path }) => path)]);
+  const real = await Promise.all([...named].map((path) => realpathVia(fs, path).catch(() => path)));
+  return real.filter((path) => !named.has(path) && !places.has(path));
 }
 
 /** Reads the configurations of submodules. */
@@ -171,10 +197,9 @@ export async function withRepositories(
   home: string | undefined,
 ): Promise<SandboxPolicy> {
   if (!policy.protect) return policy;
-  const userConfigs = home === undefined ? [] : [`${home}/.gitconfig`, `${home}/.config/git/config`];
   const named = new Set<string>();
   for (const root of roots) {
-    for (const place of await placesAbove(fs, root, home, userConfigs)) {
+    for (const place of await placesAbove(fs, root, home)) {
       if (roots.some((one) => place !== one && isWithin(place, one))) named.add(pathPlace(place));
     }
   }
@@ -184,8 +209,10 @@ export async function withRepositories(
 
 /** The repositories below the roots, looked at when a path in them is written. */
 export interface Repositories {
-  /** The place of a repository below a root that a real path is, or lies in; undefined where there is none. */
-  placeAt(real: string): Promise<string | undefined>;
+  /** The places that repositories name between a root and a real path, which may lie in them. */
+  placesFor(real: string): Promise<readonly string[]>;
+  /** The places that the repository with its `.git` in a directory names; none where there is none. */
+  placesOf(directory: string): Promise<readonly string[]>;
 }
 
 /** How many directories are remembered. */
@@ -193,30 +220,38 @@ const MAX_REMEMBERED = 4096;
 
 /**
  * Looks for repositories between the roots and the paths that are written. A directory's `.git` is asked for by
- * each write, since a repository can be made at any time; its configuration is read when it has changed.
+ * each write, since a repository can be made at any time; its configuration is read when it has changed. `home`: the
+ * user's, whose git configuration holds for every repository.
  */
-export function makeRepositories(fs: FsBackend, roots: readonly string[]): Repositories {
-  const known = new Map<string, { readonly stamp: string; readonly places: readonly string[] }>();
-  const namedBy = async (directory: string): Promise<readonly string[]> => {
+export function makeRepositories(
+  fs: FsBackend,
+  roots: readonly string[],
+  home: string | undefined,
+): Repositories {
+  const known = new Map<string, { readonly stamp: string; readonly named: Named }>();
+  const stampOf = async (entry: FsStat, configs: readonly string[]): Promise<string> => {
+    const stats = await Promise.all(configs.map((path) => statOf(fs, path)));
+    return [entry, ...stats].map((stat) => `${stat?.version} ${stat?.size} ${stat?.mtime}`).join();
+  };
+  const placesOf = async (directory: string): Promise<readonly string[]> => {
     const entry = await statOf(fs, joinPath(directory, ".git"));
     if (entry === undefined) return [];
-    const config = await statOf(fs, joinPath(directory, ".git/config"));
-    const stamp = [entry, config].map((stat) => `${stat?.version} ${stat?.size} ${stat?.mtime}`).join();
     const before = known.get(directory);
-    if (before?.stamp === stamp) return before.places;
+    if (before !== undefined && before.stamp === (await stampOf(entry, before.named.configs)))
+      return before.named.places;
+    const named = (await namedByRepository(fs, directory, home)) ?? NOTHING;
     if (known.size >= MAX_REMEMBERED) known.clear();
-    const places = (await placesOfRepository(fs, directory)) ?? [];
-    known.set(directory, { stamp, places });
-    return places;
+    known.set(directory, { stamp: await stampOf(entry, named.configs), named });
+    return named.places;
   };
   return {
-    async placeAt(real) {
+    placesOf,
+    async placesFor(real) {
       const root = roots.find((one) => isWithin(real, one));
-      if (root === undefined) return undefined;
+      if (root === undefined) return [];
       const above: string[] = [];
       for (let at = parentOf(real); at !== root && isWithin(at, root); at = parentOf(at)) above.push(at);
-      const found = await Promise.all(above.map(namedBy));
-      return found.flat().find((place) => isWithin(real, place));
+      return (await Promise.all(above.map(placesOf))).flat();
     },
   };
 }

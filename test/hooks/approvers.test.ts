@@ -457,6 +457,13 @@ describe("002-72 at a desk", () => {
       { outcome: "proceed_once", payload: 3 },
       { outcome: "proceed_always", payload: { expires: "soon" } },
       { outcome: "proceed_always", payload: { expires: 3 } },
+      { outcome: "proceed_once", approved: false },
+      { outcome: "proceed_once", payload: { digset: "sha256:another" } },
+      { outcome: "proceed_once", payload: { digest: 3 } },
+      { outcome: "modify_with_editor", payload: { newContent: "x", finel: false } },
+      { outcome: "modify_with_editor", payload: { newContent: "x", final: "no" } },
+      { outcome: "proceed_once", payload: { newContent: "x" } },
+      ["proceed_once"],
     ])
       expect(desk.answer(id, wrong), JSON.stringify(wrong)).toBe(false);
     expect(desk.answer("other", { outcome: "proceed_once" })).toBe(false);
@@ -466,7 +473,6 @@ describe("002-72 at a desk", () => {
       by: "Ann",
       reason: "r",
       expires: "2999-01-01T00:00:00Z",
-      evil: 1,
     };
     expect(desk.answer(id, { outcome: "modify_with_editor", payload })).toBe(true);
     expect(desk.answer(id, { outcome: "cancel" })).toBe(false);
@@ -486,9 +492,14 @@ describe("002-72 at a desk", () => {
       { answer: true },
       { answer: "yes", access: "admin" },
       { answer: "yes", expires: "x" },
+      { answer: "yes", expires: 3 },
+      { answer: "yes", acess: "read" },
+      { answer: "yes", remember: "false" },
+      { answer: "yes", outcome: "cancel" },
+      ["yes"],
       3,
     ])
-      expect(desk.answer(id, wrong)).toBe(false);
+      expect(desk.answer(id, wrong), JSON.stringify(wrong)).toBe(false);
     expect(desk.answer(id, { answer: "yes", access: "read", remember: false, by: "Ann" })).toBe(true);
     expect(await answered).toMatchObject({ answer: "yes", access: "read", remember: false, by: "Ann" });
   });

@@ -105,6 +105,34 @@ describe.each(ERAS)("in the %s era", (era) => {
     expect(told).toBe(2);
   });
 
+  test("a subscriber is told nothing of what a rule denies", async () => {
+    await using at = await scratch();
+    await mkdir(join(at.dir, "ws/vault"), { recursive: true });
+    const rules = join(at.dir, "rules.json");
+    await writeFile(rules, JSON.stringify([{ path: "vault/**", decision: "deny" }]));
+    const paths = ["ws/vault/secret.txt", "ws/open.txt"].map((path) => join(at.dir, path));
+    for (const path of paths) await writeFile(path, "1");
+    const command = [COMMAND, "mcp", "--preset", "mcp", "--rules", rules, join(at.dir, "ws")];
+    await using server = await connect(command, { era });
+    const { client } = server;
+    const told: string[] = [];
+    let wake = (): void => {};
+    const open = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      told.push(params.uri);
+      if (params.uri.endsWith("open.txt")) wake();
+    });
+    const uris = paths.map((path) => pathToFileURL(path).href);
+    if (era === "legacy") for (const uri of uris) await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: uris });
+    for (const path of paths) await writeFile(path, "22");
+    // They are looked at in order, so the denied one came first.
+    await open;
+    expect(told).toEqual([uris[1]]);
+  });
+
   test("a cut answer names what was cut as a resource, where it is large", async () => {
     await using at = await scratch();
     const path = join(at.dir, "long.txt");

@@ -165,3 +165,46 @@ describe("rows that ask", () => {
     await ws.close();
   });
 });
+
+describe("rows that ask, below a directory that comes to lie there", () => {
+  const options = () => ({
+    root: "/w",
+    backend: new MemoryBackend({
+      "/w/stage/workflows/ci.yml": "one\n",
+      "/w/other/.github/workflows/ci.yml": "one\n",
+    }),
+  });
+  const TRANSFERS = [
+    ["move", { source: "stage", destination: ".github" }, ".github/workflows/ci.yml"],
+    ["copy", { source: "stage", destination: ".github" }, ".github/workflows/ci.yml"],
+    ["copy", { source: "other", destination: "sub/deep" }, "sub/deep/.github/workflows/ci.yml"],
+  ] as const;
+
+  test.each(TRANSFERS)("%s %j tells of them where nobody can be asked", async (tool, args, path) => {
+    for (const batch of [false, true]) {
+      const ws = await openWorkspace(options());
+      const made = batch
+        ? await ws.call("batch", { operations: [{ tool, args }] })
+        : await ws.call(tool, args);
+      expect(made.ok ? "OK" : made.error.code).toBe("OK");
+      expect(warningsOf(made).join()).toContain(path);
+      await ws.close();
+    }
+  });
+
+  test.each(TRANSFERS)("%s %j asks about them although a rule allows the tool", async (tool, args) => {
+    let asked = 0;
+    const ws = await openWorkspace({
+      ...options(),
+      rules: [{ decision: "allow" }],
+      confirm: () => {
+        asked += 1;
+        return { outcome: "cancel" };
+      },
+    });
+    const made = await ws.call(tool, args);
+    expect(made.ok ? "OK" : made.error.code).toBe("APPROVAL_DENIED");
+    expect(asked).toBe(1);
+    await ws.close();
+  });
+});

@@ -302,6 +302,121 @@ const WAYS: readonly Way[] = [
     cwd: "nested",
   },
   {
+    title: "a link that core.hooksPath names",
+    seed: (at) => {
+      at.git(["config", "core.hooksPath", "hooks"]);
+      at.write("scripts/hooks/README", "");
+      fs.symlinkSync("scripts/hooks", join(at.root, "hooks"));
+    },
+    steps: () => [copy("evil.sh", "scripts/hooks/pre-commit")],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+  },
+  {
+    title: "a directory that a link stands for in the place of the hooks",
+    seed: (at) => {
+      at.write("team/README", "");
+      fs.rmSync(join(at.root, ".git/hooks"), { recursive: true });
+      fs.symlinkSync("../team", join(at.root, ".git/hooks"));
+    },
+    steps: () => [copy("evil.sh", "team/pre-commit")],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+  },
+  {
+    title: "a script that a link stands for in the place of a hook",
+    seed: (at) => {
+      at.write("scripts/check.sh", "#!/bin/sh\nexit 0\n", 0o755);
+      fs.symlinkSync("../../scripts/check.sh", join(at.root, ".git/hooks/pre-commit"));
+    },
+    steps: () => [copy("evil.sh", "scripts/check.sh", { overwrite: true })],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+  },
+  {
+    title: "a script that a link stands for in a directory of hooks",
+    seed: (at) => {
+      at.git(["config", "core.hooksPath", "tools/hooks"]);
+      at.write("scripts/check.sh", "#!/bin/sh\nexit 0\n", 0o755);
+      at.write("tools/hooks/README", "");
+      fs.symlinkSync("../../scripts/check.sh", join(at.root, "tools/hooks/pre-commit"));
+    },
+    steps: () => [copy("evil.sh", "scripts/check.sh", { overwrite: true })],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+  },
+  {
+    title: "a file that a link stands for in the place of the configuration",
+    seed: (at) => {
+      fs.renameSync(join(at.root, ".git/config"), join(at.root, "shared.config"));
+      fs.symlinkSync("../shared.config", join(at.root, ".git/config"));
+    },
+    steps: ({ config }) => [write("shared.config", config)],
+  },
+  {
+    title: "a file that a link stands for in the place of an included file",
+    seed: (at) => {
+      at.git(["config", "include.path", "../git.inc"]);
+      at.write("conf/team", "");
+      fs.symlinkSync("conf/team", join(at.root, "git.inc"));
+    },
+    steps: ({ config }) => [write("conf/team", config)],
+  },
+  {
+    title: "the configuration in a directory that a link named .git stands for",
+    seed: (at) => {
+      fs.renameSync(join(at.root, ".git"), join(at.root, "store"));
+      fs.symlinkSync("store", join(at.root, ".git"));
+    },
+    steps: ({ config }) => [write("store/config", config)],
+  },
+  {
+    title: "hooks that come with a directory that is moved to above their place",
+    seed: (at) => at.git(["config", "core.hooksPath", "tools/hooks"]),
+    steps: () => [copy("evil.sh", "plain/hooks/pre-commit", { create_dirs: true }), move("plain", "tools")],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+  },
+  {
+    title: "hooks of a repository below the root, that come with a directory that is moved",
+    seed: (at) => {
+      at.git(["init", "-q", "nested"]);
+      at.git(["config", "core.hooksPath", "tools/hooks"], "nested");
+    },
+    steps: () => [
+      copy("evil.sh", "plain/hooks/pre-commit", { create_dirs: true }),
+      move("plain", "nested/tools"),
+    ],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+    cwd: "nested",
+  },
+  {
+    title: "hooks of a repository below the root, by a tree that is copied over the repository",
+    seed: (at) => {
+      at.git(["init", "-q", "nested"]);
+      at.git(["config", "core.hooksPath", "tools/hooks"], "nested");
+    },
+    steps: () => [
+      copy("evil.sh", "plain/tools/hooks/pre-commit", { create_dirs: true }),
+      copy("plain", "nested", { overwrite: true }),
+    ],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+    cwd: "nested",
+  },
+  {
+    title: "hooks of a repository below the root, by a tree that is copied over what holds it, in a batch",
+    seed: (at) => {
+      at.git(["init", "-q", "packages/nested"]);
+      at.git(["config", "core.hooksPath", "tools/hooks"], "packages/nested");
+    },
+    steps: () => [
+      copy("evil.sh", "plain/nested/tools/hooks/pre-commit", { create_dirs: true }),
+      [
+        "batch",
+        {
+          operations: [{ tool: "copy", args: { source: "plain", destination: "packages", overwrite: true } }],
+        },
+      ],
+    ],
+    git: ["commit", "-q", "--allow-empty", "-m", "x"],
+    cwd: "packages/nested",
+  },
+  {
     title: "git's directory outside of .git",
     seed: (at) => {
       fs.renameSync(join(at.root, ".git"), join(at.root, "store"));
