@@ -1,6 +1,7 @@
 // Runs a deep check: many generated cases of one kind, reproducible by a seed.
 //
 //   npm run deep -- KIND [--seed N] [--count N] [--seconds N]
+//   npm run deep -- jsdiff COPY        a kind that needs something given
 //   npm run deep -- --list             lists the kinds with their usual counts
 //   npm run deep -- --share            runs a share of every kind with a new seed (CI does this)
 //
@@ -29,7 +30,7 @@ async function load(kind) {
 }
 
 /** Runs one kind and prints its figures. @returns whether every case passed */
-async function runKind(kind, { seed, count, seconds }) {
+async function runKind(kind, { seed, count, seconds, operand }) {
   const { run } = await load(kind);
   const started = performance.now();
   const deadline = started + seconds * 1000;
@@ -39,6 +40,7 @@ async function runKind(kind, { seed, count, seconds }) {
   const { cases, failures } = await run({
     seed,
     count,
+    operand,
     isOver: () => performance.now() >= deadline,
     secondsLeft: () => (deadline - performance.now()) / 1000,
   });
@@ -107,10 +109,15 @@ if (process.argv[1] === join(root, "scripts/deep.mjs")) {
       console.log(`${passed} passed, ${failed} failed`);
       return;
     }
-    if (positionals.length !== 1) throw new BuildError(`name one kind: ${kinds().join(", ")}`);
-    const [kind] = positionals;
-    const { count } = await load(kind);
+    const [kind, operand, ...more] = positionals;
+    if (kind === undefined) throw new BuildError(`name one kind: ${kinds().join(", ")}`);
+    const { count, takes } = await load(kind);
+    const given = operand === undefined ? more : [operand, ...more];
+    if (given.length > (takes === undefined ? 0 : 1)) {
+      throw new BuildError(`${kind} takes ${takes ?? "nothing"} besides options: ${given.join(" ")}`);
+    }
     const ok = await runKind(kind, {
+      operand,
       seed: values.seed === undefined ? newSeed() : wholeNumber("seed", values.seed),
       count: values.count === undefined ? count : wholeNumber("count", values.count),
       seconds: values.seconds === undefined ? Infinity : wholeNumber("seconds", values.seconds),

@@ -2,13 +2,27 @@
 import { textEngine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { toUtf8 } from "../engine/utf8.ts";
+import { asInText, type CompareLine } from "./compared.ts";
 import { parsePatch } from "./parse.ts";
-import { formatPatch, isList, OMIT_HEADERS, type StructuredPatch } from "./patch.ts";
+import {
+  formatPatch,
+  isList,
+  OMIT_HEADERS,
+  type StructuredPatch,
+  type StructuredPatchHunk,
+} from "./patch.ts";
 
 /** How a patch is applied. */
 export interface ApplyPatchOptions {
   /** Context lines that may differ, 0 to 3. Default 0: all lines must be there. */
   readonly fuzzFactor?: number | undefined;
+  /**
+   * With true (default), a line of the patch is the line of the text that differs from it in its line end alone,
+   * and a new line ends as those beside it do. With false, CR is a character like others.
+   */
+  readonly autoConvertLineEndings?: boolean | undefined;
+  /** Says whether a line of the text is the one of the patch, instead of `===`. */
+  readonly compareLine?: CompareLine | undefined;
 }
 
 /** Where texts come from and go to. */
@@ -26,7 +40,7 @@ export function applyPatch(
   patch: string | StructuredPatch | readonly StructuredPatch[],
   options: ApplyPatchOptions = {},
 ): string | false {
-  const { fuzzFactor = 0 } = options;
+  const { fuzzFactor = 0, autoConvertLineEndings = true, compareLine } = options;
   if (!Number.isInteger(fuzzFactor) || fuzzFactor < 0) {
     throw new Error("fuzzFactor must be a non-negative integer");
   }
@@ -34,10 +48,48 @@ export function applyPatch(
   if (patches.length > 1) throw new Error("applyPatch only works with a single input.");
   const hunks = patches[0]?.hunks ?? [];
   if (!hunks.some(({ lines }) => lines.some((line) => /^[+-]/u.test(line)))) return source;
-  const text = formatPatch(patches[0] as StructuredPatch, OMIT_HEADERS);
+  // The engine takes a last line whose line end is another one; here that is left to the fuzz.
+  if (fuzzFactor === 0 && source.endsWith("\n") && hasNoEnd(hunks.at(-1)?.lines ?? [], "-")) return false;
+  const found = compareLine === undefined ? hunks : asInText(source, hunks, compareLine);
+  if (found === undefined) return false;
+  // The engine takes CR at the end of a line for a part of its end. One that is not is another character meanwhile.
+  const held = unused(source, found);
+  const hold = autoConvertLineEndings ? heldAtEnd : (line: string) => line.replaceAll("\r", held);
+  const kept = found.map((hunk) => ({
+    ...hunk,
+    lines: hunk.lines.map((line, at) => hold(line, hunk.lines[at + 1] ?? "", held)),
+  }));
+  const text = formatPatch({ hunks: kept, oldFileName: undefined, newFileName: undefined }, OMIT_HEADERS);
+  const made = applied(autoConvertLineEndings ? source : source.replaceAll("\r", held), text, fuzzFactor);
+  return made === false ? false : made.replaceAll(held, "\r");
+}
+
+/** Whether a line with this mark is said to have no line end. */
+function hasNoEnd(lines: readonly string[], mark: string): boolean {
+  return lines.some((line, at) => line.startsWith(mark) && lines[at + 1]?.startsWith("\\") === true);
+}
+
+/** A line that ends with CR and has no line end, in a patch whose own lines end with LF: the CR is text. */
+function heldAtEnd(line: string, next: string, held: string): string {
+  const isText = line.startsWith("+") && next.startsWith("\\") && !next.endsWith("\r");
+  return isText ? line.replace(/\r$/u, held) : line;
+}
+
+/** A character for private use that is in none of the texts. */
+function unused(source: string, hunks: readonly StructuredPatchHunk[]): string {
+  const isUsed = (one: string): boolean =>
+    source.includes(one) || hunks.some(({ lines }) => lines.some((line) => line.includes(one)));
+  for (let code = 0xe000; code <= 0xf8ff; code++) {
+    const one = String.fromCharCode(code);
+    if (!isUsed(one)) return one;
+  }
+  throw new Error("the text has every character for private use, so none can stand for CR");
+}
+
+function applied(source: string, patch: string, fuzz: number): string | false {
   const files = new Map([["file", toUtf8(source)]]);
   try {
-    const [made] = textEngine().applyPatch(files, text, { path: "file", fuzz: fuzzFactor });
+    const [made] = textEngine().applyPatch(files, patch, { path: "file", fuzz });
     return decoder.decode(made?.bytes ?? new Uint8Array(0));
   } catch (error) {
     if (error instanceof FilewrightError && error.code === "PATCH_FAILED") return false;

@@ -1,13 +1,31 @@
 /** What `filewright/diff` exports on every runtime. */
 export { applyPatch, type ApplyPatchOptions, applyPatches, type ApplyPatchesOptions } from "./apply.ts";
 export {
+  type Callback,
   type ChangeObject,
   diffChars,
   diffLines,
-  type LineOptions,
-  diffWords,
   diffWordsWithSpace,
+  type Given,
+  type LineOptions,
+  type SearchOptions,
+  type TokenOptions,
 } from "./changes.ts";
+export type { Bounds, IsSame } from "./tokens.ts";
+export { diffWords, type WordOptions } from "./words.ts";
+export {
+  type ArrayOptions,
+  canonicalize,
+  convertChangesToDMP,
+  convertChangesToXML,
+  diffArrays,
+  diffCss,
+  diffJson,
+  diffSentences,
+  diffTrimmedLines,
+  type JsonOptions,
+} from "./others.ts";
+export type { CompareLine } from "./compared.ts";
 export {
   createPatch,
   createTwoFilesPatch,

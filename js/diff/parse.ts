@@ -1,108 +1,168 @@
 /** Reading patches as they stand: names and headers as written, nothing taken away. */
 import type { StructuredPatch, StructuredPatchHunk } from "./patch.ts";
+import { quotedName, unquoted } from "./quoting.ts";
 
-interface Draft {
-  oldFileName: string | undefined;
-  newFileName: string | undefined;
-  oldHeader?: string | undefined;
-  newHeader?: string | undefined;
-  index?: string;
+type Draft = { -readonly [Key in keyof Omit<StructuredPatch, "hunks">]?: StructuredPatch[Key] } & {
   hunks: StructuredPatchHunk[];
-}
+};
 
-const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
+const GIT = /^diff --git /u;
+/** What begins the part of another file: git's line, Mercurial's, Subversion's. */
+const FILE = /^(?:diff --git |Index:\s|diff(?: -r \w+)+\s)/u;
+const NAME = /^(?:---|\+\+\+)\s/u;
+const HUNK = /^@@\s/u;
+const NUMBERS = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/u;
 
 /** Reads the patches in a unified diff. @throws Error where a hunk is not what its header says */
 export function parsePatch(uniDiff: string): StructuredPatch[] {
   const lines = uniDiff.split("\n");
-  const patches: Draft[] = [];
-  let current: Draft | undefined;
-  const open = (): Draft => {
-    // Names that the patch does not tell are not there, as in jsdiff's patches.
-    const draft = { hunks: [] } as Pick<Draft, "hunks"> as Draft;
-    patches.push(draft);
-    return draft;
-  };
+  if (lines.at(-1) === "") lines.pop();
+  const patches: StructuredPatch[] = [];
   for (let at = 0; at < lines.length; ) {
-    const line = lines[at] as string;
-    if (line.startsWith("Index: ")) {
-      current = open();
-      current.index = line.slice(7).trim();
-      at++;
-    } else if (line.startsWith("--- ") && lines[at + 1]?.startsWith("+++ ") === true) {
-      if (current === undefined || current.hunks.length > 0 || current.oldFileName !== undefined)
-        current = open();
-      [current.oldFileName, current.oldHeader] = nameIn(line);
-      [current.newFileName, current.newHeader] = nameIn(lines[at + 1] as string);
-      at += 2;
-    } else if (line.startsWith("@@ ")) {
-      current ??= open();
-      const { hunk, next } = hunkAt(lines, at);
-      current.hunks.push(hunk);
-      at = next;
-    } else at++;
+    const { draft, next } = patchAt(lines, at);
+    patches.push(draft as StructuredPatch);
+    at = next;
   }
   return patches;
 }
 
-/** The name in a `---` or `+++` line, and what follows it after a tab. */
-function nameIn(line: string): [name: string, header: string] {
-  const [name = "", ...rest] = line.slice(4).replace(/\r$/u, "").split("\t");
-  const quoted = /^"(.*)"$/u.exec(name);
-  return [quoted === null ? name : unquoted(quoted[1] as string), rest.join("\t").trim()];
+/** The patch of one file: headers, names, hunks. */
+function patchAt(lines: readonly string[], from: number): { readonly draft: Draft; readonly next: number } {
+  // Names that the patch does not tell are not there, as in jsdiff's patches.
+  const draft: Draft = { hunks: [] };
+  let at = from;
+  let isOpen = false;
+  for (; at < lines.length; at++) {
+    const line = lines[at] as string;
+    if (NAME.test(line) || HUNK.test(line)) break;
+    if (!FILE.test(line)) {
+      if (draft.isGit === true) extend(draft, line);
+      continue;
+    }
+    // A second line of this kind belongs to the next file.
+    if (isOpen) return { draft, next: at };
+    isOpen = true;
+    if (GIT.test(line)) Object.assign(draft, { isGit: true }, gitNames(line.slice("diff --git ".length)));
+    else draft.index = line.replace(/^(?:Index:|diff(?: -r \w+)+)\s+/u, "").trim();
+  }
+  for (let names = 0; names < 2 && NAME.test(lines[at] ?? ""); names++) nameIn(draft, lines[at++] as string);
+  const { oldFileName, newFileName } = draft;
+  if ((oldFileName === undefined) !== (newFileName === undefined)) {
+    const missing = oldFileName === undefined ? '"--- ..."' : '"+++ ..."';
+    throw new Error(`Missing ${missing} file header for ${oldFileName ?? newFileName}`);
+  }
+  while (at < lines.length) {
+    const line = lines[at] as string;
+    if (FILE.test(line) || NAME.test(line) || line.startsWith("=".repeat(67))) break;
+    // Other programs write more than hunks: notes on properties, signatures of mails.
+    if (!HUNK.test(line)) at++;
+    else {
+      const { hunk, next } = hunkAt(lines, at);
+      draft.hunks.push(hunk);
+      at = next;
+    }
+  }
+  return { draft, next: at };
 }
 
-/** git's C quoting undone. */
-function unquoted(text: string): string {
-  const bytes: number[] = [];
-  const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
-  for (const [part, octal, letter] of text.matchAll(/\\([0-3][0-7]{2})|\\(.)|[^\\]+/gu)) {
-    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8));
-    else if (letter !== undefined) bytes.push(escapes[letter] ?? letter.charCodeAt(0));
-    else bytes.push(...new TextEncoder().encode(part));
+/** A line of git's between `diff --git` and the names. */
+function extend(draft: Draft, line: string): void {
+  const [, key, value = ""] =
+    /^(rename from|rename to|copy from|copy to|new file mode|deleted file mode|old mode|new mode|Binary files) (.*)/u.exec(
+      line,
+    ) ?? [];
+  if (key === undefined) return;
+  // The lines of names have no prefix, the others have: all are given with it.
+  if (key.endsWith(" from")) draft.oldFileName = `a/${unquoted(value)}`;
+  if (key.endsWith(" to")) draft.newFileName = `b/${unquoted(value)}`;
+  if (key.startsWith("rename")) draft.isRename = true;
+  if (key.startsWith("copy")) draft.isCopy = true;
+  if (key.startsWith("new file")) draft.isCreate = true;
+  if (key.startsWith("deleted")) draft.isDelete = true;
+  if (key.startsWith("Binary")) draft.isBinary = true;
+  const [mode] = /^\d+/u.exec(value) ?? [];
+  if (mode === undefined) return;
+  if (key === "new file mode" || key === "new mode") draft.newMode = mode;
+  if (key === "deleted file mode" || key === "old mode") draft.oldMode = mode;
+}
+
+/** The names in git's first line; nothing where they cannot be told. */
+function gitNames(text: string): Pick<Draft, "oldFileName" | "newFileName"> {
+  const at = text.indexOf('"');
+  if (at === 0) {
+    const old = quotedName(text);
+    if (old === undefined) return {};
+    const rest = text.slice(old.length + 1);
+    const made = rest.startsWith('"') ? quotedName(rest)?.name : rest;
+    return made === undefined ? {} : { oldFileName: old.name, newFileName: made };
   }
-  return new TextDecoder().decode(new Uint8Array(bytes));
+  if (at > 0) {
+    const made = quotedName(text.slice(at));
+    return made === undefined ? {} : { oldFileName: text.slice(0, at - 1), newFileName: made.name };
+  }
+  if (!text.startsWith("a/")) return {};
+  // Names with ` b/` in them: where both are one name, the middle parts them; else other lines name them.
+  const parts = [...text.matchAll(/ b\//gu)].map(({ index }) => index).filter((index) => index > 0);
+  const middle = parts[Math.floor(parts.length / 2)];
+  return middle === undefined
+    ? {}
+    : { oldFileName: text.slice(0, middle), newFileName: text.slice(middle + 1) };
+}
+
+/** The name in a `---` or `+++` line, and what follows it after a tab. */
+function nameIn(draft: Draft, line: string): void {
+  const [text = "", header = ""] = line.slice(3).trim().split("\t", 2);
+  const name = text.startsWith('"') ? unquoted(text) : text.replaceAll("\\\\", "\\");
+  if (line.startsWith("---")) Object.assign(draft, { oldFileName: name, oldHeader: header.trim() });
+  else Object.assign(draft, { newFileName: name, newHeader: header.trim() });
 }
 
 function hunkAt(
   lines: readonly string[],
   at: number,
 ): { readonly hunk: StructuredPatchHunk; readonly next: number } {
-  const header = HUNK.exec(lines[at] as string);
+  const header = NUMBERS.exec(lines[at] as string);
   if (header === null) throw new Error(`Unknown line ${at + 1} ${JSON.stringify(lines[at])}`);
-  const [oldStart, oldLines, newStart, newLines] = header.slice(1).map((digits) => Number(digits ?? 1)) as [
+  let [oldStart, oldLines, newStart, newLines] = header.slice(1).map((digits) => Number(digits ?? 1)) as [
     number,
     number,
     number,
     number,
   ];
+  // As data, an empty side names the line after it.
+  if (oldLines === 0) oldStart++;
+  if (newLines === 0) newStart++;
   const body: string[] = [];
   let [removed, added] = [0, 0];
   let next = at + 1;
   for (; next < lines.length; next++) {
+    const line = lines[next] as string;
+    if (removed >= oldLines && added >= newLines && !line.startsWith("\\")) break;
     // An empty line may be a context line that lost its blank.
-    const line = lines[next] === "" && next + 1 < lines.length ? " " : (lines[next] as string);
-    const [mark] = line;
-    if (mark === "\\") {
-      body.push(line);
-      continue;
-    }
-    if (removed >= oldLines && added >= newLines) break;
-    if (mark !== " " && mark !== "+" && mark !== "-") {
+    const mark = line === "" && next + 1 < lines.length ? " " : line[0];
+    if (mark !== " " && mark !== "+" && mark !== "-" && mark !== "\\") {
       throw new Error(`Hunk at line ${at + 1} contained invalid line ${line}`);
     }
-    removed += mark === "+" ? 0 : 1;
-    added += mark === "-" ? 0 : 1;
+    removed += mark === " " || mark === "-" ? 1 : 0;
+    added += mark === " " || mark === "+" ? 1 : 0;
     body.push(line);
   }
-  if (added !== newLines) throw new Error(`Added line count did not match for hunk at line ${at + 1}`);
-  if (removed !== oldLines) throw new Error(`Removed line count did not match for hunk at line ${at + 1}`);
-  const hunk = {
-    oldStart: oldLines === 0 ? oldStart + 1 : oldStart,
-    oldLines,
-    newStart: newLines === 0 ? newStart + 1 : newStart,
-    newLines,
-    lines: body,
-  };
-  return { hunk, next };
+  // A count of one may stand for none.
+  if (added === 0 && newLines === 1) newLines = 0;
+  if (removed === 0 && oldLines === 1) oldLines = 0;
+  const counts = [
+    ["New", newLines, added],
+    ["Old", oldLines, removed],
+  ] as const;
+  for (const [side, expected, got] of counts) {
+    if (expected === got) continue;
+    const what = `${side} line count did not match for hunk at line ${at + 1}`;
+    throw new Error(`${what}; expected ${expected} but got ${got}`);
+  }
+  const after = lines[next] ?? "";
+  if (/^[+ -]/u.test(after) && !NAME.test(after)) {
+    const sides = `expected ${oldLines} old lines and ${newLines} new lines`;
+    throw new Error(`Hunk at line ${at + 1} has more lines than expected (${sides})`);
+  }
+  return { hunk: { oldStart, oldLines, newStart, newLines, lines: body }, next };
 }

@@ -1,6 +1,7 @@
 /** Patches as data and as text. */
 import { textEngine } from "../engine/current.ts";
-import { plain } from "./changes.ts";
+import { answer, type Callback, type Given, optionsOf, plain, type SearchOptions } from "./changes.ts";
+import { quoted } from "./quoting.ts";
 
 /** One hunk. `lines` have their marks; `\ No newline at end of file` is a line of its own. */
 export interface StructuredPatchHunk {
@@ -17,8 +18,18 @@ export interface StructuredPatch {
   readonly newFileName: string | undefined;
   readonly oldHeader?: string | undefined;
   readonly newHeader?: string | undefined;
-  /** The name after `Index:`. */
+  /** The name after `Index:`, or in Mercurial's first line. */
   readonly index?: string | undefined;
+  /** The patch begins with `diff --git`. The following are told by git alone. */
+  readonly isGit?: boolean | undefined;
+  readonly isRename?: boolean | undefined;
+  readonly isCopy?: boolean | undefined;
+  readonly isCreate?: boolean | undefined;
+  readonly isDelete?: boolean | undefined;
+  readonly isBinary?: boolean | undefined;
+  /** Such as `100644`. */
+  readonly oldMode?: string | undefined;
+  readonly newMode?: string | undefined;
   readonly hunks: readonly StructuredPatchHunk[];
 }
 
@@ -49,7 +60,7 @@ export const OMIT_HEADERS: HeaderOptions = Object.freeze({
 });
 
 /** How a patch is made. */
-export interface PatchOptions {
+export interface PatchOptions<T = StructuredPatch> extends SearchOptions<T> {
   /** Unchanged lines around a change. Default 4. */
   readonly context?: number | undefined;
   readonly ignoreWhitespace?: boolean | undefined;
@@ -58,27 +69,42 @@ export interface PatchOptions {
 }
 
 /** The patch between two texts, as data. */
-export function structuredPatch(
+export function structuredPatch<O extends PatchOptions | Callback<StructuredPatch> = PatchOptions>(
   oldFileName: string,
   newFileName: string,
   oldStr: string,
   newStr: string,
   oldHeader?: string,
   newHeader?: string,
-  options: PatchOptions = {},
-): StructuredPatch {
+  options?: O,
+): Given<StructuredPatch, O> {
+  const given = optionsOf<PatchOptions>(options);
+  const names = { oldFileName, newFileName, oldHeader, newHeader };
+  return answer(given, () => patchOf(names, oldStr, newStr, given)) as Given<StructuredPatch, O>;
+}
+
+function patchOf(
+  names: Pick<StructuredPatch, "oldFileName" | "newFileName" | "oldHeader" | "newHeader">,
+  oldStr: string,
+  newStr: string,
+  options: PatchOptions<never>,
+): StructuredPatch | undefined {
+  if ("newlineIsToken" in options && options.newlineIsToken === true) {
+    throw new Error(
+      "newlineIsToken may not be used with patch-generation functions, only with diffing functions",
+    );
+  }
   const [before, after] =
     options.stripTrailingCr === true ? [plain(oldStr), plain(newStr)] : [oldStr, newStr];
-  const { hunks } = textEngine().diff(before, after, {
+  const { hunks, added, removed } = textEngine().diff(before, after, {
     context: options.context ?? 4,
+    algorithm: "myers",
     lineEnds: "raw",
     ignoreWhitespace: options.ignoreWhitespace,
   });
+  if (added + removed > (options.maxEditLength ?? Infinity)) return undefined;
   return {
-    oldFileName,
-    newFileName,
-    oldHeader,
-    newHeader,
+    ...names,
     hunks: hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
       // As data, an empty side names the line after it.
       oldStart: oldLines === 0 ? oldStart + 1 : oldStart,
@@ -90,19 +116,30 @@ export function structuredPatch(
   };
 }
 
-/** One patch, or several, as text. */
+/** One patch, or several, as text. git's have git's headers, whatever is asked for. */
 export function formatPatch(
   patch: StructuredPatch | readonly StructuredPatch[],
   headers: HeaderOptions = INCLUDE_HEADERS,
 ): string {
-  if (isList(patch)) return patch.map((one) => formatPatch(one, headers)).join("\n");
+  if (isList(patch)) {
+    if (patch.length > 1 && !headers.includeFileHeaders && !patch.every(({ isGit }) => isGit === true)) {
+      throw new Error("Cannot omit file headers on a multi-file patch: nothing would tell the files apart");
+    }
+    return patch.map((one) => formatPatch(one, headers)).join("\n");
+  }
   const { oldFileName, newFileName, oldHeader, newHeader, hunks } = patch;
-  const lines: string[] = [];
-  if (headers.includeIndex && oldFileName === newFileName) lines.push(`Index: ${oldFileName}`);
-  if (headers.includeUnderline) lines.push("=".repeat(67));
-  if (headers.includeFileHeaders && oldFileName !== undefined && newFileName !== undefined) {
-    lines.push(`--- ${oldFileName}${oldHeader === undefined ? "" : `\t${oldHeader}`}`);
-    lines.push(`+++ ${newFileName}${newHeader === undefined ? "" : `\t${newHeader}`}`);
+  const isGit = patch.isGit === true;
+  const lines: string[] = isGit ? gitHeaders(patch) : [];
+  if (!isGit && headers.includeIndex && oldFileName !== undefined && oldFileName === newFileName) {
+    lines.push(`Index: ${oldFileName}`);
+  }
+  if (!isGit && headers.includeUnderline) lines.push("=".repeat(67));
+  const isNamed = isGit ? hunks.length > 0 : headers.includeFileHeaders;
+  if (isNamed && oldFileName !== undefined && newFileName !== undefined) {
+    // An empty header is none, as in what parsePatch gives.
+    const after = (header: string | undefined): string => (header ? `\t${header}` : "");
+    lines.push(`--- ${quoted(oldFileName)}${after(oldHeader)}`);
+    lines.push(`+++ ${quoted(newFileName)}${after(newHeader)}`);
   }
   for (const { oldStart, oldLines, newStart, newLines, lines: body } of hunks) {
     // As text, an empty side names the line before it.
@@ -113,29 +150,57 @@ export function formatPatch(
   return `${lines.join("\n")}\n`;
 }
 
+/** `diff --git` and the lines that follow it before the names. */
+function gitHeaders(patch: StructuredPatch): string[] {
+  const { oldFileName, newFileName, oldMode, newMode } = patch;
+  if (!oldFileName) throw new Error("oldFileName must be specified for Git patches");
+  if (!newFileName) throw new Error("newFileName must be specified for Git patches");
+  const [isCreate, isDelete] = [patch.isCreate === true, patch.isDelete === true];
+  // The first line has the real name on both sides.
+  const old = isCreate && oldFileName === "/dev/null" ? newFileName.replace(/^b\//u, "a/") : oldFileName;
+  const made = isDelete && newFileName === "/dev/null" ? oldFileName.replace(/^a\//u, "b/") : newFileName;
+  const lines = [`diff --git ${quoted(old)} ${quoted(made)}`];
+  if (isDelete) lines.push(`deleted file mode ${oldMode ?? "100644"}`);
+  if (isCreate) lines.push(`new file mode ${newMode ?? "100644"}`);
+  if (!isCreate && !isDelete && oldMode && newMode) lines.push(`old mode ${oldMode}`, `new mode ${newMode}`);
+  for (const [is, word] of [
+    [patch.isRename, "rename"],
+    [patch.isCopy, "copy"],
+  ] as const) {
+    if (is !== true) continue;
+    lines.push(`${word} from ${quoted(oldFileName.replace(/^a\//u, ""))}`);
+    lines.push(`${word} to ${quoted(newFileName.replace(/^b\//u, ""))}`);
+  }
+  return lines;
+}
+
 /** The patch between two texts, as text. */
-export function createTwoFilesPatch(
+export function createTwoFilesPatch<O extends PatchOptions<string> | Callback<string> = PatchOptions<string>>(
   oldFileName: string,
   newFileName: string,
   oldStr: string,
   newStr: string,
   oldHeader?: string,
   newHeader?: string,
-  options: PatchOptions = {},
-): string {
-  const patch = structuredPatch(oldFileName, newFileName, oldStr, newStr, oldHeader, newHeader, options);
-  return formatPatch(patch, options.headerOptions);
+  options?: O,
+): Given<string, O> {
+  const given = optionsOf<PatchOptions<string>>(options);
+  const names = { oldFileName, newFileName, oldHeader, newHeader };
+  return answer(given, () => {
+    const patch = patchOf(names, oldStr, newStr, given as PatchOptions<never>);
+    return patch === undefined ? undefined : formatPatch(patch, given.headerOptions);
+  }) as Given<string, O>;
 }
 
 /** The patch between two states of one file, as text. */
-export function createPatch(
+export function createPatch<O extends PatchOptions<string> | Callback<string> = PatchOptions<string>>(
   fileName: string,
   oldStr: string,
   newStr: string,
   oldHeader?: string,
   newHeader?: string,
-  options: PatchOptions = {},
-): string {
+  options?: O,
+): Given<string, O> {
   return createTwoFilesPatch(fileName, fileName, oldStr, newStr, oldHeader, newHeader, options);
 }
 

@@ -1,19 +1,33 @@
 /** The patch that undoes a patch. */
 import { isList, type StructuredPatch } from "./patch.ts";
 
-/** Turns a patch around, or several. */
+/** Turns a patch around, or several. A copy turned around is a deletion without hunks. */
 export function reversePatch(patch: StructuredPatch): StructuredPatch;
 export function reversePatch(patch: readonly StructuredPatch[]): StructuredPatch[];
 export function reversePatch(
   patch: StructuredPatch | readonly StructuredPatch[],
+): StructuredPatch | StructuredPatch[];
+export function reversePatch(
+  patch: StructuredPatch | readonly StructuredPatch[],
 ): StructuredPatch | StructuredPatch[] {
   if (isList(patch)) return patch.map((one) => reversePatch(one)).reverse();
-  return {
-    ...patch,
-    oldFileName: patch.newFileName,
-    newFileName: patch.oldFileName,
+  const { isGit, isCopy, isCreate, isDelete, isRename, oldMode, newMode, ...rest } = patch;
+  const [oldFileName, newFileName] =
+    isGit === true
+      ? [otherSide(patch.newFileName), otherSide(patch.oldFileName)]
+      : [patch.newFileName, patch.oldFileName];
+  const reversed: StructuredPatch = {
+    ...rest,
+    oldFileName,
+    newFileName,
     oldHeader: patch.newHeader,
     newHeader: patch.oldHeader,
+    ...(isGit === undefined ? {} : { isGit }),
+    ...(isRename === undefined ? {} : { isRename }),
+    oldMode: newMode,
+    newMode: oldMode,
+    isCreate: isDelete,
+    isDelete: isCreate,
     hunks: patch.hunks.map(({ oldStart, oldLines, newStart, newLines, lines }) => ({
       oldStart: newStart,
       oldLines: newLines,
@@ -25,4 +39,14 @@ export function reversePatch(
       }),
     })),
   };
+  if (isCopy !== true) return reversed;
+  // What the copy holds is not in the patch, so its lines cannot be removed one by one.
+  const { isCreate: _create, isRename: _rename, ...deletion } = reversed;
+  return { ...deletion, newFileName: "/dev/null", newHeader: undefined, isDelete: true, hunks: [] };
+}
+
+/** git's name of a file on the other side. */
+function otherSide(name: string | undefined): string | undefined {
+  if (name?.startsWith("a/") === true) return `b/${name.slice(2)}`;
+  return name?.startsWith("b/") === true ? `a/${name.slice(2)}` : name;
 }

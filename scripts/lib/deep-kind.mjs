@@ -9,18 +9,26 @@ export const newSeed = () => randomInt(1, 2 ** 31);
 
 /**
  * What one run of a kind is given. A run stops at `count` cases or when `isOver()`, whichever is first.
- * @typedef {{ seed: number, count: number, isOver: () => boolean, secondsLeft: () => number }} DeepRun
+ * @typedef {{
+ *   seed: number,
+ *   count: number,
+ *   operand: string | undefined,
+ *   isOver: () => boolean,
+ *   secondsLeft: () => number,
+ * }} DeepRun
  */
 
 /**
  * One kind of deep check: the default export of a file in test/deep.
  *
  * `count` is the number of cases of a whole run, `share` the most that CI makes (0: CI leaves it out).
+ * `takes` names what has to be given after the kind; `operand` is that.
  * `run` answers with the cases that were made and one line for each failure, with what repeats it.
  * @typedef {{
  *   description: string,
  *   count: number,
  *   share: number,
+ *   takes?: string,
  *   run: (run: DeepRun) => Promise<{ cases: number, failures: string[] }>
  * }} DeepKind
  */

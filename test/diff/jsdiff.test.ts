@@ -131,7 +131,187 @@ describe("changes have the shapes of theirs", () => {
   });
 
   test("white space alone is no difference of words", () => {
-    expect(ours.diffWords("a  b", "a b")).toEqual([{ value: "a b", count: 3, added: false, removed: false }]);
+    expect(ours.diffWords("a  b", "a b")).toEqual([{ value: "a b", count: 2, added: false, removed: false }]);
+    expect(ours.diffWords("a  b", "a b")).toEqual(theirs.diffWords("a  b", "a b"));
+  });
+});
+
+describe("options of comparisons do what they do in theirs", () => {
+  const before = "One  two\n\nthree four. Five!\n  six\n";
+  const after = "one two\n\nthree FOUR. Five!\nsix\nseven";
+  type Compare = (before: string, after: string, options: object) => unknown;
+  const pairs = {
+    diffChars: [ours.diffChars, theirs.diffChars],
+    diffWords: [ours.diffWords, theirs.diffWords],
+    diffWordsWithSpace: [ours.diffWordsWithSpace, theirs.diffWordsWithSpace],
+    diffLines: [ours.diffLines, theirs.diffLines],
+    diffTrimmedLines: [ours.diffTrimmedLines, theirs.diffTrimmedLines],
+    diffSentences: [ours.diffSentences, theirs.diffSentences],
+    diffCss: [ours.diffCss, theirs.diffCss],
+  } as unknown as Record<string, readonly [Compare, Compare]>;
+  const names = Object.keys(pairs);
+  const options = [
+    {},
+    { ignoreCase: true },
+    { oneChangePerToken: true },
+    { ignoreWhitespace: true },
+    { newlineIsToken: true },
+    { ignoreNewlineAtEof: true },
+    { maxEditLength: 2 },
+    { maxEditLength: 60 },
+  ];
+  test.each(names.flatMap((name) => options.map((one) => [name, one] as const)))(
+    "%s with %o",
+    (name, one) => {
+      const [mine, other] = pairs[name]!;
+      expect(mine(before, after, one)).toEqual(other(before, after, one));
+    },
+  );
+
+  test("a text without common words is compared by words", () => {
+    expect(ours.diffWords("a b  c", "x y")).toEqual(theirs.diffWords("a b  c", "x y"));
+  });
+
+  test("words are those of a segmenter that is given", () => {
+    const given = { intlSegmenter: new Intl.Segmenter("zh", { granularity: "word" }) };
+    expect(ours.diffWords("我有一只猫。", "我有两只猫。", given)).toEqual(
+      theirs.diffWords("我有一只猫。", "我有两只猫。", given),
+    );
+    const lines = { intlSegmenter: new Intl.Segmenter("en", { granularity: "sentence" }) };
+    expect(() => ours.diffWords("a", "b", lines)).toThrow("granularity");
+  });
+
+  test("a callback is given the result in a later turn, and undefined beyond a bound", async () => {
+    const later = <T>(start: (back: (result: T) => void) => undefined): Promise<T> =>
+      new Promise((resolve) => expect(start(resolve)).toBeUndefined());
+    expect(await later((callback) => ours.diffLines("a\n", "b\n", { callback }))).toHaveLength(2);
+    expect(
+      await later((callback) => ours.diffChars("a", "b", { callback, maxEditLength: 1 })),
+    ).toBeUndefined();
+    expect(await later((callback) => ours.createPatch("f", "a\n", "b\n", "", "", callback))).toContain(
+      "-a\n+b\n",
+    );
+    expect(ours.createPatch("f", "a\n", "b\n", "", "", { maxEditLength: 1 })).toBeUndefined();
+  });
+
+  test("texts with very many changes are compared too, and their sides are whole", () => {
+    const [old, made] = [0, 1].map((from) =>
+      Array.from({ length: 4000 }, (_, n) => `w${(n * 7 + from * 3) % 1500}`).join(" "),
+    ) as [string, string];
+    const found = ours.diffWordsWithSpace(old, made);
+    const side = (skip: "added" | "removed"): string =>
+      found.flatMap((change) => (change[skip] ? [] : [change.value])).join("");
+    expect([side("added"), side("removed")]).toEqual([old, made]);
+    expect(ours.diffWordsWithSpace(old, made, { maxEditLength: 1500 })).toBeUndefined();
+  });
+
+  test("lists, values and their sorted forms", () => {
+    expect(ours.diffArrays([1, 2, 3, Number.NaN], [1, 3, 4, Number.NaN])).toEqual(
+      theirs.diffArrays([1, 2, 3, Number.NaN], [1, 3, 4, Number.NaN]),
+    );
+    const comparator = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();
+    expect(ours.diffArrays(["a", "b"], ["A", "c"], { comparator })).toEqual(
+      theirs.diffArrays(["a", "b"], ["A", "c"], { comparator }),
+    );
+    const [one, other] = [
+      { b: [1, { z: 1, a: undefined }], a: new Date(0) },
+      { a: 1, c: "x" },
+    ];
+    expect(ours.diffJson(one, other)).toEqual(theirs.diffJson(one, other));
+    expect(ours.diffJson(one, other, { undefinedReplacement: null })).toEqual(
+      theirs.diffJson(one, other, { undefinedReplacement: null }),
+    );
+    expect(JSON.stringify(ours.canonicalize(one))).toBe('{"a":"1970-01-01T00:00:00.000Z","b":[1,{"z":1}]}');
+  });
+
+  test("changes are written as XML and as pairs", () => {
+    const changes = theirs.diffChars('a<"', "b&<");
+    expect(ours.convertChangesToXML(changes)).toBe(theirs.convertChangesToXML(changes));
+    expect(ours.convertChangesToDMP(changes)).toEqual(theirs.convertChangesToDMP(changes));
+  });
+});
+
+describe("git's patches are read, printed and reversed as by theirs", () => {
+  const patches: readonly [name: string, patch: string][] = [
+    ["a mode alone", "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n"],
+    [
+      "a rename with a change, then a binary file",
+      "diff --git a/old b/new\nsimilarity index 50%\nrename from old\nrename to new\n--- a/old\n+++ b/new\n@@ -1,1 +1,1 @@\n-a\n+b\ndiff --git a/i.png b/i.png\nindex 1..2 100644\nBinary files a/i.png and b/i.png differ\n",
+    ],
+    ["a copy", "diff --git a/x b/y\ncopy from x\ncopy to y\n"],
+    [
+      "a new file in quotes",
+      'diff --git "a/\\303\\251\\t" "b/\\303\\251\\t"\nnew file mode 100755\n--- /dev/null\n+++ "b/\\303\\251\\t"\n@@ -0,0 +1,1 @@\n+x\n',
+    ],
+    [
+      "a file that goes",
+      "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n",
+    ],
+    ["names with blanks and b/", "diff --git a/x b/y z b/x b/y z\nold mode 100644\nnew mode 100755\n"],
+    [
+      "Mercurial's",
+      "diff -r 9117c6561b0b -r 273ce12ad8f1 .hgignore\n--- a/.hgignore\n+++ b/.hgignore\n@@ -1 +1 @@\n-a\n+b\n",
+    ],
+    ["notes of Subversion", "Index: f\n--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\n\nProperty changes on: f\n"],
+  ];
+  test.each(patches)("%s", (_, patch) => {
+    const [mine, other] = [ours.parsePatch(patch), theirs.parsePatch(patch)];
+    expect(mine).toEqual(other);
+    expect(ours.formatPatch(mine)).toBe(theirs.formatPatch(other));
+    expect(ours.reversePatch(mine)).toEqual(theirs.reversePatch(other));
+    expect(ours.formatPatch(ours.reversePatch(mine))).toBe(theirs.formatPatch(theirs.reversePatch(other)));
+  });
+
+  test("a header without its partner, and lines beyond a hunk's count, are refused by both", () => {
+    for (const patch of [
+      "--- a\n@@ -1 +1 @@\n-a\n+b\n",
+      "@@ -1 +1 @@\n-a\n+b\n+c\n",
+      "@@ -1,2 +1 @@\n-a\n+b\n",
+    ]) {
+      expect(() => theirs.parsePatch(patch)).toThrow();
+      expect(() => ours.parsePatch(patch)).toThrow();
+    }
+  });
+});
+
+describe("line ends and comparisons of a patch that is applied", () => {
+  const patch = "--- f\n+++ f\n@@ -2,1 +2,1 @@\n-b\n+B\n";
+
+  test("CR is a character where line ends are not converted", () => {
+    const given = { autoConvertLineEndings: false };
+    expect(ours.applyPatch("a\r\nb\r\n", patch, given)).toBe(theirs.applyPatch("a\r\nb\r\n", patch, given));
+    expect(ours.applyPatch("a\r\nb\r\n", patch.replace("-b", "-b\r"), given)).toBe("a\r\nB\n");
+  });
+
+  test("CR at the end of a last line without a line end is text", () => {
+    const made = "line1\nline3\r";
+    const change = ours.structuredPatch("f", "f", "line1\nline2\n", made, undefined, undefined, {
+      context: 0,
+    });
+    expect(ours.applyPatch("line1\nline2\n", change)).toBe(made);
+    expect(ours.applyPatch("line1\r\nline2\r\n", change)).toBe("line1\r\nline3\r");
+  });
+
+  test("a last line without a line end is not one with it, unless with fuzz", () => {
+    const ends =
+      "--- f\n+++ f\n@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n";
+    expect(theirs.applyPatch("a\n", ends)).toBe(false);
+    expect(ours.applyPatch("a\n", ends)).toBe(false);
+    expect(ours.applyPatch("a", ends)).toBe("b");
+  });
+
+  test("the caller's comparison finds the place, and the text's lines stay", () => {
+    const compareLine = (_line: number, line: string, _mark: string, content: string): boolean =>
+      line.toLowerCase() === content.toLowerCase();
+    const text = "x\nA\nB\nc\n";
+    const change = "--- f\n+++ f\n@@ -1,3 +1,3 @@\n a\n-b\n+new\n C\n";
+    expect(ours.applyPatch(text, change)).toBe(false);
+    expect(ours.applyPatch(text, change, { compareLine })).toBe("x\nA\nnew\nc\n");
+    expect(theirs.applyPatch(text, change, { compareLine })).toBe("x\nA\nnew\nc\n");
+    // In two places it is refused, as without a comparison.
+    expect(ours.applyPatch(`y\n${text}q\n${text}`, change.replace("-1,3", "-9,3"), { compareLine })).toBe(
+      false,
+    );
   });
 });
 

@@ -1,0 +1,171 @@
+/**
+ * What differs between two lists of tokens, as jsdiff finds it: the fewest tokens added and removed, and of
+ * several such ways the one that removes first.
+ *
+ * The search for the fewest takes time that grows with the square of the changes, so texts with more than
+ * `MOST_EDITS` changes are compared by the engine, whose work is bounded.
+ */
+import { textEngine } from "../engine/current.ts";
+
+/** The changes up to which the fewest are searched for. */
+const MOST_EDITS = 1000;
+
+/** Tokens that follow one another and have one fate. */
+export interface Stretch {
+  readonly fate: "kept" | "added" | "removed";
+  readonly count: number;
+}
+
+/** When to give up. */
+export interface Bounds {
+  /** More tokens added and removed than this give undefined. */
+  readonly maxEditLength?: number | undefined;
+  /** More milliseconds than this give undefined. */
+  readonly timeout?: number | undefined;
+}
+
+interface Run extends Stretch {
+  readonly before: Run | undefined;
+}
+
+/** How far a way has come: `at` tokens of the old list are behind it. */
+interface Way {
+  readonly at: number;
+  readonly run: Run | undefined;
+}
+
+/** Whether a token of the old side is the same as one of the new side. */
+export type IsSame<Token> = (old: Token, made: Token) => boolean;
+
+/** The stretches that lead from one list of tokens to the other; undefined beyond a bound. */
+export function stretches<Token>(
+  olds: readonly Token[],
+  news: readonly Token[],
+  { maxEditLength = Infinity, timeout = Infinity }: Bounds,
+  isSame: IsSame<Token> = (old, made) => old === made,
+): Stretch[] | undefined {
+  const until = Date.now() + timeout;
+  const most = Math.min(olds.length + news.length, maxEditLength);
+  const found = fewest(olds, news, isSame, Math.min(most, MOST_EDITS), until);
+  if (found !== undefined || most <= MOST_EDITS || Date.now() > until) return found;
+  const many = byEngine(olds, news, isSame);
+  return edits(many) <= maxEditLength ? many : undefined;
+}
+
+/** The tokens that are added and removed. */
+export function edits(list: readonly Stretch[]): number {
+  return list.reduce((sum, { fate, count }) => sum + (fate === "kept" ? 0 : count), 0);
+}
+
+/** Myers' greedy search, by the number of edits; a way is kept for each diagonal (old tokens less new ones). */
+function fewest<Token>(
+  olds: readonly Token[],
+  news: readonly Token[],
+  isSame: IsSame<Token>,
+  most: number,
+  until: number,
+): Stretch[] | undefined {
+  const ways = new Map<number, Way>();
+  const follow = (at: number, diagonal: number, run: Run | undefined): Way => {
+    let to = at;
+    const ends = Math.min(olds.length, news.length + diagonal);
+    while (to < ends && isSame(olds[to] as Token, news[to - diagonal] as Token)) to++;
+    return { at: to, run: to === at ? run : { fate: "kept", count: to - at, before: run } };
+  };
+  const isEnd = (way: Way, diagonal: number): boolean =>
+    way.at >= olds.length && way.at - diagonal >= news.length;
+  const start = follow(0, 0, undefined);
+  if (isEnd(start, 0)) return listOf(start.run);
+  ways.set(0, start);
+  // Beyond a side's end only the other side's tokens are left, so diagonals further out lead nowhere.
+  let [lowest, highest] = [-Infinity, Infinity];
+  for (let edit = 1; edit <= most && Date.now() <= until; edit++) {
+    for (let k = Math.max(lowest, -edit); k <= Math.min(highest, edit); k += 2) {
+      const [less, more] = [ways.get(k - 1), ways.get(k + 1)];
+      ways.delete(k - 1);
+      const canAdd = more !== undefined && more.at - k > 0 && more.at - k <= news.length;
+      const canRemove = less !== undefined && less.at < olds.length;
+      if (!canAdd && !canRemove) {
+        ways.delete(k);
+        continue;
+      }
+      const adds = canAdd && (!canRemove || less.at < more.at);
+      const base = (adds ? more : less) as Way;
+      const way = follow(adds ? base.at : base.at + 1, k, one(adds ? "added" : "removed", base.run));
+      if (isEnd(way, k)) return listOf(way.run);
+      ways.set(k, way);
+      if (way.at >= olds.length) highest = Math.min(highest, k - 1);
+      if (way.at - k >= news.length) lowest = Math.max(lowest, k + 1);
+    }
+  }
+  return undefined;
+}
+
+function one(fate: Run["fate"], before: Run | undefined): Run {
+  return before?.fate === fate
+    ? { fate, count: before.count + 1, before: before.before }
+    : { fate, count: 1, before };
+}
+
+function listOf(last: Run | undefined): Stretch[] {
+  const list: Stretch[] = [];
+  for (let run = last; run !== undefined; run = run.before) list.push({ fate: run.fate, count: run.count });
+  return list.reverse();
+}
+
+/**
+ * The engine compares lines, so each token becomes a line with its number. A token of the new side has the number of
+ * the first one of the old side that is the same.
+ */
+function byEngine<Token>(olds: readonly Token[], news: readonly Token[], isSame: IsSame<Token>): Stretch[] {
+  const numbers = new Map<Token, number>();
+  const known: Token[] = [];
+  const numbered = (tokens: readonly Token[], find: (token: Token) => number): string => {
+    let text = "";
+    for (const token of tokens) {
+      let number = numbers.get(token);
+      if (number === undefined) {
+        number = find(token);
+        if (number === -1) number = known.push(token) - 1;
+        numbers.set(token, number);
+      }
+      text += `${number}\n`;
+    }
+    return text;
+  };
+  const before = numbered(olds, () => -1);
+  const count = known.length;
+  const after = numbered(news, (token) => known.findIndex((old, at) => at < count && isSame(old, token)));
+  const { hunks } = textEngine().diff(before, after, {
+    context: 0,
+    algorithm: "myers",
+    lineEnds: "raw",
+  });
+  return ofHunks(hunks, olds.length);
+}
+
+/** The stretches of hunks that were made without context. */
+export function ofHunks(
+  hunks: readonly {
+    readonly oldStart: number;
+    readonly oldLines: number;
+    readonly newLines: number;
+  }[],
+  oldCount: number,
+): Stretch[] {
+  const list: Stretch[] = [];
+  const push = (fate: Stretch["fate"], count: number): void => {
+    if (count > 0) list.push({ fate, count });
+  };
+  let at = 0;
+  for (const { oldStart, oldLines, newLines } of hunks) {
+    // An empty side names the line before it.
+    const from = oldLines === 0 ? oldStart : oldStart - 1;
+    push("kept", from - at);
+    push("removed", oldLines);
+    push("added", newLines);
+    at = from + oldLines;
+  }
+  push("kept", oldCount - at);
+  return list;
+}

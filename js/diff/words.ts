@@ -1,0 +1,202 @@
+/** Comparing word by word, white space aside. */
+import {
+  answer,
+  type Callback,
+  type ChangeObject,
+  changes,
+  diffWordsWithSpace,
+  type Given,
+  LETTERS,
+  optionsOf,
+  type TokenOptions,
+} from "./changes.ts";
+
+/** How words are told apart. */
+export interface WordOptions<T = ChangeObject[]> extends TokenOptions<T> {
+  /** Says what a word is; its granularity is `word`. */
+  readonly intlSegmenter?: Intl.Segmenter | undefined;
+  /** With false, as `diffWordsWithSpace`. */
+  readonly ignoreWhitespace?: boolean | undefined;
+}
+
+const WORDS = new RegExp(`[${LETTERS}]+|\\s+|[^${LETTERS}]`, "gu");
+
+/** Compares word by word; where only white space differs, nothing does. */
+export function diffWords<O extends WordOptions | Callback<ChangeObject[]> = WordOptions>(
+  before: string,
+  after: string,
+  options?: O,
+): Given<ChangeObject[], O> {
+  const given = optionsOf<WordOptions>(options);
+  if (given.ignoreWhitespace === false) return diffWordsWithSpace(before, after, options);
+  const words = (text: string): string[] => wordsOf(text, given.intlSegmenter);
+  return answer(given, () => {
+    const found = changes(words(before), words(after), trimmed, given, withSpaceOnce);
+    return found === undefined || given.oneChangePerToken === true
+      ? found
+      : withoutDoubleSpace(found, given.intlSegmenter);
+  }) as Given<ChangeObject[], O>;
+}
+
+function trimmed(word: string): string {
+  return word.trim();
+}
+
+/** Words and marks, each with the white space on both sides of it. */
+function wordsOf(text: string, segmenter: Intl.Segmenter | undefined): string[] {
+  const parts = segmenter === undefined ? (text.match(WORDS) ?? []) : segments(text, segmenter);
+  const words: string[] = [];
+  let previous: string | undefined;
+  for (const part of parts) {
+    if (previous !== undefined && isSpace(part)) words.push(`${words.pop()}${part}`);
+    else if (previous !== undefined && isSpace(previous)) {
+      // White space at the very beginning has no word before it.
+      if (words.at(-1) === previous) words.pop();
+      words.push(previous + part);
+    } else words.push(part);
+    previous = part;
+  }
+  return words;
+}
+
+/** Words of one text; the white space between two is there twice. */
+function withSpaceOnce(words: readonly string[]): string {
+  return words.map((word, at) => (at === 0 ? word : word.trimStart())).join("");
+}
+
+function isSpace(part: string): boolean {
+  return /\s/u.test(part);
+}
+
+/** The segments of a text; those of white space are put together, since each line end is one. */
+function segments(text: string, segmenter: Intl.Segmenter): string[] {
+  if (segmenter.resolvedOptions().granularity !== "word") {
+    throw new Error('The segmenter passed must have a granularity of "word"');
+  }
+  const parts: string[] = [];
+  for (const { segment } of segmenter.segment(text)) {
+    const last = parts.at(-1);
+    if (last !== undefined && isSpace(last) && isSpace(segment)) parts[parts.length - 1] = last + segment;
+    else parts.push(segment);
+  }
+  return parts;
+}
+
+type Draft = { -readonly [Key in keyof ChangeObject]: ChangeObject[Key] };
+
+/** Changes whose white space stands once: in the change that has it on one side alone, else in what is kept. */
+function withoutDoubleSpace(
+  found: readonly ChangeObject[],
+  segmenter: Intl.Segmenter | undefined,
+): ChangeObject[] {
+  const drafts: Draft[] = found.map((change) => ({ ...change }));
+  const ends = (text: string): [string, string] => spaceAround(text, segmenter);
+  let [before, removed, added]: (Draft | undefined)[] = [];
+  const settle = (after: Draft | undefined): void => {
+    if (removed !== undefined && added !== undefined) settleBoth(before, removed, added, after, ends);
+    else if (added !== undefined) settleAdded(before, added, after, ends);
+    else if (removed !== undefined) settleRemoved(before, removed, after, ends);
+    [removed, added] = [undefined, undefined];
+  };
+  for (const draft of drafts) {
+    if (draft.added) added = draft;
+    else if (draft.removed) removed = draft;
+    else {
+      settle(draft);
+      before = draft;
+    }
+  }
+  settle(undefined);
+  return drafts;
+}
+
+type Ends = (text: string) => [start: string, end: string];
+
+/** One text for another: the white space that both have is of the words beside them. */
+function settleBoth(
+  before: Draft | undefined,
+  removed: Draft,
+  added: Draft,
+  after: Draft | undefined,
+  ends: Ends,
+): void {
+  const [[oldStart, oldEnd], [newStart, newEnd]] = [ends(removed.value), ends(added.value)];
+  if (before !== undefined) {
+    const shared = commonStart(oldStart, newStart);
+    before.value = withoutEnd(before.value, newStart) + shared;
+    removed.value = removed.value.slice(shared.length);
+    added.value = added.value.slice(shared.length);
+  }
+  if (after !== undefined) {
+    const shared = commonEnd(oldEnd, newEnd);
+    after.value = shared + after.value.slice(newEnd.length);
+    removed.value = withoutEnd(removed.value, shared);
+    added.value = withoutEnd(added.value, shared);
+  }
+}
+
+/** All white space is the new side's, so each stretch keeps the white space at its end. */
+function settleAdded(before: Draft | undefined, added: Draft, after: Draft | undefined, ends: Ends): void {
+  if (before !== undefined) added.value = added.value.slice(ends(added.value)[0].length);
+  if (after !== undefined) after.value = after.value.slice(ends(after.value)[0].length);
+}
+
+/** What stands between the words of the new side is theirs; the rest went. */
+function settleRemoved(
+  before: Draft | undefined,
+  removed: Draft,
+  after: Draft | undefined,
+  ends: Ends,
+): void {
+  if (before !== undefined && after !== undefined) {
+    const [between] = ends(after.value);
+    const [start, end] = ends(removed.value);
+    const first = commonStart(between, start);
+    removed.value = removed.value.slice(first.length);
+    const last = commonEnd(between.slice(first.length), end);
+    removed.value = withoutEnd(removed.value, last);
+    after.value = last + after.value.slice(between.length);
+    before.value = withoutEnd(before.value, between) + withoutEnd(between, last);
+  } else if (after !== undefined) {
+    const shared = overlap(ends(removed.value)[1], ends(after.value)[0]);
+    removed.value = withoutEnd(removed.value, shared);
+  } else if (before !== undefined) {
+    const shared = overlap(ends(before.value)[1], ends(removed.value)[0]);
+    removed.value = removed.value.slice(shared.length);
+  }
+}
+
+/** The white space at the start and at the end of a text. */
+function spaceAround(text: string, segmenter: Intl.Segmenter | undefined): [start: string, end: string] {
+  if (segmenter === undefined) {
+    return [text.slice(0, text.length - text.trimStart().length), text.slice(text.trimEnd().length)];
+  }
+  const parts = segments(text, segmenter);
+  const space = (part: string | undefined): string => (part !== undefined && isSpace(part) ? part : "");
+  return [space(parts[0]), space(parts.at(-1))];
+}
+
+function commonStart(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && length < other.length && one[length] === other[length]) length++;
+  return one.slice(0, length);
+}
+
+function commonEnd(one: string, other: string): string {
+  let length = 0;
+  while (length < one.length && length < other.length && one.at(-1 - length) === other.at(-1 - length)) {
+    length++;
+  }
+  return one.slice(one.length - length);
+}
+
+/** The longest end of one text with which the other begins. */
+function overlap(one: string, other: string): string {
+  let length = Math.min(one.length, other.length);
+  while (!one.endsWith(other.slice(0, length))) length--;
+  return other.slice(0, length);
+}
+
+function withoutEnd(text: string, end: string): string {
+  return text.slice(0, text.length - end.length);
+}
