@@ -54,6 +54,8 @@ const TABLES = [
   ["toClaudeAgentServer", "adapters/claude-agent.js", "CLAUDE_AGENT_OPTIONS"],
   ["toGeminiTool", "adapters/gemini.js", "GEMINI_OPTIONS"],
   ["toOpenAIAgents", "adapters/openai-agents.js", "OPENAI_AGENTS_OPTIONS"],
+  ["toTinyAgentHooks", "adapters/tinyagent.js", "TINY_AGENT_HOOK_OPTIONS"],
+  ["mount of filewright/amplifier", "adapters/amplifier.js", "AMPLIFIER_CONFIG"],
   ["Adapters of file systems", "adapters/host-files.js", "HOST_OPTIONS"],
 ];
 

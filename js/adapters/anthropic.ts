@@ -19,20 +19,14 @@ import {
   CALLER_OPTIONS,
   type CallerOptions,
 } from "./offer.ts";
-import { bareText, imagesOf, ToolFailure } from "./outcome.ts";
+import { type AnthropicBlock, toAnthropicContent } from "./content.ts";
+import { bareText, ToolFailure } from "./outcome.ts";
 import { strictOrNot } from "./strictness.ts";
 
+export type { AnthropicBlock, AnthropicMediaType, TextPart } from "./content.ts";
 export type { CallerOptions } from "./offer.ts";
 
 export { ToolFailure };
-
-/** The kinds of images that the API takes. */
-export type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-
-/** A block of a tool's result. */
-export type AnthropicBlock =
-  | { type: "text"; text: string }
-  | { type: "image"; source: { type: "base64"; media_type: AnthropicMediaType; data: string } };
 
 /** What the runner hands to a tool. */
 export interface AnthropicRunContext {
@@ -153,15 +147,7 @@ function runnable(tool: Offered): AnthropicRunnable {
       const { toolUse, signal } = context;
       const result = await tool.call(args, { signal, toolCall: toolUse });
       if (!result.ok) throw new ToolFailure({ ...result, text: bareText(result.text) });
-      const images = imagesOf(result);
-      if (images.length === 0) return result.text;
-      return [
-        { type: "text", text: result.text },
-        ...images.map(({ data, mime }) => ({
-          type: "image" as const,
-          source: { type: "base64" as const, media_type: mime as AnthropicMediaType, data },
-        })),
-      ];
+      return result.content === undefined ? result.text : toAnthropicContent(result);
     },
   };
 }

@@ -73,7 +73,8 @@ export function hostFiles(ws: Workspace, options: HostOptions = {}): HostFiles {
       const info = await call("access_info", {});
       if (!info.ok) return info;
       const data = await ws.fs.readBytes(joinPath(info.data.cwd, path));
-      return { ok: true, text: `${data.length} bytes`, data, meta: looked.meta };
+      const text = `${data.length} bytes`;
+      return { ok: true, text, display: text, data, meta: looked.meta };
     },
   };
 }

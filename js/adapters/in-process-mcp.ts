@@ -3,8 +3,8 @@
  * tools: initialise, list, call, cancel, ping. Servers that others connect to are
  * the business of the MCP server, not of this.
  */
+import { toMcpContent } from "./content.ts";
 import type { Offered } from "./offer.ts";
-import { imagesOf } from "./outcome.ts";
 
 /** A message of JSON-RPC. */
 interface Message {
@@ -68,10 +68,7 @@ export function inProcessServer(
     try {
       const result = await tool.call(params["arguments"] ?? {}, { signal: stop.signal, toolCall: params });
       return {
-        content: [
-          { type: "text", text: result.text },
-          ...imagesOf(result).map(({ data, mime }) => ({ type: "image", data, mimeType: mime })),
-        ],
+        content: toMcpContent(result),
         ...(result.ok ? {} : { isError: true }),
       };
     } finally {

@@ -67,6 +67,8 @@ export interface HookResult {
   readonly ok: boolean;
   /** The text for the model. */
   readonly text: string;
+  /** The text for people; tools that are not ours may have none. */
+  readonly display?: string;
   /** The data of a success. */
   readonly data?: unknown;
   /** What failed. */
@@ -106,6 +108,11 @@ export const BEFORE_REPLY: Options<BeforeReply> = options(
 export interface AfterReply {
   /** The text for the model. */
   readonly text?: string;
+  /**
+   * The text for people. Where only the text for the model is replaced, people are shown that one, and where only the
+   * data is, no difference: what a hook takes out must not stay in what people are shown.
+   */
+  readonly display?: string;
   /** The data of the result. */
   readonly data?: unknown;
   /** Of a result that is passed on; not looked at, as is all that follows. */
@@ -115,19 +122,17 @@ export interface AfterReply {
   /** Of a result that is passed on; not looked at. */
   readonly content?: unknown;
   /** Of a result that is passed on; not looked at. */
-  readonly display?: unknown;
-  /** Of a result that is passed on; not looked at. */
   readonly meta?: unknown;
 }
 
 /** What an `after` hook may answer. An answer that does not fit is told to `onHookError`, and not used. */
 export const AFTER_REPLY: Options<AfterReply> = options("AfterReply", {
   text: anyText(),
+  display: anyText(),
   data: anything(),
   ok: anything(),
   error: anything(),
   content: anything(),
-  display: anything(),
   meta: anything(),
 });
 

@@ -6,9 +6,11 @@
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { gateOf, reader } from "../schema/option.ts";
+import { headlineOf } from "../tools/display.ts";
 import type { Confirm } from "./confirm.ts";
 import {
   AFTER_REPLY,
+  type AfterReply,
   BEFORE_REPLY,
   type AnyHook,
   type ConfirmHook,
@@ -167,11 +169,26 @@ export async function runAfter<Result extends HookResult>(
       const given = await hook.run(context);
       if (given === undefined || given === null) continue;
       const reply = checkAfter(given);
-      if (reply.text !== undefined) current = { ...current, text: reply.text };
-      if (reply.data !== undefined && current.ok) current = { ...current, data: reply.data };
+      current = replaced(current, reply);
     } catch (error) {
       onError?.(error); // The change has happened: a failing observer cannot undo it.
     }
   }
   return current;
+}
+
+/** A result with what a hook put in place of its parts. */
+function replaced<Result extends HookResult>(result: Result, { text, display, data }: AfterReply): Result {
+  const isOtherText = text !== undefined && text !== result.text;
+  const isOtherData = data !== undefined && data !== result.data && result.ok;
+  const changed = {
+    ...result,
+    ...(text === undefined ? {} : { text }),
+    ...(data === undefined || !result.ok ? {} : { data }),
+  };
+  const shown = result.display;
+  if (display !== undefined && display !== shown) return { ...changed, display };
+  if (shown === undefined) return changed;
+  if (isOtherText) return { ...changed, display: text };
+  return isOtherData ? { ...changed, display: headlineOf(shown) } : changed;
 }

@@ -4,6 +4,7 @@
  * The text is the truth and is sent once. Facts for programs go where no model
  * reads them (`_meta`), unless structured content was asked for.
  */
+import { toMcpContent } from "../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../workspace/index.ts";
 import type { ServedPreset } from "./host.ts";
 import type { MediaBlock } from "./media.ts";
@@ -64,7 +65,7 @@ export function answerOf(
   { preset, structured, cwd }: AnswerOptions,
 ): CallAnswer {
   if (media !== undefined) return mediaAnswer(media, structured);
-  const content = blocksOf(result);
+  const content: Block[] = toMcpContent(result);
   const link = linkOf(result, cwd);
   if (link !== undefined) content.push(link);
   const facts = factsOf(result);
@@ -91,13 +92,6 @@ function mediaAnswer(media: readonly MediaBlock[], structured: Structured): Call
     content: [...media],
     ...(structured === "full" ? { structuredContent: { content: media } } : {}),
   };
-}
-
-function blocksOf(result: ToolResult): Block[] {
-  const images = (result.content ?? []).map(
-    ({ source }): Block => ({ type: "image", data: source.data, mimeType: source.media_type }),
-  );
-  return [{ type: "text", text: result.text }, ...images];
 }
 
 /** Bytes of a file that is worth a link: a smaller one is read whole by asking for it. */

@@ -128,7 +128,7 @@ function withChanges(
   changes: readonly HookChange[],
 ): ToolResult {
   let data = result.data as Readonly<Record<string, unknown>>;
-  let text = result.text;
+  let below = "";
   const warnings: string[] = [];
   const diffs: string[] = [];
   for (const { file, before, hash, size, diff } of changes) {
@@ -142,10 +142,10 @@ function withChanges(
           ? `a hook changed much of ${shown} after this call: read it again`
           : `a hook changed ${shown} after this call`;
     warnings.push(warning);
-    text += `\n[${warning}${diff === undefined ? "" : ":"}]`;
+    below += `\n[${warning}${diff === undefined ? "" : ":"}]`;
     if (diff === undefined) continue;
     diffs.push(diff);
-    text += `\n${diff.replace(/\n$/u, "")}`;
+    below += `\n${diff.replace(/\n$/u, "")}`;
   }
   const { warnings: others = [] } = data as { readonly warnings?: readonly string[] };
   data = {
@@ -153,5 +153,6 @@ function withChanges(
     warnings: [...others, ...warnings],
     ...(diffs.length === 0 ? {} : { hook_diff: diffs.join("") }),
   };
-  return { ...result, data, ...(fixedText ? {} : { text }) };
+  const display = result.display + below;
+  return { ...result, data, display, ...(fixedText ? {} : { text: result.text + below }) };
 }

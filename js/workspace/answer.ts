@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { tell } from "../hooks/events.ts";
 import type { Meant } from "../presets/preset.ts";
+import { displayOf } from "../tools/display.ts";
 import { answerBytes } from "../tools/limits.ts";
 import { OWN_NAMES } from "../tools/names.ts";
 import { countLines, cutToBytes, fits, linesThatFit } from "../tools/text.ts";
@@ -67,10 +68,14 @@ export async function success(
   }
   if (form !== "json" && warnings.length > 0) {
     data = withWarnings(data, warnings);
-    if (form === "lines") text += warnings.map((warning) => `\n[${warning}]`).join("");
+    if (form === "lines") text += notesBelow(warnings);
   }
-  if (modifiedByHook.length > 0) text += `\n[arguments modified by a hook: ${modifiedByHook.join(", ")}]`;
-  if (modifiedByUser) text += "\n[content modified by the reviewer before it was approved]";
+  const notes = [
+    ...(modifiedByHook.length > 0 ? [`arguments modified by a hook: ${modifiedByHook.join(", ")}`] : []),
+    ...(modifiedByUser ? ["content modified by the reviewer before it was approved"] : []),
+  ];
+  text += notesBelow(notes);
+  const display = displayOf(tool, data, args) + notesBelow([...warnings, ...notes]);
   const meta: Meta = {
     duration_ms: performance.now() - started,
     truncated: cut || (data as { readonly truncated?: unknown }).truncated === true,
@@ -80,8 +85,13 @@ export async function success(
     ...(approval === undefined ? {} : { approval }),
   };
   return answer.content === undefined
-    ? { ok: true, text, data, meta }
-    : { ok: true, text, data, content: answer.content, meta };
+    ? { ok: true, text, display, data, meta }
+    : { ok: true, text, display, data, content: answer.content, meta };
+}
+
+/** Lines in brackets below a text. */
+function notesBelow(notes: readonly string[]): string {
+  return notes.map((note) => `\n[${note}]`).join("");
 }
 
 function withWarnings(data: unknown, warnings: readonly string[]): unknown {
@@ -109,7 +119,7 @@ function unaskedView({ rules, views }: Session, tool: string): FsBackend {
 /** The result of a call that did not work. `fs`: the storage as the call saw it, where it came to that. */
 export async function failure(
   session: Session,
-  tool: Pick<AnyTool, "name">,
+  tool: Pick<AnyTool, "name" | "title">,
   thrown: unknown,
   uses: readonly PathUse[],
   locations: readonly Location[],
@@ -123,13 +133,14 @@ export async function failure(
     return {
       ok: false,
       text: verbatim ? thrown.message : `Error: ${thrown.message}`,
+      display: verbatim ? thrown.message : `${tool.title} failed: ${thrown.message}`,
       error: errorData(thrown),
       // Left out of the type, so that `data` of a result has one type for each tool.
       data: data as unknown as undefined,
       meta,
     };
   }
-  const { error, told } = await word(thrown, {
+  const { error, told, shown } = await word(thrown, {
     tool: tool.name,
     uses,
     locations,
@@ -147,6 +158,7 @@ export async function failure(
   return {
     ok: false,
     text: verbatim ? error.message : `Error: ${message}`,
+    display: verbatim ? error.message : `${tool.title} failed: ${shown}`,
     error: errorData(error),
     meta,
   };

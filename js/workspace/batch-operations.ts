@@ -88,7 +88,15 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
         result,
       });
     } catch (thrown) {
-      const failed = await failure(session, { name }, thrown, [], [], performance.now(), undefined);
+      const failed = await failure(
+        session,
+        { name, title: name },
+        thrown,
+        [],
+        [],
+        performance.now(),
+        undefined,
+      );
       throw new BatchFailed(index, name, failed.error, nothingDone(operations));
     }
   }

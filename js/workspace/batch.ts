@@ -106,7 +106,15 @@ async function eachAlone(
       result = await alone(session, single(tool) as unknown as Tool, given, options);
     } catch (thrown) {
       if (!(thrown instanceof FilewrightError)) throw thrown;
-      result = await failure(session, { name: tool }, thrown, [], [], performance.now(), undefined);
+      result = await failure(
+        session,
+        { name: tool, title: tool },
+        thrown,
+        [],
+        [],
+        performance.now(),
+        undefined,
+      );
     }
     results.push(outcome(tool, result));
     if (!result.ok) failed ??= { index, error: result.error };

@@ -243,7 +243,9 @@ function withNotes(
 ): ToolResult {
   if (!result.ok) return result;
   const notes = taken.map(({ note }) => note);
-  const text = isFixed ? result.text : result.text + notes.map((note) => `\n[${note}]`).join("");
+  const below = notes.map((note) => `\n[${note}]`).join("");
+  const text = isFixed ? result.text : result.text + below;
+  const display = result.display + below;
   const data = result.data as { readonly warnings?: readonly string[]; readonly warning?: string };
   const { properties } = outputSchema;
   const noted = Object.hasOwn(properties, "warnings")
@@ -251,7 +253,7 @@ function withNotes(
     : Object.hasOwn(properties, "warning")
       ? { ...data, warning: [data.warning, ...notes].filter(Boolean).join("; ") }
       : data;
-  return { ...result, text, data: noted };
+  return { ...result, text, display, data: noted };
 }
 
 /** Tools that look at one file and are never waited for. */

@@ -12,6 +12,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { type Code, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { nearest } from "../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
+import { NO_NAMES } from "../tools/display.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Location } from "../access/index.ts";
 import { assign, type Names, OWN_NAMES, where } from "../tools/names.ts";
@@ -47,6 +48,8 @@ export interface Worded {
   readonly error: FilewrightError;
   /** The message in the reader's own names. */
   readonly told: string;
+  /** The message for people, who call no tools. */
+  readonly shown: string;
 }
 
 /** The failure as it is told: whatever was thrown, worded. */
@@ -65,6 +68,7 @@ export async function word(thrown: unknown, failed: Failed): Promise<Worded> {
       complete: true,
     }),
     told: failed.names === OWN_NAMES ? message : messageIn(failed.names),
+    shown: messageIn(NO_NAMES),
   };
 }
 

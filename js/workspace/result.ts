@@ -54,6 +54,8 @@ export interface Success<Data> {
   readonly ok: true;
   /** For the model. */
   readonly text: string;
+  /** For people: what was done, in a line, and the difference that a change made. */
+  readonly display: string;
   /** The result, for programs. */
   readonly data: Data;
   /** Blocks beside the text, such as images. */
@@ -70,6 +72,8 @@ export interface Failure {
   readonly ok: false;
   /** For the model: `Error:` and the message. */
   readonly text: string;
+  /** For people: what failed, without what only a model could do about it. */
+  readonly display: string;
   /** What failed, for programs. */
   readonly error: ErrorData;
   /** Only a batch has some: the results until then, as `BatchData`. */
@@ -120,6 +124,7 @@ export function refused(
   return {
     ok: false,
     text: `Error: ${message}`,
+    display: message,
     error: errorData(error),
     meta: { duration_ms: 0, truncated: false },
   };

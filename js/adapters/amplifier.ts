@@ -1,0 +1,325 @@
+/**
+ * The filesystem module of Amplifier: `mount` puts its tools where a coordinator mounts tools, over a workspace that
+ * it opens from the module's config, or over one of the host. Nothing of Amplifier is imported.
+ *
+ * A loop that tells `tool:pre` and `tool:post` itself, as Amplifier's orchestrators do, needs nothing more. For one
+ * that does not, {@link toAmplifierHooks} makes hooks of them: handlers may deny a call, change its input, have
+ * somebody asked, and add to what the model is told.
+ *
+ * @module filewright/amplifier
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { BeforeReply, Hook, HookContext } from "../hooks/hook.ts";
+import type { MaybePromise } from "../backends/backend.ts";
+import { type Preset, presetOf } from "../presets/index.ts";
+import {
+  anything,
+  callback,
+  flag,
+  gateOf,
+  instance,
+  list,
+  nullable,
+  type Options,
+  options as described,
+  required,
+  text,
+} from "../schema/option.ts";
+import type { ObjectSchema } from "../tools/schema.ts";
+import type { ImageBlock } from "../tools/tool.ts";
+import { openWorkspace, type Workspace, type WorkspaceOptions } from "../workspace/index.ts";
+import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
+import { type AdapterOptions, type Offered, offered, PRESET_CHOICE } from "./offer.ts";
+import { bareText } from "./outcome.ts";
+
+/** What a handler of an event answers. */
+export interface AmplifierHookResult {
+  /** `continue`, `deny`, `modify`, `inject_context` or `ask_user`. */
+  readonly action: string;
+  /** Why not, for the model. */
+  readonly reason?: string | null;
+  /** Of `modify`: the event's data as it is to be. */
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  /** Of `inject_context`: what the model is told besides. */
+  readonly context_injection?: string | null;
+}
+
+/** Where events are told. */
+export interface AmplifierHooks {
+  /** Tells an event to its handlers, and gives what they made of it. */
+  emit(event: string, data: Readonly<Record<string, unknown>>): MaybePromise<AmplifierHookResult>;
+}
+
+/** As much of a coordinator as the module needs. */
+export interface AmplifierCoordinator {
+  /** Puts a module at a mount point. */
+  mount(point: "tools", tool: AmplifierTool, name: string): MaybePromise<unknown>;
+  /** Takes one away. */
+  unmount?(point: "tools", name: string): MaybePromise<unknown>;
+  /** What the session offers to modules, such as `session.working_dir`. */
+  get_capability?(name: string): unknown;
+  /** The handlers of events. */
+  readonly hooks?: AmplifierHooks | undefined;
+  /** Sees to what a handler wants: asks the user, adds to the context. Gives `continue` or `deny`. */
+  process_hook_result?(
+    result: AmplifierHookResult,
+    event: string,
+    name: string,
+  ): MaybePromise<AmplifierHookResult>;
+}
+
+/** What a call came to. */
+export interface AmplifierResult {
+  success: boolean;
+  /** The text for the model; of an image the image, with its path and size. */
+  output?: string | ImageBlock;
+  /** What failed: the text for the model, and our code. */
+  error?: { message: string; type: string };
+}
+
+/** A mounted tool. */
+export interface AmplifierTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: ObjectSchema;
+  /** The same schema, for loops that ask for it. */
+  get_schema(): ObjectSchema;
+  execute(input: unknown): Promise<AmplifierResult>;
+}
+
+/** The config of the module, with the keys of Amplifier's own. */
+export interface AmplifierConfig {
+  /** The directory that relative paths begin at. Default: the session's `session.working_dir`, else the process's. */
+  readonly working_dir?: string | undefined;
+  /** What may be read, with everything below; null, the default, for everything. */
+  readonly allowed_read_paths?: readonly string[] | null | undefined;
+  /** What may be written, with everything below. Default `["."]`. */
+  readonly allowed_write_paths?: readonly string[] | undefined;
+  /** What may not be written all the same. */
+  readonly denied_write_paths?: readonly string[] | undefined;
+  /** Ask before each change; `options` must have `confirm` then. Default false. */
+  readonly require_approval?: boolean | undefined;
+  /** Tell `tool:pre` and `tool:post` of each call, for a loop that does not. Default false. */
+  readonly tool_events?: boolean | undefined;
+  /** Only these tools. Default: all. */
+  readonly include?: readonly string[] | undefined;
+  /** All but these. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Further options of `openWorkspace`, such as `confirm` or `backend`. */
+  readonly options?: Omit<WorkspaceOptions, "root" | "roots" | "access" | "preset"> | undefined;
+  /** A workspace of the host instead: it stays open. Its own options hold, so no other key goes with it but `include` and `exclude`. */
+  readonly workspace?: Workspace | undefined;
+}
+
+/** The config of {@link mount}. */
+export const AMPLIFIER_CONFIG: Options<AmplifierConfig> = described(
+  "AmplifierConfig",
+  {
+    working_dir: text(),
+    allowed_read_paths: nullable(list(text())),
+    allowed_write_paths: list(text()),
+    denied_write_paths: list(text()),
+    require_approval: flag(),
+    tool_events: flag(),
+    include: list(text()),
+    exclude: list(text()),
+    options: anything() as Options<NonNullable<AmplifierConfig["options"]>>,
+    workspace: instance<Workspace>(
+      "Workspace",
+      "a workspace",
+      {},
+      { test: ({ call }) => (typeof call === "function" ? undefined : "must be an open workspace") },
+    ),
+  },
+  {
+    test: ({ workspace, include: _include, exclude: _exclude, ...others }) => {
+      const stray = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+      return workspace === undefined || stray === undefined
+        ? undefined
+        : `has ${stray} beside a workspace, whose own options hold`;
+    },
+  },
+);
+
+const gate = gateOf("mount", AMPLIFIER_CONFIG);
+const checkCoordinator = gateOf(
+  "mount",
+  instance<AmplifierCoordinator>("AmplifierCoordinator", "a coordinator", { mount: required(callback()) }),
+);
+const checkHooks = gateOf(
+  "toAmplifierHooks",
+  instance<{ readonly hooks: AmplifierHooks }>("AmplifierCoordinator", "a coordinator", {
+    hooks: required(
+      instance<AmplifierHooks>("AmplifierHooks", "a registry of hooks", { emit: required(callback()) }),
+    ),
+  }),
+);
+
+const gatePreset = gateOf("toAmplifierHooks", PRESET_CHOICE);
+
+/** The tools that change files, for what may be read and not written. */
+const WRITES = ["write_file", "edit_file"] as const;
+
+/**
+ * Mounts the file tools at the mount point `tools`. Gives what takes them away again and closes the workspace.
+ *
+ * @example
+ * const unmount = await mount(coordinator, { allowed_write_paths: ["src"], denied_write_paths: ["src/gen"] });
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a config that makes no sense
+ */
+export async function mount(
+  coordinator: AmplifierCoordinator,
+  config: AmplifierConfig | null = {},
+): Promise<() => Promise<void>> {
+  checkCoordinator(coordinator);
+  const { include, exclude, ...given } = gate(config ?? {});
+  const ws = given.workspace ?? (await opened(coordinator, given));
+  const mounted: string[] = [];
+  const unmount = async (): Promise<void> => {
+    for (const name of mounted.splice(0)) await coordinator.unmount?.("tools", name);
+    if (given.workspace === undefined) await ws.close();
+  };
+  try {
+    for (const tool of offered(ws, { include, exclude }).map(toolOf)) {
+      await coordinator.mount("tools", tool, tool.name);
+      mounted.push(tool.name);
+    }
+  } catch (error) {
+    await unmount();
+    throw error;
+  }
+  return unmount;
+}
+
+function opened(coordinator: AmplifierCoordinator, config: AmplifierConfig): Promise<Workspace> {
+  const { working_dir, allowed_read_paths = null, allowed_write_paths = ["."], options = {} } = config;
+  const session = coordinator.get_capability?.("session.working_dir");
+  const cwd = working_dir ?? (typeof session === "string" && session !== "" ? session : ".");
+  const denied = (config.denied_write_paths ?? []).flatMap((path) =>
+    WRITES.map(
+      (tool) => ({ tool, path: path.replaceAll(/[\\*?[\]{}!()]/gu, "\\$&"), decision: "deny" }) as const,
+    ),
+  );
+  return openWorkspace({
+    ...options,
+    root: cwd,
+    preset: "amplifier",
+    access: { read: allowed_read_paths, write: allowed_write_paths },
+    rules: [...denied, ...(options.rules ?? [])],
+    hooks: [...(config.tool_events === true ? toAmplifierHooks(coordinator) : []), ...(options.hooks ?? [])],
+    ...(config.require_approval === undefined ? {} : { requireApproval: config.require_approval }),
+  });
+}
+
+function toolOf({ name, description, inputSchema, call }: Offered): AmplifierTool {
+  const schema = structuredClone(inputSchema);
+  return {
+    name,
+    description,
+    input_schema: schema,
+    get_schema: () => schema,
+    async execute(input) {
+      const result = await call(input);
+      if (!result.ok)
+        return { success: false, error: { message: bareText(result.text), type: result.error.code } };
+      const [image, ...more] = result.content ?? [];
+      return { success: true, output: image === undefined || more.length > 0 ? result.text : image };
+    },
+  };
+}
+
+/**
+ * The handlers of a coordinator's events as hooks, for `openWorkspace`: `tool:pre` before each call, `tool:post`
+ * after it, `tool:error` after one that failed. What a handler makes of `tool_input` is merged over the arguments.
+ *
+ * @example
+ * const ws = await openWorkspace({ root: "/repo", preset: "amplifier", hooks: toAmplifierHooks(coordinator) });
+ * await mount(coordinator, { workspace: ws });
+ */
+export function toAmplifierHooks(
+  coordinator: Pick<AmplifierCoordinator, "hooks" | "process_hook_result">,
+  given: Pick<AdapterOptions, "preset"> = {},
+): Hook[] {
+  const { hooks } = checkHooks(coordinator);
+  const preset = presetOf(gatePreset(given).preset ?? "amplifier") as Preset;
+  const told = async (
+    event: string,
+    data: Readonly<Record<string, unknown>>,
+  ): Promise<AmplifierHookResult | undefined> => {
+    const result = await hooks.emit(event, data);
+    if (result.action === "continue") return undefined;
+    if (result.action === "modify" || coordinator.process_hook_result === undefined) return result;
+    return coordinator.process_hook_result(result, event, "filewright");
+  };
+  return loopHooks(
+    () => [
+      {
+        async before(context) {
+          const data = dataOf(preset, context);
+          return beforeReply(await told("tool:pre", data), data.tool_input);
+        },
+        async after(context) {
+          const { ok, text: said, error } = context.result as NonNullable<HookContext["result"]>;
+          const outcome = ok ? { tool_result: { success: true, output: said } } : { error };
+          const result = await told(ok ? "tool:post" : "tool:error", {
+            ...dataOf(preset, context),
+            ...outcome,
+          });
+          const more = result?.action === "inject_context" ? result.context_injection : undefined;
+          return typeof more === "string" ? { text: `${said}\n${more}` } : undefined;
+        },
+      },
+    ],
+    undefined,
+  );
+}
+
+/** What handlers are told of a call. */
+interface CallEvent extends Record<string, unknown> {
+  readonly tool_name: string;
+  readonly tool_input: Readonly<Record<string, unknown>>;
+}
+
+function dataOf(preset: Preset, context: HookContext): CallEvent {
+  const { tool_name, called_as = tool_name, tool_call } = context;
+  return {
+    tool_name: called_as,
+    tool_input: argsAsCalled(preset, context),
+    ...(tool_call === undefined ? {} : { tool_call }),
+  };
+}
+
+/** What a handler's answer means for the call. One that is not understood blocks it. */
+function beforeReply(
+  result: AmplifierHookResult | undefined,
+  given: CallEvent["tool_input"],
+): BeforeReply | undefined {
+  switch (result?.action) {
+    case undefined:
+    case "continue":
+    case "inject_context":
+      return undefined;
+    case "modify": {
+      const input = result.data?.["tool_input"];
+      if (typeof input !== "object" || input === null) break;
+      const changed = Object.entries(input).filter(
+        ([key, value]) => JSON.stringify(value) !== JSON.stringify(given[key]),
+      );
+      return { modified_args: Object.fromEntries(changed) };
+    }
+    case "deny": {
+      const { reason } = result;
+      return { proceed: false, ...(typeof reason === "string" ? { alternative_response: reason } : {}) };
+    }
+    default:
+  }
+  throw new FilewrightError(
+    "HOOK_BLOCKED",
+    `blocked by hook: nobody here sees to '${String(result?.action)}'`,
+    {
+      complete: true,
+      details: { reason: "invalid" },
+    },
+  );
+}

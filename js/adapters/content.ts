@@ -1,0 +1,146 @@
+/**
+ * A result as the message that each provider takes: its text, and its images in that provider's form. For loops
+ * that call a provider themselves; the adapters of SDKs use the same.
+ *
+ * An image of a kind that a provider refuses would fail the whole request: a line of text says so in its place.
+ *
+ * @module filewright/content
+ */
+import { escapeControls } from "../tools/text.ts";
+import type { ImageBlock } from "../tools/tool.ts";
+
+/** What there is to show: a result of `ws.call`, or of `resolveMentions`. */
+export interface Shown {
+  /** The text for the model. */
+  readonly text: string;
+  /** Blocks beside the text. */
+  readonly content?: readonly ImageBlock[] | undefined;
+}
+
+/** Text of a message. */
+export interface TextPart {
+  /** The kind of part. */
+  type: "text";
+  /** The text. */
+  text: string;
+}
+
+/** A block of a tool's result in the Model Context Protocol. */
+export type McpContent = TextPart | { type: "image"; data: string; mimeType: string };
+
+/** The kinds of images that Anthropic's API takes. */
+export type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+
+/** A block of a tool's result in Anthropic's API. */
+export type AnthropicBlock =
+  | TextPart
+  | { type: "image"; source: { type: "base64"; media_type: AnthropicMediaType; data: string } };
+
+/** A part of `function_call_output`, or of a message, in OpenAI's Responses API. */
+export type OpenAIContent =
+  | { type: "input_text"; text: string }
+  | { type: "input_image"; image_url: string; detail: "auto" };
+
+/** A part of a user's message in OpenAI's Chat Completions API, whose tool messages are text alone. */
+export type OpenAIChatContent = TextPart | { type: "image_url"; image_url: { url: string } };
+
+/** A part of a message in Google's API. */
+export type GeminiContent = { text: string } | { inlineData: { mimeType: string; data: string } };
+
+const WEB: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const GEMINI: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+
+/**
+ * For the Model Context Protocol, whose clients decide what they show.
+ *
+ * @example
+ * const content = toMcpContent(await ws.call("read_file", { path: "chart.png" }));
+ */
+export function toMcpContent({ text, content = [] }: Shown): McpContent[] {
+  return [
+    { type: "text", text },
+    ...content.map(({ source }) => ({
+      type: "image" as const,
+      data: source.data,
+      mimeType: source.media_type,
+    })),
+  ];
+}
+
+/**
+ * For Anthropic's API: the `content` of a `tool_result`, or of a message.
+ *
+ * @example
+ * const block = { type: "tool_result", tool_use_id, is_error: !result.ok, content: toAnthropicContent(result) };
+ */
+export function toAnthropicContent(shown: Shown): AnthropicBlock[] {
+  return parts<AnthropicBlock>(shown, WEB, asText, ({ media_type, data }) => ({
+    type: "image",
+    source: { type: "base64", media_type: media_type as AnthropicMediaType, data },
+  }));
+}
+
+/**
+ * For OpenAI's Responses API: the `output` of a `function_call_output`.
+ *
+ * @example
+ * const item = { type: "function_call_output", call_id, output: toOpenAIContent(result) };
+ */
+export function toOpenAIContent(shown: Shown): OpenAIContent[] {
+  return parts<OpenAIContent>(
+    shown,
+    WEB,
+    (text) => ({ type: "input_text", text }),
+    (source) => ({ type: "input_image", image_url: dataUrl(source), detail: "auto" }),
+  );
+}
+
+/**
+ * For OpenAI's Chat Completions API: the `content` of a user's message. A tool message takes the text alone.
+ *
+ * @example
+ * const answer = { role: "tool", tool_call_id, content: result.text };
+ * const shown = { role: "user", content: toOpenAIChatContent(result) };
+ */
+export function toOpenAIChatContent(shown: Shown): OpenAIChatContent[] {
+  return parts<OpenAIChatContent>(shown, WEB, asText, (source) => ({
+    type: "image_url",
+    image_url: { url: dataUrl(source) },
+  }));
+}
+
+/**
+ * For Google's API: the `parts` of a message.
+ *
+ * @example
+ * const message = { role: "user", parts: toGeminiContent(result) };
+ */
+export function toGeminiContent(shown: Shown): GeminiContent[] {
+  return parts<GeminiContent>(
+    shown,
+    GEMINI,
+    (text) => ({ text }),
+    ({ media_type, data }) => ({ inlineData: { mimeType: media_type, data } }),
+  );
+}
+
+const asText = (text: string): TextPart => ({ type: "text", text });
+
+function dataUrl({ media_type, data }: ImageBlock["source"]): string {
+  return `data:${media_type};base64,${data}`;
+}
+
+/** The text, then an image or a line in its place for each block. */
+function parts<Part>(
+  { text, content = [] }: Shown,
+  taken: readonly string[],
+  textPart: (text: string) => Part,
+  imagePart: (source: ImageBlock["source"]) => Part,
+): Part[] {
+  const shown = content.map(({ source, file_path }) =>
+    taken.includes(source.media_type)
+      ? imagePart(source)
+      : textPart(`[${escapeControls(file_path)}: images of type ${source.media_type} cannot be shown here]`),
+  );
+  return [textPart(text), ...shown];
+}

@@ -1,0 +1,82 @@
+/**
+ * The callbacks of an agent's loop as hooks of a workspace: all of them run before and after each call, in their
+ * order, each within its time, with what a hook may answer. Those that the loop is given later run too.
+ */
+import { FilewrightError } from "../engine/errors.ts";
+import type { Hook, HookContext, HookPreview } from "../hooks/hook.ts";
+import type { Preset } from "../presets/index.ts";
+import { Raised, runAfter, runBefore } from "../hooks/run.ts";
+import { DEFAULT_LIMITS } from "../tools/limits.ts";
+
+/** One callback at its two points. */
+export interface LoopCallback {
+  /** May stop a call or change its arguments. */
+  before(context: HookContext): unknown;
+  /** May replace the result. */
+  after(context: HookContext): unknown;
+}
+
+/** The hooks for `openWorkspace`. `callbacks`: those that there are when a call is made. */
+export function loopHooks(
+  callbacks: () => readonly LoopCallback[],
+  onError: ((error: unknown) => void) | undefined,
+): Hook[] {
+  const at = (stage: "before" | "after"): Hook[] =>
+    callbacks().map((callback) => ({ stage, tool: "*", run: (context) => callback[stage](context) }));
+  return [
+    {
+      stage: "before",
+      tool: "*",
+      async run({ args, ...subject }) {
+        try {
+          const { preview } = subject;
+          const asked = await runBefore(
+            at("before"),
+            subject,
+            args,
+            DEFAULT_LIMITS.hookTimeoutMs,
+            preview === undefined ? undefined : (_, modified) => previewOf(preview, modified),
+          );
+          if (asked.modified.length === 0) return undefined;
+          const changed = asked.modified.map((key) => [key, asked.args[key] ?? null] as const);
+          return { modified_args: Object.fromEntries(changed) };
+        } catch (thrown) {
+          if (thrown instanceof Raised) return { raise_exception: thrown.what };
+          throw thrown;
+        }
+      },
+    },
+    {
+      stage: "after",
+      tool: "*",
+      async run({ args, result, duration_ms, ...subject }) {
+        if (result === undefined) return undefined;
+        const left = await runAfter(at("after"), subject, args, result, onError, duration_ms);
+        const { text, display, data } = left;
+        return left === result ? undefined : { text, display, data };
+      },
+    },
+  ];
+}
+
+/** The arguments of a call under the names that a preset gives them, where the call used one of its tools. */
+export function argsAsCalled(
+  { tools }: Preset,
+  { called_as, args }: Pick<HookContext, "called_as" | "args">,
+): Record<string, unknown> {
+  const names = tools.find(({ name }) => name === called_as)?.names;
+  if (names === undefined) return { ...args };
+  return Object.fromEntries(
+    Object.entries(args).map(([key, value]) => [
+      names.argument(key) ?? key,
+      typeof value === "number" ? names.value(key, value) : value,
+    ]),
+  );
+}
+
+/** What the call would do, as long as no callback has changed its arguments: the workspace knows of that afterwards. */
+function previewOf(preview: () => Promise<HookPreview>, modified: readonly string[]): Promise<HookPreview> {
+  if (modified.length === 0) return preview();
+  const why = `there is no preview after a callback changed ${modified.join(", ")}`;
+  return Promise.reject(new FilewrightError("UNSUPPORTED_OPERATION", why, { complete: true }));
+}

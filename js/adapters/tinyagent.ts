@@ -1,0 +1,143 @@
+/**
+ * Tools for TinyAgent: functions with the metadata that its `add_tool` takes, and its callbacks as hooks. Nothing
+ * of it is imported.
+ *
+ * Its loop tells callbacks of `agent_start`, `llm_start`, `llm_end`, `message_add` and `agent_end` itself. What
+ * happens between, `tool_start` and `tool_end`, is told by the hooks made here, and a callback may answer as any
+ * hook does: stop the call, change its arguments, replace its result.
+ *
+ * @module filewright/tinyagent
+ */
+import type { Hook, HookContext } from "../hooks/hook.ts";
+import { type Preset, type PresetName, PRESET_OPTION, presetOf } from "../presets/index.ts";
+import { callback, gateOf, instance, type Options, options as described } from "../schema/option.ts";
+import type { ObjectSchema } from "../tools/schema.ts";
+import type { Workspace } from "../workspace/index.ts";
+import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
+import { ADAPTER_OPTIONS, type AdapterOptions, offered } from "./offer.ts";
+
+export type { AdapterOptions } from "./offer.ts";
+
+/** A function that the agent calls with the arguments of a call. */
+export interface TinyAgentTool {
+  (args?: unknown): Promise<string>;
+  /** What the framework's `@tool` attaches. */
+  readonly _tool_metadata: {
+    readonly name: string;
+    readonly description: string;
+    readonly schema: ObjectSchema;
+    readonly is_class: false;
+  };
+}
+
+/** What a callback is told of a call, at `tool_start` and `tool_end`. */
+export interface TinyAgentCall {
+  /** The name that the agent called. */
+  readonly tool_name: string;
+  /** The arguments as they stand, under the names that the agent knows. */
+  readonly tool_args: Readonly<Record<string, unknown>>;
+  /** The loop's own record of the call, where it has one. */
+  readonly tool_call?: unknown;
+  /** What the model is told; only at `tool_end`. */
+  readonly result?: string;
+  /** Whether the call worked; only at `tool_end`. */
+  readonly ok?: boolean;
+  /** What the call would do; only at `tool_start` of a change. */
+  preview?: HookContext["preview"];
+}
+
+/** A function that was given to `add_callback`. */
+export type TinyAgentCallback<Agent> = (event: string, agent: Agent, facts: TinyAgentCall) => unknown;
+
+/** As much of an agent as its callbacks need: where `add_callback` puts them. */
+export interface TinyAgent {
+  // Callbacks take the agent itself, of whatever class it is.
+  readonly callbacks: readonly TinyAgentCallback<never>[];
+}
+
+/** The options of {@link toTinyAgentHooks}. */
+export interface TinyAgentHookOptions {
+  /** Whose names the tools and arguments have in what callbacks are told. Default `tinyagent`. */
+  readonly preset?: PresetName | Preset | undefined;
+  /** Told what a callback threw at `tool_end`; nothing else is done about it. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** The options of {@link toTinyAgentHooks}. */
+export const TINY_AGENT_HOOK_OPTIONS: Options<TinyAgentHookOptions> = described("TinyAgentHookOptions", {
+  preset: PRESET_OPTION,
+  onError: callback<(error: unknown) => void>(),
+});
+
+const gate = gateOf("toTinyAgentTools", ADAPTER_OPTIONS);
+const gateHooks = gateOf("toTinyAgentHooks", TINY_AGENT_HOOK_OPTIONS);
+const checkAgent = gateOf(
+  "toTinyAgentHooks",
+  instance<TinyAgent>(
+    "TinyAgent",
+    "an agent with callbacks",
+    {},
+    {
+      test: ({ callbacks }) => (Array.isArray(callbacks) ? undefined : "must have a list callbacks"),
+    },
+  ),
+);
+
+/**
+ * The tools of a workspace for `agent.add_tools`. The preset `tinyagent` has the names of its own file tools.
+ *
+ * @example
+ * const hooks = toTinyAgentHooks(agent);
+ * const ws = await openWorkspace({ root: "/repo", preset: "tinyagent", hooks });
+ * agent.add_tools(toTinyAgentTools(ws));
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toTinyAgentTools(ws: Workspace, given: AdapterOptions = {}): TinyAgentTool[] {
+  const options = gate(given);
+  return offered(ws, options).map((tool) => {
+    // The loop knows a failure by its text, as it does of its own tools.
+    const run = async (args: unknown = {}): Promise<string> => (await tool.call(args)).text;
+    const { name, description, inputSchema } = tool;
+    const schema = structuredClone(inputSchema);
+    return Object.assign(run, { _tool_metadata: { name, description, schema, is_class: false as const } });
+  });
+}
+
+/**
+ * The callbacks of an agent as hooks, for `openWorkspace`: `tool_start` before each call, `tool_end` after it. Those
+ * that are added later are told too. A callback that throws at `tool_start` blocks the call, as any hook does.
+ *
+ * @example
+ * agent.add_callback((event, agent, { tool_name }) => {
+ *   if (event === "tool_start" && tool_name === "write_file") return { proceed: false };
+ * });
+ * const ws = await openWorkspace({ root: "/repo", preset: "tinyagent", hooks: toTinyAgentHooks(agent) });
+ */
+export function toTinyAgentHooks(agent: TinyAgent, given: TinyAgentHookOptions = {}): Hook[] {
+  checkAgent(agent);
+  const { onError, preset: named = "tinyagent" } = gateHooks(given);
+  const preset = presetOf(named) as Preset;
+  return loopHooks(
+    () =>
+      agent.callbacks.map((told) => {
+        const tell = told as TinyAgentCallback<TinyAgent>;
+        return {
+          before: (context) => tell("tool_start", agent, factsOf(preset, context)),
+          after: (context) => tell("tool_end", agent, factsOf(preset, context)),
+        };
+      }),
+    onError,
+  );
+}
+
+function factsOf(preset: Preset, context: HookContext): TinyAgentCall {
+  const { tool_name, called_as = tool_name, tool_call, result, preview } = context;
+  return {
+    tool_name: called_as,
+    tool_args: argsAsCalled(preset, context),
+    ...(tool_call === undefined ? {} : { tool_call }),
+    ...(result === undefined ? {} : { result: result.text, ok: result.ok }),
+    ...(preview === undefined ? {} : { preview }),
+  };
+}
