@@ -88,7 +88,7 @@ function make(read: readonly string[] | null, write: readonly string[], options:
     read: read === null ? null : places(read),
     write: places(write),
     ...(changed.length > 0 ? { places: changed } : {}),
-    deny: Object.freeze([...new Set(deny)]),
+    deny: Object.freeze([...new Set(deny.flatMap(inBothForms))]),
     protect: options.protect ?? false,
     ...(secrets === "grant" ? { secrets } : {}),
     readOnly: options.readOnly ?? false,
@@ -103,6 +103,17 @@ function absolute(path: string, base?: string): string {
     throw new FilewrightError("INVALID_ARGUMENT", "a root must be an absolute path", { path });
   }
   return normalise(base === undefined ? path : joinPath(base, path)).path;
+}
+
+/**
+ * A glob as it was written and in both normal forms of Unicode, in either of which a disk may hold the name. Within
+ * brackets a letter in two parts would be two letters, so such a glob stands alone.
+ */
+export function inBothForms(glob: string): readonly string[] {
+  const composed = glob.normalize("NFC");
+  const parted = glob.normalize("NFD");
+  if (composed === parted || /\[[^\]]*[\u{80}-\u{10ffff}]/u.test(glob)) return [glob];
+  return [...new Set([glob, composed, parted])];
 }
 
 /** Makes and combines policies. */

@@ -8,7 +8,7 @@
  */
 import { normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { literalGlob, type SandboxPolicy } from "./policy.ts";
+import { inBothForms, literalGlob, type SandboxPolicy } from "./policy.ts";
 
 /** Limits the globs that the braces of one rule may stand for. */
 const MAX_EXPANDED = 256;
@@ -40,7 +40,7 @@ export function ruleGlobs(path: string, bases: GlobBases): RuleGlobs {
       coversSlash = true;
     }
   };
-  for (const pattern of expandBraces(path)) {
+  for (const pattern of expandBraces(path).flatMap(inBothForms)) {
     if (pattern.startsWith("!")) throw invalid("cannot be negated; write \\! for a name that begins with !");
     const names = pattern.split("/").filter((name) => name !== "" && name !== ".");
     const up = names.findIndex((name) => name !== "..");

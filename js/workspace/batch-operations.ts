@@ -25,6 +25,7 @@ import {
   previewed,
 } from "./enter.ts";
 import { knownTool } from "./known.ts";
+import type { Ruled } from "./permit.ts";
 import type { ToolResult } from "./result.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -114,7 +115,7 @@ export async function admitted(
   operation: Operation,
   options: CallOptions,
   overlay: FsBackend,
-): Promise<Decision | undefined> {
+): Promise<Ruled> {
   const { tool } = operation;
   const began = session.permissions?.begin() ?? 0;
   const before = hooksFor(session.hooks, "before", tool.name);
@@ -139,7 +140,7 @@ export async function admitted(
   operation.uses = [];
   operation.locations = [];
   const { args } = operation;
-  const { call, ruled, view } = await enter(
+  const { call, ruled, isKept, view } = await enter(
     session,
     tool,
     args,
@@ -161,7 +162,7 @@ export async function admitted(
       return at;
     },
   };
-  return ruled;
+  return { ruled, isKept };
 }
 
 /** Who is to be asked about a change; undefined where nobody is. @throws FilewrightError APPROVAL_DENIED */

@@ -23,6 +23,7 @@ import { lockAll, lockKeys, MAX_PLANS, stopIfCancelled } from "./change.ts";
 import type { CallOptions } from "./enter.ts";
 import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
 import { effectsOf, hashesOf, type Trace } from "./observe.ts";
+import { permit, planTold } from "./permit.ts";
 import type { ErrorData, ToolResult } from "./result.ts";
 import { compareVersions, type Reviewed, review } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -55,10 +56,13 @@ export async function runBatch(
   let asked = false;
   await inOrder(session, operations, options, async (operation) => {
     const { tool } = operation;
-    const ruled = await admitted(session, operation, options, overlay);
+    const { ruled, isKept } = await admitted(session, operation, options, overlay);
     const own: Call = { ...(operation.call as Call), seen };
     if (tool.kind === "read") return tool.run(operation.args, own);
-    let plan = await tool.plan(operation.args, own);
+    // What a dry run makes of it, later operations may read.
+    if (isKept && args.dry_run) await permit(session, tool, own.locations, own);
+    const planning = { tool, args: operation.args, call: own, isKept: isKept && !args.dry_run };
+    let plan = await planTold(session, planning);
     if (plan.settled !== undefined) {
       if (mayAsk) operation.trial = await trials.settled(operation, own);
       return plan.settled;

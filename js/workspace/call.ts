@@ -151,7 +151,7 @@ async function perform(
       calledAs === undefined || session.hooks.length === 0
         ? session
         : { ...session, confirmFor: (name: string) => session.confirmFor(name, calledAs) };
-    const { call: entered, ruled } = await enter(
+    const { call: entered, ...rules } = await enter(
       asking,
       tool,
       args,
@@ -193,7 +193,7 @@ async function perform(
       );
       changed = { answer, modifiedByUser: false };
     } else {
-      changed = await change(asking, tool, args, uses, call, ruled);
+      changed = await change(asking, tool, args, uses, call, rules);
     }
     if (trace !== undefined) trace.effects ??= changed.effects;
     if (session.hooks.length > 0) hooked = { tool, args, uses, call, fixedText: meant?.fixedText === true };

@@ -6,7 +6,7 @@
  * the tool plans again, unless somebody approved the old plan: then it is a
  * CONFLICT, because what was approved is what is written. See `review.ts`.
  */
-import type { Decision, Location } from "../access/index.ts";
+import type { Location } from "../access/index.ts";
 import { entryPathVia, realpathVia } from "../backends/fallback.ts";
 import { repositoriesOn } from "../backends/repository.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -18,6 +18,7 @@ import type { Answer, Call, ChangingTool, PathUse, Plan } from "../tools/tool.ts
 import { applyGuarded, assertSeen, isUnseen } from "./guard.ts";
 import { effectsOf, hashesOf } from "./observe.ts";
 import type { MetaApproval } from "./result.ts";
+import { planTold, type Ruled } from "./permit.ts";
 import { compare, type Evidence, type Reviewable, type Reviewed, review, rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { isDryRun, judgeWritten, warningsOf, withPlaces, type WrittenKey } from "./written-places.ts";
@@ -34,21 +35,21 @@ export interface Changed<Data> {
   readonly effects?: readonly CallEffect[] | undefined;
 }
 
-/** Takes one changing call from its plan to its answer. `ruled`: what the rules say of it. */
+/** Takes one changing call from its plan to its answer. `ruled`, `isKept`: what the rules say of it. */
 export async function change<Args extends object, Data, Todo>(
   session: Session,
   tool: ChangingTool<Args, Data, Todo>,
   args: Args,
   uses: readonly PathUse[],
   call: Call,
-  ruled: Decision | undefined,
+  { ruled, isKept }: Ruled,
 ): Promise<Changed<Data>> {
   // Both at once: most plans begin with a read.
   const keys = lockKeys(uses, call);
   keys.catch(() => {}); // Told where it is wanted: a plan that fails says more.
   const judged = keys.then((all) => judgeWritten(session, all, call));
   judged.catch(() => {});
-  let plan = await tool.plan(args, call);
+  let plan = await planTold(session, { tool, args, call, isKept });
   if (plan.settled !== undefined) return { answer: plan.settled, modifiedByUser: false };
 
   const confirm = session.confirmFor(tool.name);

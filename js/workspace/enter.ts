@@ -5,12 +5,8 @@
  */
 import { type Decision, decide, type Location, placeOf, policySource, rulesSource } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
-import { nameOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { mustAsk, scopesOf } from "../hooks/approvals.ts";
-import { askConfirm, denied, refusedBy } from "../hooks/confirm.ts";
-import { tell } from "../hooks/events.ts";
-import { digestOf } from "../hooks/question.ts";
+import { denied } from "../hooks/confirm.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Meant } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/names.ts";
@@ -18,11 +14,11 @@ import { newCallId } from "../journal/index.ts";
 import { plainArguments } from "../tools/arguments.ts";
 import type { Arguments } from "../tools/schema.ts";
 import type { Seen } from "../tools/seen.ts";
-import { escapeControls } from "../tools/text.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { pastOf } from "./past.ts";
 import { type LookAlikeContext, mayHaveLookAlikes, refuseLookAlikes } from "./look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./path-forms.ts";
+import { permit, type Ruled } from "./permit.ts";
 import { reachOf } from "./reach.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
@@ -52,10 +48,8 @@ export interface Places {
 }
 
 /** A call that may happen, once whoever must be asked about a change has been. */
-export interface Entered {
+export interface Entered extends Ruled {
   readonly call: Call;
-  /** What the rules say of a change. Of what is only read, whoever must be asked has been. */
-  readonly ruled: Decision | undefined;
   /** Other storage, such as an overlay, as this call may see it; without one the workspace's. */
   view(storage?: FsBackend): FsBackend;
 }
@@ -88,6 +82,10 @@ export async function enter(
       await admit(session, tool.name, use, locations[index] as Location, began, options);
   }
   if (tool.kind === "read" && ruled === "ask") await permit(session, tool, locations, options);
+  const isKept =
+    tool.kind === "change" &&
+    ruled === "ask" &&
+    (await keepsFromReading(session, { tool: "read_file", args: {}, uses, locations, options, storage }));
   const seeing = seenBy(session, tool, args, locations, ruled);
   const view = (other?: FsBackend): FsBackend =>
     other === undefined ? session.views.of(seeing.request) : session.views.over(other, seeing.request);
@@ -96,7 +94,7 @@ export async function enter(
   const seen = memory instanceof Promise ? await memory : memory;
   const fs = view(storage);
   const call = makeCall(session, tool, args, { fs, seeing, storage }, locations, began, options, seen, meant);
-  return { call, ruled, view };
+  return { call, ruled, isKept, view };
 }
 
 /** What is known for look-alikes: what a rule keeps from the call, nothing tells of. */
@@ -219,6 +217,17 @@ async function rule(
   return verdict.source === "none" ? undefined : verdict.decision;
 }
 
+/** Whether the rules ask about reading what a call reaches, or deny it. */
+async function keepsFromReading(
+  { rules, fs: own }: Session,
+  { tool, args, uses, locations, options: { signal }, storage: fs = own }: Ruling,
+): Promise<boolean> {
+  const bare = uses.map(({ effects: _, ...use }) => use);
+  const facts = await reachOf({ fs, rules, tool, args, uses: bare, locations, signal });
+  const decision = rulesSource(rules)(facts)?.decision;
+  return decision === "ask" || decision === "deny";
+}
+
 /** Sees to the grant of a path. @throws FilewrightError GRANT_DENIED and others */
 async function admit(
   session: Session,
@@ -298,46 +307,4 @@ function mayTell(
   const facts = { tool, args, places: [[path]], effects: [], unchecked: [path] };
   const { decision, source } = decide([policySource(session.resolver), rulesSource(session.rules)], facts);
   return source === "policy" ? decision !== "deny" : !hidden.includes(decision);
-}
-
-/** A reading tool is only asked about where a rule says so. */
-export async function permit(
-  session: Session,
-  tool: AnyReading,
-  locations: readonly Location[],
-  { signal, agent = session.agent }: CallOptions,
-): Promise<void> {
-  const { approvals, notify } = session;
-  const confirm = session.confirmFor(tool.name);
-  const roots = rootsOf(locations);
-  if (!mustAsk("ask", confirm, approvals, tool.name, roots) || confirm === undefined) return;
-  const [at] = locations;
-  const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
-  tell(notify, { type: "approval_asked", tool: tool.name, path, title });
-  const reply = await askConfirm(
-    confirm,
-    {
-      type: "info",
-      title,
-      tool: tool.name,
-      fileName: at === undefined ? "" : nameOf(at.path),
-      fileDiff: "",
-      originalContent: null,
-      newContent: null,
-      path,
-      paths: locations.map((one) => one.path),
-      risk: "low",
-      ...(agent === undefined ? {} : { agent }),
-      scopes: scopesOf(tool.name, roots, false),
-      changes: [],
-      digest: digestOf(["filewright read 1", tool.name, locations.map((one) => one.path)]),
-      complete: true,
-    },
-    signal,
-  );
-  const { outcome } = reply;
-  const approval = approvals.remember(reply, tool.name, roots);
-  const lasting = approval === undefined ? {} : { approval };
-  tell(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
-  if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);
 }

@@ -1,0 +1,92 @@
+/** Asking before something is read or told: of a reading call, and of a change that fails or is only tried. */
+import type { Decision, Location } from "../access/index.ts";
+import { escapeControls, nameOf } from "../backends/paths.ts";
+import { mustAsk, scopesOf } from "../hooks/approvals.ts";
+import { askConfirm, refusedBy } from "../hooks/confirm.ts";
+import { tell } from "../hooks/events.ts";
+import { digestOf } from "../hooks/question.ts";
+import type { Call, ChangingTool, Plan } from "../tools/tool.ts";
+import { rootsOf } from "./review.ts";
+import type { Session } from "./session.ts";
+
+/** What the rules say of a call. */
+export interface Ruled {
+  /** Of a change. Of what is only read, whoever must be asked has been. */
+  readonly ruled: Decision | undefined;
+  /**
+   * Of a change that a rule wants to be asked about: whether reading there is asked about or denied too, so that
+   * neither a dry run nor a failure may tell of it before somebody has been asked.
+   */
+  readonly isKept: boolean;
+}
+
+/** A plan about to be made, and whether the rules keep from the call what is there. */
+export interface Planning<Args extends object, Data, Todo> {
+  readonly tool: ChangingTool<Args, Data, Todo>;
+  readonly args: Args;
+  readonly call: Call;
+  readonly isKept: boolean;
+}
+
+/**
+ * Plans a change. A failure tells of what is there, and so does a plan with nothing to do, such as a dry run: where
+ * the rules keep that from the call, somebody is asked first.
+ * @throws FilewrightError APPROVAL_DENIED, and as the plan does
+ */
+export async function planTold<Args extends object, Data, Todo>(
+  session: Session,
+  { tool, args, call, isKept }: Planning<Args, Data, Todo>,
+): Promise<Plan<Data, Todo>> {
+  if (!isKept) return tool.plan(args, call);
+  let plan: Plan<Data, Todo>;
+  try {
+    plan = await tool.plan(args, call);
+  } catch (error) {
+    await permit(session, tool, call.locations, call);
+    throw error;
+  }
+  if (plan.settled !== undefined) await permit(session, tool, call.locations, call);
+  return plan;
+}
+
+/** Asks about what a call reads, or tells of what is there: only where a rule says so. */
+export async function permit(
+  session: Session,
+  tool: { readonly name: string; readonly title: string },
+  locations: readonly Location[],
+  { signal, agent = session.agent }: Partial<Pick<Call, "signal" | "agent">>,
+): Promise<void> {
+  const { approvals, notify } = session;
+  const confirm = session.confirmFor(tool.name);
+  const roots = rootsOf(locations);
+  if (!mustAsk("ask", confirm, approvals, tool.name, roots) || confirm === undefined) return;
+  const [at] = locations;
+  const [path, title] = [at?.path ?? "", escapeControls(`${tool.title}: ${at?.typed ?? tool.name}`)];
+  tell(notify, { type: "approval_asked", tool: tool.name, path, title });
+  const reply = await askConfirm(
+    confirm,
+    {
+      type: "info",
+      title,
+      tool: tool.name,
+      fileName: at === undefined ? "" : nameOf(at.path),
+      fileDiff: "",
+      originalContent: null,
+      newContent: null,
+      path,
+      paths: locations.map((one) => one.path),
+      risk: "low",
+      ...(agent === undefined ? {} : { agent }),
+      scopes: scopesOf(tool.name, roots, false),
+      changes: [],
+      digest: digestOf(["filewright read 1", tool.name, locations.map((one) => one.path)]),
+      complete: true,
+    },
+    signal,
+  );
+  const { outcome } = reply;
+  const approval = approvals.remember(reply, tool.name, roots);
+  const lasting = approval === undefined ? {} : { approval };
+  tell(notify, { type: "approval_answered", tool: tool.name, path, outcome, ...lasting });
+  if (outcome === "cancel" || outcome === "modify_with_editor") throw refusedBy(reply);
+}
