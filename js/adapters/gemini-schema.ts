@@ -13,8 +13,18 @@ export interface GeminiSchema {
   anyOf?: GeminiSchema[];
 }
 
-/** Converts a schema. Limits are left out: they are enforced when a tool is called. */
-export function geminiSchema(schema: Schema): GeminiSchema {
+/** Converts a schema, a strict one too. Limits are left out: they are enforced when a tool is called. */
+export function geminiSchema(schema: Schema & { readonly anyOf?: readonly Schema[] }): GeminiSchema {
+  if (schema.anyOf !== undefined) {
+    const solid = schema.anyOf.filter(({ type }) => type !== "null");
+    const [only] = solid;
+    const forms = solid.map(geminiSchema);
+    return {
+      ...(schema.description === undefined ? {} : { description: schema.description }),
+      ...(solid.length < schema.anyOf.length ? { nullable: true } : {}),
+      ...(forms.length === 1 && only !== undefined ? geminiSchema(only) : { anyOf: forms }),
+    };
+  }
   const types = [schema.type].flat() as readonly SchemaType[];
   const solid = types.filter((type) => type !== "null");
   const about: GeminiSchema = {

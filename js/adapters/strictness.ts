@@ -1,6 +1,6 @@
 /**
- * Strict schemas where a provider can take them. A tool with an argument that is
- * an object of unknown shape, such as a batch, has no strict form and keeps its own.
+ * Strict schemas where a provider can take them. A tool with an argument that is an object of unknown shape, such
+ * as a batch, keeps its own: the strict form takes JSON text there, and adapters have a way to say "not strict".
  */
 import { type StrictSchema, strictSchema } from "../presets/index.ts";
 import type { ObjectSchema, Schema } from "../tools/schema.ts";

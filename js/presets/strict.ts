@@ -45,18 +45,21 @@ function strict(schema: Schema, optional: boolean): Schema {
     return { description, anyOf } as unknown as Schema;
   }
   const [type = "string"] = solid;
-  const one = bare(schema, type);
+  const words = description === "" ? {} : { description };
   const { enum: choices } = schema;
-  return {
-    ...one,
-    ...(nullable ? { type: [type, "null"] } : {}),
-    ...(description === "" ? {} : { description }),
-    ...(choices === undefined ? {} : { enum: nullable ? [...new Set([...choices, null])] : choices }),
-  };
+  if (choices === undefined) {
+    const one = bare(schema, type);
+    return { ...one, ...(nullable ? { type: [one.type, "null"].flat() as SchemaType[] } : {}), ...words };
+  }
+  const chosen = { type, enum: choices.filter((choice) => choice !== null) };
+  // Not every family takes null among the choices of a string.
+  return (nullable ? { ...words, anyOf: [chosen, { type: "null" }] } : { ...chosen, ...words }) as Schema;
 }
 
 /** The structure of one type, without words and limits. */
 function bare(schema: Schema, type: SchemaType): Schema {
+  // Closed, an object of unknown shape could hold nothing; our tools take its JSON text as well.
+  if (type === "object" && schema.properties === undefined) return { type: "string" };
   if (type === "object") return strictObject({ ...schema, type });
   if (type === "array")
     return { type, ...(schema.items === undefined ? {} : { items: strict(schema.items, false) }) };
@@ -66,7 +69,9 @@ function bare(schema: Schema, type: SchemaType): Schema {
 /** What a strict schema cannot say is said in words. */
 function described(schema: Schema, optional: boolean): string {
   const { description = "", minimum, maximum, default: byDefault } = schema;
+  const isOpen = [schema.type].flat().includes("object") && schema.properties === undefined;
   const limits = [
+    isOpen ? "as JSON text" : "",
     minimum === undefined ? "" : `at least ${minimum}`,
     maximum === undefined ? "" : `at most ${maximum}`,
     optional && byDefault !== undefined ? `default ${JSON.stringify(byDefault)}` : "",

@@ -227,6 +227,23 @@ const CALLS: readonly Weak[] = [
   weak(74, "write_file", { path: "n.sh", content: "x", mode: 755 }, false, [/such as "0755"/]),
 ];
 
+/**
+ * Two points where the right call follows from the answer, one where it follows after one more mistake, none where the
+ * answer misleads or harms. All but these have two.
+ */
+const ONE_POINT = new Map([
+  [21, "names the directory that is not there, and not the one that is meant"],
+  [40, "shows the first line; that old_text leaves lines out has to be seen"],
+  [44, "does not say that the numbers are what differs in its first line"],
+  [54, "names 'case' and not its value"],
+  [55, "says what is wrong with the glob and not how a [ is escaped"],
+]);
+
+test("the answers have at least 140 of 148 points", () => {
+  for (const number of ONE_POINT.keys()) expect(CALLS.some((call) => call.number === number)).toBe(true);
+  expect(CALLS.length * 2 - ONE_POINT.size).toBeGreaterThanOrEqual(140);
+});
+
 test("there are 74 calls", () => {
   expect(CALLS.map(({ number }) => number)).toEqual(Array.from({ length: 74 }, (_, at) => at + 1));
 });
