@@ -148,9 +148,14 @@ function makeRealQuery(random, { words, lines }) {
   };
 }
 
-/** @returns {string[] | undefined} the rows; undefined where the pattern does not compile */
+/**
+ * Paths are separated by a NUL, so that the files can be put in the order of their paths as wholes: ripgrep
+ * sorts name by name, with `a/b` before `a.txt`.
+ *
+ * @returns {string[] | undefined} the rows; undefined where the pattern does not compile
+ */
 function askRipgrep(root, query) {
-  const flags = ["--no-config", "--no-heading", "-nH", "--sort", "path", "--color", "never", "-uu"];
+  const flags = ["--no-config", "--no-heading", "-nH", "--sort", "path", "--color", "never", "-uu", "--null"];
   flags.push("--no-context-separator", query.multiline ? "-U" : "--crlf");
   flags.push({ sensitive: "-s", insensitive: "-i", smart: "-S" }[query.case]);
   if (query.word) flags.push("-w");
@@ -160,8 +165,17 @@ function askRipgrep(root, query) {
   const options = { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 };
   const { status, stdout } = spawnSync("rg", [...flags, "-e", query.pattern, "."], options);
   if (status === 2) return undefined;
-  const rows = stdout.split("\n").slice(0, -1);
-  return rows.map((row) => row.replace(/\r$/u, "").replace(/^\.\//u, ""));
+  const end = query.output === "files" ? "\0" : "\n";
+  const rows = stdout.split(end).slice(0, -1);
+  const parts = rows.map((row) => {
+    const [path, ...rest] = row.replace(/^\.\//u, "").split("\0");
+    return { path, rest: rest.join("\0").replace(/\r$/u, "") };
+  });
+  parts.sort((one, other) => (one.path < other.path ? -1 : Number(one.path > other.path)));
+  if (query.output === "files") return parts.map(({ path }) => path);
+  if (query.output === "count") return parts.map(({ path, rest }) => `${path}:${rest}`);
+  // Behind the number of a line stands the sign that also stands before it.
+  return parts.map(({ path, rest }) => `${path}${/^\d+(.)/u.exec(rest)?.[1]}${rest}`);
 }
 
 /** @returns {Promise<string[] | undefined>} the rows; undefined where the pattern does not compile */
