@@ -19,6 +19,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { checkPath, isWithin, joinPath, normalise } from "../backends/paths.ts";
 import { PLACES_OPTIONS, type PlacesOptions, placesOf } from "../backends/places.ts";
 import type { FollowSymlinks, SandboxPolicy as Policy } from "../backends/policy.ts";
+import { inBothForms } from "./glob-forms.ts";
 
 export type { FollowSymlinks, Intent } from "../backends/policy.ts";
 
@@ -103,17 +104,6 @@ function absolute(path: string, base?: string): string {
     throw new FilewrightError("INVALID_ARGUMENT", "a root must be an absolute path", { path });
   }
   return normalise(base === undefined ? path : joinPath(base, path)).path;
-}
-
-/**
- * A glob as it was written and in both normal forms of Unicode, in either of which a disk may hold the name. Within
- * brackets a letter in two parts would be two letters, so such a glob stands alone.
- */
-export function inBothForms(glob: string): readonly string[] {
-  const composed = glob.normalize("NFC");
-  const parted = glob.normalize("NFD");
-  if (composed === parted || /\[[^\]]*[\u{80}-\u{10ffff}]/u.test(glob)) return [glob];
-  return [...new Set([glob, composed, parted])];
 }
 
 /** Makes and combines policies. */

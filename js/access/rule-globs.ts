@@ -8,7 +8,8 @@
  */
 import { normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { inBothForms, literalGlob, type SandboxPolicy } from "./policy.ts";
+import { inBothForms } from "./glob-forms.ts";
+import { literalGlob, type SandboxPolicy } from "./policy.ts";
 
 /** Limits the globs that the braces of one rule may stand for. */
 const MAX_EXPANDED = 256;

@@ -9,7 +9,7 @@
  */
 import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
-import { lstatOrNull, readVersioned } from "../backends/fallback.ts";
+import { lstatOrNull, readVersioned, realpathVia } from "../backends/fallback.ts";
 import { walkTree } from "../backends/walk-tree.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/diff.ts";
@@ -114,10 +114,18 @@ export async function assertSeen<Args extends object, Data, Todo>(
   }
   if ((tool.name === "copy" || tool.name === "move") && first !== undefined && second !== undefined) {
     const target = await lstatOrNull(call.fs, second.path);
-    if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
+    if (tool.name === "copy" && target?.type === "symlink") await assertReplacedSeen(call, first, second);
+    else if (target?.isDir !== true) await assertFileSeen(call, second, second.path, { entry: true });
     else if (tool.name === "copy") await assertTreeSeen(call, second, first.path, second.path);
   }
   return after;
+}
+
+/** A file that is copied to a link goes through it: what the link leads to is replaced. */
+async function assertReplacedSeen(call: Call, from: Location, to: Location): Promise<void> {
+  if ((await statOrNull(call.fs, from.path))?.isFile !== true) return;
+  const isNamed = call.seen.recall(to.path) !== undefined;
+  await assertFileSeen(call, to, isNamed ? to.path : await realpathVia(call.fs, to.path), {});
 }
 
 /** Whether the call says that it knows what it replaces. */

@@ -1,5 +1,6 @@
 /** Read before write holds whichever way content would be lost: 25 ways that are refused, and those that are not. */
 import { describe, expect, test } from "vitest";
+import { KINDS, place } from "../tools/harness.ts";
 import { type Files, type Storage, shared } from "./places.ts";
 
 const FILES: Files = {
@@ -156,5 +157,37 @@ describe.each<Storage>(["disk", "memory"])("the guard on %s", (storage) => {
       const { ok, text } = await ws.call(tool, args);
       expect(ok, `${tool}: ${text}`).toBe(true);
     }
+  });
+});
+
+describe.each(KINDS)("a link on %s", (kind) => {
+  const seed = { "f.txt": "unread\n", "g.txt": "other\n", l: { link: "f.txt" } };
+  const over = { source: "g.txt", destination: "l", overwrite: true };
+
+  test("does not lead a copy over a file that was not read", async () => {
+    const { ws, text } = await place(kind, seed, { guard: "refuse" });
+    for (const [tool, args] of [
+      ["copy", over],
+      ["batch", { operations: [{ tool: "copy", args: over }] }],
+    ] as const) {
+      const result = await ws.call(tool, args);
+      expect(result.error?.details?.["reason"], result.text).toBe("not_read");
+      expect(await text("f.txt")).toBe("unread\n");
+    }
+  });
+
+  test.each(["f.txt", "l"])("lets a copy through once %s was read", async (path) => {
+    const { ws, text } = await place(kind, seed, { guard: "refuse" });
+    await ws.call("read_file", { path });
+    const result = await ws.call("copy", over);
+    expect(result.ok, result.text).toBe(true);
+    expect(await text("f.txt")).toBe("other\n");
+  });
+
+  test("is replaced by a move, which leaves what it leads to", async () => {
+    const { ws, text } = await place(kind, seed, { guard: "refuse" });
+    const result = await ws.call("move", over);
+    expect(result.ok, result.text).toBe(true);
+    expect([await text("f.txt"), await text("l")]).toEqual(["unread\n", "other\n"]);
   });
 });
