@@ -53,7 +53,17 @@ export async function bundle() {
     allowOverwrite: true,
   });
   rmSync(join(root, "dist/bin"), { recursive: true, force: true });
-  await build({
+  await bundleCommand();
+  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), licences(Object.keys(protocol.metafile.inputs)));
+}
+
+/**
+ * Bundles the command and the drop-in server.
+ *
+ * @param {import("esbuild").BuildOptions} options that do not change what the bundles hold
+ */
+export function bundleCommand({ plugins = [], ...options } = {}) {
+  return build({
     ...common,
     entryPoints: {
       filewright: "dist/cli/main.node.js",
@@ -62,8 +72,13 @@ export async function bundle() {
     outdir: "dist/bin",
     chunkNames: "[name]-[hash]",
     splitting: true,
+    // Statements stay apart, because a test run counts those that ran (scripts/lib/coverage-children.mjs).
+    minify: false,
+    minifyWhitespace: true,
+    minifyIdentifiers: true,
+    plugins: [...common.plugins, ...plugins],
+    ...options,
   });
-  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), licences(Object.keys(protocol.metafile.inputs)));
 }
 
 /** The licences of the packages that the inputs come from. */

@@ -121,7 +121,7 @@ const fast = [
   ["native addon", () => built(buildNative())],
   ["TypeScript", () => built(buildTypeScript())],
   ["WebAssembly", wasm],
-  // Counting the lines of js/ costs nothing that can be measured. Too few are a failure as well.
+  // Too few lines of js/ that are run are a failure as well.
   // On every processor: vitest alone would leave one idle, half of a small machine. The slow
   // tests have the machine to themselves, because races and memory are what they look at.
   [

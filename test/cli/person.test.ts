@@ -57,6 +57,13 @@ describe("grep for a person", () => {
   });
 });
 
+test.each<[string, readonly string[]]>([
+  ["glob", ["glob", "src/b.*"]],
+  ["find", ["find", "b.ts"]],
+])("%s has the directory of a path in a colour of its own", async (_, args) => {
+  expect((await at.run([...args, ...colour])).out).toBe(`${path("src/")}b.ts\n`);
+});
+
 test("a pipe gets the text that a model gets, whatever NO_COLOR says", async () => {
   const plain = "a.txt:1:one\na.txt:2:two one\na.txt:5:five one\n";
   expect((await at.run(["grep", "one", "a.txt"])).out).toBe(plain);

@@ -8,6 +8,9 @@ import { COMMAND } from "./harness.ts";
 export const TOKEN = "a-token-that-only-this-test-knows";
 export const bearer = { authorization: `Bearer ${TOKEN}` };
 
+/** How long a server may take to end after its test. */
+const ENDING_MS = 2_000;
+
 /** A server process. */
 export interface Serving extends AsyncDisposable {
   readonly url: string;
@@ -45,8 +48,11 @@ export async function serve(argv: readonly string[], env: Record<string, string>
     ended,
     kill: (signal) => void child.kill(signal),
     async [Symbol.asyncDispose]() {
-      child.kill("SIGKILL");
+      // A process that is killed does not write down which lines it ran.
+      child.kill("SIGTERM");
+      const late = setTimeout(() => child.kill("SIGKILL"), ENDING_MS);
       await ended;
+      clearTimeout(late);
     },
   };
 }

@@ -8,12 +8,13 @@ const read = (file: string): string =>
   readFileSync(join(resolve(import.meta.dirname, "../.."), file), "utf8");
 
 test("002-111 of 100 lines tests run 95, of js/ and of crates/core", () => {
-  const { thresholds, include } = (config.test?.coverage ?? {}) as {
-    readonly thresholds?: { readonly lines: number };
-    readonly include?: readonly string[];
-  };
+  const { thresholds, include, exclude, provider } = config.test?.coverage ?? {};
   expect(include).toEqual(["js/**/*.ts"]);
-  expect(thresholds?.lines).toBeGreaterThanOrEqual(93);
+  // Run in Chromium by slow tests.
+  expect(exclude).toEqual(["js/backends/web/**"]);
+  // Counts the command line and the servers, which are processes of their own.
+  expect(provider).toBe("custom");
+  expect(thresholds).toEqual({ lines: 95 });
   expect(
     Number(/^const LEAST = (\d+);$/mu.exec(read("scripts/coverage-core.mjs"))?.[1]),
   ).toBeGreaterThanOrEqual(95);
