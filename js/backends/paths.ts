@@ -88,6 +88,12 @@ export function parentOf(path: string): string {
   return cut <= 0 ? "/" : path.slice(0, cut);
 }
 
+/** Whether a path lies below one of these, and is not just one of them. All are normalised. */
+export function isBelowAny(path: string, roots: { has(path: string): boolean }): boolean {
+  for (let at = parentOf(path); at !== "/"; at = parentOf(at)) if (roots.has(at)) return true;
+  return path !== "/" && roots.has("/");
+}
+
 /** The last name of a path; empty for `/`. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);

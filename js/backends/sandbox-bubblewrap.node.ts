@@ -8,8 +8,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { isWithin } from "./paths.ts";
-import { type Cleanup, cleanUp } from "./sandbox-cleanup.node.ts";
+import type { NativeBinding } from "../engine/native.node.ts";
+import { isBelowAny, isWithin } from "./paths.ts";
 import {
   callNative,
   type HiddenEntry,
@@ -17,7 +17,6 @@ import {
   type NativeSpec,
   runNative,
   sandboxAddon,
-  scanMade,
   type ScanResult,
   scanPlaces,
 } from "./sandbox-native.node.ts";
@@ -31,7 +30,15 @@ import {
   realOrNone,
   readsWithin,
 } from "./sandbox-places.node.ts";
-import type { CommandLimits, CommandPolicy, SandboxProvider, SandboxStatus } from "./sandbox.ts";
+import { runCleaned } from "./sandbox-running.node.ts";
+import type {
+  CommandLimits,
+  CommandPolicy,
+  SandboxCommand,
+  SandboxOutcome,
+  SandboxProvider,
+  SandboxStatus,
+} from "./sandbox.ts";
 
 /** How {@link bubblewrapSandbox} is made. Paths are absolute. */
 export interface BubblewrapOptions {
@@ -66,7 +73,13 @@ const HOME_DEPTH = 2;
 const TEMPORARY_BYTES = String(256 * 1024 * 1024);
 /** What a command has where it does not see the home directory: a file system of its own. */
 const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
-const NOTHING_FOUND: ScanResult = Object.freeze({ hidden: [], protected: [], repositories: [] });
+const NOTHING_FOUND: ScanResult = Object.freeze({
+  hidden: [],
+  protected: [],
+  repositories: [],
+  closed: [],
+  pinned: [],
+});
 
 /**
  * Commands in namespaces of their own.
@@ -110,10 +123,6 @@ function provider(given: BubblewrapOptions, program: string): SandboxProvider {
     processes: "enforced",
     limits: forks === 1 ? "enforced" : "partial",
   });
-  const cleaned = async (before: ScanResult): Promise<Partial<Cleanup>> => {
-    if (policy?.protect !== true) return {};
-    return cleanUp(before, await scanMade(native, policy, options.writableRoots));
-  };
   return Object.freeze<SandboxProvider>({
     status,
     degrade: options.degrade,
@@ -131,33 +140,46 @@ function provider(given: BubblewrapOptions, program: string): SandboxProvider {
       ),
     async run(command) {
       const { writableRoots } = options;
-      const before = policy === undefined ? NOTHING_FOUND : await scanPlaces(native, policy, writableRoots);
-      const elsewhere = policy === undefined ? [] : await hiddenElsewhere(native, options, policy);
-      const covers = makeCovers();
-      try {
-        const argv = [
-          program,
-          ...viewOf(options),
-          ...coversOf(options, [...before.hidden, ...elsewhere], before, covers),
-          ...namespaces(network),
-          ...(network ? [] : ["--seccomp", FILTER_FD]),
-          ...["--chdir", command.cwd, "--"],
-          ...command.argv,
-        ];
-        const env = options.readRoots === null || hasHome(given.policy?.read ?? []) ? {} : PRIVATE_HOME;
-        const outside = { ...command, cwd: "/", env: { ...env, ...command.env } };
-        const outcome = await runNative(native, bare, argv, outside);
-        checkStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
-        return { ...outcome, ...(await cleaned(before)) };
-      } catch (error) {
-        // A command that was cancelled has made things too.
-        await cleaned(before);
-        throw error;
-      } finally {
-        rmSync(covers.base, { recursive: true, force: true });
-      }
+      const look = async (): Promise<ScanResult> =>
+        policy === undefined ? NOTHING_FOUND : scanPlaces(native, policy, writableRoots);
+      const covered = (before: ScanResult) => runCovered(native, program, options, before, bare, command);
+      return policy?.protect === true
+        ? runCleaned(native, policy, writableRoots, look, covered)
+        : covered(await look());
     },
   });
+}
+
+/** Runs a command where what was found is covered. */
+async function runCovered(
+  native: NativeBinding,
+  program: string,
+  options: Resolved,
+  before: ScanResult,
+  bare: NativeSpec,
+  command: SandboxCommand,
+): Promise<SandboxOutcome> {
+  const { network, policy } = options;
+  const elsewhere = policy === undefined ? [] : await hiddenElsewhere(native, options, policy);
+  const covers = makeCovers();
+  try {
+    const argv = [
+      program,
+      ...viewOf(options),
+      ...coversOf(options, [...before.hidden, ...elsewhere], before, covers),
+      ...namespaces(network),
+      ...(network ? [] : ["--seccomp", FILTER_FD]),
+      ...["--chdir", command.cwd, "--"],
+      ...command.argv,
+    ];
+    const env = options.readRoots === null || hasHome(policy?.read ?? []) ? {} : PRIVATE_HOME;
+    const outside = { ...command, cwd: "/", env: { ...env, ...command.env } };
+    const outcome = await runNative(native, bare, argv, outside);
+    checkStarted(outcome.exitCode, outcome.stderr, command.argv[0] ?? "");
+    return outcome;
+  } finally {
+    rmSync(covers.base, { recursive: true, force: true });
+  }
 }
 
 /** What a command sees, before anything is covered. Later mounts lie over earlier ones. */
@@ -246,11 +268,14 @@ function coversOf(
       { hint: `narrow access.write; at most ${MAX_COVERS} are covered` },
     );
   }
-  const isBelowHidden = (path: string): boolean =>
-    hidden.some((one) => one.directory && one.path !== path && isWithin(path, one.path));
-  return sorted([...mounts.keys()])
-    .filter((path) => !isBelowHidden(path))
-    .flatMap((path) => ["--ro-bind", mounts.get(path) ?? path, path]);
+  const hiddenDirectories = new Set(hidden.flatMap((one) => (one.directory ? [one.path] : [])));
+  // A mount point cannot be renamed. Below a cover nothing can be, and it must not be opened.
+  const pinned = new Set(found.pinned.filter((path) => !mounts.has(path) && !isBelowAny(path, mounts)));
+  return sorted([...mounts.keys(), ...pinned])
+    .filter((path) => !isBelowAny(path, hiddenDirectories))
+    .flatMap((path) =>
+      pinned.has(path) ? ["--bind", path, path] : ["--ro-bind", mounts.get(path) ?? path, path],
+    );
 }
 
 const sorted = (paths: readonly string[]): readonly string[] => [...paths].sort();

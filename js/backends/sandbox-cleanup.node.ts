@@ -4,14 +4,21 @@
  *
  * A mount can only cover what exists, so a command can make `.git/commondir` or
  * `.vscode/tasks.json` where there was none. Every process of the command has ended
- * before this runs.
+ * before this runs, but another command may be running in the same tree: everything is
+ * done by descriptors from a writable root, following no link.
  */
-import { randomBytes } from "node:crypto";
-import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
+import { FilewrightError } from "../engine/errors.ts";
+import type { NativeBinding } from "../engine/native.node.ts";
 import { reduceGitConfig } from "./git-config.ts";
-import { isWithin } from "./paths.ts";
-import type { RepositoryEntry, ScanResult } from "./sandbox-native.node.ts";
+import { isBelowAny, isWithin } from "./paths.ts";
+import {
+  type ProtectedEntry,
+  rethrow,
+  type RepositoryEntry,
+  type ScannedEntry,
+  type ScanResult,
+} from "./sandbox-native.node.ts";
 
 /** What was done after a command. Absolute paths. */
 export interface Cleanup {
@@ -19,82 +26,128 @@ export interface Cleanup {
   readonly repositories: readonly string[];
 }
 
+/** Changes places below the writable roots of commands. */
+export interface Places {
+  /** Removes what is there, whatever its permission bits. */
+  remove(place: ScannedEntry): Promise<void>;
+  /** The text of a small regular file; empty for anything else that is there, undefined for nothing. */
+  read(path: string): Promise<string | undefined>;
+  /** Puts a file in the place of whatever is there. */
+  replace(path: string, text: string): Promise<void>;
+}
+
 /** A config beyond this is no repository's own, and is emptied. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Removes what appeared between two scans and is protected; reduces repositories that appeared. */
-export async function cleanUp(before: ScanResult, after: ScanResult): Promise<Cleanup> {
-  // By path or by identity: what was changed or moved was there before. A link is known by
-  // both, since it cannot be covered, and the number of one that was removed is given again.
-  const known = new Set(
-    before.protected.flatMap(({ path, type, id }) =>
-      type === "link" ? [`${type} ${path} ${id}`] : [`${type} ${path}`, `${type} ${id}`],
-    ),
-  );
-  const repositories = new Set(before.repositories.map(({ id }) => id));
-  const made = after.repositories.filter(({ id }) => !repositories.has(id));
-  const removed: string[] = [];
-  const remove = async ({ path, bytes }: { path: string; bytes?: string }): Promise<void> => {
-    const place = bytes === undefined ? path : Buffer.from(bytes, "hex");
-    await rm(place as string, { recursive: true, force: true });
-    removed.push(path);
+/** The places below these roots. */
+export function placesBelow(native: NativeBinding, roots: readonly string[]): Places {
+  const rootOf = (path: string): string => {
+    const above = roots.filter((root) => isWithin(path, root)).sort((a, b) => b.length - a.length);
+    return above[0] ?? "";
   };
-  const kept: RepositoryEntry[] = [];
-  for (const repository of made) {
-    const named = repository.kind !== "file" || (await namesRepository(repository.path, after.repositories));
+  const hex = ({ path, bytes }: ScannedEntry): string => bytes ?? Buffer.from(path).toString("hex");
+  const at = (path: string): [root: string, path: string] => [rootOf(path), hex({ path, id: "" })];
+  return {
+    remove: (place) => native.sandboxRemove(rootOf(place.path), hex(place)).catch(rethrow),
+    read: async (path) =>
+      (await native.sandboxRead(...at(path), MAX_CONFIG_BYTES).catch(rethrow)) ?? undefined,
+    replace: (path, text) => native.sandboxReplace(...at(path), text).catch(rethrow),
+  };
+}
+
+/**
+ * Removes what a command made and is protected; reduces repositories that it made.
+ * @throws FilewrightError where a place cannot be removed, once everything else is done
+ */
+export async function cleanUp(isKnown: Known, after: ScanResult, places: Places): Promise<Cleanup> {
+  const removed = new Set<string>();
+  const failures: unknown[] = [];
+  /** Goes on where one place fails: it must not keep the others. */
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => failures.push(error));
+  };
+  const remove = (place: ScannedEntry): Promise<void> =>
+    attempt(async () => {
+      await places.remove(place);
+      removed.add(place.path);
+    });
+  const directories = new Set(
+    after.repositories.flatMap(({ path, kind }) => (kind === "file" ? [] : [path])),
+  );
+  const kept = new Map<string, RepositoryEntry>();
+  for (const repository of after.repositories.filter((one) => !isKnown.repository(one))) {
+    const named = repository.kind !== "file" || directories.has(await targetOf(repository.path, places));
     // Git names what it makes in UTF-8 where a person did.
-    if (repository.bytes !== undefined || !named) {
-      await remove(repository);
-      continue;
-    }
-    if (repository.kind !== "file") await reduce(repository);
-    kept.push(repository);
+    if (repository.bytes === undefined && named) kept.set(repository.path, repository);
+    else await remove(repository);
   }
   for (const place of after.protected) {
-    const { path, type, id } = place;
-    if (known.has(`${type} ${path} ${id}`) || known.has(`${type} ${path}`) || known.has(`${type} ${id}`))
-      continue;
-    const ofKept = kept.some((repository) => repository.kind !== "file" && isWithin(path, repository.path));
-    if (!ofKept && !removed.some((one) => isWithin(path, one))) await remove(place);
+    const own = kept.get(ownerOf(place.path));
+    if (own !== undefined && own.kind !== "file") await attempt(() => reduce(place, own, places));
+    else if (!isKnown.place(place) && !isBelowAny(place.path, kept) && !isBelowAny(place.path, removed))
+      await remove(place);
   }
-  return { removed, repositories: kept.map(({ path }) => path) };
+  if (failures.length > 0) throw left(failures[0]);
+  return { removed: [...removed], repositories: [...kept.keys()] };
 }
 
-/** Takes from a repository whatever git would run or follow. */
-async function reduce({ path, kind }: RepositoryEntry): Promise<void> {
-  const drop = (name: string): Promise<void> => rm(join(path, name), { recursive: true, force: true });
-  await drop("hooks");
-  await drop("config.worktree");
-  for (const name of ["info", "modules", "worktrees"]) if (await isLink(join(path, name))) await drop(name);
-  await drop("info/attributes");
+/** Tells what a command did not make. */
+export interface Known {
+  place(place: ProtectedEntry): boolean;
+  repository(repository: RepositoryEntry): boolean;
+}
+
+/** Knows what was there before a command. */
+export function knownIn(before: ScanResult): Known {
+  // By identity: what was changed or moved was there before. By path, where the directory is the
+  // same: a person saves a file by putting another in its place. A link is known by both, since
+  // it cannot be covered.
+  const known = new Set(
+    before.protected
+      .filter(({ id, parent }) => id !== "" && parent !== "")
+      .flatMap(({ path, type, id, parent }) =>
+        type === "link" ? [`${type} ${path} ${id}`] : [`${type} ${parent} ${path}`, `${type} ${id}`],
+      ),
+  );
+  const repositories = new Set(before.repositories.map(({ id }) => id).filter((id) => id !== ""));
+  return {
+    place: ({ path, type, id, parent }) =>
+      [`${type} ${path} ${id}`, `${type} ${parent} ${path}`, `${type} ${id}`].some((one) => known.has(one)),
+    repository: ({ id }) => repositories.has(id),
+  };
+}
+
+/** The repository that obeys a place, where it is one that a repository obeys. */
+function ownerOf(path: string): string {
+  const directory = dirname(path);
+  return /\/info\/attributes$/iu.test(path) ? dirname(directory) : directory;
+}
+
+/** Takes from a repository what git would run or follow: one place of it. */
+async function reduce(place: ProtectedEntry, { path, kind }: RepositoryEntry, places: Places): Promise<void> {
+  const name = relative(path, place.path);
+  if (name === "config") {
+    const text = place.type === "file" ? await places.read(place.path) : "";
+    return places.replace(place.path, reduceGitConfig(text ?? ""));
+  }
   // Of a linked worktree it leads to the repository, which is two directories up.
-  const common = await readSmall(join(path, "commondir"));
-  if (common !== undefined && !(kind === "worktree" && common.trimEnd() === "../..")) await drop("commondir");
-  const config = join(path, "config");
-  const text = await readSmall(config);
-  if (text === undefined) return;
-  const temporary = join(path, `config.${randomBytes(8).toString("hex")}`);
-  await writeFile(temporary, reduceGitConfig(text), { flag: "wx", mode: 0o644 });
-  await rm(config, { recursive: true, force: true });
-  await rename(temporary, config);
+  if (name === "commondir" && kind === "worktree" && (await places.read(place.path))?.trimEnd() === "../..")
+    return;
+  await places.remove(place);
 }
 
-/** Whether a `.git` file names a repository that the scan found, and nothing else. */
-async function namesRepository(path: string, repositories: readonly RepositoryEntry[]): Promise<boolean> {
-  const named = /^gitdir: ([^\n\0]+)\n?$/u.exec((await readSmall(path)) ?? "")?.[1];
-  if (named === undefined) return false;
-  const target = resolve(dirname(path), named);
-  return repositories.some((one) => one.kind !== "file" && one.path === target);
+/** The directory that a `.git` file names, and nothing besides; "" for none. */
+async function targetOf(path: string, places: Places): Promise<string> {
+  const named = /^gitdir: ([^\n\0]+)\n?$/u.exec((await places.read(path)) ?? "")?.[1];
+  return named === undefined ? "" : resolve(dirname(path), named);
 }
 
-async function isLink(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
-}
-
-/** The text of a regular file; empty for anything else that is there, undefined for nothing. */
-async function readSmall(path: string): Promise<string | undefined> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return undefined;
-  if (!found.isFile() || found.size > MAX_CONFIG_BYTES) return "";
-  return readFile(path, "utf8");
+/** The error where something of a command's making is still there. */
+function left(error: unknown): unknown {
+  if (!(error instanceof FilewrightError)) return error;
+  return new FilewrightError(
+    error.code,
+    `A protected place that the command made could not be removed: ${error.message}`,
+    { complete: true, hint: "remove it before another program obeys it" },
+  );
 }

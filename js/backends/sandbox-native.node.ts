@@ -29,22 +29,25 @@ export interface HiddenEntry {
   readonly directory: boolean;
 }
 
-/** An entry that commands may not change. Equal ids are the same entry. */
-export interface ProtectedEntry {
+/** An entry that a scan found. */
+export interface ScannedEntry {
   readonly path: string;
   /** The bytes of a path that is not UTF-8, in hexadecimal. Only after a command. */
   readonly bytes?: string;
-  readonly type: "file" | "directory" | "link" | "other";
+  /** Equal ids are the same entry. */
   readonly id: string;
 }
 
+/** An entry that commands may not change. */
+export interface ProtectedEntry extends ScannedEntry {
+  readonly type: "file" | "directory" | "link" | "other";
+  /** The id of the directory that it is in. */
+  readonly parent: string;
+}
+
 /** A repository. `file`: a `.git` that names the directory of one. */
-export interface RepositoryEntry {
-  readonly path: string;
-  /** The bytes of a path that is not UTF-8, in hexadecimal. Only after a command. */
-  readonly bytes?: string;
+export interface RepositoryEntry extends ScannedEntry {
   readonly kind: "git" | "bare" | "module" | "worktree" | "file";
-  readonly id: string;
 }
 
 /** What a scan found. */
@@ -52,6 +55,10 @@ export interface ScanResult {
   readonly hidden: readonly HiddenEntry[];
   readonly protected: readonly ProtectedEntry[];
   readonly repositories: readonly RepositoryEntry[];
+  /** Directories that cannot be listed. */
+  readonly closed: readonly ScannedEntry[];
+  /** Directories that must keep their names, since rules about what is in them name them. */
+  readonly pinned: readonly string[];
 }
 
 const DEFAULT_PROCESSES = 2_048;
@@ -126,15 +133,31 @@ export async function scanPlaces(
 }
 
 /**
- * Finds protected places and repositories after a command. It goes on where something cannot
- * be told: a command must not be able to hide one place by making another.
+ * Finds protected places and repositories for {@link scanMade} to be compared with. It goes on
+ * where something cannot be told.
  */
-export async function scanMade(
+export async function scanProtected(
   native: NativeBinding,
   policy: CommandPolicy,
   directories: readonly string[],
 ): Promise<ScanResult> {
   return scan(native, { ...policy, deny: [], secrets: false }, directories, { lenient: true });
+}
+
+/**
+ * Finds protected places and repositories after a command. It goes on where something cannot
+ * be told, and opens directories to their owner that cannot be listed and could be `before`: a
+ * command must not be able to hide a place.
+ */
+export async function scanMade(
+  native: NativeBinding,
+  policy: CommandPolicy,
+  directories: readonly string[],
+  before: ScanResult,
+): Promise<ScanResult> {
+  const opensBut = before.closed.map(({ id }) => id);
+  const rules = { ...policy, deny: [], secrets: false };
+  return scan(native, rules, directories, { lenient: true, opensBut });
 }
 
 async function scan(

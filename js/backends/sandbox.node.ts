@@ -13,7 +13,6 @@ import {
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cleanUp } from "./sandbox-cleanup.node.ts";
 import {
   callNative,
   nativeLimits,
@@ -21,8 +20,8 @@ import {
   rethrow,
   runNative,
   sandboxAddon,
-  scanMade,
   scanPlaces,
+  scanProtected,
 } from "./sandbox-native.node.ts";
 import {
   hasHome,
@@ -33,6 +32,7 @@ import {
   realOrNone,
 } from "./sandbox-places.node.ts";
 import { isWithin } from "./paths.ts";
+import { runCleaned } from "./sandbox-running.node.ts";
 import {
   COMMAND_LIMITS,
   type CommandLimits,
@@ -170,16 +170,8 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     },
     async run(command) {
       if (policy?.protect !== true) return run(command);
-      const before = await scanMade(native, policy, spec.write);
-      const cleaned = async () => cleanUp(before, await scanMade(native, policy, spec.write));
-      try {
-        const outcome = await run(command);
-        return { ...outcome, ...(await cleaned()) };
-      } catch (error) {
-        // A command that was cancelled has made things too.
-        await cleaned();
-        throw error;
-      }
+      const look = () => scanProtected(native, policy, spec.write);
+      return runCleaned(native, policy, spec.write, look, () => run(command));
     },
     async probe(kind, { path } = {}) {
       const errno = await native.sandboxProbe(JSON.stringify(spec), kind, path).catch(rethrow);

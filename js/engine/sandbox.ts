@@ -10,6 +10,12 @@ export interface SandboxBinding {
   sandboxProbe(spec: string, kind: string, path: string | undefined): Promise<string | null>;
   /** What commands may not see or change, as JSON; `crates/sandbox/src/scan.rs`. */
   sandboxScan(spec: string): Promise<string>;
+  /** Removes a place below a root. Paths are in hexadecimal here and below; links are not followed. */
+  sandboxRemove(root: string, path: string): Promise<void>;
+  /** The text of a file of at most `most` bytes; "" for anything else that is there, null for nothing. */
+  sandboxRead(root: string, path: string, most: number): Promise<string | null>;
+  /** Puts a file with this text in the place of whatever is there. */
+  sandboxReplace(root: string, path: string, text: string): Promise<void>;
   /** `status`, `signal`, `timedOut`, `truncated`; output, errors and the limit that was passed. */
   sandboxRun(spec: string, command: string, cancel: CancelToken | undefined): Promise<Packed>;
 }

@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { reduceGitConfig } from "../../js/backends/git-config.ts";
 import { run, TIERS, World } from "./world.ts";
@@ -11,6 +12,11 @@ beforeEach(() => {
   world = new World();
 });
 afterEach(() => world.close());
+
+/** Waits until a command has made a file. */
+async function appears(name: string): Promise<void> {
+  while (!world.has(name)) await sleep(10);
+}
 
 const WHO = "-c user.name=A -c user.email=a@b";
 
@@ -94,6 +100,36 @@ describe.skipIf(process.platform !== "linux").each(TIERS)("git in the %s tier", 
     expect(
       fs.readdirSync(Buffer.concat([Buffer.from(`${world.root}/`), odd, Buffer.from("/.vscode")])),
     ).toEqual([]);
+  });
+
+  test("removes what one of two commands makes and the other makes again", async () => {
+    fs.mkdirSync(join(world.root, "sub"));
+    const ws = await world.open({ commands });
+    const make = "echo ../evil > .git/commondir";
+    const wait = (name: string) => `while ! test -e ${name}; do sleep 0.02; done`;
+    const first = run(ws, `${make} && touch first && ${wait("end-first")}`);
+    await appears("first");
+    // Commands of one working directory wait for each other.
+    const script = `cd .. && touch second && ${wait("end-second")}; rm -f .git/commondir; ${make}`;
+    const second = run(ws, script, { cwd: "sub" });
+    await appears("second");
+    world.put("end-first", "");
+    await first;
+    world.put("end-second", "");
+    await second;
+    expect(world.has(".git/commondir")).toBe(false);
+  });
+
+  test("leaves a protected file that a person saves by a rename while a command runs", async () => {
+    world.put(".vscode/tasks.json", "{}\n");
+    const ws = await world.open({ commands });
+    const ran = run(ws, "touch began; while ! test -e end; do sleep 0.02; done");
+    await appears("began");
+    world.put(".vscode/new", '{"mine": 1}\n');
+    fs.renameSync(join(world.root, ".vscode/new"), join(world.root, ".vscode/tasks.json"));
+    world.put("end", "");
+    expect((await ran).removed).toBeUndefined();
+    expect(world.read(".vscode/tasks.json")).toContain("mine");
   });
 
   test("leaves what was there before, changed, moved or not", async () => {

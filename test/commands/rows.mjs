@@ -5,7 +5,8 @@
  * the attempt must come to nothing there. Where `fast` is false the fast tier is known not to
  * hold, says `partial`, and the row shows that it does not.
  */
-import { existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** @typedef {{ base: string, root: string, result: any, pid: number, marker: string, before: any }} Seen */
@@ -29,6 +30,20 @@ export function marked(marker) {
   });
 }
 const nothingLeft = ({ marker }) => marked(marker).length === 0;
+
+/** Whether there is an entry of this name below a directory, however long its path is. */
+function found(directory, name) {
+  const args = [directory, "-name", name];
+  return execFileSync("find", args, { encoding: "utf8" }).trim() !== "";
+}
+/** Whether a file is missing or without this text, once directories that hide it were opened again. */
+const without =
+  (text, path, ...closed) =>
+  ({ root }) => {
+    for (const directory of closed)
+      if (existsSync(join(root, directory))) chmodSync(join(root, directory), 0o755);
+    return !existsSync(join(root, path)) || !read(root, path).includes(text);
+  };
 
 const held = (name, script, ok, more = {}) => ({ name, script, ok, strict: true, fast: true, ...more });
 /** Holds in the strict tier alone. */
@@ -89,6 +104,55 @@ const policy = [
     existsSync(join(root, "denied/hidden.txt")),
   ),
   strict("moves a denied directory", "mv denied moved && cat moved/hidden.txt", said("hidden content")),
+  strict(
+    "moves the directory above a denied one",
+    "mv nested moved; cat moved/private/hidden.txt",
+    ({ root, result }) =>
+      existsSync(join(root, "nested/private/hidden.txt")) && said("private content")({ result }),
+    { access: { deny: ["nested/private"] } },
+  ),
+  held(
+    "replaces a directory above what an editor runs",
+    "mv nested moved; mkdir -p nested/.vscode; echo evil > nested/.vscode/tasks.json",
+    without("evil", "nested/.vscode/tasks.json"),
+  ),
+  held(
+    "replaces the directory of what an editor runs",
+    "cd nested; mv .vscode moved; mkdir -p .vscode; echo evil > .vscode/tasks.json",
+    without("evil", "nested/.vscode/tasks.json"),
+  ),
+  held(
+    "replaces the directory of git's attributes",
+    "mkdir -p .git/info; mv .git/info .git/moved; mkdir .git/info; echo evil > .git/info/attributes",
+    without("evil", ".git/info/attributes"),
+  ),
+  held(
+    "closes the repository around a commondir",
+    "echo evil > .git/commondir; chmod 311 .git",
+    without("evil", ".git/commondir", ".git"),
+  ),
+  held(
+    "closes the root around a commondir",
+    "echo evil > .git/commondir; chmod 311 .",
+    without("evil", ".git/commondir", "."),
+  ),
+  held(
+    "closes all directories above a task",
+    "mkdir -p d/e/.vscode; echo evil > d/e/.vscode/tasks.json; chmod 111 d/e/.vscode; chmod 444 d/e; chmod 600 d",
+    without("evil", "d/e/.vscode/tasks.json", "d", "d/e", "d/e/.vscode"),
+  ),
+  held(
+    "keeps a task in directories that nobody may change",
+    "mkdir -p d/.vscode; echo evil > d/.vscode/tasks.json; chmod 555 d/.vscode d; echo evil > .git/commondir",
+    ({ root }) =>
+      without("evil", "d/.vscode/tasks.json", "d", "d/.vscode")({ root }) &&
+      without("evil", ".git/commondir")({ root }),
+  ),
+  held(
+    "makes a commondir below a path that is too long",
+    "top=$PWD; d=$(printf 'd%.0s' $(seq 250)); for i in $(seq 17); do mkdir $d && cd $d; done; mkdir -p .git && echo evil > .git/commondir && mkdir $top/made",
+    ({ root }) => existsSync(join(root, "made")) && !found(root, "commondir"),
+  ),
   strict("reads a secret", "cat .env", said("s3cret")),
   strict("copies a secret", "cp .env copied; cat copied", said("s3cret")),
   strict("moves a secret", "mv .env moved; cat moved", said("s3cret")),

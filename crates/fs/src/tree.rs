@@ -357,23 +357,23 @@ fn remove_directory(
     Ok(Next::Go)
 }
 
-/// Removes a temporary file or tree of ours, whatever its permission bits.
-pub(crate) fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
+/// Removes a file or tree of ours, whatever the permission bits of its directories.
+///
+/// # Errors
+/// The system's, where something in it cannot be removed.
+pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(os(errno)),
     }
     // Copied directories may have lost the right to be emptied.
-    let unlock = |dir: BorrowedFd<'_>, name: &[u8]| {
-        let _ = rustix::fs::chmodat(dir, name, Mode::from_raw_mode(0o700), AtFlags::empty());
-    };
-    unlock(dir, name);
+    let _ = unlock(dir, name);
     let Some(top) = open_entries(dir, name)? else { return Ok(()) };
     let mut refills = 0;
     walk_tree(top, &Cancel::new(), |met, dir, name| match met {
         Met::Before => {
-            unlock(dir, name);
+            let _ = unlock(dir, name);
             Ok(Next::Go)
         }
         Met::Enter => Ok(Next::Go),
@@ -384,4 +384,26 @@ pub(crate) fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
         }
     })?;
     rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(os)
+}
+
+/// Gives the owner of a directory every right to it. Follows no link: one that has just taken
+/// the directory's place could lead to any other.
+///
+/// # Errors
+/// The system's, such as where there is no directory or it belongs to somebody else.
+pub fn unlock(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+
+        use rustix::fs::OFlags;
+
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let found = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+        let mode = Mode::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) | Mode::RWXU;
+        // A descriptor to stand on takes no other way to new bits on older kernels.
+        rustix::fs::chmod(format!("/proc/self/fd/{}", found.as_raw_fd()), mode)
+    }
+    #[cfg(not(target_os = "linux"))]
+    rustix::fs::chmodat(dir, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)
 }

@@ -47,6 +47,29 @@ pub fn sandbox_scan(spec: String) -> OnPool<Job<String, String>> {
     on_own_thread(move || filewright_sandbox::scan(&ScanSpec::from_json(&spec)?), |found| found)
 }
 
+/// Removes a place that a command made, below a root; `path` in hexadecimal.
+#[napi]
+pub fn sandbox_remove(root: String, path: String) -> OnPool<Job<(), ()>> {
+    on_own_thread(move || place::remove(root, &path), |()| ())
+}
+
+/// The text of a regular file of at most so many bytes; none for anything else that is there,
+/// and nothing where nothing is.
+#[napi]
+pub fn sandbox_read(
+    root: String,
+    path: String,
+    most: u32,
+) -> OnPool<Job<Option<String>, Option<String>>> {
+    on_own_thread(move || place::read(root, &path, most), |text| text)
+}
+
+/// Puts a file with this text in the place of whatever is there.
+#[napi]
+pub fn sandbox_replace(root: String, path: String, text: String) -> OnPool<Job<(), ()>> {
+    on_own_thread(move || place::replace(root, &path, &text), |()| ())
+}
+
 /// Runs a command. Gives its status (-1 for none), its signal (0 for none),
 /// whether it ran out of time and whether output was cut; then its output and its
 /// errors, with what is not text replaced, and the name of the limit that ended it.
@@ -71,4 +94,45 @@ pub fn sandbox_run(
         Ok(packed)
     };
     on_own_thread(work, PackedResult::from)
+}
+
+/// Places that commands made: on Linux alone there are any.
+#[cfg(target_os = "linux")]
+mod place {
+    use filewright_core::Result;
+    use filewright_sandbox::Place;
+
+    pub(super) fn remove(root: String, path: &str) -> Result<()> {
+        Place::from_hex(root, path)?.remove()
+    }
+
+    pub(super) fn read(root: String, path: &str, most: u32) -> Result<Option<String>> {
+        let bytes = Place::from_hex(root, path)?.read(usize::try_from(most).unwrap_or(0))?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    pub(super) fn replace(root: String, path: &str, text: &str) -> Result<()> {
+        Place::from_hex(root, path)?.replace(text.as_bytes())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod place {
+    use filewright_core::{Code, Error, Result};
+
+    fn elsewhere<T>() -> Result<T> {
+        Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
+    }
+
+    pub(super) fn remove(_: String, _: &str) -> Result<()> {
+        elsewhere()
+    }
+
+    pub(super) fn read(_: String, _: &str, _: u32) -> Result<Option<String>> {
+        elsewhere()
+    }
+
+    pub(super) fn replace(_: String, _: &str, _: &str) -> Result<()> {
+        elsewhere()
+    }
 }

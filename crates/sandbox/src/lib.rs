@@ -16,6 +16,8 @@ mod control_group;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod place;
+#[cfg(target_os = "linux")]
 mod process_table;
 #[cfg(target_os = "linux")]
 mod run;
@@ -27,6 +29,8 @@ mod spec;
 #[cfg(target_os = "linux")]
 mod supervisor;
 
+#[cfg(target_os = "linux")]
+pub use place::Place;
 pub use spec::{Command, Limit, Limits, Outcome, Probe, ScanSpec, Spec, Status};
 
 use filewright_core::Result;

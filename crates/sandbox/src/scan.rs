@@ -5,8 +5,10 @@
 //! Links are not followed: what is behind one is found where it is. A directory that
 //! cannot be listed is taken for hidden, because its owner could open it again.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 
 use filewright_core::access::{Rules, RulesConfig};
 use filewright_core::{Code, Error, Result};
@@ -14,6 +16,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
+use crate::place::Place;
 use crate::spec::ScanSpec;
 
 /// A tree with more entries is refused: what is in it cannot be told in bounded time.
@@ -55,18 +58,27 @@ struct Scanner {
     rules: Rules,
     protect: bool,
     lenient: bool,
+    /// Where directories that cannot be listed are opened: those that stay closed.
+    opens_but: Option<Vec<String>>,
     entries: usize,
     hidden: Vec<Value>,
     protected: Vec<Value>,
     repositories: Vec<Value>,
+    closed: Vec<Value>,
+    pinned: BTreeSet<String>,
+    /// The highest directory that is being scanned.
+    top: Vec<u8>,
 }
 
-/// Scans. Gives JSON: `hidden: [{path, directory}]`, `protected: [{path, type, id}]` and
-/// `repositories: [{path, kind, id}]`, where `type` is `file`, `directory`, `link` or
-/// `other`, `kind` is `git`, `bare`, `module`, `worktree` or `file` (a `.git` that names a
-/// directory), and equal `id`s are the same entry. A lenient scan tells nothing of what is
-/// hidden, goes on where a directory cannot be listed, and gives the `bytes` of a path that
-/// is not UTF-8 in hexadecimal; any other scan refuses such a path.
+/// Scans. Gives JSON: `hidden: [{path, directory}]`, `protected: [{path, type, id, parent}]`,
+/// `repositories: [{path, kind, id}]`, `closed: [{path, id}]` and `pinned: [path]`. `type` is
+/// `file`, `directory`, `link` or `other`, `kind` is `git`, `bare`, `module`, `worktree` or
+/// `file` (a `.git` that names a directory), `closed` are directories that cannot be listed,
+/// and `pinned` those that give what is in them its meaning: `.vscode` of
+/// `.vscode/tasks.json`. Equal `id`s are the same entry; that of a link holds its target, since
+/// the number of one that is removed is given to the next. A lenient scan tells nothing of
+/// what is hidden, goes on where a directory cannot be listed, and gives the `bytes` of a path
+/// that is not UTF-8 in hexadecimal; any other scan refuses such a path.
 pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
     let roots: Vec<&[u8]> = spec.roots.iter().map(String::as_bytes).collect();
     let config = RulesConfig {
@@ -82,22 +94,33 @@ pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
         rules: Rules::new(&config)?,
         protect: spec.protect,
         lenient: spec.lenient,
+        opens_but: spec.opens_but.clone(),
         entries: 0,
         hidden: Vec::new(),
         protected: Vec::new(),
         repositories: Vec::new(),
+        closed: Vec::new(),
+        pinned: BTreeSet::new(),
+        top: Vec::new(),
     };
     for root in &spec.scan {
         scanner.root(root.as_bytes(), spec.depth.unwrap_or(usize::MAX))?;
     }
-    let Scanner { hidden, protected, repositories, .. } = scanner;
-    let found = json!({ "hidden": hidden, "protected": protected, "repositories": repositories });
+    let Scanner { hidden, protected, repositories, closed, pinned, .. } = scanner;
+    let found = json!({
+        "hidden": hidden,
+        "protected": protected,
+        "repositories": repositories,
+        "closed": closed,
+        "pinned": pinned,
+    });
     Ok(found.to_string())
 }
 
 impl Scanner {
     fn root(&mut self, root: &[u8], depth: usize) -> Result<()> {
         let Ok((file_type, _)) = look(root) else { return Ok(()) };
+        self.top = root.to_vec();
         let mut waiting = Vec::new();
         self.meet(root, b"", file_type, Context::Plain, &mut waiting)?;
         let names = |path: &[u8]| path.iter().filter(|byte| **byte == b'/').count();
@@ -116,11 +139,15 @@ impl Scanner {
         mut context: Context,
         waiting: &mut Vec<(Vec<u8>, Context)>,
     ) -> Result<()> {
-        let items = match list(path) {
+        let items = match self.list(path) {
             Ok(items) => items,
             // Gone since.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
-            Err(Errno::ACCESS | Errno::PERM) => return self.hide(path, true),
+            Err(Errno::ACCESS | Errno::PERM) => {
+                let place = self.place(path, json!({}))?;
+                self.closed.push(place);
+                return self.hide(path, true);
+            }
             Err(_) if self.lenient => return Ok(()),
             Err(errno) => return Err(unscannable(path, &errno.to_string())),
         };
@@ -146,6 +173,27 @@ impl Scanner {
         Ok(())
     }
 
+    /// The entries of a directory. After a command one that it closed to its owner is opened
+    /// again, and one whose path is too long for the system is reached by its parts.
+    fn list(&self, path: &[u8]) -> rustix::io::Result<Vec<Item>> {
+        let here =
+            || Place { root: String::from_utf8_lossy(&self.top).into_owned(), path: path.to_vec() };
+        let opened = match open(path) {
+            Err(Errno::ACCESS | Errno::PERM) if self.opens(path) => {
+                let _ = here().unlock();
+                here().open_directory()
+            }
+            Err(Errno::NAMETOOLONG) if self.lenient => here().open_directory(),
+            other => other,
+        };
+        list(&opened?)
+    }
+
+    fn opens(&self, path: &[u8]) -> bool {
+        let is_kept = |kept: &Vec<String>| kept.contains(&id(path));
+        self.opens_but.as_ref().is_some_and(|kept| !is_kept(kept))
+    }
+
     fn meet(
         &mut self,
         path: &[u8],
@@ -163,6 +211,7 @@ impl Scanner {
         let secret = flags & SECRET != 0 && !context.is_git();
         // A link holds nothing itself.
         if (flags & DENIED != 0 || secret) && file_type != FileType::Symlink {
+            self.pin(path, flags & (DENIED | SECRET))?;
             return self.hide(path, directory);
         }
         let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
@@ -176,6 +225,7 @@ impl Scanner {
                 Context::GitData
             }
             Context::Plain if is(".git") || flags & PROTECTED != 0 => {
+                self.pin(path, flags & PROTECTED)?;
                 self.protect(path, file_type)?;
                 Context::Protected
             }
@@ -222,6 +272,31 @@ impl Scanner {
         Ok(())
     }
 
+    /// Notes the directories above a path without which the rules would say something else of
+    /// it: moved away from them, a denied file would be open and a protected place gone.
+    fn pin(&mut self, path: &[u8], flags: u32) -> Result<()> {
+        if self.lenient {
+            return Ok(());
+        }
+        let top = self.top.strip_suffix(b"/").unwrap_or(&self.top);
+        let ends: Vec<usize> =
+            (top.len() + 1..path.len()).filter(|at| path[*at] == b'/').rev().collect();
+        for (count, end) in ends.iter().enumerate() {
+            // As if what is above were called something else.
+            let elsewhere = [top, &b"/\x01"[..], &path[*end..]].concat();
+            if self.rules.flags(&elsewhere) & flags == flags {
+                ends[..count].iter().try_for_each(|end| self.pin_one(&path[..*end]))?;
+                return Ok(());
+            }
+        }
+        ends.iter().try_for_each(|end| self.pin_one(&path[..*end]))
+    }
+
+    fn pin_one(&mut self, path: &[u8]) -> Result<()> {
+        self.pinned.insert(text(path)?.to_owned());
+        Ok(())
+    }
+
     fn protect(&mut self, path: &[u8], file_type: FileType) -> Result<()> {
         if !self.protect {
             return Ok(());
@@ -232,7 +307,9 @@ impl Scanner {
             FileType::Symlink => "link",
             _ => "other",
         };
-        let place = self.place(path, json!({ "type": kind }))?;
+        let above = path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at.max(1));
+        let entry = json!({ "type": kind, "parent": id(&path[..above]) });
+        let place = self.place(path, entry)?;
         self.protected.push(place);
         Ok(())
     }
@@ -274,7 +351,14 @@ fn unscannable(path: &[u8], why: &str) -> Error {
 }
 
 fn id(path: &[u8]) -> String {
-    look(path).map_or_else(|_| String::new(), |(_, id)| id)
+    match look(path) {
+        Ok((FileType::Symlink, id)) => {
+            let target = rustix::fs::readlink(path, Vec::new()).unwrap_or_default();
+            format!("{id} {}", target.to_string_lossy())
+        }
+        Ok((_, id)) => id,
+        Err(_) => String::new(),
+    }
 }
 
 /// The type of an entry and its identity.
@@ -284,12 +368,15 @@ fn look(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
     Ok((FileType::from_raw_mode(stat.st_mode), format!("{}:{}", stat.st_dev, stat.st_ino)))
 }
 
-fn list(path: &[u8]) -> rustix::io::Result<Vec<Item>> {
+fn open(path: &[u8]) -> rustix::io::Result<OwnedFd> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(path, flags, Mode::empty())?;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+fn list(directory: &OwnedFd) -> rustix::io::Result<Vec<Item>> {
     let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
-    let mut entries = RawDir::new(&directory, &mut buffer);
+    let mut entries = RawDir::new(directory, &mut buffer);
     let mut items = Vec::new();
     while let Some(entry) = entries.next() {
         let entry = entry?;
@@ -344,6 +431,7 @@ mod tests {
             deny: vec!["denied".to_owned()],
             depth: None,
             lenient: false,
+            opens_but: None,
             protect: true,
             secrets: true,
             places: Vec::new(),

@@ -42,6 +42,8 @@ pub struct ScanSpec {
     pub deny: Vec<String>,
     /// Go on where something cannot be told, and leave out what is hidden.
     pub lenient: bool,
+    /// Open directories that cannot be listed to their owner, but for those with these ids.
+    pub opens_but: Option<Vec<String>>,
     /// Find protected places and repositories.
     pub protect: bool,
     /// Hide secrets.
@@ -52,7 +54,7 @@ pub struct ScanSpec {
 
 impl ScanSpec {
     /// Reads `{cwd, roots: [paths], scan: [paths], deny: [globs], protect, secrets, places?,
-    /// depth?, lenient?}`.
+    /// depth?, lenient?, opensBut?: [ids]}`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -66,6 +68,11 @@ impl ScanSpec {
             depth: json["depth"].as_u64().and_then(|depth| usize::try_from(depth).ok()),
             deny: texts(&json["deny"])?,
             lenient: json["lenient"].as_bool().unwrap_or(false),
+            opens_but: if json["opensBut"].is_null() {
+                None
+            } else {
+                Some(texts(&json["opensBut"])?)
+            },
             protect: flag("protect")?,
             secrets: flag("secrets")?,
             places: if json["places"].is_null() { Vec::new() } else { texts(&json["places"])? },

@@ -44,10 +44,8 @@ pub(crate) use flush::flush;
 pub(crate) use keep::{keep_moved, keep_times, set_mode};
 pub(crate) use put::{place_new, sync_directory};
 pub(crate) use source::Source;
-pub use temp::is_temp_name;
-pub(crate) use temp::{
-    Swept, Temp, fresh_name, is_kept_name, is_own_aside_name, sweep_now, unlink,
-};
+pub(crate) use temp::{Swept, Temp, is_kept_name, is_own_aside_name, sweep_now, unlink};
+pub use temp::{fresh_name, is_temp_name};
 
 use crate::aside::{check_aside, conflict};
 use crate::cancel::Cancel;

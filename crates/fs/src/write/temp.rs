@@ -69,7 +69,8 @@ fn maker(name: &[u8]) -> Option<ProcessName> {
     (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
 }
 
-pub(crate) fn fresh_name() -> Vec<u8> {
+/// A name for a temporary file that nobody has and that tells its maker.
+pub fn fresh_name() -> Vec<u8> {
     let ProcessName { realm, pid, started } = ProcessName::own();
     // Keyed by the system's randomness, and differently for every state made.
     let nonce = RandomState::new().build_hasher().finish();

@@ -1,0 +1,294 @@
+//! A place that a command made, changed afterwards: by descriptors from a root of the
+//! workspace, following no link. Another command may be running in the same tree and
+//! exchange directories for links while this happens.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use filewright_core::{Code, Error, Result};
+use filewright_fs::tree::{remove_own, unlock};
+use filewright_fs::write::fresh_name;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+const STAND: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A place below a root.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Absolute; what is above it is not the command's to change.
+    pub root: String,
+    /// Absolute, and below the root.
+    pub path: Vec<u8>,
+}
+
+impl Place {
+    /// Of a path in hexadecimal.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`.
+    pub fn from_hex(root: String, path: &str) -> Result<Self> {
+        let wrong = || Error::new(Code::InvalidArgument, "the path is not in hexadecimal");
+        let pairs = path.as_bytes().chunks(2).map(|pair| {
+            let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2);
+            text.and_then(|text| u8::from_str_radix(text, 16).ok()).ok_or_else(wrong)
+        });
+        Ok(Self { path: pairs.collect::<Result<_>>()?, root })
+    }
+
+    /// Removes what is there, with all that it holds.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove(&self) -> Result<()> {
+        let Some((directory, name)) = self.parent()? else { return Ok(()) };
+        match remove_own(directory.as_fd(), name) {
+            Err(error) if error.code == Code::PermissionDenied => {
+                unlocked(&directory, || remove_own(directory.as_fd(), name))
+            }
+            other => other,
+        }
+    }
+
+    /// Gives the owner of a directory every right to it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn unlock(&self) -> Result<()> {
+        if self.is_root() {
+            let root = self.open_root().and_then(|root| unlock_this(&root));
+            return root.map(drop).map_err(|errno| self.failed(errno));
+        }
+        let Some((directory, name)) = self.parent()? else { return Ok(()) };
+        let unlocked = match unlock(directory.as_fd(), name) {
+            // It can be listed, but not entered.
+            Err(Errno::ACCESS) => {
+                unlock_this(&directory).and_then(|_| unlock(directory.as_fd(), name))
+            }
+            other => other,
+        };
+        unlocked.map_err(|errno| self.failed(errno))
+    }
+
+    /// Opens a directory for reading, however long its path is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn open_directory(&self) -> rustix::io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if self.is_root() {
+            return rustix::fs::open(self.root.as_str(), flags, Mode::empty());
+        }
+        let Ok(Some((directory, name))) = self.parent() else { return Err(Errno::NOENT) };
+        rustix::fs::openat(directory, name, flags, Mode::empty())
+    }
+
+    fn is_root(&self) -> bool {
+        self.path == self.root.as_bytes()
+    }
+
+    fn open_root(&self) -> rustix::io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(self.root.as_str(), flags, Mode::empty())
+    }
+
+    /// The bytes of a regular file of at most so many; none for anything else that is there,
+    /// and nothing where nothing is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read(&self, most: usize) -> Result<Option<Vec<u8>>> {
+        let Some((directory, name)) = self.parent()? else { return Ok(None) };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(&directory, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(_) => return Ok(Some(Vec::new())),
+        };
+        let stat = rustix::fs::fstat(&file).map_err(|errno| self.failed(errno))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(Some(Vec::new()));
+        }
+        let mut bytes = vec![0; most + 1];
+        let mut length = 0;
+        while length < bytes.len() {
+            match rustix::io::read(&file, &mut bytes[length..]) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(self.failed(errno)),
+            }
+        }
+        bytes.truncate(if length > most { 0 } else { length });
+        Ok(Some(bytes))
+    }
+
+    /// Puts a file with these bytes in the place of whatever is there.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn replace(&self, bytes: &[u8]) -> Result<()> {
+        let Some((directory, name)) = self.parent()? else { return Ok(()) };
+        match replace_in(directory.as_fd(), name, bytes) {
+            Err(error) if error.code == Code::PermissionDenied => {
+                unlocked(&directory, || replace_in(directory.as_fd(), name, bytes))
+            }
+            other => other,
+        }
+    }
+
+    /// The directory that the place is in, and its name there; nothing where that is gone or
+    /// has become something else.
+    fn parent(&self) -> Result<Option<(OwnedFd, &[u8])>> {
+        let outside = || Error::new(Code::OutsideAllowed, "the place is not below its root");
+        let root = self.root.trim_end_matches('/').as_bytes();
+        let below = self.path.strip_prefix(root).and_then(|path| path.strip_prefix(b"/"));
+        let mut names: Vec<&[u8]> =
+            below.ok_or_else(outside)?.split(|byte| *byte == b'/').collect();
+        if names.iter().any(|name| matches!(*name, b"" | b"." | b"..")) {
+            return Err(outside());
+        }
+        let last = names.pop().ok_or_else(outside)?;
+        let mut directory = match self.open_root() {
+            Ok(directory) => directory,
+            Err(errno) => return self.gone(errno),
+        };
+        for name in names {
+            let entered = match rustix::fs::openat(&directory, name, STAND, Mode::empty()) {
+                // The command closed the directory that this one is in.
+                Err(Errno::ACCESS) => {
+                    let _ = unlock_this(&directory);
+                    rustix::fs::openat(&directory, name, STAND, Mode::empty())
+                }
+                other => other,
+            };
+            directory = match entered {
+                Ok(below) => below,
+                Err(errno) => return self.gone(errno),
+            };
+        }
+        Ok(Some((directory, last)))
+    }
+
+    fn gone<T>(&self, errno: Errno) -> Result<Option<T>> {
+        match errno {
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Ok(None),
+            errno => Err(self.failed(errno)),
+        }
+    }
+
+    fn failed(&self, errno: Errno) -> Error {
+        let code = match errno {
+            Errno::ACCESS | Errno::PERM => Code::PermissionDenied,
+            _ => Code::IoError,
+        };
+        Error::new(code, format!("{}: {errno}", String::from_utf8_lossy(&self.path)))
+    }
+}
+
+/// Does something in a directory that its owner may not change as it is; its permission bits
+/// are given back afterwards.
+fn unlocked(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    let before = unlock_this(directory);
+    let done = run();
+    if let Ok(before) = before {
+        let _ = rustix::fs::chmod(own_path(directory), before);
+    }
+    done
+}
+
+/// Gives the owner every right to an open directory; the bits that it had.
+fn unlock_this(directory: &OwnedFd) -> rustix::io::Result<Mode> {
+    let before = Mode::from_raw_mode(rustix::fs::fstat(directory)?.st_mode);
+    rustix::fs::chmod(own_path(directory), before | Mode::RWXU)?;
+    Ok(before)
+}
+
+/// A descriptor to stand on takes permission bits only by this way.
+fn own_path(directory: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", directory.as_raw_fd())
+}
+
+fn replace_in(directory: BorrowedFd<'_>, name: &[u8], bytes: &[u8]) -> Result<()> {
+    let failed = |errno: Errno| {
+        let code = if errno == Errno::ACCESS { Code::PermissionDenied } else { Code::IoError };
+        Error::new(code, format!("{}: {errno}", String::from_utf8_lossy(name)))
+    };
+    let temporary = fresh_name();
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file =
+        rustix::fs::openat(directory, temporary.as_slice(), flags, Mode::from_raw_mode(0o644))
+            .map_err(failed)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match rustix::io::write(&file, rest) {
+            Ok(count) => rest = &rest[count..],
+            Err(Errno::INTR) => {}
+            Err(errno) => {
+                let _ = rustix::fs::unlinkat(directory, temporary.as_slice(), AtFlags::empty());
+                return Err(failed(errno));
+            }
+        }
+    }
+    remove_own(directory, name)?;
+    rustix::fs::renameat(directory, temporary.as_slice(), directory, name).map_err(failed)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)] // the tests make the places that are changed
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn place(root: &std::path::Path, path: &str) -> Place {
+        let root = root.to_str().unwrap().to_owned();
+        let path = format!("{root}/{path}").into_bytes();
+        Place { root, path }
+    }
+
+    #[test]
+    fn a_place_is_removed_whatever_its_permission_bits_and_never_through_a_link() {
+        let base = tempfile::tempdir().unwrap();
+        let (root, outside) = (base.path().join("root"), base.path().join("outside"));
+        fs::create_dir_all(root.join("a/b/c")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(root.join("a/b/c/file"), "x").unwrap();
+        fs::write(outside.join("file"), "x").unwrap();
+        symlink(&outside, root.join("link")).unwrap();
+        for path in ["a/b/c", "a/b", "a"] {
+            fs::set_permissions(root.join(path), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        place(&root, "link/file").remove().unwrap();
+        place(&root, "link/file").replace(b"y").unwrap();
+        assert_eq!(place(&root, "link/file").read(10).unwrap(), None);
+        assert_eq!(fs::read(outside.join("file")).unwrap(), b"x");
+        place(&root, "a/b").remove().unwrap();
+        assert!(!root.join("a/b").exists());
+        assert!(root.join("a").is_dir());
+        place(&root, "link").remove().unwrap();
+        assert!(outside.join("file").exists());
+        assert!(place(&root, "../outside/file").remove().is_err());
+    }
+
+    #[test]
+    fn a_place_is_read_and_replaced() {
+        let base = tempfile::tempdir().unwrap();
+        fs::write(base.path().join("config"), "old").unwrap();
+        let config = place(base.path(), "config");
+        assert_eq!(config.read(3).unwrap(), Some(b"old".to_vec()));
+        assert_eq!(config.read(2).unwrap(), Some(Vec::new()));
+        assert_eq!(place(base.path(), "none").read(2).unwrap(), None);
+        config.replace(b"new").unwrap();
+        assert_eq!(fs::read(base.path().join("config")).unwrap(), b"new");
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_path_in_hexadecimal_is_read_whole() {
+        assert_eq!(Place::from_hex(String::new(), "2fff61").unwrap().path, b"/\xffa");
+        assert!(Place::from_hex(String::new(), "2f6").is_err());
+        assert!(Place::from_hex(String::new(), "zz").is_err());
+    }
+}
