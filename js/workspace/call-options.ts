@@ -3,7 +3,7 @@
  * of `ws.tools` or `toolsFor`, and by a typed method. A misspelt `signal` must not
  * leave a call that nobody can cancel, nor a misspelt `agent` one that is another's.
  */
-import { FilewrightError } from "../engine/errors.ts";
+import { FilewrightError, makeError } from "../engine/errors.ts";
 import { gateOf } from "../schema/option.ts";
 import type { CallOptions } from "./enter.ts";
 import { CALL_OPTIONS } from "./option-schema.ts";
@@ -21,6 +21,13 @@ export function callOptions(given: unknown): { readonly options: CallOptions } |
     if (!(error instanceof FilewrightError)) throw error;
     return refused(error.code, error.message, error.details);
   }
+}
+
+/** The options, where there is no refusal. @throws FilewrightError what was refused */
+export function allowed(checked: { readonly options: CallOptions } | Failure): CallOptions {
+  if ("options" in checked) return checked.options;
+  const { code, message, ...rest } = checked.error;
+  throw makeError(code, message, rest);
 }
 
 const NO_OPTIONS = Object.freeze({ options: NONE });

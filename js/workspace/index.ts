@@ -34,3 +34,4 @@ export type {
 } from "./workspace.ts";
 export type { ToolMethods } from "./tool-methods.ts";
 export { toolsFor } from "./workspace.ts";
+export type { CallLocation, CallOutline, ToolIcon } from "./outline.ts";

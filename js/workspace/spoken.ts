@@ -1,10 +1,11 @@
 /** The tools of a workspace in the words of a preset. */
 import type { Preset, PresetTool } from "../presets/index.ts";
 import { runCall } from "./call.ts";
-import { callOptions } from "./call-options.ts";
+import { allowed, callOptions } from "./call-options.ts";
 import type { CallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
 import { homeOfHost } from "./host.ts";
+import { iconOf, outlineOf, previewOf } from "./outline.ts";
 import { type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";
 import type { ToolDefinition } from "./workspace.ts";
@@ -32,18 +33,25 @@ export function spokenTools(
     return calls.run(() => callSpoken(session, tool, args, checked.options));
   };
   const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
-  const tools = offered.map(
-    ({ name, title, description, inputSchema, outputSchema, annotations }): ToolDefinition =>
-      Object.freeze({
-        name,
-        title,
-        description,
-        inputSchema,
-        outputSchema,
-        annotations,
-        execute: (args: unknown, options?: CallOptions) => call(name, args, options),
-      }),
-  );
+  const tools = offered.map((spoken): ToolDefinition => {
+    const { name, title, description, inputSchema, outputSchema, annotations, tool } = spoken;
+    const meant = (args: unknown) => () => spoken.expand(args, { home: homeOfHost() });
+    return Object.freeze({
+      name,
+      title,
+      description,
+      inputSchema,
+      outputSchema,
+      annotations,
+      icon: iconOf(tool.name),
+      outline: (args: unknown) => outlineOf(session, tool, args, meant(args)),
+      preview: async (args: unknown, options?: CallOptions) =>
+        calls.run(() =>
+          previewOf(session, tool, args, allowed(calls.refusal() ?? callOptions(options)), meant(args)),
+        ),
+      execute: (args: unknown, options?: CallOptions) => call(name, args, options),
+    });
+  });
   return Object.freeze({ tools: Object.freeze(tools), call });
 }
 

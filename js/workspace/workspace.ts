@@ -2,6 +2,7 @@
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
+import type { HookPreview } from "../hooks/hook.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
@@ -22,10 +23,11 @@ import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
 import { type AgentOptions, agentSession } from "./agents.ts";
 import type { Spent } from "./budget.ts";
 import { runCall } from "./call.ts";
-import { callOptions } from "./call-options.ts";
+import { allowed, callOptions } from "./call-options.ts";
 import { lockAll } from "./change.ts";
 import { type CallGate, makeCallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
+import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "./outline.ts";
 import { type Failure, refused, type ToolResult, unknownTool } from "./result.ts";
 import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
 import type { LocalFacts } from "./host.ts";
@@ -48,6 +50,15 @@ export interface ToolDefinition {
   readonly outputSchema: ObjectSchema;
   /** Hints for hosts, as in the Model Context Protocol. */
   readonly annotations: Annotations;
+  /** A picture for people. */
+  readonly icon: ToolIcon;
+  /** What a call would be, for people, and which paths it names, or why its arguments are refused. Nothing is run. */
+  outline(args: unknown): CallOutline;
+  /**
+   * What a change would do; undefined of a call that changes nothing, and of a batch. Nothing is changed, no hook runs.
+   * @throws FilewrightError what the call itself would fail with
+   */
+  preview(args: unknown, options?: CallOptions): Promise<HookPreview | undefined>;
   /** Runs the tool, as `ws.call` does. */
   execute(args: unknown, options?: CallOptions): Promise<ToolResult>;
 }
@@ -244,6 +255,10 @@ export function makeWorkspace(
         inputSchema: tool.inputSchema,
         outputSchema: tool.outputSchema,
         annotations: tool.annotations,
+        icon: iconOf(tool.name),
+        outline: (args: unknown) => outlineOf(session, tool, args),
+        preview: async (args: unknown, options?: CallOptions) =>
+          gate.run(() => previewOf(session, tool, args, allowed(refusal() ?? callOptions(options)))),
         execute: (args: unknown, options?: CallOptions) => callOwn(tool.name, args, options),
       }),
   );

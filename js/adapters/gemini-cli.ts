@@ -1,0 +1,231 @@
+/**
+ * Tools in the shape of Gemini CLI's registry: what its loop and its screen ask of a tool besides schema and text,
+ * in the form of one object with `execute(params, signal)`, and of its later versions, in which `build(params)` gives
+ * a call that is described, confirmed and executed. Nothing of it is imported.
+ *
+ * A question shows what a change would do. What was shown is compared with what the call would do right before it is
+ * made; for an approval that is bound to the very bytes give the workspace `confirm`.
+ *
+ * @module filewright/gemini-cli
+ */
+import type { HookPreview } from "../hooks/hook.ts";
+import { gateOf } from "../schema/option.ts";
+import type { ObjectSchema } from "../tools/schema.ts";
+import type { ErrorData, ToolIcon, Workspace } from "../workspace/index.ts";
+import { type GeminiContent, toGeminiContent } from "./content.ts";
+import { APPROVING_OPTIONS, type ApprovingOptions, askingAbout, type Offered, offered } from "./offer.ts";
+
+export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
+
+/** A file that a call names. */
+export interface GeminiCliLocation {
+  path: string;
+}
+
+/** The difference that a change made, for the screen. */
+export interface GeminiCliDiff {
+  fileDiff: string;
+  fileName: string;
+  originalContent: string | null;
+  newContent: string;
+}
+
+/** What a call came to. */
+export interface GeminiCliResult {
+  /** For the model. */
+  llmContent: string | GeminiContent[];
+  /** For people: what was done, or the difference of what was confirmed. */
+  returnDisplay: string | GeminiCliDiff;
+  /** What failed, with our code. */
+  error?: { message: string; type: string };
+}
+
+/** What the user is asked. `edit` shows a difference. */
+export type GeminiCliConfirmation = {
+  title: string;
+  /** Called with the user's answer, such as `proceed_once` or `cancel`. */
+  onConfirm(outcome: string, payload?: unknown): Promise<void>;
+} & (({ type: "edit"; filePath: string } & GeminiCliDiff) | { type: "info"; prompt: string });
+
+/** One call, its arguments checked. */
+export interface GeminiCliInvocation {
+  readonly params: object;
+  getDescription(): string;
+  toolLocations(): GeminiCliLocation[];
+  shouldConfirmExecute(signal?: AbortSignal): Promise<GeminiCliConfirmation | false>;
+  /** Takes the signal, or the options that later versions hand over. */
+  execute(given?: AbortSignal | { readonly abortSignal?: AbortSignal }): Promise<GeminiCliResult>;
+}
+
+/** One tool. */
+export interface GeminiCliTool {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly icon: ToolIcon;
+  /** What kind of work it does, in the words of later versions. */
+  readonly kind: "read" | "search" | "edit" | "execute";
+  readonly schema: { name: string; description: string; parametersJsonSchema: ObjectSchema };
+  /** The text for people is no Markdown. */
+  readonly isOutputMarkdown: false;
+  /** No tool shows a part of its output while it runs. */
+  readonly canUpdateOutput: false;
+  readonly isReadOnly: boolean;
+  getSchema(): GeminiCliTool["schema"];
+  /** What is wrong with arguments; null where nothing is. */
+  validateToolParams(params: object): string | null;
+  getDescription(params: object): string;
+  toolLocations(params: object): GeminiCliLocation[];
+  shouldConfirmExecute(params: object, signal?: AbortSignal): Promise<GeminiCliConfirmation | false>;
+  execute(params: object, signal?: AbortSignal, updateOutput?: unknown): Promise<GeminiCliResult>;
+  /** @throws Error whose message says what is wrong with the arguments */
+  build(params: object): GeminiCliInvocation;
+}
+
+const gate = gateOf("toGeminiCliTools", APPROVING_OPTIONS);
+
+/**
+ * The tools of a workspace for `registry.registerTool`. The presets `gemini-cli` and `gemini` have the names of its
+ * own file tools. `approve` says which calls the user is asked about.
+ *
+ * @example
+ * const ws = await openWorkspace({ root: "/repo", preset: "gemini-cli" });
+ * for (const tool of toGeminiCliTools(ws, { approve: "changes" })) registry.registerTool(tool);
+ *
+ * @throws FilewrightError INVALID_ARGUMENT for a name that no tool has
+ */
+export function toGeminiCliTools(ws: Workspace, given: ApprovingOptions = {}): GeminiCliTool[] {
+  const options = gate(given);
+  return offered(ws, options).map((tool) => toolOf(tool, options));
+}
+
+/** A call that the user was asked about. */
+interface Asked {
+  readonly preview: HookPreview | undefined;
+  /** Undefined until the user has answered. */
+  outcome?: string;
+}
+
+function toolOf(tool: Offered, { approve, agent }: ApprovingOptions): GeminiCliTool {
+  const { name, title, description, icon, annotations, inputSchema } = tool;
+  const asks = askingAbout(tool, approve);
+  // The loop hands the same arguments to each step of a call.
+  const asked = new WeakMap<object, Asked>();
+
+  const shouldConfirmExecute: GeminiCliTool["shouldConfirmExecute"] = async (params, signal) => {
+    if (asks === undefined || (typeof asks === "function" && !(await asks(params)))) return false;
+    const outline = tool.outline(params);
+    // The call says what is wrong.
+    if (!outline.ok) return false;
+    const preview = await previewed(tool, params, signal, agent);
+    const question: Asked = { preview };
+    asked.set(params, question);
+    const onConfirm = async (outcome: string): Promise<void> => {
+      question.outcome = outcome;
+    };
+    return preview === undefined || preview.diff === "" || preview.newContent === null
+      ? { type: "info", title: preview?.title ?? outline.title, prompt: JSON.stringify(params), onConfirm }
+      : { type: "edit", title: preview.title, filePath: preview.path, ...differenceOf(preview), onConfirm };
+  };
+
+  const execute: GeminiCliTool["execute"] = async (params, signal) => {
+    const question = asked.get(params);
+    asked.delete(params);
+    if (question !== undefined) {
+      const refusal = await refusalOf(question, () => previewed(tool, params, signal, agent));
+      if (refusal !== undefined) return failed(refusal, refusal, "APPROVAL_DENIED");
+    }
+    const result = await tool.call(params, { signal });
+    if (!result.ok) return failed(result.text, result.display, result.error.code);
+    return {
+      llmContent: result.content === undefined ? result.text : toGeminiContent(result),
+      returnDisplay: result.display,
+    };
+  };
+
+  const outlined = (params: object): { readonly title: string; readonly locations: GeminiCliLocation[] } => {
+    const outline = tool.outline(params);
+    if (!outline.ok) return { title, locations: [] };
+    return { title: outline.title, locations: outline.locations.map(({ path }) => ({ path })) };
+  };
+  const validateToolParams = (params: object): string | null => {
+    const { error } = tool.outline(params);
+    return error === undefined ? null : said(error);
+  };
+  const schema = { name, description, parametersJsonSchema: structuredClone(inputSchema) };
+  return {
+    name,
+    displayName: title,
+    description,
+    icon,
+    kind: kindOf(tool),
+    schema,
+    isOutputMarkdown: false,
+    canUpdateOutput: false,
+    isReadOnly: annotations.readOnlyHint,
+    getSchema: () => schema,
+    validateToolParams,
+    getDescription: (params) => outlined(params).title,
+    toolLocations: (params) => outlined(params).locations,
+    shouldConfirmExecute,
+    execute,
+    build(params) {
+      const wrong = validateToolParams(params);
+      if (wrong !== null) throw new Error(wrong);
+      return {
+        params,
+        getDescription: () => outlined(params).title,
+        toolLocations: () => outlined(params).locations,
+        shouldConfirmExecute: (signal) => shouldConfirmExecute(params, signal),
+        execute: (more) =>
+          execute(params, more !== undefined && "aborted" in more ? more : more?.abortSignal),
+      };
+    },
+  };
+}
+
+/** What a change would do; undefined of what changes nothing, and where the call itself will fail. */
+function previewed(
+  tool: Offered,
+  params: object,
+  signal: AbortSignal | undefined,
+  agent: string | undefined,
+): Promise<HookPreview | undefined> {
+  const options = { ...(signal === undefined ? {} : { signal }), ...(agent === undefined ? {} : { agent }) };
+  return tool.preview(params, options).catch(() => undefined);
+}
+
+/** Why a call that was asked about is not made; undefined where it is. */
+async function refusalOf(
+  { preview, outcome }: Asked,
+  now: () => Promise<HookPreview | undefined>,
+): Promise<string | undefined> {
+  if (outcome === undefined) return "Error: The user was asked about this call and has not answered.";
+  if (!outcome.startsWith("proceed_")) return "Error: The user refused the call. Nothing was written.";
+  if (JSON.stringify(await now()) === JSON.stringify(preview)) return undefined;
+  return "Error: What this call would do has changed since the user was asked. Nothing was written; call again.";
+}
+
+function failed(llmContent: string, returnDisplay: string, type: string): GeminiCliResult {
+  return { llmContent, returnDisplay, error: { message: returnDisplay, type } };
+}
+
+function differenceOf({ path, diff, originalContent, newContent }: HookPreview): GeminiCliDiff {
+  return {
+    fileName: path.slice(path.lastIndexOf("/") + 1),
+    fileDiff: diff,
+    originalContent,
+    newContent: newContent ?? "",
+  };
+}
+
+/** An error of arguments as a sentence. */
+function said({ message, path }: ErrorData): string {
+  return path === undefined || message.includes(path) ? message : `${path}: ${message}`;
+}
+
+/** What changes anything is never said to read: a loop may let reads pass. */
+function kindOf({ icon, annotations }: Offered): GeminiCliTool["kind"] {
+  if (annotations.readOnlyHint) return icon === "regex" ? "search" : "read";
+  return icon === "terminal" ? "execute" : "edit";
+}
