@@ -23,6 +23,7 @@ import { assertToolNames, gateOf } from "../schema/option.ts";
 import type { Limits } from "../tools/limits.ts";
 import { TOOL_NAMES } from "../tools/tool_names.ts";
 import { type BudgetOptions, makeBudget } from "./budget.ts";
+import { assertRuleArguments } from "./known.ts";
 import { AGENT_OPTIONS } from "./option-schema.ts";
 import type { AccessOptions } from "./options.ts";
 import { RunningCalls } from "./running.ts";
@@ -67,6 +68,7 @@ export async function agentSession(session: Session, name: string, given: AgentO
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
   const options = gate(given);
   assertToolNames("agent", "rules", options.rules ?? [], TOOL_NAMES);
+  assertRuleArguments("agent", options.rules ?? []);
   const asks = options.permissions !== undefined || session.prompting !== undefined;
   // What is granted of secrets is granted to a backend: an agent that is asked by itself has its own.
   const apart = options.access !== undefined || asks;

@@ -4,6 +4,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";
 import { presetToolNames } from "../presets/index.ts";
 import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { assertRuleArguments } from "./known.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
@@ -49,6 +50,7 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
     );
   const { foreignTools: foreign = [] } = rest;
   assertToolNames(ENTRY, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
+  assertRuleArguments(ENTRY, rest.rules ?? []);
   assertToolNames(ENTRY, "hooks", rest.hooks ?? [], namesForHooks(rest.preset, foreign));
   const all = roots ?? (root === undefined ? undefined : [root]);
   return {

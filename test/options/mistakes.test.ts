@@ -261,6 +261,16 @@ const entries: readonly [mistake: string, call: () => unknown, says: RegExp][] =
     () => headlessApprover({ rules: [{ path: "a/b", decision: "deny" }] }),
     /rules\[0\]\.path/,
   ],
+  [
+    "openWorkspace: a rule about an argument that its tool does not have",
+    () =>
+      openWorkspace({
+        root: "/w",
+        backend: new MemoryBackend(),
+        rules: [{ tool: "write_file", args: { pth: "a" }, decision: "deny" }],
+      }),
+    /rules\[0\]\.args.*no argument 'pth'.*'path'/,
+  ],
   ["headlessApprover: a relative grant", () => headlessApprover({ grant: ["a"] }), /grant\[0\]/],
   ["headlessApprover: grants", () => headlessApprover({ grants: ["/a"] } as never), /grants.*'grant'/],
   ["approvalHook: no ask", () => approvalHook({} as never), /ask.*required/],
