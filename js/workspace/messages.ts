@@ -9,7 +9,7 @@
  * not type, except names found beside it.
  */
 import type { FsBackend } from "../backends/backend.ts";
-import { type Code, type FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import { type Code, FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { nearest } from "../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
 import { NO_NAMES } from "../tools/display.ts";
@@ -161,6 +161,8 @@ const WORDED_BY_ENGINE: ReadonlySet<Code> = new Set<Code>([
 
 /** What is found near a path that is missing. */
 interface Nearby {
+  /** The root it is in was deleted, and nothing stands in its place. */
+  readonly gone?: true;
   /** It is a link, and what it leads to is missing. */
   readonly dangling?: true;
   /** A similar name beside it. */
@@ -176,6 +178,7 @@ interface Nearby {
 /** Looks for what the caller may have meant: a similar name, or the parent that is missing. */
 async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefined> {
   if (at.path === "/") return undefined;
+  if (await isInGoneRoot(fs, at.path)) return { gone: true };
   try {
     const parent = parentOf(at.path);
     if (await isDirectory(fs, parent)) {
@@ -199,9 +202,11 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
 
 /** Where the caller may have meant to go. */
 function whereInstead(
-  { dangling, similar, missing, inside, glob }: Nearby,
+  { gone, dangling, similar, missing, inside, glob }: Nearby,
   { display, tool, names }: Failed,
 ): string {
+  if (gone)
+    return " The root of the workspace is gone: its directory was deleted. Make it again, then repeat the call.";
   if (glob !== undefined) return globRemedy(glob, tool, names);
   if (inside !== undefined) return ` Did you mean '${shorten(escapeControls(inside), 60)}'?`;
   const shown = (path: string): string => `'${shorten(escapeControls(display(path)), 60)}'`;
@@ -241,6 +246,16 @@ const MAKE_PARENTS: Readonly<Record<string, string>> = Object.freeze({
   move: "create_dirs",
   mkdir: "parents",
 });
+
+/** Whether the root that a path is in was deleted. */
+async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    await fs.stat(path);
+    return false;
+  } catch (error) {
+    return error instanceof FilewrightError && error.details?.["reason"] === "root_gone";
+  }
+}
 
 async function isDirectory(fs: FsBackend, path: string): Promise<boolean> {
   try {

@@ -10,12 +10,12 @@ use filewright_core::pack::Packed;
 use filewright_core::path::{decode_name, encode_name};
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::Cancel as Token;
-use filewright_fs::confine::{Confinement, Enforced, Lane};
+use filewright_fs::confine::{Confinement, Enforced, Kernel, Lane};
 use filewright_fs::facts::Facts;
 use filewright_fs::list::{ListOptions, Position};
 use filewright_fs::list_tree::{TreeOptions, list_tree};
 use filewright_fs::read::{Content, ReadOptions};
-use filewright_fs::root::{Policy, Roots};
+use filewright_fs::root::{Policy, Renewed, Roots};
 use filewright_fs::stat::Version;
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
@@ -37,6 +37,7 @@ pub struct NativeRoots {
 pub(crate) struct Open {
     pub roots: Arc<Roots>,
     confinement: Arc<Confinement>,
+    kernel: Kernel,
 }
 
 /// Content with its facts; `bytes` is absent where the version asked about is
@@ -51,6 +52,10 @@ pub struct ReadResult {
 
 pub(crate) type PackedJob = OnPool<Job<Packed, PackedResult>>;
 type ReadJob = OnPool<Job<(Option<Vec<u8>>, Packed), ReadResult>>;
+
+fn closed() -> Error {
+    Error::new(Code::UnsupportedOperation, "the storage is closed").hint("open it again")
+}
 
 pub(crate) fn bytes_of(path: &str) -> Vec<u8> {
     decode_name(path).into_owned()
@@ -68,7 +73,7 @@ impl NativeRoots {
             let policy = Policy::from_json(&policy)?;
             let roots = Arc::new(Roots::new(&policy)?);
             let confinement = Arc::new(Confinement::of(&roots, policy.kernel)?);
-            Ok(Self::holding(Open { roots, confinement }))
+            Ok(Self::holding(Open { roots, confinement, kernel: policy.kernel }))
         })
     }
 
@@ -116,9 +121,9 @@ impl NativeRoots {
     #[napi]
     pub fn trusted(&self) -> napi::Result<Self> {
         guard(|| {
-            let Open { roots, confinement } = self.open()?;
+            let Open { roots, confinement, kernel } = self.open()?;
             let roots = Arc::new(roots.trusted()?);
-            Ok(Self::holding(Open { roots, confinement }))
+            Ok(Self::holding(Open { roots, confinement, kernel }))
         })
     }
 
@@ -153,7 +158,7 @@ impl NativeRoots {
     /// Has a thread of a lane compute the task that `make` makes of the roots.
     pub(crate) fn on_lane<K>(&self, lane: Lane, make: impl FnOnce(Arc<Roots>) -> K) -> OnPool<K> {
         match self.open() {
-            Ok(Open { roots, confinement }) => {
+            Ok(Open { roots, confinement, .. }) => {
                 OnPool::Task { task: make(roots), pool: Arc::clone(&confinement.pool), lane }
             }
             Err(closed) => OnPool::Refused(closed),
@@ -164,15 +169,23 @@ impl NativeRoots {
         Self { open: RwLock::new(Some(open)) }
     }
 
-    /// What it holds.
+    /// What it holds; roots that were deleted and made again are opened anew.
     ///
     /// # Errors
     /// `UNSUPPORTED_OPERATION` once it is closed.
     pub(crate) fn open(&self) -> Result<Open> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
-        open.clone().ok_or_else(|| {
-            Error::new(Code::UnsupportedOperation, "the storage is closed").hint("open it again")
-        })
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(open) = open else { return Err(closed()) };
+        let Renewed::Anew(roots) = open.roots.renewed()? else { return Ok(open) };
+        let confinement = Arc::new(Confinement::of(&roots, open.kernel)?);
+        let anew = Open { roots: Arc::new(*roots), confinement, kernel: open.kernel };
+        let mut held = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(old) = held.as_mut().filter(|held| Arc::ptr_eq(&held.roots, &open.roots)) {
+            filewright_fs::index::dispose(&old.roots);
+            *old = anew;
+        }
+        // Closed meanwhile, or opened anew by another call: that is what holds.
+        held.clone().ok_or_else(closed)
     }
 
     #[napi]

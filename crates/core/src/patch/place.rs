@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::apply::{Attempt, How, Options, Placed};
 use super::file::{File, Same, but_for_blanks, but_for_indent, but_for_line_ends, exactly};
 use super::unfit::Unfit;
-use super::{Hunk, Mark};
+use super::{Hunk, Mark, PatchLine};
 use crate::edit::{self, Splice, Work};
 
 /// A place in lines (0-based).
@@ -55,7 +55,9 @@ pub(super) fn place(
         let places = file.find(&old, from, hunk.at_end, same);
         if !places.is_empty() {
             let first = choose(&places, hunk, expected)?;
-            if let Some(line) = made_already(file, hunk, first + old.len()) {
+            let made = made_already(file, hunk, first + old.len())
+                .or_else(|| made_before(file, hunk, first, expected));
+            if let Some(line) = made {
                 return Err(Unfit::Already(line));
             }
             // A last line without a line end does not show which line ends the patch means,
@@ -153,11 +155,27 @@ fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
         return None;
     }
     let added = &hunk.lines[hunk.lines.len() - added..];
-    let there = file.lines.get(at..at + added.len())?;
-    let same = added.iter().zip(there).all(|(a, b)| but_for_line_ends(a.text.as_bytes(), b));
-    // A blank line is often wanted twice.
-    let says_something = added.iter().any(|line| !line.text.trim().is_empty());
-    (same && says_something).then_some(at as u64 + 1)
+    is_there(file, added, at).then_some(at as u64 + 1)
+}
+
+/// The same for a hunk that begins with the lines it adds: they stand right before `first`, where
+/// its context is. A hunk with numbers says by its context that it was made at the beginning of
+/// the file; where it fits there, nothing is before it.
+fn made_before(file: &File<'_>, hunk: &Hunk, first: usize, expected: Option<usize>) -> Option<u64> {
+    let added = hunk.lines.iter().take_while(|line| line.mark == Mark::Added).count();
+    let is_insertion = hunk.lines[added..].iter().all(|line| line.mark == Mark::Context);
+    if added == 0 || !is_insertion || expected == Some(first) {
+        return None;
+    }
+    let at = first.checked_sub(added)?;
+    is_there(file, &hunk.lines[..added], at).then_some(at as u64 + 1)
+}
+
+/// Whether lines that a hunk adds stand at `at`. A blank line is often wanted twice.
+fn is_there(file: &File<'_>, added: &[PatchLine], at: usize) -> bool {
+    let Some(there) = file.lines.get(at..at + added.len()) else { return false };
+    added.iter().any(|line| !line.text.trim().is_empty())
+        && added.iter().zip(there).all(|(a, b)| but_for_line_ends(a.text.as_bytes(), b))
 }
 
 /// The line (1-based) at which all that a hunk makes stands already.

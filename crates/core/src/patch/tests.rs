@@ -418,6 +418,14 @@ fn an_insertion_without_numbers_is_not_made_twice() {
     assert_eq!(run(&[("f", "1\n2\n")], at_end).unwrap()["f"], "1\n2\nx\n");
     assert_eq!(reason(&[("f", "1\n2\nx\n")], at_end), "already_applied");
     assert_eq!(run(&[("f", "1\n2\ny\n")], at_end).unwrap()["f"], "1\n2\nx\ny\n");
+    // Nor is one whose lines stand before its context.
+    let ahead = "*** Begin Patch\n*** Update File: f\n@@\n+import b\n import a\n*** End Patch\n";
+    let once = run(&[("f", "import a\ncode\n")], ahead).unwrap();
+    assert_eq!(once["f"], "import b\nimport a\ncode\n");
+    assert_eq!(reason(&[("f", &once["f"])], ahead), "already_applied");
+    let at_top = "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n+x\n 1\n 2\n";
+    assert_eq!(run(&[("f", "1\n2\n")], at_top).unwrap()["f"], "x\n1\n2\n");
+    assert_eq!(reason(&[("f", "x\n1\n2\n")], at_top), "already_applied");
     // By its number alone a hunk is taken at its word, as git does.
     let numbered = "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+x\n";
     assert_eq!(run(&[("f", "x\nx\n")], numbered).unwrap()["f"], "x\nx\nx\n");

@@ -8,6 +8,7 @@ use filewright_core::path::{components, encode_name};
 use filewright_core::{Code, Error, Result, windows};
 use rustix::io::Errno;
 
+use super::renew::gone;
 use super::resolver::{open_directory, open_far_beneath};
 use super::walk::Walk;
 use super::{Follow, Made, Resolver, Roots, absolute_of, outside_for, push_name};
@@ -135,7 +136,12 @@ impl Roots {
         if allowed && intent == Intent::Write {
             self.check(&real, intent)?;
         }
-        let conceal = |error: Error| if allowed { error } else { outside_for(intent) };
+        let is_gone = || allowed && self.roots[index].is_gone();
+        let conceal = |error: Error| match allowed {
+            true if error.code == Code::NotFound && is_gone() => gone(),
+            true => error,
+            false => outside_for(intent),
+        };
         if parsed.names.iter().any(|name| name.len() > NAME_MAX) {
             return Err(conceal(os(Errno::NAMETOOLONG)));
         }
@@ -143,6 +149,10 @@ impl Roots {
             Some(result) => result.map_err(conceal)?,
             None => Walk::new(self, index, &real, last, missing).run().map_err(conceal)?,
         };
+        // In a deleted directory nothing is found, and nothing can be made.
+        if place.found.is_none_or(|stat| stat.kind == Kind::Dir && stat.nlink == 0) && is_gone() {
+            return Err(gone());
+        }
         place.directory |= parsed.directory;
         let final_path = place.real_with_missing();
         if self.follow == Follow::Any && allowed {

@@ -19,6 +19,7 @@ mod locate;
 mod made;
 mod open;
 mod policy;
+mod renew;
 mod repository;
 mod resolver;
 mod walk;
@@ -35,6 +36,7 @@ use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
 pub use policy::{Choice, Follow, Policy};
+pub use renew::Renewed;
 pub use resolver::Resolver;
 
 pub(crate) use locate::{Last, Missing, Place};
@@ -65,6 +67,18 @@ struct Root {
 }
 
 impl Root {
+    /// The same place by a descriptor of its own.
+    fn duplicate(&self) -> Result<Self> {
+        Ok(Self {
+            anchor: rustix::io::fcntl_dupfd_cloexec(&self.anchor, 0).map_err(os)?,
+            anchor_path: self.anchor_path.clone(),
+            path: self.path.clone(),
+            alias: self.alias.clone(),
+            read: self.read,
+            write: self.write,
+        })
+    }
+
     fn allows(&self, intent: Intent) -> bool {
         match intent {
             Intent::Read => self.read,
@@ -278,19 +292,15 @@ impl Roots {
     /// # Errors
     /// `IO_ERROR` where there are no descriptors left.
     pub fn trusted(&self) -> Result<Self> {
-        let twin = |root: &Root| -> Result<Root> {
-            Ok(Root {
-                anchor: rustix::io::fcntl_dupfd_cloexec(&root.anchor, 0).map_err(os)?,
-                anchor_path: root.anchor_path.clone(),
-                path: root.path.clone(),
-                alias: root.alias.clone(),
-                read: root.read,
-                write: root.write,
-            })
-        };
-        Ok(Self {
-            roots: self.roots.iter().map(twin).collect::<Result<_>>()?,
-            rules: self.rules.clone().telling_secrets(),
+        let roots = self.roots.iter().map(Root::duplicate).collect::<Result<_>>()?;
+        Ok(self.with_roots(roots, self.rules.clone().telling_secrets()))
+    }
+
+    /// The same policy over other descriptors; what is kept of the files is not taken along.
+    fn with_roots(&self, roots: Vec<Root>, rules: Rules) -> Self {
+        Self {
+            roots,
+            rules,
             read_only: self.read_only,
             follow: self.follow,
             resolver: self.resolver,
@@ -300,7 +310,7 @@ impl Roots {
             indexes: Indexes::default(),
             walks: Walks::default(),
             shelf: OnceLock::new(),
-        })
+        }
     }
 
     /// Lets the content of these secrets be read, and of no others any more.
