@@ -105,9 +105,9 @@ function vitest(project, ...more) {
   return vitestResults(JSON.parse(readFileSync(join(root, json), "utf8")), status);
 }
 
-function acceptance() {
-  if (!existsSync(join(root, "test/acceptance/run.mjs"))) return sum([]);
-  const { status, stdout } = run(process.execPath, ["test/acceptance/run.mjs"], {
+/** A kit of cases with a runner of its own: test/acceptance and test/scenarios. */
+function kit(name) {
+  const { status, stdout } = run(process.execPath, [`test/${name}/run.mjs`], {
     capture: "stdout",
     check: false,
   });
@@ -133,7 +133,8 @@ const slow = [
   ["cargo tests", cargo],
   ["orders of threads", loom],
   ...(flag("--fuzz") ? [["fuzz targets", () => fuzz(5)]] : []),
-  ["acceptance", acceptance],
+  ["acceptance", () => kit("acceptance")],
+  ["scenarios", () => kit("scenarios")],
   ["slow tests", () => vitest("slow", "--maxWorkers=1")],
   ["shares of the deep checks, with new seeds", deepShares],
 ];
