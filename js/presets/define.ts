@@ -4,6 +4,7 @@ import { gateOf } from "../schema/option.ts";
 import { type Aliases, plainArguments } from "../tools/arguments.ts";
 import { TOOLS, type ToolName } from "../tools/index.ts";
 import type { Names } from "../tools/names.ts";
+import { withHint } from "../tools/edit_file.ts";
 import { type Arguments, compile, isPlain, object, type Schema } from "../tools/schema.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { Call, Tool } from "../tools/tool.ts";
@@ -72,10 +73,14 @@ function makeTool(
     Object.fromEntries(Object.entries(spec.params).map(([name, { schema }]) => [name, schema])),
     spec.required,
   );
-  const parse = compile<Arguments>(spec.name, inputSchema);
   const aliases = aliasesOf(spec, of);
   const params = Object.entries(spec.params);
   const names = namesOf(params, called, spec.called);
+  const plain = compile<Arguments>(spec.name, inputSchema);
+  const parse =
+    spec.of === "edit_file" && !fixedText
+      ? withHint(plain, names.argument("old_text"), names.tool("write_file"))
+      : plain;
   const ours: Aliases = Object.freeze(
     Object.fromEntries(
       params.flatMap(([theirs, { to, convert, keys }]) =>

@@ -33,13 +33,16 @@ export function fenced(diff: string): string {
 
 /** Each file in the order asked for, or why it was not read. */
 export function manyText({ data, args, call }: Told<ReadManyFilesArgs, ReadManyFilesData>): string {
-  const read = new Map(data.files.map((file) => [file.path, file.content]));
+  const read = new Map(data.files.map((file) => [file.path, file]));
   const skipped = new Map(data.skipped.map(({ path, reason }) => [path, reason]));
   const parts = args.paths.map((typed) => {
     const path = escapeControls(typed);
     const shown = displayed(typed, call);
-    const content = read.get(shown);
-    if (content !== undefined) return `${path}:\n${content}\n`;
+    const file = read.get(shown);
+    if (file !== undefined) {
+      const cut = `[lines 1-${file.lines_read} of ${file.total_lines}; truncated]\n`;
+      return `${path}:\n${file.content}\n${file.truncated ? cut : ""}`;
+    }
     return `${path}: Error - ${escapeControls(skipped.get(shown) ?? skipped.get(typed) ?? "is a directory")}`;
   });
   return parts.join("\n---\n");

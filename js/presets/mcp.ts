@@ -88,12 +88,7 @@ export const mcp: Preset = definePreset({
         }),
       },
       required: ["paths"],
-      fixed: {
-        use_default_excludes: false,
-        respect_ignore: false,
-        non_text: "error",
-        max_total_bytes: 64 * 1024 * 1024,
-      },
+      fixed: { use_default_excludes: false, respect_ignore: false, non_text: "error" },
       text: manyText,
     }),
     tool({

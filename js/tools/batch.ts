@@ -105,10 +105,18 @@ Use it where changes of several files belong together. Up to 100 operations; bat
   parse: compile("batch", inputSchema),
   paths: () => [],
   render(data, args) {
-    const lines = data.results.map(({ tool, text, modified_by: by }, index) => {
+    const lines = data.results.flatMap((one, index) => {
+      const { tool, text, modified_by: by } = one;
       const told = `${index + 1}. ${escapeControls(tool)}: ${text.split("\n", 1)[0] ?? ""}`;
-      return by === undefined ? told : `${told} [modified by ${by === "hook" ? "a hook" : "the reviewer"}]`;
+      const changed = by === undefined ? "" : ` [modified by ${by === "hook" ? "a hook" : "the reviewer"}]`;
+      return [`${told}${changed}`, ...warningsOf(one).map((warning) => `   [${warning}]`)];
     });
     return args.dry_run ? ["Dry run, nothing written", ...lines].join("\n") : lines.join("\n");
   },
 };
+
+/** What an operation said besides. */
+function warningsOf({ data }: BatchOutcome): readonly string[] {
+  const warnings = (data as { readonly warnings?: readonly string[] } | undefined)?.warnings;
+  return Array.isArray(warnings) ? warnings : [];
+}

@@ -97,17 +97,24 @@ export function chosenAmong(
 
 type Parsed = Omit<EditRequest, "edits"> & EditFileArgs;
 
-/** The check of arguments, which says of an empty old_text what makes a file. */
-function withHint(parse: (args: Arguments) => Parsed): (args: Arguments) => Parsed {
+/**
+ * The check of arguments, which says of an empty old text what makes a file. `argument` and `tool` are what the caller
+ * knows `old_text` and `write_file` by.
+ */
+export function withHint<T>(
+  parse: (given: Arguments) => T,
+  argument = "old_text",
+  tool: string | undefined = "write_file",
+): (given: Arguments) => T {
   return (given) => {
     try {
       return parse(given);
     } catch (error) {
-      if (!(error instanceof FilewrightError) || !/old_text': must not be empty\.$/u.test(error.message))
-        throw error;
+      if (!(error instanceof FilewrightError) || tool === undefined) throw error;
+      if (!error.message.endsWith(`${argument}': must not be empty.`)) throw error;
       throw new FilewrightError(
         error.code,
-        `${error.message} To create a file, or to replace all of one, use write_file.`,
+        `${error.message} To create a file, or to replace all of one, use ${tool}.`,
         { complete: true, details: error.details ?? {} },
       );
     }

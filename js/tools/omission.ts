@@ -27,12 +27,13 @@ const LEFT_OUT =
 
 /** The whole of a comment with dots before it alone that stands for code. */
 const PLACEHOLDER =
-  /^(?:(?:the )?(?:rest|remainder|remaining|existing)$|(?:the )?(?:rest|remainder) of (?:the |your |this |my )?[\w']+(?: [\w']+)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$|(?:\d+ )?(?:more|existing|remaining|unchanged|omitted|other|previous) [\w']+(?: [\w']+){0,2}$|(?:code |lines? )?(?:unchanged|omitted|unmodified|elided|snip(?:ped)?|truncated|as before)\b|same as (?:before|above)$|keep (?:the )?(?:rest|existing|remaining|other)\b)/iu;
+  /^(?:(?:the )?(?:rest|remainder|remaining|existing)$|(?:the )?(?:rest|remainder) of (?:the |your |this |my )?[\w']+(?: [\w']+)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$|(?:\d+ )?(?:more|existing|remaining|unchanged|omitted|other|previous) [\w']+(?: [\w']+){0,2}(?: for brevity)?$|(?:code |lines? )?(?:unchanged|omitted|unmodified|elided|snip(?:ped)?|truncated|as before)\b|same as (?:before|above)$|keep (?:the )?(?:rest|existing|remaining|other)\b)/iu;
 
 /** Comments without dots that say nothing else than that something is left out. */
 const SENTENCES: readonly RegExp[] = [
   /^(?:the )?(?:rest|remainder) of (?:the |your |this |my )?(?:(?:original|existing|previous|old) )?(?:file|code|content|contents|function|method|class|module|component|implementation|logic|script|document|test|tests|lines)(?:'s (?:code|content))?(?: here| below| follows| goes here)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$/iu,
-  /^(?:the )?(?:remaining|existing|previous|other|unchanged|original) (?:code|lines|content|functions?|methods?|implementation|tests?|imports?)(?: here| below| above)?(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|same|unmodified|as before|as is|omitted|goes here|here))?$/iu,
+  /^(?:the )?(?:remaining|existing|previous|other|unchanged|original) (?:code|lines|content|functions?|methods?|implementation|tests?|imports?)(?: here| below| above)?(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|same|unmodified|as before|as is|omitted(?: for brevity)?|goes here|here))?$/iu,
+  /^(?:the )?(?:code|file|function|method|class) continues(?: here| below| as before| unchanged)?$/iu,
   /^(?:code |content )?(?:unchanged|same as (?:before|above|previous)|omitted(?: for brevity)?|truncated(?: for brevity)?|no changes?(?: here)?)$/iu,
   /^keep (?:the )?(?:rest|existing|remaining|other)\b[\w ]{0,40}$/iu,
 ];

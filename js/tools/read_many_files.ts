@@ -5,6 +5,7 @@ import { readPage } from "./contents.ts";
 import { imageText, readImage } from "./image.ts";
 import { answerBytes, type Limits } from "./limits.ts";
 import { expand, reasonOf, type Wanted } from "./read_many_paths.ts";
+import { where } from "./names.ts";
 import { renderPage } from "./render/page.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./shared.ts";
@@ -172,7 +173,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   let left = maxBytes;
   let truncated = false;
   for (let from = 0; from < wanted.length; from += AT_ONCE) {
-    const full = fullBy(files.length, left, args);
+    const full = fullBy(files.length, left, args, call);
     if (full !== undefined) {
       truncated = true;
       for (const { at } of wanted.slice(from))
@@ -193,7 +194,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
     for (const [index, { at }] of batch.entries()) {
       const path = call.display(at.path);
       const got = read[index] as ReadResult;
-      const over = fullBy(files.length, left, args) ?? overBudget(got, left, args, files.length);
+      const over = fullBy(files.length, left, args, call) ?? overBudget(got, left, args, files.length, call);
       if (got instanceof FilewrightError) skipped.push({ path, reason: reasonOf(got), code: got.code });
       else if (over !== undefined) {
         truncated = true;
@@ -229,22 +230,22 @@ async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
 type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ImageBlock };
 
 /** Why nothing more is read; undefined where there is room. */
-function fullBy(read: number, left: number, args: Args): string | undefined {
+function fullBy(read: number, left: number, args: Args, call: Call): string | undefined {
   if (read >= args.max_files) return `the limit of ${args.max_files} files is reached`;
-  return left <= 0 ? beyond(args) : undefined;
+  return left <= 0 ? beyond(args, call) : undefined;
 }
 
-function beyond({ max_total_bytes: asked }: Args): string {
+function beyond({ max_total_bytes: asked }: Args, { names }: Call): string {
   return asked === undefined
-    ? "left out, because the answer is full; read it alone, or set max_total_bytes"
+    ? `left out, because the answer is full; read it alone${where(names.argument("max_total_bytes"), (name) => `, or set ${name}`)}`
     : `max_total_bytes (${asked}) would be exceeded; read it alone`;
 }
 
 /** A file that does not fit is left out, except as the first: then its beginning is better than nothing. */
-function overBudget(got: ReadResult, left: number, args: Args, read: number): string | undefined {
+function overBudget(got: ReadResult, left: number, args: Args, read: number, call: Call): string | undefined {
   if (got instanceof FilewrightError || read === 0) return undefined;
   if (!got.file.truncated && utf8Length(got.file.content) <= left) return undefined;
-  return beyond(args);
+  return beyond(args, call);
 }
 
 async function readOne(

@@ -9,6 +9,7 @@ import { findOmissions, omissionError, omissionWarnings } from "./omission.ts";
 import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./overwrite.ts";
 import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
+import { pastedWarning } from "./pasted.ts";
 import { contentPreview, encodeLike } from "./preview.ts";
 import { compile, MODE_FORM, object } from "./schema.ts";
 import {
@@ -253,8 +254,8 @@ function planned(args: Args, call: Call, found: Found, revised?: Uint8Array): Pl
         { bytes: bytes.length, lines: before === null || !isText ? undefined : lines },
       )
     : undefined;
-  const fenced = isText && revised === undefined ? fenceWarning(args) : undefined;
-  const warnings = [encoded.kept, shrinks, fenced, ...omissionWarnings(left)].filter(
+  const pasted = isText && revised === undefined ? pastedWarning(args.path, args.content, before) : undefined;
+  const warnings = [encoded.kept, shrinks, pasted, ...omissionWarnings(left)].filter(
     (one) => one !== undefined,
   );
   const data: WriteFileData = {
@@ -275,13 +276,6 @@ function planned(args: Args, call: Call, found: Found, revised?: Uint8Array): Pl
     ...(args.mode === undefined ? {} : { mode: Number.parseInt(args.mode, 8) }),
   };
   return { todo: { found, bytes, condition, data, warnings }, base: [{ path: at.path, version }] };
-}
-
-/** What is said of a content that is wrapped in a Markdown fence, as models quote code. */
-function fenceWarning({ content, path: file }: Args): string | undefined {
-  const isFenced = /^\s*(`{3,}|~{3,})[^\n`]*\n[\s\S]*\n\1\s*$/u.test(content);
-  if (!isFenced || /\.(?:md|mdx|markdown|rst|txt|adoc|qmd|rmd)$/iu.test(file)) return undefined;
-  return "the content begins and ends with a Markdown fence (```), which is in the file now; send it again without the fence unless it belongs there";
 }
 
 function remedyFor(names: Names): string {

@@ -39,6 +39,7 @@ const EXISTING: Readonly<Record<string, readonly string[]>> = {
   glob: ["path"],
   find_files: ["path"],
   list_directory: ["path"],
+  diff: ["a", "b"],
   copy: ["source"],
   move: ["source"],
 };
@@ -95,7 +96,7 @@ export async function refuseLookAlikes(
     const at = locations[index];
     if (at === undefined || !HAS_LOOK_ALIKES.test(typed) || !CREATED[tool]?.includes(argument)) continue;
     if (await exists(context.fs, at.path)) continue;
-    const other = await lookAlike(at.path, context);
+    const other = await lookAlike(at.path, context, (name) => nameKey(name).trim());
     if (other === undefined) continue;
     const shown = escapeControls(context.display(other));
     throw new FilewrightError(
@@ -112,7 +113,11 @@ export function mayHaveLookAlikes(tool: string, uses: readonly PathUse[]): boole
 }
 
 /** The one existing path whose names are equal, each to its own, under NFKC and blanks. */
-async function lookAlike(path: string, { fs, roots }: LookAlikeContext): Promise<string | undefined> {
+async function lookAlike(
+  path: string,
+  { fs, roots }: LookAlikeContext,
+  key: (name: string) => string = nameKey,
+): Promise<string | undefined> {
   const root = roots.filter((one) => isWithin(path, one)).sort((a, b) => b.length - a.length)[0];
   if (root === undefined || root === path) return undefined;
   let at = root;
@@ -122,19 +127,24 @@ async function lookAlike(path: string, { fs, roots }: LookAlikeContext): Promise
       at = exact;
       continue;
     }
-    const found = await entryLike(fs, at, name);
+    const found = await entryLike(fs, at, name, key);
     if (found === undefined) return undefined;
     at = childOf(at, found);
   }
   return at;
 }
 
-async function entryLike(fs: FsBackend, directory: string, name: string): Promise<string | undefined> {
+async function entryLike(
+  fs: FsBackend,
+  directory: string,
+  name: string,
+  keyOf: (name: string) => string,
+): Promise<string | undefined> {
   try {
     const entries = await fs.listDir(directory, { facts: false });
     if (entries.length > MAX_ENTRIES) return undefined;
-    const key = nameKey(name);
-    const same = entries.filter((entry) => nameKey(entry.name) === key);
+    const key = keyOf(name);
+    const same = entries.filter((entry) => keyOf(entry.name) === key);
     return same.length === 1 ? same[0]?.name : undefined;
   } catch {
     return undefined; // The call itself says why the directory cannot be used.

@@ -20,7 +20,7 @@ export interface PathContext {
 }
 
 /** Paths that need a second look. Most calls have none. */
-const UNUSUAL = /^~(?:\/|$)|^file:|\\|^\s*["'`@]/iu;
+const UNUSUAL = /^~(?:\/|$)|^file:|\\|^\s*["'`@“‘]/iu;
 
 /** Whether a call has a path that needs a second look. */
 export function hasUnusual(uses: readonly PathUse[]): boolean {
@@ -65,18 +65,21 @@ async function misformed(typed: string, context: PathContext): Promise<string | 
     const path = urlPath(typed);
     return `it is a URL; send the path${path === undefined ? "" : `: ${quoted(shownInside(path, context))}`}.`;
   }
-  const [, mark, unquoted = ""] = /^\s*(["'`])(.+)\1\s*$/u.exec(typed) ?? [];
-  if (mark !== undefined) {
+  const [, , plain, typographic] = /^\s*(?:(["'`])(.+)\1|[“‘](.+)[”’])\s*$/u.exec(typed) ?? [];
+  const unquoted = plain ?? typographic;
+  if (unquoted !== undefined) {
     const path = joinPath(cwd, unquoted);
     const parent = normalise(`${path}/..`).path;
     const known = (await exists(fs, path)) || (unquoted.includes("/") && (await isDirectory(fs, parent)));
-    return known || !/["'`]/u.test(unquoted) ? `send it without the quotes: ${quoted(unquoted)}.` : undefined;
+    return known || !/["'`“”‘’]/u.test(unquoted)
+      ? `send it without the quotes: ${quoted(unquoted)}.`
+      : undefined;
   }
   if (typed.startsWith("@") && (await exists(fs, joinPath(cwd, typed.slice(1)))))
     return `send it without the '@': ${quoted(typed.slice(1))}.`;
   const backslash = typed.indexOf("\\");
   if (backslash > 0 && (await isDirectory(fs, joinPath(cwd, typed.slice(0, backslash)))))
-    return `directories are separated by '/': ${quoted(typed.replaceAll("\\", "/"))}.`;
+    return `directories are separated by '/': ${quoted(typed.replaceAll(/\\+/gu, "/"))}.`;
   return undefined;
 }
 

@@ -30,6 +30,9 @@ test.each([
   "// Rest of the file remains unchanged...",
   "[... rest of file ...]",
   "// ... keep the other handlers ...",
+  "// ... (remaining code omitted for brevity)",
+  "// remaining code omitted for brevity",
+  "// code continues...",
 ])("stands for lines left out: %s", (line) => {
   expect(isOmissionComment(line)).toBe(true);
 });
@@ -43,6 +46,7 @@ test.each([
   "// ... and the rest is done by the caller, which knows more.",
   "// see the existing code in a.ts",
   "// keep going",
+  "// continues below the table",
   "// ... rest parameters are spread below",
   "// ... existing callers of this function rely on it",
   'console.log("... rest of the file ...");',

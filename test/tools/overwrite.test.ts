@@ -84,6 +84,28 @@ describe.each(KINDS)("write_file over a file on %s", (kind) => {
     expect(grown.text).not.toContain("shrank");
   });
 
+  test.each([
+    ["     1\thello\n     2\tworld\n"],
+    ["1: hello\n2: world\n"],
+    ["     8→hello\n     9→world\n    10→foo\n"],
+    ["1#k3x9qa\thello\n2#b7m2zzz\tworld\n"],
+  ])("says that %j has the line numbers of a page", async (content) => {
+    const { ws } = await place(kind, { "a.md": "hello\nworld\n" });
+    const result = await ws.call("write_file", { path: "a.md", content });
+    expect(result.text).toContain("each line begins with its line number");
+    expect((await ws.call("write_file", { path: "a.md", content })).text).not.toContain("line number");
+  });
+
+  test.each([
+    ["a.md", "1. hello\n2. world\n"],
+    ["a.tsv", "1\thello\n2\tworld\n"],
+    ["a.md", "1: hello\n3: world\n"],
+    ["a.md", "     1\thello\n"],
+  ])("says nothing of numbers in %s: %j", async (path, content) => {
+    const { ws } = await place(kind);
+    expect((await ws.call("write_file", { path, content })).data?.warnings).toBeUndefined();
+  });
+
   test("a new file is UTF-8 and as sent", async () => {
     const { ws, text } = await place(kind);
     const result = await ws.call("write_file", { path: "n", content: "é\r\nx\n" });

@@ -179,6 +179,14 @@ describe.each(KINDS)("002-119 batch on %s", (kind) => {
     expect(await ws.history()).toEqual([]);
   });
 
+  test("says under each operation what it said besides", async () => {
+    const { ws } = await place(kind, { a: "1\n2\n3\n", b: "x\n" });
+    const result = await ws.call("batch", { operations: [edit("b", "x", "y"), write("a", "1\n")] });
+    expect(result.text).toBe(
+      "1. edit_file: Edited b: 1 replacement(s)\n2. write_file: Updated a (1 lines, 2 bytes)\n   [the file shrank from 3 lines, 6 bytes to 1 line, 2 bytes]",
+    );
+  });
+
   test("without atomic each operation stands for itself", async () => {
     const { ws, text } = await place(kind, { a: "1" });
     const result = await ws.call("batch", {

@@ -54,6 +54,21 @@ describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
     expect((await ws.call("write_file", { path: "another name.txt", content: "" })).ok).toBe(true);
   });
 
+  test("keeps a call from creating a name with a blank at its end beside the name", async () => {
+    const { ws, text } = await place(kind, { "a.txt": "shot\n" });
+    const result = await ws.call("write_file", { path: "a.txt ", content: "new\n" });
+    expect(result.error?.code).toBe("INVALID_ARGUMENT");
+    expect(result.text).toContain("'a.txt'");
+    expect(await text("a.txt ")).toBeUndefined();
+  });
+
+  test("is compared", async () => {
+    const { ws } = await place(kind, { [NARROW]: "shot\n", "b.txt": "shut\n" });
+    const result = await ws.call("diff", { a: PLAIN, b: "b.txt" });
+    expect(result.text).toContain("-shot\n+shut");
+    expect(result.text).toContain("taken was");
+  });
+
   test("is not told where a rule denies it", async () => {
     const { ws } = await place(kind, { [NARROW]: "shot\n" }, { rules: [{ path: NARROW, decision: "deny" }] });
     for (const [tool, args] of [
