@@ -62,7 +62,7 @@ describe("a request", () => {
       return new Response("ok");
     });
     const answer = await raw(port, `${method} / HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    expect([0, 405]).toContain(statusOf(answer));
+    expect(statusOf(answer)).toBe(405);
     expect(asked).toBe(0);
   });
 

@@ -134,6 +134,11 @@ export async function listen(
     arrived += 1;
     connections.add(socket);
   });
+  // Nothing is connected to from here; without a listener Node cuts the connection.
+  server.on("connect", (_incoming, socket) => {
+    socket.once("error", () => socket.destroy());
+    socket.end("HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
