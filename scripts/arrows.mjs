@@ -23,7 +23,8 @@ const system = ["rustix", "libc", "nix", "tokio", "rayon", "walkdir"];
 const crates = {
   core: { ours: [], never: [...bindings, ...system] },
   fs: { ours: ["core"], never: [...bindings, "tokio"] },
-  node: { ours: ["core", "fs", "sandbox"], never: ["wasm-bindgen", "js-sys", "web-sys", "tokio"] },
+  index: { ours: ["core", "fs"], never: [...bindings, "tokio"] },
+  node: { ours: ["core", "fs", "index", "sandbox"], never: ["wasm-bindgen", "js-sys", "web-sys", "tokio"] },
   wasm: { ours: ["core"], never: ["napi", ...system] },
   sandbox: { ours: ["core", "fs"], never: bindings },
 };

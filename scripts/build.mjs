@@ -12,7 +12,11 @@ import { platform } from "./lib/platform.mjs";
 import { bin, main, root, run } from "./lib/run.mjs";
 import { whenStale } from "./lib/stale.mjs";
 
-const rust = ["Cargo.toml", "Cargo.lock", "crates/core", "crates/fs", "crates/sandbox", "crates/node"];
+const rust = [
+  "Cargo.toml",
+  "Cargo.lock",
+  ...["core", "fs", "index", "sandbox", "node"].map((crate) => `crates/${crate}`),
+];
 
 /** The native addon, into dist/native. */
 export function buildNative({ release = false, force = false } = {}) {

@@ -61,7 +61,7 @@ function programs() {
 }
 
 function cargo() {
-  const crates = ["core", "fs", "sandbox"];
+  const crates = ["core", "fs", "index", "sandbox"];
   const counting = countingCore(crates);
   const { status, stdout } = run("cargo", testsOf(crates), {
     env: counting?.env,

@@ -156,7 +156,7 @@ const REASONS: readonly (IncompleteReason | undefined)[] = [
 
 const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
-/** Reads what `grep` of `crates/fs/src/grep` wrote, as much of it as is wanted, and lets others run meanwhile. */
+/** Reads what `grep` of `crates/fs/src/search` wrote, as much of it as is wanted, and lets others run meanwhile. */
 async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
   const found: Found = { matches: [], counts: [], chars: 0 };
   const { shape, result } = readHead(packed[0] as Packed, query);
@@ -171,7 +171,7 @@ async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): P
   return { ...result, matches: found.matches, counts: found.counts };
 }
 
-/** Reads what `grep` of `crates/fs/src/grep` wrote. */
+/** Reads what `grep` of `crates/fs/src/search` wrote. */
 function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchResult {
   const { shape, result } = readHead(packed[0] as Packed, query);
   // A million hits take longer to become objects than to be found: they do when
@@ -322,7 +322,7 @@ function findOptions(query: FindQuery): { options: Record<string, unknown>; rece
   return { options, recentFrom };
 }
 
-/** Reads what `find` of `crates/fs/src/find.rs` wrote. */
+/** Reads what `find` of `crates/fs/src/search/find.rs` wrote. */
 function readFind(packed: Packed, recentFrom: number): FindResult {
   const from = unpack(packed);
   const total = from.num();

@@ -16,7 +16,7 @@ struct Shared {
     cancelled: Flag,
     /// The most that a thread worked between two looks at the flag, and how often it is looked at
     /// before it counts as set.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     watched: watched::Watched,
 }
 
@@ -33,7 +33,7 @@ impl Cancel {
 
     /// Whether [`Cancel::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         self.0.watched.look(&self.0.cancelled);
         self.0.cancelled.is_set()
     }
@@ -75,8 +75,8 @@ impl Deadline {
 
 /// How promptly work looks at its flag, measured where nothing else on the
 /// machine counts: in the processor time of each thread.
-#[cfg(test)]
-pub(crate) mod watched {
+#[cfg(any(test, feature = "testing"))]
+mod watched {
     use std::cell::Cell;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
@@ -123,7 +123,7 @@ pub(crate) mod watched {
 
     impl Cancel {
         /// A token that is cancelled when it was looked at so many times.
-        pub(crate) fn at_look(looks: u64) -> Self {
+        pub fn at_look(looks: u64) -> Self {
             let cancel = Self::default();
             cancel.0.watched.left.store(looks, Ordering::Relaxed);
             LOOKED.set(Some(processor_time()));
@@ -132,7 +132,7 @@ pub(crate) mod watched {
 
         /// The most processor time a thread spent between two looks, the time after the last
         /// look of this thread included; and how often it was looked at.
-        pub(crate) fn seen(&self) -> (Duration, u64) {
+        pub fn seen(&self) -> (Duration, u64) {
             let watched = &self.0.watched;
             let last = processor_time().saturating_sub(LOOKED.get().unwrap_or_default());
             let most = Duration::from_nanos(watched.most_nanos.load(Ordering::Relaxed));

@@ -6,27 +6,16 @@
 // Tests look at the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod aside;
 pub mod cancel;
 pub mod confine;
-pub(crate) mod errno;
-pub mod facts;
-pub mod find;
+pub mod dir;
 mod flag;
-pub mod grep;
-pub mod index;
-pub mod list;
-pub mod list_tree;
 pub mod lock;
-pub mod mutate;
-pub mod page;
 mod process;
 pub mod read;
 pub mod root;
-pub mod stat;
+pub mod search;
 mod sync;
 pub mod transfer;
-pub mod tree;
-mod version;
 pub mod walk;
 pub mod write;

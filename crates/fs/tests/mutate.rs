@@ -9,11 +9,11 @@ use std::os::unix::fs::MetadataExt;
 use common::{World, both};
 use filewright_core::{Code, Error};
 use filewright_fs::cancel::Cancel;
-use filewright_fs::list::ListOptions;
-use filewright_fs::mutate::MkdirOptions;
+use filewright_fs::dir::tree::Counts;
 use filewright_fs::root::{Follow, Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
-use filewright_fs::tree::Counts;
+use filewright_fs::transfer::mutate::MkdirOptions;
+use filewright_fs::walk::list::ListOptions;
 use filewright_fs::write::WriteOptions;
 
 const PLAIN: TransferOptions = TransferOptions {

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{World, both};
 use filewright_fs::cancel::Cancel;
-use filewright_fs::confine::{Confinement, Enforced, Kernel, Lane};
+use filewright_fs::confine::{Confinement, Enforced, Lane};
+use filewright_fs::root::Kernel;
 use filewright_fs::root::Roots;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 

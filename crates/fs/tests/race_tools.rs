@@ -25,13 +25,14 @@ use std::time::Instant;
 use common::World;
 use filewright_core::Result;
 use filewright_fs::cancel::Cancel;
-use filewright_fs::confine::{Confinement, Enforced, Kernel, Lane};
-use filewright_fs::find::{FindOptions, find};
-use filewright_fs::grep::{GrepOptions, grep};
-use filewright_fs::list::ListOptions;
-use filewright_fs::page::inspect;
+use filewright_fs::confine::{Confinement, Enforced, Lane};
+use filewright_fs::read::page::inspect;
+use filewright_fs::root::Kernel;
 use filewright_fs::root::{Choice, Policy, Roots};
+use filewright_fs::search::find::{FindOptions, find};
+use filewright_fs::search::grep::{GrepOptions, grep};
 use filewright_fs::transfer::TransferOptions;
+use filewright_fs::walk::list::ListOptions;
 use filewright_fs::write::{Durability, WriteOptions};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
@@ -363,7 +364,7 @@ fn through<T>(result: Result<T>) -> usize {
 }
 
 /// A directory, or a file of a length that no file of O has.
-fn is_ours(stat: filewright_fs::stat::Stat) -> bool {
+fn is_ours(stat: filewright_fs::dir::stat::Stat) -> bool {
     stat.size != 6
 }
 

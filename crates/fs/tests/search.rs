@@ -9,9 +9,9 @@ use std::process::Command;
 use filewright_core::Code;
 use filewright_core::pack::Packed;
 use filewright_fs::cancel::Cancel;
-use filewright_fs::find::{FindOptions, find};
-use filewright_fs::grep::{GrepOptions, grep};
 use filewright_fs::root::{Policy, Roots};
+use filewright_fs::search::find::{FindOptions, find};
+use filewright_fs::search::grep::{GrepOptions, grep};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

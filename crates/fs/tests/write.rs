@@ -9,8 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use common::{World, both, is_root};
 use filewright_core::{Code, Error};
 use filewright_fs::cancel::Cancel;
+use filewright_fs::dir::stat::Version;
 use filewright_fs::root::{Policy, Roots};
-use filewright_fs::stat::Version;
 use filewright_fs::transfer::TransferOptions;
 use filewright_fs::write::{Durability, Preserve, WriteOptions, Written};
 

@@ -9,8 +9,8 @@ use filewright_core::path::decode_name;
 use filewright_core::sniff;
 use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::confine::Lane;
-use filewright_fs::page::{FilePage, inspect as inspect_file, read_page as read_file_page};
-use filewright_fs::root::Roots;
+use filewright_fs::read::page::{FilePage, inspect as inspect_file, read_page as read_file_page};
+use filewright_index::Session;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array, Utf16String};
 use napi_derive::napi;
 
@@ -91,7 +91,7 @@ pub fn line_anchors(text: Utf16String) -> napi::Result<String> {
 }
 
 pub struct FilePageTask {
-    roots: Arc<Roots>,
+    session: Arc<Session>,
     path: String,
     request: String,
     cancel: Token,
@@ -105,7 +105,7 @@ impl Task for FilePageTask {
         let request = PageRequest::from_json(&self.request).map_err(to_napi)?;
         let path = decode_name(&self.path);
         let FilePage { page, stat, version } =
-            read_file_page(&self.roots, &path, &request, &self.cancel).map_err(to_napi)?;
+            read_file_page(&self.session.roots, &path, &request, &self.cancel).map_err(to_napi)?;
         let mut packed = Packed::new();
         page.pack(&mut packed);
         packed.str(&version);
@@ -120,7 +120,7 @@ impl Task for FilePageTask {
 }
 
 pub struct InspectTask {
-    roots: Arc<Roots>,
+    session: Arc<Session>,
     path: String,
 }
 
@@ -130,7 +130,7 @@ impl Task for InspectTask {
 
     fn compute(&mut self) -> napi::Result<Packed> {
         let path = decode_name(&self.path);
-        let (found, stat) = inspect_file(&self.roots, &path).map_err(to_napi)?;
+        let (found, stat) = inspect_file(&self.session.roots, &path).map_err(to_napi)?;
         let mut packed = Packed::new();
         found.pack(&mut packed);
         packed.num(stat.size);
@@ -154,12 +154,12 @@ impl NativeRoots {
         cancel: Option<&Cancel>,
     ) -> OnPool<FilePageTask> {
         let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
-        self.on_lane(Lane::Quick, |roots| FilePageTask { roots, path, request, cancel })
+        self.on_lane(Lane::Quick, |session| FilePageTask { session, path, request, cancel })
     }
 
     /// What a file is, by its beginning: `Inspection::pack`, then size and version.
     #[napi]
     pub fn inspect(&self, path: String) -> OnPool<InspectTask> {
-        self.on_lane(Lane::Quick, |roots| InspectTask { roots, path })
+        self.on_lane(Lane::Quick, |session| InspectTask { session, path })
     }
 }

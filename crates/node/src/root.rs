@@ -10,13 +10,14 @@ use filewright_core::pack::Packed;
 use filewright_core::path::{decode_name, encode_name};
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::Cancel as Token;
-use filewright_fs::confine::{Confinement, Enforced, Kernel, Lane};
-use filewright_fs::facts::Facts;
-use filewright_fs::list::{ListOptions, Position};
-use filewright_fs::list_tree::{TreeOptions, list_tree};
+use filewright_fs::confine::{Confinement, Enforced, Lane};
+use filewright_fs::dir::stat::Version;
+use filewright_fs::read::path_stat::Facts;
 use filewright_fs::read::{Content, ReadOptions};
-use filewright_fs::root::{Policy, Renewed, Roots};
-use filewright_fs::stat::Version;
+use filewright_fs::root::{Kernel, Policy, Roots};
+use filewright_fs::walk::list::{ListOptions, Position};
+use filewright_fs::walk::list_tree::TreeOptions;
+use filewright_index::{Session, list_tree};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
@@ -35,7 +36,7 @@ pub struct NativeRoots {
 /// What a set of roots holds until it is closed.
 #[derive(Clone)]
 pub(crate) struct Open {
-    pub roots: Arc<Roots>,
+    pub session: Arc<Session>,
     confinement: Arc<Confinement>,
     kernel: Kernel,
 }
@@ -71,9 +72,11 @@ impl NativeRoots {
     pub fn new(policy: String) -> napi::Result<Self> {
         guard(|| {
             let policy = Policy::from_json(&policy)?;
-            let roots = Arc::new(Roots::new(&policy)?);
-            let confinement = Arc::new(Confinement::of(&roots, policy.kernel)?);
-            Ok(Self::holding(Open { roots, confinement, kernel: policy.kernel }))
+            let session = Arc::new(Session::new(Roots::new(&policy)?));
+            // Restricted threads cannot open what this reads.
+            filewright_index::prepare();
+            let confinement = Arc::new(Confinement::of(&session.roots, policy.kernel)?);
+            Ok(Self::holding(Open { session, confinement, kernel: policy.kernel }))
         })
     }
 
@@ -84,14 +87,14 @@ impl NativeRoots {
         let open = self.open.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(open) = open {
             // Work in the background has the roots too: without an index it ends.
-            filewright_fs::index::dispose(&open.roots);
+            filewright_index::dispose(&open.session);
         }
     }
 
     /// How paths are resolved, as JSON: `{ resolver, reason? }`.
     #[napi]
     pub fn capabilities(&self) -> napi::Result<String> {
-        guard(|| Ok(self.open()?.roots.capabilities()))
+        guard(|| Ok(self.open()?.session.roots.capabilities()))
     }
 
     /// What the kernel enforces on the threads: `enforced`, `partial` or `none`,
@@ -114,16 +117,16 @@ impl NativeRoots {
     #[napi]
     pub fn grant_secrets(&self, paths: Vec<String>) -> napi::Result<()> {
         let paths = paths.iter().map(|path| bytes_of(path)).collect();
-        guard(|| self.open().map(|open| open.roots.grant_secrets(paths)))
+        guard(|| self.open().map(|open| open.session.roots.grant_secrets(paths)))
     }
 
     /// The same roots and threads for the host's own reading: no secrets are kept.
     #[napi]
     pub fn trusted(&self) -> napi::Result<Self> {
         guard(|| {
-            let Open { roots, confinement, kernel } = self.open()?;
-            let roots = Arc::new(roots.trusted()?);
-            Ok(Self::holding(Open { roots, confinement, kernel }))
+            let Open { session, confinement, kernel } = self.open()?;
+            let session = Arc::new(Session::new(session.roots.trusted()?));
+            Ok(Self::holding(Open { session, confinement, kernel }))
         })
     }
 
@@ -138,28 +141,28 @@ impl NativeRoots {
         J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
     {
         let path = bytes_of(path);
-        self.on_lane(Lane::Quick, |roots| Job::new(move || work(&roots, &path), wrap))
+        self.on_lane(Lane::Quick, |session| Job::new(move || work(&session.roots, &path), wrap))
     }
 
     /// Runs work that walks a tree, or reads a whole file of any size.
     pub(crate) fn scan<T: Send + 'static, J>(
         &self,
         path: &str,
-        work: impl FnOnce(&Arc<Roots>, &[u8]) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&Arc<Session>, &[u8]) -> Result<T> + Send + 'static,
         wrap: fn(T) -> J,
     ) -> OnPool<Job<T, J>>
     where
         J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
     {
         let path = bytes_of(path);
-        self.on_lane(Lane::Scan, |roots| Job::new(move || work(&roots, &path), wrap))
+        self.on_lane(Lane::Scan, |session| Job::new(move || work(&session, &path), wrap))
     }
 
     /// Has a thread of a lane compute the task that `make` makes of the roots.
-    pub(crate) fn on_lane<K>(&self, lane: Lane, make: impl FnOnce(Arc<Roots>) -> K) -> OnPool<K> {
+    pub(crate) fn on_lane<K>(&self, lane: Lane, make: impl FnOnce(Arc<Session>) -> K) -> OnPool<K> {
         match self.open() {
-            Ok(Open { roots, confinement, .. }) => {
-                OnPool::Task { task: make(roots), pool: Arc::clone(&confinement.pool), lane }
+            Ok(Open { session, confinement, .. }) => {
+                OnPool::Task { task: make(session), pool: Arc::clone(&confinement.pool), lane }
             }
             Err(closed) => OnPool::Refused(closed),
         }
@@ -176,12 +179,12 @@ impl NativeRoots {
     pub(crate) fn open(&self) -> Result<Open> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(open) = open else { return Err(closed()) };
-        let Renewed::Anew(roots) = open.roots.renewed()? else { return Ok(open) };
-        let confinement = Arc::new(Confinement::of(&roots, open.kernel)?);
-        let anew = Open { roots: Arc::new(*roots), confinement, kernel: open.kernel };
+        let Some(session) = open.session.renewed()? else { return Ok(open) };
+        let confinement = Arc::new(Confinement::of(&session.roots, open.kernel)?);
+        let anew = Open { session: Arc::new(session), confinement, kernel: open.kernel };
         let mut held = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(old) = held.as_mut().filter(|held| Arc::ptr_eq(&held.roots, &open.roots)) {
-            filewright_fs::index::dispose(&old.roots);
+        if let Some(old) = held.as_mut().filter(|held| Arc::ptr_eq(&held.session, &open.session)) {
+            filewright_index::dispose(&old.session);
             *old = anew;
         }
         // Closed meanwhile, or opened anew by another call: that is what holds.
@@ -195,7 +198,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn exists_sync(&self, path: String) -> napi::Result<bool> {
-        guard(|| Ok(self.open()?.roots.exists(&bytes_of(&path))))
+        guard(|| Ok(self.open()?.session.roots.exists(&bytes_of(&path))))
     }
 
     #[napi]
@@ -205,7 +208,8 @@ impl NativeRoots {
 
     #[napi]
     pub fn stat_sync(&self, path: String, follow: bool) -> napi::Result<PackedResult> {
-        guard(|| facts(&self.open()?.roots, &bytes_of(&path), follow)).map(PackedResult::from)
+        guard(|| facts(&self.open()?.session.roots, &bytes_of(&path), follow))
+            .map(PackedResult::from)
     }
 
     /// The whole file.
@@ -220,7 +224,7 @@ impl NativeRoots {
     #[napi]
     pub fn read_bytes_sync(&self, path: String) -> napi::Result<Buffer> {
         let options = ReadOptions::default();
-        guard(|| self.open()?.roots.read(&bytes_of(&path), &options, &Token::new()))
+        guard(|| self.open()?.session.roots.read(&bytes_of(&path), &options, &Token::new()))
             .map(|content| Buffer::from(content.bytes))
     }
 
@@ -263,8 +267,8 @@ impl NativeRoots {
     #[napi]
     pub fn hash_file(&self, path: String, cancel: Option<&Cancel>) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Arc<Roots>, path: &[u8]| {
-            let (hash, stat) = roots.hash(path, &cancel)?;
+        let work = move |session: &Arc<Session>, path: &[u8]| {
+            let (hash, stat) = session.roots.hash(path, &cancel)?;
             let mut packed = pack_stat(&stat);
             packed.str(&hash);
             Ok(packed)
@@ -297,7 +301,7 @@ impl NativeRoots {
     #[napi]
     pub fn list_dir_sync(&self, path: String, facts: bool) -> napi::Result<PackedResult> {
         let options = ListOptions { facts, ..ListOptions::default() };
-        guard(|| self.open()?.roots.list(&bytes_of(&path), &options, &Token::new()))
+        guard(|| self.open()?.session.roots.list(&bytes_of(&path), &options, &Token::new()))
             .map(|listing| pack_listing(&listing).into())
     }
 
@@ -305,9 +309,9 @@ impl NativeRoots {
     #[napi]
     pub fn list_tree(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Arc<Roots>, path: &[u8]| {
+        let work = move |session: &Arc<Session>, path: &[u8]| {
             let options = TreeOptions::from_json(&options)?;
-            list_tree(roots, path, &options, &cancel).map(|page| pack_tree_page(&page))
+            list_tree(session, path, &options, &cancel).map(|page| pack_tree_page(&page))
         };
         self.scan(&path, work, PackedResult::from)
     }

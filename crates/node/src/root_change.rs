@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error, Result};
-use filewright_fs::aside::Conditions;
 use filewright_fs::cancel::Cancel as Token;
-use filewright_fs::mutate::MkdirOptions;
+use filewright_fs::dir::stat::Version;
 use filewright_fs::root::Roots;
-use filewright_fs::stat::Version;
 use filewright_fs::transfer::TransferOptions;
+use filewright_fs::transfer::mutate::MkdirOptions;
+use filewright_fs::write::aside::Conditions;
 use filewright_fs::write::{Durability, Preserve, WriteOptions};
+use filewright_index::Session;
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
@@ -64,7 +65,14 @@ impl NativeRoots {
     ) -> napi::Result<PackedResult> {
         guard(|| {
             let options = write_options(if_version, flags, mode, durability)?;
-            write(&self.open()?.roots, &bytes_of(&path), bytes, flags, &options, &Token::new())
+            write(
+                &self.open()?.session.roots,
+                &bytes_of(&path),
+                bytes,
+                flags,
+                &options,
+                &Token::new(),
+            )
         })
         .map(PackedResult::from)
     }
@@ -78,7 +86,9 @@ impl NativeRoots {
 
     #[napi]
     pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
-        guard(|| self.open()?.roots.mkdir(&bytes_of(&path), &MkdirOptions { parents, exist_ok }))
+        guard(|| {
+            self.open()?.session.roots.mkdir(&bytes_of(&path), &MkdirOptions { parents, exist_ok })
+        })
     }
 
     #[napi]
@@ -96,7 +106,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn delete_sync(&self, path: String) -> napi::Result<()> {
-        guard(|| self.open()?.roots.delete(&bytes_of(&path)))
+        guard(|| self.open()?.session.roots.delete(&bytes_of(&path)))
     }
 
     #[napi]
@@ -107,9 +117,9 @@ impl NativeRoots {
         cancel: Option<&Cancel>,
     ) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Arc<Roots>, path: &[u8]| {
+        let work = move |session: &Arc<Session>, path: &[u8]| {
             let conditions = conditions(None, None, aside)?;
-            roots.remove_tree_if(path, &conditions, &cancel).map(pack_counts)
+            session.roots.remove_tree_if(path, &conditions, &cancel).map(pack_counts)
         };
         self.scan(&path, work, PackedResult::from)
     }
@@ -152,9 +162,9 @@ impl NativeRoots {
     ) -> PackedJob {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
-        let work = move |roots: &Arc<Roots>, from: &[u8]| {
+        let work = move |session: &Arc<Session>, from: &[u8]| {
             let conditions = conditions(if_version, None, aside)?;
-            let written = roots.copy_file_if(from, &to, &options, &conditions, &cancel)?;
+            let written = session.roots.copy_file_if(from, &to, &options, &conditions, &cancel)?;
             Ok(pack_written(&written))
         };
         self.scan(&from, work, PackedResult::from)
@@ -171,8 +181,8 @@ impl NativeRoots {
     ) -> PackedJob {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
-        let work = move |roots: &Arc<Roots>, from: &[u8]| {
-            roots.copy_tree(from, &to, &options, &cancel).map(pack_counts)
+        let work = move |session: &Arc<Session>, from: &[u8]| {
+            session.roots.copy_tree(from, &to, &options, &cancel).map(pack_counts)
         };
         self.scan(&from, work, PackedResult::from)
     }
@@ -245,7 +255,7 @@ fn conditions(
 /// A new name for an entry that is set aside beside where it was.
 #[napi]
 pub fn aside_name() -> String {
-    String::from_utf8_lossy(&filewright_fs::aside::aside_name()).into_owned()
+    String::from_utf8_lossy(&filewright_fs::write::aside::aside_name()).into_owned()
 }
 
 fn transfer_options(flags: u32, durability: u32) -> TransferOptions {

@@ -3,10 +3,10 @@
 
 use filewright_core::pack::Packed;
 use filewright_core::path::encode_name;
-use filewright_fs::list::{Entry, Listing};
-use filewright_fs::list_tree::{TreeEntry, TreePage};
-use filewright_fs::stat::{Kind, Stat};
-use filewright_fs::tree::Counts;
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::dir::tree::Counts;
+use filewright_fs::walk::list::{Entry, Listing};
+use filewright_fs::walk::list_tree::{TreeEntry, TreePage};
 use filewright_fs::write::Written;
 
 /// Milliseconds with their fraction.

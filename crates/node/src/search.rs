@@ -11,10 +11,11 @@ use filewright_core::rank::rank_packed;
 use filewright_core::search::{Held, Query, search_packed};
 use filewright_fs::cancel::Cancel as Token;
 use filewright_fs::confine::Lane;
-use filewright_fs::find::{FindOptions, find_indexed};
-use filewright_fs::grep::{GrepOptions, grep_indexed};
-use filewright_fs::index::{self, FuzzyOptions, Status};
-use filewright_fs::root::Roots;
+use filewright_fs::search::find::FindOptions;
+use filewright_fs::search::grep::GrepOptions;
+use filewright_index::find_indexed;
+use filewright_index::grep_indexed;
+use filewright_index::{self as index, FuzzyOptions, Session, Status};
 use napi::bindgen_prelude::{Task, Uint8Array};
 use napi_derive::napi;
 
@@ -148,7 +149,7 @@ impl IgnoreStack {
 
 /// What both kinds of search need.
 struct Call {
-    roots: Arc<Roots>,
+    session: Arc<Session>,
     path: String,
     options: String,
     cancel: Token,
@@ -161,9 +162,9 @@ impl Task for GrepTask {
     type JsValue = Vec<PackedBatch>;
 
     fn compute(&mut self) -> napi::Result<Vec<Packed>> {
-        let Call { roots, path, options, cancel } = &self.0;
+        let Call { session, path, options, cancel } = &self.0;
         GrepOptions::from_json(options)
-            .and_then(|options| grep_indexed(roots, &decode_name(path), &options, cancel))
+            .and_then(|options| grep_indexed(session, &decode_name(path), &options, cancel))
             .map_err(to_napi)
     }
 
@@ -179,9 +180,9 @@ impl Task for FindTask {
     type JsValue = PackedResult;
 
     fn compute(&mut self) -> napi::Result<Packed> {
-        let Call { roots, path, options, cancel } = &self.0;
+        let Call { session, path, options, cancel } = &self.0;
         FindOptions::from_json(options)
-            .and_then(|options| find_indexed(roots, &decode_name(path), &options, cancel))
+            .and_then(|options| find_indexed(session, &decode_name(path), &options, cancel))
             .map_err(to_napi)
     }
 
@@ -196,23 +197,23 @@ impl NativeRoots {
     #[napi]
     pub fn grep(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<GrepTask> {
         let cancel = token(cancel);
-        self.on_lane(Lane::Scan, |roots| GrepTask(Call { roots, path, options, cancel }))
+        self.on_lane(Lane::Scan, |session| GrepTask(Call { session, path, options, cancel }))
     }
 
     /// Finds entries below a directory by name.
     #[napi]
     pub fn find(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<FindTask> {
         let cancel = token(cancel);
-        self.on_lane(Lane::Scan, |roots| FindTask(Call { roots, path, options, cancel }))
+        self.on_lane(Lane::Scan, |session| FindTask(Call { session, path, options, cancel }))
     }
 
     /// Finds files below a directory by some letters of their paths.
     #[napi]
     pub fn find_files(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Arc<Roots>, path: &[u8]| {
+        let work = move |session: &Arc<Session>, path: &[u8]| {
             let options = FuzzyOptions::from_json(&options)?;
-            index::find_files(roots, path, &options, &cancel)
+            index::find_files(session, path, &options, &cancel)
         };
         self.scan(&path, work, PackedResult::from)
     }
@@ -221,8 +222,8 @@ impl NativeRoots {
     #[napi]
     pub fn warm(&self, path: String, respect_ignore: bool, cancel: Option<&Cancel>) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Arc<Roots>, path: &[u8]| {
-            index::warm(roots, path, respect_ignore, &cancel).map(|status| pack(&status))
+        let work = move |session: &Arc<Session>, path: &[u8]| {
+            index::warm(session, path, respect_ignore, &cancel).map(|status| pack(&status))
         };
         self.scan(&path, work, PackedResult::from)
     }
@@ -231,7 +232,7 @@ impl NativeRoots {
     #[napi]
     pub fn keep_indexes(&self, state_dir: String) -> napi::Result<()> {
         guard(|| {
-            index::keep_in(&self.open()?.roots, &bytes_of(&state_dir));
+            index::keep_in(&self.open()?.session, &bytes_of(&state_dir));
             Ok(())
         })
     }
@@ -241,15 +242,15 @@ impl NativeRoots {
     pub fn dispose_indexes(&self) {
         // What is closed has none.
         if let Ok(open) = self.open() {
-            index::dispose(&open.roots);
+            index::dispose(&open.session);
         }
     }
 
     /// What is known of the index that a path is in; no numbers where there is none.
     #[napi]
     pub fn index_status(&self, path: String) -> PackedJob {
-        let work = |roots: &Arc<Roots>, path: &[u8]| {
-            Ok(index::status(roots, path)?.map_or_else(Packed::new, |status| pack(&status)))
+        let work = |session: &Arc<Session>, path: &[u8]| {
+            Ok(index::status(session, path)?.map_or_else(Packed::new, |status| pack(&status)))
         };
         self.scan(&path, work, PackedResult::from)
     }

@@ -3,7 +3,7 @@
 //! costs ten times as much.
 
 use super::pattern::Pattern;
-use crate::rank::letters_of;
+use crate::text::char_mask::char_mask;
 
 /// As many bytes as are looked at.
 const WIDTH: usize = size_of::<u64>();
@@ -28,7 +28,7 @@ impl Ends {
             if pattern.directory {
                 return None;
             }
-            let letters = letters_of(&literals(pattern.body));
+            let letters = char_mask(literals(pattern.body).as_bytes());
             match braces(pattern.body) {
                 Some((before, alternatives)) => {
                     let literal = literal_end(before);
@@ -58,7 +58,7 @@ impl End {
             (bytes[WIDTH - 1 - place], mask[WIDTH - 1 - place]) = (byte, 0xff);
         }
         let (bytes, mask) = (u64::from_le_bytes(bytes), u64::from_le_bytes(mask));
-        let letters = letters | letters_of(text);
+        let letters = letters | char_mask(text.as_bytes());
         (letters != 0).then_some(Self { bytes, mask, letters })
     }
 }

@@ -77,26 +77,6 @@ pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
     Ok(packed)
 }
 
-/// One bit for each letter, digit and common sign, shared ones for the others.
-pub(crate) fn letters_of(text: &str) -> u64 {
-    letters_of_bytes(text.as_bytes())
-}
-
-fn letters_of_bytes(text: &[u8]) -> u64 {
-    text.iter().fold(0, |letters, byte| {
-        let bit = match byte.to_ascii_lowercase() {
-            letter @ b'a'..=b'z' => letter - b'a',
-            digit @ b'0'..=b'9' => 26 + digit - b'0',
-            b'_' => 36,
-            b'-' => 37,
-            b'.' => 38,
-            b'/' => 39,
-            other => 40 + other % 24,
-        };
-        letters | 1 << bit
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

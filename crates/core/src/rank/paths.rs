@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use super::quarters::{self, Quarters};
 use super::score::{self, Best, Order};
-use super::{LONG_QUERY, MAX_QUERY_BYTES, letters_of};
+use super::{LONG_QUERY, MAX_QUERY_BYTES};
 use crate::glob::Ends;
+use crate::text::char_mask::char_mask;
 
 /// Paths, laid out to be gone through often.
 #[derive(Clone, Debug, Default)]
@@ -135,7 +136,7 @@ impl Paths {
     /// The places of the paths of a range that have the letters of a query but for so many.
     fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
         // Capital and small letters beyond ASCII have different bytes.
-        let wanted = if query.is_ascii() { letters_of(query) } else { 0 };
+        let wanted = if query.is_ascii() { char_mask(query.as_bytes()) } else { 0 };
         let range = range.start.min(self.len())..range.end.min(self.len());
         let mut places = vec![0; range.len()];
         let mut count = 0;

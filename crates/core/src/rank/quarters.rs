@@ -4,7 +4,7 @@
 //! the quarters, as much of the query is taken in each as its letters allow,
 //! whatever their order there: what cannot be taken so cannot fit.
 
-use super::letters_of_bytes;
+use crate::text::char_mask::char_mask;
 
 /// The letters of each quarter of a path, one bit for some of them.
 pub(super) type Quarters = [u32; 4];
@@ -19,7 +19,7 @@ pub(super) fn of(path: &[u8]) -> (u64, Quarters) {
     let mut all = 0;
     let quarters = std::array::from_fn(|quarter| {
         let cut = |quarter| path.len() * quarter / 4;
-        let letters = letters_of_bytes(&path[cut(quarter)..cut(quarter + 1)]);
+        let letters = char_mask(&path[cut(quarter)..cut(quarter + 1)]);
         all |= letters;
         fold(letters)
     });
@@ -48,7 +48,7 @@ impl Sequence {
         }
         let mut of_bit = [0_u64; 32];
         for (at, byte) in query.bytes().enumerate() {
-            of_bit[fold(letters_of_bytes(&[byte])).trailing_zeros() as usize] |= 1 << at;
+            of_bit[fold(char_mask(&[byte])).trailing_zeros() as usize] |= 1 << at;
         }
         let mut has = Box::new([[0; 256]; 4]);
         for (byte, has) in has.iter_mut().enumerate() {

@@ -23,19 +23,7 @@ use filewright_core::{Code, Error};
 
 pub use pool::Pool;
 
-use crate::root::Roots;
-
-/// Whether threads are to be restricted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kernel {
-    /// Where the kernel can; what is in force is told.
-    Prefer,
-    /// Or there is no set of roots.
-    Require,
-    /// Not at all.
-    #[default]
-    Off,
-}
+use crate::root::{Kernel, Roots};
 
 /// Which threads of a pool do something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +98,8 @@ fn restricted(_roots: &Roots) -> Result<Confinement> {
 fn restricted(roots: &Roots) -> Result<Confinement> {
     use filewright_core::{Code, Error};
 
-    use crate::errno::os;
-    use crate::stat::Stat;
+    use crate::dir::errno::os;
+    use crate::dir::stat::Stat;
 
     let abi = landlock::abi();
     // Before the second version nothing could be moved between directories.
@@ -123,7 +111,6 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     }
     // Reads /proc, which the threads cannot.
     crate::process::prepare();
-    crate::index::prepare();
     let mut whole = true;
     let mut places = Vec::new();
     for (place, exact, write) in roots.places() {

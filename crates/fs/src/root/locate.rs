@@ -9,11 +9,12 @@ use filewright_core::{Code, Error, Result, windows};
 use rustix::io::Errno;
 
 use super::renew::gone;
-use super::resolver::{open_directory, open_far_beneath};
+use super::resolver::open_far_beneath;
 use super::walk::Walk;
 use super::{Follow, Made, Resolver, Roots, absolute_of, outside_for, push_name};
-use crate::errno::{os, outside};
-use crate::stat::{Kind, Stat};
+use crate::dir::errno::{os, outside};
+use crate::dir::open_directory;
+use crate::dir::stat::{Kind, Stat};
 
 /// The longest name of one entry, in bytes.
 const NAME_MAX: usize = 255;
@@ -160,7 +161,7 @@ impl Roots {
                 return Err(outside());
             }
             if intent == Intent::Write && self.rules.protected(&final_path) {
-                return Err(crate::errno::protected());
+                return Err(crate::dir::errno::protected());
             }
         } else {
             self.check(&final_path, intent)?;

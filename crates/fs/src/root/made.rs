@@ -6,8 +6,8 @@ use filewright_core::Result;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use crate::errno::os;
-use crate::tree::{Cursor, Up};
+use crate::dir::cursor::{Cursor, Up};
+use crate::dir::errno::os;
 
 /// Remembers the directories it made and removes those that are still empty
 /// when dropped, unless [`Made::keep`] was called.

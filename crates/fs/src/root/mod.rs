@@ -26,7 +26,7 @@ mod walk;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::RwLock;
 
 use filewright_core::access::{
     HEAD_BYTES, Intent, Rules, RulesConfig, Trail, Verdict, holds_secret, may_hold_secret,
@@ -35,20 +35,18 @@ use filewright_core::ignore::{Kind as RuleKind, Rules as IgnoreRules, Stack};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
-pub use policy::{Choice, Follow, Policy};
+pub use policy::{Choice, Follow, Kernel, Policy};
 pub use renew::Renewed;
 pub use resolver::Resolver;
 
 pub(crate) use locate::{Last, Missing, Place};
 pub(crate) use made::Made;
-pub(crate) use open::{ATTEMPTS, open_entries, open_regular};
+pub(crate) use open::{ATTEMPTS, open_regular};
 pub(crate) use repository::marks_in;
-pub(crate) use resolver::{directory_flags, open_directory};
 
-use crate::errno::{os, outside, protected, secret, secret_content};
-use crate::grep::Walks;
-use crate::index::{Indexes, Shelf};
-use crate::write::Swept;
+use crate::dir::directory_flags;
+use crate::dir::errno::{os, outside, protected, secret, secret_content};
+use crate::dir::sweeps::SweepTimes;
 
 /// One allowed place.
 #[derive(Debug)]
@@ -106,12 +104,7 @@ pub struct Roots {
     pub(crate) excludes: (Stack, u64),
     /// The secrets that somebody has allowed to be read: absolute real paths.
     granted: RwLock<Vec<Vec<u8>>>,
-    pub(crate) swept: Swept,
-    pub(crate) indexes: Indexes,
-    /// The walks under way, which searches of one tree share.
-    pub(crate) walks: Walks,
-    /// Where indexes are kept for the processes that follow.
-    pub(crate) shelf: OnceLock<Arc<Shelf>>,
+    pub(crate) sweeps: SweepTimes,
 }
 
 /// The rules of the person's git excludes, and their text in one number.
@@ -174,10 +167,7 @@ impl Roots {
             resolver,
             excludes: excludes(policy.git_excludes.as_deref()),
             granted: RwLock::default(),
-            swept: Swept::default(),
-            indexes: Indexes::default(),
-            walks: Walks::default(),
-            shelf: OnceLock::new(),
+            sweeps: SweepTimes::default(),
         })
     }
 
@@ -219,10 +209,7 @@ impl Roots {
             resolver,
             excludes: excludes(None),
             granted: RwLock::default(),
-            swept: Swept::default(),
-            indexes: Indexes::default(),
-            walks: Walks::default(),
-            shelf: OnceLock::new(),
+            sweeps: SweepTimes::default(),
         })
     }
 
@@ -306,10 +293,7 @@ impl Roots {
             resolver: self.resolver,
             excludes: self.excludes.clone(),
             granted: RwLock::default(),
-            swept: Swept::default(),
-            indexes: Indexes::default(),
-            walks: Walks::default(),
-            shelf: OnceLock::new(),
+            sweeps: SweepTimes::default(),
         }
     }
 
@@ -409,7 +393,7 @@ impl Roots {
 
     /// Where an index for searches in a directory begins: at the deepest root
     /// around it that `fits`, else at the directory itself if that does.
-    pub(crate) fn index_root<'a>(
+    pub fn index_root<'a>(
         &'a self,
         real: &'a [u8],
         fits: impl Fn(&[u8]) -> bool,
@@ -467,7 +451,7 @@ pub(crate) fn outside_for(intent: Intent) -> Error {
 }
 
 /// Whether `path` is `base` or lies below it. Both are absolute and normalised.
-pub(crate) fn is_within(path: &[u8], base: &[u8]) -> bool {
+pub fn is_within(path: &[u8], base: &[u8]) -> bool {
     base == b"/" || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 

@@ -1,6 +1,6 @@
 //! Opening: a regular file or a directory, and nothing else.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
 use filewright_core::access::Intent;
@@ -8,8 +8,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Last, Missing, Place, Roots};
-use crate::errno::{not_regular, os, unsettled};
-use crate::stat::{Kind, Stat};
+use crate::dir::errno::{not_regular, os, unsettled};
+use crate::dir::open_entries;
+use crate::dir::stat::{Kind, Stat};
 
 /// How often an operation starts over when the path changes under it.
 pub(crate) const ATTEMPTS: u32 = 16;
@@ -77,17 +78,6 @@ impl Roots {
             }
         }
         Err(unsettled())
-    }
-}
-
-/// Opens a directory to read its entries, by one name. `None` where it has
-/// become something else.
-pub(crate) fn open_entries(dir: impl AsFd, name: &[u8]) -> Result<Option<OwnedFd>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(dir, name, flags | OFlags::NONBLOCK, Mode::empty()) {
-        Ok(fd) => Ok(Some(fd)),
-        Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Ok(None),
-        Err(errno) => Err(os(errno)),
     }
 }
 

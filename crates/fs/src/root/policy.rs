@@ -4,8 +4,6 @@ use filewright_core::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
-use crate::confine::Kernel;
-
 /// What becomes of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
@@ -26,6 +24,18 @@ pub enum Choice {
     Auto,
     /// The descriptor walk, always: for tests and for comparison.
     Walk,
+}
+
+/// Whether threads are to be restricted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernel {
+    /// Where the kernel can; what is in force is told.
+    Prefer,
+    /// Or there is no set of roots.
+    Require,
+    /// Not at all.
+    #[default]
+    Off,
 }
 
 /// Who may touch what. Paths are absolute; `None` is everywhere.

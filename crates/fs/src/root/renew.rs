@@ -8,7 +8,7 @@
 use filewright_core::{Code, Error, Result};
 
 use super::{Root, Roots};
-use crate::stat::Stat;
+use crate::dir::stat::Stat;
 
 /// What became of the roots since they were opened.
 #[derive(Debug)]
@@ -65,9 +65,6 @@ impl Roots {
         anew.grant_secrets(
             self.granted.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone(),
         );
-        if let Some(shelf) = self.shelf.get() {
-            let _ = anew.shelf.set(shelf.clone());
-        }
         Ok(Renewed::Anew(Box::new(anew)))
     }
 }

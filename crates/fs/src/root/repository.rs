@@ -6,8 +6,8 @@ use filewright_core::Result;
 use filewright_core::access::{MARKS, Marks, RepositoryParts};
 
 use super::Roots;
-use crate::errno::repository;
-use crate::stat::Stat;
+use crate::dir::errno::repository;
+use crate::dir::stat::Stat;
 
 impl Roots {
     /// Refuses a change at a resolved path that would complete a repository, or that lies in what git

@@ -4,10 +4,11 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use super::policy::Choice;
+use crate::dir::directory_flags;
 
 /// The resolver in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,21 +50,6 @@ impl Resolver {
             Resolver::Walk(reason) => Some(reason),
         }
     }
-}
-
-/// How a directory is opened to stand on: without the right to read it where
-/// the platform can tell the two apart.
-pub(crate) fn directory_flags() -> OFlags {
-    #[cfg(target_os = "linux")]
-    let access = OFlags::PATH;
-    #[cfg(not(target_os = "linux"))]
-    let access = OFlags::RDONLY | OFlags::NONBLOCK;
-    access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
-}
-
-/// Opens one directory beneath another by a single name; a link is not followed.
-pub(crate) fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
 }
 
 /// The longest path that is given to the kernel in one piece, in bytes.

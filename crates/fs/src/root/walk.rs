@@ -19,10 +19,10 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::locate::{DirFd, Last, Missing, Place};
-use super::resolver::open_directory;
 use super::{Follow, Roots, absolute_of, parent_of, push_name};
-use crate::errno::{os, outside};
-use crate::stat::{Kind, Stat};
+use crate::dir::errno::{os, outside};
+use crate::dir::open_directory;
+use crate::dir::stat::{Kind, Stat};
 
 /// How many links are followed in one path, as in the kernel.
 const MAX_LINKS: u32 = 40;
@@ -299,7 +299,7 @@ impl<'r, 'm> Walk<'r, 'm> {
                     return Err(super::outside_for(Intent::Write));
                 }
                 if self.made_is_protected(&name) {
-                    return Err(crate::errno::protected());
+                    return Err(crate::dir::errno::protected());
                 }
                 let here = self.here()?;
                 let here = here.try_clone_to_owned().map_err(|_| os(Errno::MFILE))?;

@@ -9,13 +9,14 @@ use rustix::io::Errno;
 
 use super::merge::{Purpose, merge};
 use crate::cancel::Cancel;
-use crate::errno::{not_regular, os, protected, repository, unsettled};
-use crate::root::{Place, Roots, marks_in, open_entries};
-use crate::stat::{Kind, Stat};
-use crate::tree::{Counts, Cursor, Met, Next, Up, walk_tree};
-use crate::write::{
-    Preserve, Source, Temp, flush, is_temp_name, keep_moved, keep_times, place_new, set_mode,
-};
+use crate::dir::cursor::{Cursor, Up};
+use crate::dir::errno::{not_regular, os, protected, repository, unsettled};
+use crate::dir::open_entries;
+use crate::dir::stat::{Kind, Stat};
+use crate::dir::temp_name::is_temp_name;
+use crate::dir::tree::{Counts, Met, Next, walk_tree};
+use crate::root::{Place, Roots, marks_in};
+use crate::write::{Preserve, Source, Temp, flush, keep_moved, keep_times, place_new, set_mode};
 
 /// Why a tree is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

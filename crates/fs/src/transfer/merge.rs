@@ -6,10 +6,11 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use crate::cancel::Cancel;
-use crate::errno::{os, unsettled};
-use crate::root::open_entries;
-use crate::stat::{Kind, Stat};
-use crate::tree::{Cursor, Met, Next, Up, walk_tree};
+use crate::dir::cursor::{Cursor, Up};
+use crate::dir::errno::{os, unsettled};
+use crate::dir::open_entries;
+use crate::dir::stat::{Kind, Stat};
+use crate::dir::tree::{Met, Next, walk_tree};
 use crate::write::Preserve;
 
 /// What a walk over a complete copy is for.

@@ -7,6 +7,8 @@
 
 mod copying;
 mod merge;
+pub mod mutate;
+mod whole_tree;
 
 use std::os::fd::AsFd;
 
@@ -15,20 +17,20 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
-use crate::aside::{
+use crate::cancel::Cancel;
+use crate::dir::errno::{not_regular, os, protected, unsettled};
+use crate::dir::open_entries;
+use crate::dir::stat::{Kind, Stat, Version};
+use crate::dir::tree::Counts;
+use crate::dir::unlink;
+use crate::root::{ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_regular};
+use crate::write::aside::{
     Conditions, Taken, check_aside, check_empty, conflict, link_aside, no_aside, replace_exact,
     same_content, set_aside,
 };
-use crate::cancel::Cancel;
-use crate::errno::{not_regular, os, protected, unsettled};
-use crate::root::{
-    ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_entries, open_regular,
-};
-use crate::stat::{Kind, Stat, Version};
-use crate::tree::Counts;
 use crate::write::{
     Durability, Original, Preserve, Temp, WriteOptions, Written, may_write, place_new, same_file,
-    sync_directory, unlink,
+    sync_directory,
 };
 use copying::{Copying, Manner};
 
@@ -143,8 +145,8 @@ impl Roots {
                         sync_directory(&target, made_some)?;
                         sync_directory(&source, false)?;
                     }
-                    self.swept.sweep(&source.dir);
-                    self.swept.sweep(&target.dir);
+                    self.sweep_temp_files(&source.dir);
+                    self.sweep_temp_files(&target.dir);
                     made.keep();
                     return Ok(moved_version(&target, new_name, &stat));
                 }
@@ -360,7 +362,7 @@ impl Roots {
                 return Err(error);
             }
             made.keep();
-            self.swept.sweep(&target.dir);
+            self.sweep_temp_files(&target.dir);
             return Ok(counts);
         }
         Err(unsettled())

@@ -1,138 +1,130 @@
-//! The entries of one directory, read into memory that is used again.
+//! The entries of one directory.
 
-use std::borrow::Cow;
-use std::cmp::Ordering;
-use std::ffi::CStr;
-use std::os::fd::BorrowedFd;
+use std::collections::BinaryHeap;
+use std::os::fd::AsFd;
 
-use filewright_core::path::encode_name;
-use rustix::fs::{AtFlags, FileType};
+use filewright_core::Result;
 
-use crate::stat::Kind;
-use crate::write::is_temp_name;
+use crate::cancel::Cancel;
+use crate::dir::for_each_name;
+use crate::dir::stat::{Kind, Stat};
+use crate::dir::temp_name::is_temp_name;
+use crate::root::{Roots, push_name};
 
-/// A directory's entries, without `.` and `..`.
-#[derive(Default)]
-pub(crate) struct Listing {
-    /// The names, one after the other.
-    names: Vec<u8>,
-    entries: Vec<Entry>,
-    #[cfg(target_os = "linux")]
-    buffer: Vec<u8>,
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, in the bytes of the file system.
+    pub name: Vec<u8>,
+    /// What it is; a link is not followed.
+    pub kind: Kind,
+    /// The facts, where they were asked for.
+    pub stat: Option<Stat>,
+    /// Where a symbolic link points, where facts were asked for.
+    pub target: Option<Vec<u8>>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    at: u32,
-    len: u16,
-    kind: Kind,
-    /// The name is shown in another form.
-    encoded: bool,
+/// What to list of a directory.
+#[derive(Clone, Debug, Default)]
+pub struct ListOptions {
+    /// Facts and link targets too, at one more system call per entry given.
+    pub facts: bool,
+    /// At most so many entries; memory is bounded by it.
+    pub limit: Option<usize>,
+    /// Only what comes after this entry in the order of the listing.
+    pub after: Option<Position>,
 }
 
-/// Room for some hundred entries: most directories take one call.
-#[cfg(target_os = "linux")]
-const BUFFER: usize = 32 * 1024;
+/// A place in the order of a listing: directories first, then by the bytes of
+/// the names, which for UTF-8 is the order of code points.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Whether the entry is something else than a directory.
+    pub not_dir: bool,
+    /// Its name.
+    pub name: Vec<u8>,
+}
 
-impl Listing {
-    /// Reads the entries of an open directory.
-    pub fn read(&mut self, fd: BorrowedFd<'_>) -> rustix::io::Result<()> {
-        self.names.clear();
-        self.entries.clear();
-        self.read_all(fd)
-    }
+/// Entries of a directory, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// How many there are in all, before `after` and `limit`.
+    pub total: u64,
+    /// Whether there are entries after the last one given.
+    pub more: bool,
+}
 
-    #[cfg(target_os = "linux")]
-    fn read_all(&mut self, fd: BorrowedFd<'_>) -> rustix::io::Result<()> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.reserve(BUFFER);
-        let mut raw = rustix::fs::RawDir::new(fd, buffer.spare_capacity_mut());
-        let mut result = Ok(());
-        while let Some(entry) = raw.next() {
-            match entry {
-                Ok(entry) => self.push(fd, entry.file_name(), entry.file_type()),
-                Err(errno) => {
-                    result = Err(errno);
-                    break;
+impl Roots {
+    /// The entries of a directory. Denied entries and our own temporary files
+    /// are left out.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED`, `CANCELLED` and what
+    /// the system refuses with.
+    pub fn list(&self, path: &[u8], options: &ListOptions, cancel: &Cancel) -> Result<Listing> {
+        let dir = self.open_dir(path)?;
+        let limit = options.limit.unwrap_or(usize::MAX);
+        let mut listing = Listing::default();
+        // The greatest position on top, so that a page needs no more memory
+        // than its entries.
+        let mut kept: BinaryHeap<(Position, Kind)> = BinaryHeap::new();
+        let mut real = dir.real;
+        let base = real.len();
+        for_each_name(&dir.fd, |name, kind| {
+            if listing.total % 256 == 0 {
+                cancel.check()?;
+            }
+            if is_temp_name(name) {
+                return Ok(());
+            }
+            if self.rules().denies() {
+                real.truncate(base);
+                push_name(&mut real, name);
+                if self.rules().denied_entry(&real) {
+                    return Ok(());
                 }
             }
+            let kind = match kind {
+                Some(kind) => kind,
+                None => match Stat::find(&dir.fd, name)? {
+                    Some(stat) => stat.kind,
+                    None => return Ok(()),
+                },
+            };
+            listing.total += 1;
+            let position = Position { not_dir: kind != Kind::Dir, name: name.to_vec() };
+            if options.after.as_ref().is_some_and(|after| position <= *after) {
+                return Ok(());
+            }
+            kept.push((position, kind));
+            if kept.len() > limit {
+                kept.pop();
+                listing.more = true;
+            }
+            Ok(())
+        })?;
+        for (position, kind) in kept.into_sorted_vec() {
+            cancel.check()?;
+            listing.entries.extend(describe(&dir.fd, position.name, kind, options.facts)?);
         }
-        self.buffer = buffer;
-        result
+        Ok(listing)
     }
+}
 
-    #[cfg(not(target_os = "linux"))]
-    fn read_all(&mut self, fd: BorrowedFd<'_>) -> rustix::io::Result<()> {
-        for entry in rustix::fs::Dir::read_from(fd)? {
-            let entry = entry?;
-            self.push(fd, entry.file_name(), entry.file_type());
+/// `None` where the entry has gone meanwhile.
+pub fn describe(dir: impl AsFd, name: Vec<u8>, kind: Kind, facts: bool) -> Result<Option<Entry>> {
+    if !facts {
+        return Ok(Some(Entry { name, kind, stat: None, target: None }));
+    }
+    let Some(stat) = Stat::find(&dir, &name)? else { return Ok(None) };
+    let target = match stat.kind {
+        Kind::Symlink => {
+            let target = rustix::fs::readlinkat(dir, name.as_slice(), Vec::new());
+            target.ok().map(|target| target.into_bytes())
         }
-        Ok(())
-    }
-
-    fn push(&mut self, fd: BorrowedFd<'_>, name: &CStr, kind: FileType) {
-        let bytes = name.to_bytes();
-        if matches!(bytes, b"." | b"..") || is_temp_name(bytes) {
-            return;
-        }
-        let kind = match kind {
-            // Some file systems do not tell.
-            FileType::Unknown => match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => FileType::from_raw_mode(stat.st_mode).into(),
-                Err(_) => return,
-            },
-            kind => Kind::from(kind),
-        };
-        // Names are at most 255 bytes and directories are read whole, so both
-        // fit; what does not is left out rather than cut.
-        let (Ok(at), Ok(len)) = (u32::try_from(self.names.len()), u16::try_from(bytes.len()))
-        else {
-            return;
-        };
-        let suspect = bytes.iter().any(|&byte| byte >= 0x80 || byte == b'\\');
-        let encoded = suspect && matches!(encode_name(bytes), Cow::Owned(_));
-        self.entries.push(Entry { at, len, kind, encoded });
-        self.names.extend_from_slice(bytes);
-    }
-
-    /// The number of entries.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// What an entry is.
-    pub fn kind(&self, index: usize) -> Kind {
-        self.entries[index].kind
-    }
-
-    /// The bytes of an entry's name.
-    pub fn name(&self, index: usize) -> &[u8] {
-        let entry = self.entries[index];
-        &self.names[entry.at as usize..][..usize::from(entry.len)]
-    }
-
-    /// An entry's name as it is shown.
-    pub fn shown(&self, index: usize) -> Cow<'_, [u8]> {
-        let name = self.name(index);
-        if !self.entries[index].encoded {
-            return Cow::Borrowed(name);
-        }
-        match encode_name(name) {
-            Cow::Borrowed(_) => Cow::Borrowed(name),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        }
-    }
-
-    /// Whether the entry's name is shown as it is.
-    pub fn is_plain(&self, index: usize) -> bool {
-        !self.entries[index].encoded
-    }
-
-    /// Compares two entries by their names as they are shown.
-    pub fn compare(&self, a: usize, b: usize) -> Ordering {
-        if !self.entries[a].encoded && !self.entries[b].encoded {
-            return self.name(a).cmp(self.name(b));
-        }
-        self.shown(a).cmp(&self.shown(b))
-    }
+        _ => None,
+    };
+    Ok(Some(Entry { name, kind: stat.kind, stat: Some(stat), target }))
 }

@@ -15,10 +15,13 @@
 //! A thread holds at most three descriptors however deep or wide the tree is,
 //! and where descriptors run out it waits for others to be closed.
 
-mod list;
+pub mod list;
+pub mod list_tree;
+mod listing;
 mod open;
+pub mod options;
 mod queue;
-pub(crate) mod rules;
+pub mod rules;
 mod worker;
 
 use std::ffi::CStr;
@@ -32,12 +35,12 @@ use filewright_core::glob::Globs;
 use filewright_core::ignore::Stack;
 
 use crate::cancel::{Cancel, Deadline};
+use crate::dir::stat::Kind;
 use crate::root::{Resolver, Roots};
-use crate::stat::Kind;
 
-pub(crate) use list::Listing;
-pub(crate) use open::{Content, Opener, open_plain, read_open, read_regular};
-pub(crate) use queue::Place;
+pub use listing::Listing;
+pub use open::{Content, Opener, open_plain, read_open, read_regular};
+pub use queue::Place;
 use queue::Queue;
 use worker::Worker;
 
@@ -50,7 +53,7 @@ const IGNORED_BUDGET: u64 = 200_000;
 
 /// Which entries a walk passes by.
 #[derive(Clone, Debug)]
-pub(crate) struct WalkOptions {
+pub struct WalkOptions {
     /// Whether names that begin with a dot are seen.
     pub hidden: bool,
     /// The names of ignore files, lowest kind first; `None` ignores nothing.
@@ -64,7 +67,7 @@ pub(crate) struct WalkOptions {
 }
 
 /// What is done on a walk.
-pub(crate) trait Visitor: Sync {
+pub trait Visitor: Sync {
     /// What each thread has for itself.
     type Local: Send;
 
@@ -86,27 +89,31 @@ pub(crate) trait Visitor: Sync {
 }
 
 /// The wanted entries of one directory.
-pub(crate) struct Directory<'a> {
+pub struct Directory<'a> {
     /// The directory, as shown, with a final slash; empty for the start.
     pub prefix: &'a [u8],
+    /// The directory, open for reading.
     pub fd: BorrowedFd<'a>,
+    /// All of its entries.
     pub listing: &'a Listing,
     /// Places in the listing.
     pub entries: &'a [u32],
 }
 
 /// A file to be opened.
-pub(crate) struct FileAt<'a> {
+pub struct FileAt<'a> {
     /// The directory it is in.
     pub dir: BorrowedFd<'a>,
+    /// Its name there.
     pub name: &'a CStr,
     /// The path relative to the start, as shown.
     pub path: &'a [u8],
+    /// Whether the walk has to end.
     pub stop: &'a Stop<'a>,
 }
 
 /// What a visitor wants after a file.
-pub(crate) enum Next {
+pub enum Next {
     /// The next one.
     Continue,
     /// The same; what sorts behind this path is no longer of interest.
@@ -116,8 +123,10 @@ pub(crate) enum Next {
 }
 
 /// Why a walk may have to end early.
-pub(crate) struct Stop<'a> {
+pub struct Stop<'a> {
+    /// Set when the caller cancels.
     pub cancel: &'a Cancel,
+    /// When the time is up.
     pub deadline: Deadline,
 }
 
@@ -130,7 +139,7 @@ impl Stop<'_> {
 
 /// What became of a walk.
 #[derive(Debug, Default)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// Entries that could not be looked at, or lay too deep.
     pub unreadable: u64,
     /// Wanted entries hidden by ignore files; without `count_ignored` also the
@@ -157,18 +166,20 @@ impl Counters {
 }
 
 /// Where a walk starts.
-pub(crate) struct Ground<'r> {
-    pub(crate) roots: &'r Roots,
-    pub(crate) fd: OwnedFd,
+pub struct Ground<'r> {
+    /// The roots that the start was opened beneath.
+    pub roots: &'r Roots,
+    /// The start, open for reading.
+    pub fd: OwnedFd,
     /// The absolute real path of the start, with a final slash.
-    pub(crate) real: Vec<u8>,
+    pub real: Vec<u8>,
     resolver: Resolver,
     /// The ignore rules of the directories above the start.
-    pub(crate) stack: Stack,
+    pub stack: Stack,
     /// Where paths as the ignore rules see them begin in absolute paths.
-    pub(crate) top: usize,
+    pub top: usize,
     /// What the rules above are, in one number.
-    pub(crate) rules: u64,
+    pub rules: u64,
 }
 
 impl<'r> Ground<'r> {
@@ -195,7 +206,7 @@ impl<'r> Ground<'r> {
 ///
 /// # Errors
 /// `CANCELLED`. A deadline that passes is no error: see [`Summary::stopped_at`].
-pub(crate) fn walk<V: Visitor>(
+pub fn walk<V: Visitor>(
     ground: &Ground<'_>,
     options: &WalkOptions,
     stop: &Stop<'_>,
@@ -208,7 +219,7 @@ pub(crate) fn walk<V: Visitor>(
 ///
 /// # Errors
 /// As [`walk`].
-pub(crate) fn walk_ignored<V: Visitor>(
+pub fn walk_ignored<V: Visitor>(
     ground: &Ground<'_>,
     options: &WalkOptions,
     stop: &Stop<'_>,
@@ -263,7 +274,7 @@ fn walk_queue<V: Visitor>(
 }
 
 /// How many threads search: more than this the disk cache does not feed.
-pub(crate) fn threads() -> usize {
+pub fn threads() -> usize {
     // Asked once: the answer is read from several files.
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get).min(16))

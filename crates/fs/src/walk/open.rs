@@ -18,7 +18,7 @@ const PATIENCE: u32 = 400;
 
 /// Opens the directories of a walk, remembering the last one: the next is
 /// nearly always the same or below it.
-pub(crate) struct Opener<'a> {
+pub struct Opener<'a> {
     ground: &'a Ground<'a>,
     stop: &'a Stop<'a>,
     last: Option<(Arc<[u8]>, OwnedFd)>,
@@ -27,6 +27,7 @@ pub(crate) struct Opener<'a> {
 }
 
 impl<'a> Opener<'a> {
+    /// An opener that has opened nothing yet.
     pub fn new(ground: &'a Ground<'a>, stop: &'a Stop<'a>) -> Self {
         Self { ground, stop, last: None, path: Vec::new() }
     }
@@ -171,7 +172,7 @@ fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<Owned
 
 /// What [`read_regular`] found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub enum Content {
     /// The content is in the buffer.
     Read,
     /// It is larger than the limit.
@@ -182,7 +183,7 @@ pub(crate) enum Content {
 
 /// Reads a regular file whole into `buffer`, which is used again from file to
 /// file. A link is not followed and a FIFO does not block.
-pub(crate) fn read_regular(
+pub fn read_regular(
     dir: BorrowedFd<'_>,
     name: &CStr,
     max_bytes: u64,
@@ -199,7 +200,7 @@ pub(crate) fn read_regular(
 
 /// Opens an entry that was a regular file when it was listed; what it is now is
 /// for the caller to look at. `None` where it can only be something else.
-pub(crate) fn open_plain(
+pub fn open_plain(
     dir: BorrowedFd<'_>,
     name: &CStr,
     stop: &Stop<'_>,
@@ -223,7 +224,7 @@ fn or_other(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<Ow
 }
 
 /// Reads an open regular file whole into `buffer`. `size` is what it has been.
-pub(crate) fn read_open(
+pub fn read_open(
     fd: BorrowedFd<'_>,
     size: u64,
     max_bytes: u64,

@@ -17,7 +17,7 @@ pub(super) struct Task {
 
 /// A directory below the start, with a final slash; empty for the start.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub struct Place {
     /// As it is opened.
     pub raw: Arc<[u8]>,
     /// As it is shown.

@@ -9,12 +9,12 @@ use filewright_core::ignore::{Kind as RuleKind, MAX_FILE_BYTES, Rules, Stack};
 use super::open::{Content, read_regular};
 use super::{Listing, Stop};
 use crate::cancel::{Cancel, Deadline};
+use crate::dir::stat::Kind;
 use crate::root::{Roots, parent_of};
-use crate::stat::Kind;
 
 /// The stack for a listed directory, and what its own rules are, in one number:
 /// `directory` is its path as the rules see paths, with or without a final slash.
-pub(crate) fn enter(
+pub fn enter(
     stack: &Stack,
     fd: BorrowedFd<'_>,
     listing: &Listing,
@@ -121,7 +121,7 @@ fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option
 }
 
 /// What `.git/info/exclude` says in a directory, in one number.
-pub(crate) fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
+pub fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
     let mut content = DefaultHasher::new();
     let _ = exclude(dir, &mut content);
     content.finish()

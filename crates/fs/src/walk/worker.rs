@@ -12,7 +12,7 @@ use super::{
     Counters, Directory, FileAt, Ground, IGNORED_BUDGET, Listing, MAX_DEPTH, Next, Stop, Visitor,
     WalkOptions, rules,
 };
-use crate::stat::Kind;
+use crate::dir::stat::Kind;
 
 /// How many files are one piece of work: few enough to share them out, enough
 /// that the sharing costs nothing.

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, IntoRawFd};
 use filewright_core::Result;
 use rustix::io::Errno;
 
-use crate::errno::os;
+use crate::dir::errno::os;
 
 /// How often a close that a signal interrupted is asked again.
 const TRIES: u32 = 8;

@@ -15,9 +15,9 @@ use rustix::io::Errno;
 use super::flush::flush;
 use super::source::Source;
 use crate::cancel::Cancel;
-use crate::errno::{os, unsettled};
+use crate::dir::errno::{os, unsettled};
+use crate::dir::stat::Stat;
 use crate::read::read_at;
-use crate::stat::Stat;
 
 /// The largest content that is held to be put back. Bytes.
 const MAX_BACKUP: u64 = 64 << 20;

@@ -14,11 +14,11 @@ use super::keep::{
 };
 use super::put::Placed;
 use super::{Durability, Original, Source, Temp, WriteOptions, Written, later};
-use crate::aside::no_aside;
 use crate::cancel::Cancel;
-use crate::errno::os;
+use crate::dir::errno::os;
+use crate::dir::stat::Stat;
 use crate::root::Place;
-use crate::stat::Stat;
+use crate::write::aside::no_aside;
 
 /// How one attempt ended.
 pub(super) enum Attempt {

@@ -9,8 +9,8 @@ use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::Preserve;
-use crate::errno::os;
-use crate::stat::{Kind, Stat};
+use crate::dir::errno::os;
+use crate::dir::stat::{Kind, Stat};
 
 /// What became of the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use crate::stat::Stat;
+use crate::dir::stat::Stat;
 
 /// From this size on a thread costs less than it spares. Bytes.
 const LARGE: u64 = 8 << 20;

@@ -24,6 +24,7 @@
 //! to 20 times cheaper). `Durable` waits for file and directory to be on the disk
 //! (about 5 times the price of `Atomic`).
 
+pub mod aside;
 mod flush;
 mod in_place;
 mod job;
@@ -44,15 +45,14 @@ pub(crate) use flush::flush;
 pub(crate) use keep::{keep_moved, keep_times, set_mode};
 pub(crate) use put::{place_new, sync_directory};
 pub(crate) use source::Source;
-pub(crate) use temp::{Swept, Temp, is_kept_name, is_own_aside_name, sweep_now, unlink};
-pub use temp::{fresh_name, is_temp_name};
+pub(crate) use temp::{Temp, sweep_now};
 
-use crate::aside::{check_aside, conflict};
 use crate::cancel::Cancel;
-use crate::errno::{not_regular, os, protected, unsettled};
+use crate::dir::errno::{not_regular, os, protected, unsettled};
+use crate::dir::stat::{Kind, Stat, Version};
 use crate::read::hash_of;
 use crate::root::{ATTEMPTS, Last, Made, Missing, Place, Roots, open_regular};
-use crate::stat::{Kind, Stat, Version};
+use crate::write::aside::{check_aside, conflict};
 use job::{Attempt, Job};
 
 /// How hard a write is pushed to the disk; see the module header.
@@ -114,7 +114,7 @@ pub struct WriteOptions {
     pub durability: Durability,
     /// What happens where owner, attributes or other names cannot be kept.
     pub preserve: Preserve,
-    /// The name, from [`crate::aside::aside_name`], under which a replaced file stays in its
+    /// The name, from [`crate::write::aside::aside_name`], under which a replaced file stays in its
     /// directory. `UNSUPPORTED_OPERATION` with the reason `aside` where that is impossible.
     pub aside: Option<Vec<u8>>,
 }
@@ -223,7 +223,7 @@ impl Roots {
                     if options.durability == Durability::Durable {
                         sync_directory(&place, made_some)?;
                     }
-                    self.swept.sweep(&place.dir);
+                    self.sweep_temp_files(&place.dir);
                     return Ok(written);
                 }
             }

@@ -9,11 +9,13 @@ use rustix::io::Errno;
 
 use super::Durability;
 use super::job::Job;
-use super::temp::{Temp, unlink};
-use crate::aside::no_aside;
-use crate::errno::os;
-use crate::root::{Place, open_entries};
-use crate::stat::{Kind, Stat};
+use super::temp::Temp;
+use crate::dir::errno::os;
+use crate::dir::open_entries;
+use crate::dir::stat::{Kind, Stat};
+use crate::dir::unlink;
+use crate::root::Place;
+use crate::write::aside::no_aside;
 
 /// How putting into place ended.
 pub(super) enum Placed {

@@ -9,9 +9,9 @@ use rustix::io::Errno;
 
 use super::temp::write_all;
 use crate::cancel::Cancel;
-use crate::errno::os;
+use crate::dir::errno::os;
+use crate::dir::stat::Stat;
 use crate::read::{BLOCK, read_at};
-use crate::stat::Stat;
 
 /// New content.
 #[derive(Clone, Copy, Debug)]

@@ -1,31 +1,24 @@
 //! Temporary files: made beside their target, gone whatever happens.
 //!
-//! A name is `.filewright-REALM-PID-STARTED-NONCE`: whoever finds one can tell
-//! whether its maker still lives ([`crate::process`]), and nobody can guess the
-//! next one. With `-kept` behind it the name is that of an entry that was set
-//! aside ([`crate::aside`]). They are made exclusively, so a planted file or link is never
-//! opened. One that is not renamed into place is removed when dropped; those of
-//! processes that were killed are swept by the next change in the directory.
+//! They are made exclusively, so a planted file or link is never opened. One that is not
+//! renamed into place is removed when dropped; those of processes that were killed are swept
+//! by the next change in the directory. `dir::temp_name` makes and reads their names.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Mutex;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use filewright_core::{Code, Error, Result};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::cancel::Cancel;
-use crate::errno::os;
-use crate::list::for_each_name;
+use crate::dir::errno::os;
+use crate::dir::stat::Stat;
+use crate::dir::temp_name::{fresh_name, is_kept_name, maker};
+use crate::dir::tree::remove_own;
+use crate::dir::{for_each_name, open_entries};
 use crate::process::ProcessName;
-use crate::root::open_entries;
-use crate::stat::Stat;
-use crate::tree::remove_own;
-
-const PREFIX: &[u8] = b".filewright-";
+use crate::root::Roots;
 
 /// How long a temporary file of a process that cannot be asked about must have
 /// been untouched before it is swept.
@@ -34,48 +27,6 @@ const FOREIGN_AGE: Duration = Duration::from_secs(3600);
 /// How long an entry that was set aside outlives its process: a journal may name it,
 /// and rolls back with it at the next opening.
 const KEPT_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
-
-/// How long a directory that was swept is left alone.
-const SWEEP_AGAIN: Duration = Duration::from_secs(60);
-
-/// Whether a name is one that a temporary file of ours has.
-pub fn is_temp_name(name: &[u8]) -> bool {
-    name.starts_with(PREFIX) && maker(name).is_some()
-}
-
-/// Whether a name is one that this process gave to an entry that is set aside.
-pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
-    is_kept_name(name) && maker(name).as_ref() == Some(ProcessName::own())
-}
-
-/// Whether a name is that of an entry that is set aside, rather than of a temporary file.
-pub(crate) fn is_kept_name(name: &[u8]) -> bool {
-    name.ends_with(b"-kept") && is_temp_name(name)
-}
-
-/// Who made the temporary file of this name.
-fn maker(name: &[u8]) -> Option<ProcessName> {
-    let rest = std::str::from_utf8(name.strip_prefix(PREFIX)?).ok()?;
-    let mut parts = rest.split('-');
-    let realm = parts.next().filter(|realm| realm.len() == 8)?.to_owned();
-    let pid = u32::from_str_radix(parts.next()?, 16).ok()?;
-    let started = u64::from_str_radix(parts.next()?, 16).ok()?;
-    let nonce = parts.next().filter(|nonce| nonce.len() == 16)?;
-    let hex = |text: &str| text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let whole = match parts.next() {
-        None => true,
-        Some(last) => last == "kept" && parts.next().is_none(),
-    };
-    (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
-}
-
-/// A name for a temporary file that nobody has and that tells its maker.
-pub fn fresh_name() -> Vec<u8> {
-    let ProcessName { realm, pid, started } = ProcessName::own();
-    // Keyed by the system's randomness, and differently for every state made.
-    let nonce = RandomState::new().build_hasher().finish();
-    format!(".filewright-{realm}-{pid:x}-{started:x}-{nonce:016x}").into_bytes()
-}
 
 /// A temporary file or directory. Removed when dropped, unless it was renamed
 /// into place.
@@ -144,27 +95,14 @@ impl Drop for Temp<'_> {
     }
 }
 
-/// Which directories were swept when.
-#[derive(Debug, Default)]
-pub(crate) struct Swept(Mutex<HashMap<(u64, u64), Instant>>);
-
-impl Swept {
-    /// Removes the temporary files that dead processes left in a directory,
-    /// unless that was done a moment ago. What cannot be removed is left.
-    pub(crate) fn sweep(&self, dir: impl AsFd) {
+impl Roots {
+    /// Removes the temporary files that dead processes left in a directory, unless that was
+    /// done a moment ago. Leaves files that cannot be removed.
+    pub(crate) fn sweep_temp_files(&self, dir: impl AsFd) {
         let Ok(stat) = Stat::of(&dir) else { return };
-        {
-            let mut swept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if swept.get(&(stat.dev, stat.ino)).is_some_and(|at| at.elapsed() < SWEEP_AGAIN) {
-                return;
-            }
-            // Bounded; forgetting only costs another look.
-            if swept.len() >= 4096 {
-                swept.clear();
-            }
-            swept.insert((stat.dev, stat.ino), Instant::now());
+        if self.sweeps.begin((stat.dev, stat.ino)) {
+            sweep_now(dir);
         }
-        sweep_now(dir);
     }
 }
 
@@ -174,7 +112,7 @@ pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
     let Ok(Some(entries)) = open_entries(&dir, b".") else { return 0 };
     let mut stale: Vec<Vec<u8>> = Vec::new();
     let _ = for_each_name(&entries, |name, _| {
-        if let Some(maker) = name.starts_with(PREFIX).then(|| maker(name)).flatten()
+        if let Some(maker) = maker(name)
             && is_stale(&entries, name, &maker)
         {
             stale.push(name.to_vec());
@@ -224,30 +162,9 @@ pub(crate) fn write_all(
     Ok(())
 }
 
-/// Removes one name of a file. That it is gone already is not an error.
-pub(crate) fn unlink(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<()> {
-    match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
-        Err(Errno::NOENT) => Ok(()),
-        result => result,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_tell_their_maker() {
-        let name = fresh_name();
-        assert!(is_temp_name(&name));
-        assert_eq!(maker(&name).as_ref(), Some(ProcessName::own()));
-        assert_ne!(name, fresh_name());
-        for other in
-            [".filewright-", ".filewright-x", ".filewright-00000000-1-2-3", ".filewright.json"]
-        {
-            assert!(!is_temp_name(other.as_bytes()), "{other}");
-        }
-    }
 
     #[test]
     fn a_planted_name_is_not_used() {
@@ -296,7 +213,7 @@ mod tests {
         std::fs::create_dir_all(tree.join("a/b")).unwrap();
         std::fs::write(tree.join("a/f"), "x").unwrap();
         let dir = std::fs::File::open(tmp.path()).unwrap();
-        Swept::default().sweep(&dir);
+        assert_eq!(sweep_now(&dir), 2);
         let mut left: Vec<String> = std::fs::read_dir(tmp.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

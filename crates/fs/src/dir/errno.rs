@@ -1,0 +1,101 @@
+//! The one table from errno to code.
+
+use filewright_core::{Code, Error};
+use rustix::io::Errno;
+
+/// The error for a failed system call. Messages carry no path.
+pub fn os(errno: Errno) -> Error {
+    let (code, message) = match errno {
+        Errno::NOENT => (Code::NotFound, "no such file or directory"),
+        Errno::ACCESS | Errno::PERM => (Code::PermissionDenied, "permission denied"),
+        Errno::ROFS => (Code::ReadOnly, "the file system is read-only"),
+        Errno::EXIST => (Code::AlreadyExists, "something is already there"),
+        Errno::ISDIR => (Code::IsDirectory, "is a directory"),
+        Errno::NOTDIR => (Code::NotDirectory, "not a directory"),
+        Errno::NOTEMPTY => (Code::NotEmpty, "directory is not empty"),
+        Errno::LOOP => (Code::Loop, "too many symbolic links"),
+        Errno::NAMETOOLONG => (Code::NameTooLong, "file name is too long"),
+        Errno::NOSPC => (Code::NoSpace, "no space left on the disk"),
+        Errno::DQUOT => (Code::NoSpace, "the disk quota is used up"),
+        Errno::FBIG => (Code::TooLarge, "larger than the file system allows"),
+        Errno::TXTBSY => (Code::PermissionDenied, "the file is a program that is running"),
+        Errno::NXIO => (Code::NotRegularFile, "neither a file nor a directory"),
+        Errno::INVAL => (Code::InvalidArgument, "the file system refuses the name or value"),
+        Errno::ILSEQ => (Code::InvalidArgument, "the file system refuses the bytes of the name"),
+        Errno::OPNOTSUPP | Errno::NOSYS => {
+            (Code::UnsupportedOperation, "the file system does not support this")
+        }
+        Errno::MFILE | Errno::NFILE => return io(errno, "too many open files"),
+        Errno::BUSY => return io(errno, "the file or directory is in use by the system"),
+        errno => return io(errno, "input/output failure"),
+    };
+    Error::new(code, message)
+}
+
+fn io(errno: Errno, message: &str) -> Error {
+    let text = format!("{message} (os error {})", errno.raw_os_error());
+    Error::new(Code::IoError, text).detail("errno", errno.raw_os_error())
+}
+
+/// The refusal of a path outside the roots: the same words whether or not
+/// anything is there.
+pub(crate) fn outside() -> Error {
+    Error::new(Code::OutsideAllowed, "outside the allowed roots")
+}
+
+/// The refusal of a change to a protected place.
+pub(crate) fn protected() -> Error {
+    Error::new(Code::ProtectedPath, "the path is protected from change")
+}
+
+/// The refusal to make or change a directory that git takes for a repository.
+pub(crate) fn repository() -> Error {
+    Error::new(Code::ProtectedPath, "git would take the directory for a repository")
+        .detail("reason", "repository")
+}
+
+/// The refusal to read a file that holds a private key.
+pub(crate) fn secret_content() -> Error {
+    Error::new(Code::GrantDenied, "it holds a private key, and nobody has granted it")
+        .detail("reason", "secret")
+        .detail("by", "content")
+}
+
+/// The refusal to read a secret.
+pub(crate) fn secret() -> Error {
+    Error::new(Code::GrantDenied, "it is a secret by its name, and nobody has granted it")
+        .detail("reason", "secret")
+}
+
+/// What a FIFO, socket or device gets.
+pub(crate) fn not_regular() -> Error {
+    Error::new(Code::NotRegularFile, "neither a file nor a directory")
+}
+
+/// The path changed under our hands more often than we retry.
+pub(crate) fn unsettled() -> Error {
+    Error::new(Code::Conflict, "the path is being changed by another program")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_by_errno() {
+        for (errno, code) in [
+            (Errno::NOENT, Code::NotFound),
+            (Errno::PERM, Code::PermissionDenied),
+            (Errno::ROFS, Code::ReadOnly),
+            (Errno::NOSPC, Code::NoSpace),
+            (Errno::DQUOT, Code::NoSpace),
+            (Errno::LOOP, Code::Loop),
+            (Errno::NAMETOOLONG, Code::NameTooLong),
+            (Errno::MFILE, Code::IoError),
+            (Errno::IO, Code::IoError),
+        ] {
+            assert_eq!(os(errno).code, code);
+        }
+        assert!(os(Errno::ROFS).message.contains("read-only"));
+    }
+}

@@ -1,0 +1,81 @@
+//! One directory by its descriptor: opening it, its names, facts of its entries, and trees below.
+//!
+//! Nothing here knows roots or rules: a caller has resolved and checked a path, and these
+//! functions take the descriptor and one plain name.
+
+pub(crate) mod cursor;
+pub mod errno;
+pub mod stat;
+pub(crate) mod sweeps;
+pub mod temp_name;
+pub mod tree;
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use filewright_core::Result;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use errno::os;
+use stat::Kind;
+
+/// How a directory is opened to stand on: without the right to read it where
+/// the platform can tell the two apart.
+pub(crate) fn directory_flags() -> OFlags {
+    #[cfg(target_os = "linux")]
+    let access = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let access = OFlags::RDONLY | OFlags::NONBLOCK;
+    access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+/// Opens one directory beneath another by a single name; a link is not followed.
+pub(crate) fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
+}
+
+/// Opens a directory to read its entries, by one name. `None` where it has
+/// become something else.
+pub(crate) fn open_entries(dir: impl AsFd, name: &[u8]) -> Result<Option<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(dir, name, flags | OFlags::NONBLOCK, Mode::empty()) {
+        Ok(fd) => Ok(Some(fd)),
+        Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Ok(None),
+        Err(errno) => Err(os(errno)),
+    }
+}
+
+/// Calls `f` with every name of a directory but `.` and `..`, in the order of
+/// the file system, and with its kind where that comes for free. The descriptor is
+/// open for reading; it is not opened once more, which costs a confined thread as
+/// much as the directory is deep.
+pub(crate) fn for_each_name(
+    dir: impl AsFd,
+    mut f: impl FnMut(&[u8], Option<Kind>) -> Result<()>,
+) -> Result<()> {
+    let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os)?;
+    let mut stream = Dir::new(own).map_err(os)?;
+    // The two descriptors share one position, and somebody may have read before.
+    stream.rewind();
+    while let Some(entry) = stream.read() {
+        let entry = entry.map_err(os)?;
+        let name = entry.file_name().to_bytes();
+        if name == b"." || name == b".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => None,
+            kind => Some(kind.into()),
+        };
+        f(name, kind)?;
+    }
+    Ok(())
+}
+
+/// Removes one name of a file. That it is gone already is not an error.
+pub(crate) fn unlink(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<()> {
+    match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(()),
+        result => result,
+    }
+}

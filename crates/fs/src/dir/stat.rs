@@ -1,0 +1,308 @@
+//! Facts about one entry, taken by descriptor or by directory descriptor and
+//! one name; never by path.
+
+use std::fmt::Write as _;
+
+use filewright_core::{Code, Error, Result};
+use rustix::fd::AsFd;
+use rustix::fs::{AtFlags, FileType};
+use rustix::io::Errno;
+
+use crate::dir::errno::os;
+
+/// What stands at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Dir,
+    /// A symbolic link.
+    Symlink,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+impl Kind {
+    /// The number under which a kind crosses to JavaScript.
+    pub fn number(self) -> u64 {
+        match self {
+            Kind::File => 0,
+            Kind::Dir => 1,
+            Kind::Symlink => 2,
+            Kind::Other => 3,
+        }
+    }
+}
+
+impl From<FileType> for Kind {
+    fn from(kind: FileType) -> Self {
+        match kind {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Dir,
+            FileType::Symlink => Kind::Symlink,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// The facts. Times are nanoseconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is.
+    pub kind: Kind,
+    /// The device it lies on.
+    pub dev: u64,
+    /// The number of its inode.
+    pub ino: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Permission bits with set-user-id, set-group-id and sticky: `0o7777`.
+    pub mode: u32,
+    /// The number of names.
+    pub nlink: u64,
+    /// The owner.
+    pub uid: u32,
+    /// The group.
+    pub gid: u32,
+    /// When the content last changed.
+    pub mtime: i64,
+    /// When anything last changed.
+    pub ctime: i64,
+    /// When it was last read.
+    pub atime: i64,
+    /// When it was made, where the file system knows.
+    pub birth: Option<i64>,
+}
+
+fn nanos(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+}
+
+impl Stat {
+    /// Facts about an open descriptor.
+    pub fn of(fd: impl AsFd) -> rustix::io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        match statx(&fd, c"", AtFlags::EMPTY_PATH) {
+            Err(Errno::NOSYS) => {}
+            result => return result,
+        }
+        rustix::fs::fstat(fd).map(|stat| Self::from_raw(&stat))
+    }
+
+    /// Facts about an entry of a directory; a link is not followed.
+    pub fn at(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        match statx(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOSYS) => {}
+            result => return result,
+        }
+        rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Self::from_raw(&stat))
+    }
+
+    /// [`Stat::at`], with `None` where nothing is.
+    pub fn find(dir: impl AsFd, name: &[u8]) -> Result<Option<Self>> {
+        match Self::at(dir, name) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(os(errno)),
+        }
+    }
+
+    // The field types differ between platforms: what is a cast on one is a
+    // no-op on another.
+    #[allow(clippy::unnecessary_cast)]
+    fn from_raw(stat: &rustix::fs::Stat) -> Self {
+        #[cfg(any(target_os = "macos", target_os = "ios"))]
+        let birth = Some(nanos(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64));
+        #[cfg(not(any(target_os = "macos", target_os = "ios")))]
+        let birth = None;
+        Self {
+            kind: FileType::from_raw_mode(stat.st_mode as _).into(),
+            dev: stat.st_dev as u64,
+            ino: stat.st_ino as u64,
+            size: stat.st_size as u64,
+            mode: stat.st_mode as u32 & 0o7777,
+            nlink: stat.st_nlink as u64,
+            uid: stat.st_uid as u32,
+            gid: stat.st_gid as u32,
+            mtime: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            ctime: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+            atime: nanos(stat.st_atime as i64, stat.st_atime_nsec as i64),
+            birth,
+        }
+    }
+
+    /// Whether both are facts about the same file.
+    pub fn same_file(&self, other: &Self) -> bool {
+        self.dev == other.dev && self.ino == other.ino
+    }
+
+    /// The version these facts stand for.
+    pub fn version(&self) -> Version {
+        Version::of(self)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn statx(fd: &impl AsFd, name: impl rustix::path::Arg, flags: AtFlags) -> rustix::io::Result<Stat> {
+    use rustix::fs::StatxFlags;
+    let mask = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    let raw = rustix::fs::statx(fd, name, flags | AtFlags::NO_AUTOMOUNT, mask)?;
+    let time = |time: rustix::fs::StatxTimestamp| nanos(time.tv_sec, i64::from(time.tv_nsec));
+    let knows_birth = raw.stx_mask & StatxFlags::BTIME.bits() != 0;
+    Ok(Stat {
+        kind: FileType::from_raw_mode(raw.stx_mode.into()).into(),
+        dev: rustix::fs::makedev(raw.stx_dev_major, raw.stx_dev_minor),
+        ino: raw.stx_ino,
+        size: raw.stx_size,
+        mode: u32::from(raw.stx_mode) & 0o7777,
+        nlink: raw.stx_nlink.into(),
+        uid: raw.stx_uid,
+        gid: raw.stx_gid,
+        mtime: time(raw.stx_mtime),
+        ctime: time(raw.stx_ctime),
+        atime: time(raw.stx_atime),
+        birth: knows_birth.then(|| time(raw.stx_btime)),
+    })
+}
+
+/// Which state of which file: opaque text for callers.
+///
+/// The text is `dev.ino.size.mtime.ctime` in lower-case hexadecimal (times in
+/// nanoseconds), followed by `:` and 64 digits of SHA-256 where the content
+/// hash is known. Five equal fields are the same version. If they differ, a
+/// known hash decides: a file that was only touched, or replaced by the same
+/// bytes, is still the same version. Without a hash any difference counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    dev: u64,
+    ino: u64,
+    size: u64,
+    mtime: i64,
+    ctime: i64,
+    hash: Option<String>,
+}
+
+impl Version {
+    /// The version that facts stand for.
+    pub fn of(stat: &Stat) -> Self {
+        let Stat { dev, ino, size, mtime, ctime, .. } = *stat;
+        Self { dev, ino, size, mtime, ctime, hash: None }
+    }
+
+    /// The same version with its content hash, `sha256:` and 64 digits.
+    #[must_use]
+    pub fn with_hash(mut self, sha256: &str) -> Self {
+        self.hash = sha256.strip_prefix("sha256:").map(str::to_owned);
+        self
+    }
+
+    /// The content hash, `sha256:` and 64 digits, where it is known.
+    pub fn hash(&self) -> Option<String> {
+        self.hash.as_ref().map(|hash| format!("sha256:{hash}"))
+    }
+
+    /// Reads the text form.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for anything that [`Version`] did not print.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::try_parse(text).ok_or_else(|| {
+            Error::new(Code::InvalidArgument, "version is not one that was given out")
+        })
+    }
+
+    fn try_parse(text: &str) -> Option<Self> {
+        let (fields, hash) = match text.split_once(':') {
+            Some((fields, hash)) => (fields, Some(hash)),
+            None => (text, None),
+        };
+        if let Some(hash) = hash
+            && (hash.len() != 64 || !hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+        {
+            return None;
+        }
+        let mut fields = fields.split('.').map(|field| u64::from_str_radix(field, 16).ok());
+        let mut next = || fields.next().flatten();
+        let version = Self {
+            dev: next()?,
+            ino: next()?,
+            size: next()?,
+            mtime: next()? as i64,
+            ctime: next()? as i64,
+            hash: hash.map(str::to_owned),
+        };
+        fields.next().is_none().then_some(version)
+    }
+
+    /// Whether the facts are those of this version. If not, its content may
+    /// still be the same.
+    pub fn same_facts(&self, stat: &Stat) -> bool {
+        let now = stat.version();
+        (self.dev, self.ino, self.size, self.mtime, self.ctime)
+            == (now.dev, now.ino, now.size, now.mtime, now.ctime)
+    }
+
+    /// Whether the content may be that of this version although the facts
+    /// differ: only then is it worth hashing.
+    pub fn worth_hashing(&self, stat: &Stat) -> bool {
+        self.hash.is_some() && self.size == stat.size && stat.kind == Kind::File
+    }
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { dev, ino, size, mtime, ctime, hash } = self;
+        write!(f, "{dev:x}.{ino:x}.{size:x}.{mtime:x}.{ctime:x}")?;
+        if let Some(hash) = hash {
+            f.write_char(':')?;
+            f.write_str(hash)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn facts_agree_with_the_standard_library() {
+        use std::os::unix::fs::MetadataExt;
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("f"), b"abc").unwrap();
+        let std = std::fs::metadata(dir.path().join("f")).unwrap();
+        let fd = std::fs::File::open(dir.path()).unwrap();
+        let ours = Stat::at(&fd, b"f").unwrap();
+        assert_eq!((ours.dev, ours.ino, ours.size), (std.dev(), std.ino(), 3));
+        assert_eq!((ours.mode, ours.nlink), (std.mode() & 0o7777, 1));
+        assert_eq!(ours.mtime, std.mtime() * 1_000_000_000 + std.mtime_nsec());
+        assert_eq!(ours.kind, Kind::File);
+        assert_eq!(Stat::find(&fd, b"absent").unwrap(), None);
+        let raw = rustix::fs::fstat(std::fs::File::open(dir.path().join("f")).unwrap()).unwrap();
+        assert_eq!(Stat { birth: ours.birth, ..Stat::from_raw(&raw) }, ours);
+    }
+
+    #[test]
+    fn malformed_versions() {
+        for text in ["", "1.2.3.4", "1.2.3.4.5.6", "g.2.3.4.5", "1.2.3.4.5:abc", "1.2.3.4.5:"] {
+            assert_eq!(Version::parse(text).unwrap_err().code, Code::InvalidArgument, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn versions_round_trip(dev: u64, ino: u64, size: u64, mtime: i64, ctime: i64, hashed: bool) {
+            let version = Version { dev, ino, size, mtime, ctime, hash: hashed.then(|| "a".repeat(64)) };
+            prop_assert_eq!(Version::parse(&version.to_string()).unwrap(), version);
+        }
+
+        #[test]
+        fn parsing_never_panics(text in "[0-9a-f.:]{0,60}") {
+            let _ = Version::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Locks between processes: one lock file per locked path, in a directory of
+//! state, never beside the user's file.
+//!
+//! The kernel holds the lock by the open lock file (`flock`), so it is free the
+//! moment its holder ends, however it ends. The file is removed by whoever
+//! releases it; who then holds a removed file looks again.
+//!
+//! A lock keeps other users of the same state directory out, and nobody else.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use filewright_core::access::Intent;
+use filewright_core::hash::sha256;
+use filewright_core::{Code, Error, Result};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+mod turns;
+
+use turns::{Site, take};
+
+use crate::cancel::Cancel;
+use crate::dir::errno::os;
+use crate::dir::stat::{Kind, Stat};
+use crate::dir::unlink;
+use crate::root::{Last, Made, Missing, Policy, Roots};
+
+/// A directory of lock files.
+#[derive(Debug)]
+pub struct Locks {
+    dir: OwnedFd,
+}
+
+/// A held lock. Released when dropped.
+#[derive(Debug)]
+pub struct Lock {
+    dir: OwnedFd,
+    name: String,
+    _file: OwnedFd,
+}
+
+/// Opens a directory in a directory of state; where `make` says so, making both with
+/// access for their owner only.
+///
+/// # Errors
+/// As [`Locks::open`]; `NOT_FOUND` for what is not to be made.
+pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
+    let everything = Roots::new(&Policy::unconfined())?;
+    let mut made = Made::private();
+    // A name in the directory, so that the directory is on the way to it.
+    let path = [state, b"/", name, b"/any"].concat();
+    let missing = if make { Missing::Make(&mut made) } else { Missing::Fail };
+    let place = everything.locate(&path, Intent::Write, Last::Keep, missing)?;
+    let dir = place.dir.duplicate().map_err(os)?;
+    made.keep();
+    let stat = Stat::of(&dir).map_err(os)?;
+    let own = rustix::process::geteuid().as_raw();
+    let ours = stat.uid == own || own == 0;
+    if !ours || stat.mode & 0o022 != 0 {
+        return Err(Error::new(
+            Code::InvalidArgument,
+            "the state directory is not ours, or others may write in it",
+        ));
+    }
+    Ok(dir)
+}
+
+impl Locks {
+    /// Opens `locks` in a directory of state, making both with access for their
+    /// owner only.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` where somebody else could plant or remove lock files;
+    /// what the system refuses with.
+    pub fn open(state: &[u8]) -> Result<Self> {
+        Ok(Self { dir: private_dir(state, b"locks", true)? })
+    }
+
+    /// Takes the lock of a real path, or gives `None` while another holder has
+    /// it.
+    ///
+    /// # Errors
+    /// What the system refuses with.
+    pub fn try_lock(&self, real: &[u8]) -> Result<Option<Lock>> {
+        let name = sha256(real)[7..].to_owned();
+        let taken = take(&Named { dir: &self.dir, name: &name })?;
+        taken
+            .map(|file| {
+                let dir = rustix::io::fcntl_dupfd_cloexec(&self.dir, 0).map_err(os)?;
+                Ok(Lock { dir, name, _file: file })
+            })
+            .transpose()
+    }
+
+    /// Takes the lock of a real path, waiting for it.
+    ///
+    /// # Errors
+    /// `LOCK_TIMEOUT`, `CANCELLED` and what the system refuses with.
+    pub fn lock(&self, real: &[u8], timeout: Duration, cancel: &Cancel) -> Result<Lock> {
+        let started = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            cancel.check()?;
+            if let Some(lock) = self.try_lock(real)? {
+                return Ok(lock);
+            }
+            let left = timeout.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Err(Error::new(Code::LockTimeout, "another process holds the lock"));
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Still locked: nobody can take it under this name while it goes.
+        let _ = unlink(&self.dir, self.name.as_bytes());
+    }
+}
+
+/// A lock file by its name in a directory.
+struct Named<'a> {
+    dir: &'a OwnedFd,
+    name: &'a str,
+}
+
+impl Site for Named<'_> {
+    type File = OwnedFd;
+    type Error = Error;
+
+    fn open(&self) -> Result<OwnedFd> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(self.dir, self.name, flags, Mode::from_raw_mode(0o600)).map_err(os)
+    }
+
+    fn hold(&self, file: &OwnedFd) -> Result<bool> {
+        loop {
+            match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(os(errno)),
+            }
+        }
+    }
+
+    fn is_named(&self, file: &OwnedFd) -> Result<bool> {
+        let held = Stat::of(file).map_err(os)?;
+        let named = Stat::find(self.dir, self.name.as_bytes())?;
+        Ok(held.kind == Kind::File && named.is_some_and(|named| named.same_file(&held)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (tempfile::TempDir, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/state").into_os_string().into_encoded_bytes();
+        (dir, path)
+    }
+
+    #[test]
+    fn one_holder_at_a_time() {
+        let (_dir, state) = state();
+        let (a, b) = (Locks::open(&state).unwrap(), Locks::open(&state).unwrap());
+        let held = a.try_lock(b"/w/f").unwrap().unwrap();
+        assert!(b.try_lock(b"/w/f").unwrap().is_none());
+        assert!(b.try_lock(b"/w/g").unwrap().is_some());
+        let late = b.lock(b"/w/f", Duration::from_millis(5), &Cancel::new());
+        assert_eq!(late.unwrap_err().code, Code::LockTimeout);
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let cancelled = b.lock(b"/w/f", Duration::from_secs(5), &cancel);
+        assert_eq!(cancelled.unwrap_err().code, Code::Cancelled);
+        drop(held);
+        assert!(b.try_lock(b"/w/f").unwrap().is_some());
+    }
+
+    #[test]
+    fn released_locks_leave_no_files() {
+        let (dir, state) = state();
+        let locks = Locks::open(&state).unwrap();
+        drop(locks.try_lock(b"/w/f").unwrap());
+        assert_eq!(std::fs::read_dir(dir.path().join("deep/state/locks")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_directory_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let (dir, state) = state();
+        Locks::open(&state).unwrap();
+        let locks = dir.path().join("deep/state/locks");
+        assert_eq!(std::fs::metadata(&locks).unwrap().permissions().mode() & 0o777, 0o700);
+        std::fs::set_permissions(&locks, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(Locks::open(&state).unwrap_err().code, Code::InvalidArgument);
+    }
+
+    #[test]
+    fn many_threads_never_hold_it_together() {
+        let (_dir, state) = state();
+        let inside = std::sync::atomic::AtomicU32::new(0);
+        let total = std::sync::atomic::AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let locks = Locks::open(&state).unwrap();
+                    for _ in 0..100 {
+                        let lock =
+                            locks.lock(b"/x", Duration::from_secs(30), &Cancel::new()).unwrap();
+                        use std::sync::atomic::Ordering::SeqCst;
+                        assert_eq!(inside.fetch_add(1, SeqCst), 0);
+                        total.fetch_add(1, SeqCst);
+                        inside.fetch_sub(1, SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert_eq!(total.into_inner(), 400);
+    }
+}

@@ -1,0 +1,369 @@
+//! Finding entries of a tree by their names.
+
+use std::cmp::Reverse;
+
+use filewright_core::Result;
+use filewright_core::options::{Options, invalid};
+use filewright_core::pack::Packed;
+
+use super::mtimes;
+use crate::cancel::{Cancel, Deadline};
+use crate::dir::stat::Kind;
+use crate::root::Roots;
+use crate::walk::options::{IndexMode, walk_options};
+use crate::walk::{Directory, FileAt, Ground, Next, Stop, Summary, Visitor, WalkOptions, walk};
+
+/// Which entries are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Regular files.
+    File,
+    /// Directories.
+    Dir,
+    /// Files, directories and links. Never special files.
+    Any,
+}
+
+/// The order of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// By path.
+    Path,
+    /// What changed lately first, newest first; then the others by path.
+    Recent,
+    /// Newest first.
+    Mtime,
+}
+
+/// A search for names as it was asked for.
+#[derive(Clone, Debug)]
+pub struct FindOptions {
+    /// Which entries are seen.
+    pub walk: WalkOptions,
+    /// Which kinds of entries are asked for.
+    pub wanted: Wanted,
+    /// The order of the results.
+    pub sort: Sort,
+    /// What counts as lately: changed at or after this time (ms since 1970).
+    recent_from: f64,
+    limit: usize,
+    /// How long the search may take, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Whether an index is used.
+    pub index: IndexMode,
+    /// The last result of the page before.
+    after: Option<(Box<[u8]>, f64)>,
+}
+
+impl FindOptions {
+    /// Reads `pattern` (one or a list), `exclude`, `type`, `globCase`, `hidden`,
+    /// `respectIgnore`, `ignoreFiles`, `sort`, `recentFrom` (ms since 1970),
+    /// `limit`, `timeoutMs`, `index`, `afterPath`, `afterTime`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let options = Options::parse(json)?;
+        if options.list("pattern")?.is_empty() {
+            return Err(invalid("pattern", "pattern is missing"));
+        }
+        let limit = options.number("limit")?.unwrap_or(u64::MAX);
+        if limit == 0 {
+            return Err(invalid("limit", "limit must be at least 1"));
+        }
+        let time = |name| Ok(options.number(name)?.unwrap_or(0) as f64);
+        let after = match options.text("afterPath")? {
+            Some(path) => Some((path.as_bytes().into(), time("afterTime")?)),
+            None => None,
+        };
+        Ok(Self {
+            walk: walk_options(&options, "pattern", true)?,
+            wanted: match options.choice("type", &["file", "dir", "any"])? {
+                0 => Wanted::File,
+                1 => Wanted::Dir,
+                _ => Wanted::Any,
+            },
+            sort: match options.choice("sort", &["path", "recent", "mtime"])? {
+                0 => Sort::Path,
+                1 => Sort::Recent,
+                _ => Sort::Mtime,
+            },
+            recent_from: time("recentFrom")?,
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            timeout_ms: options.number("timeoutMs")?,
+            index: IndexMode::read(&options)?,
+            after,
+        })
+    }
+}
+
+/// Finds entries below a directory. Paths in results are relative to it, as
+/// shown, without a final slash.
+///
+/// The result is `total ignored unreadable complete truncated`, the time of the
+/// last path in ms (-1 without one), the number of paths, and the paths.
+///
+/// # Errors
+/// What opening the directory is refused with; `CANCELLED`.
+pub fn find(roots: &Roots, path: &[u8], options: &FindOptions, cancel: &Cancel) -> Result<Packed> {
+    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    stop.cancel.check()?;
+    let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
+    find_from_disk(&ground, options, &stop)
+}
+
+/// [`find`] below a start that is open.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_from_disk(
+    ground: &Ground<'_>,
+    options: &FindOptions,
+    stop: &Stop<'_>,
+) -> Result<Packed> {
+    let (summary, groups) = walk(ground, &options.walk, stop, &Finder { options })?;
+    Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
+}
+
+/// The page of the entries of `groups`, in the order that was asked for.
+pub fn pack(mut groups: Vec<Group>, summary: &Summary, options: &FindOptions) -> Packed {
+    groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
+    let total: usize = groups.iter().map(|group| group.ends.len()).sum();
+    let mut page = Page::new(options);
+    if options.sort == Sort::Path {
+        in_path_order(&groups, &mut |group, name| page.take(group, name));
+    } else {
+        for (group, name) in by_time(&groups, options) {
+            page.take(group, name);
+        }
+    }
+    page.pack(total, summary)
+}
+
+/// The visitor that gathers the entries that are asked for.
+pub struct Finder<'a> {
+    /// Which entries are asked for.
+    pub options: &'a FindOptions,
+}
+
+/// The wanted entries of one directory, in path order.
+pub struct Group {
+    /// The directory with its final slash.
+    pub prefix: Box<[u8]>,
+    /// The names, one after the other.
+    pub names: Vec<u8>,
+    /// Where each name ends.
+    pub ends: Vec<u32>,
+    /// When each entry changed (ms since 1970), where that matters.
+    pub times: Vec<f64>,
+}
+
+impl Group {
+    /// Puts names that are not shown as they are into the order in which they are shown.
+    pub fn sort(&mut self) {
+        let mut begin = 0;
+        let mut names: Vec<Vec<u8>> = Vec::with_capacity(self.ends.len());
+        for &end in &self.ends {
+            names.push(self.names[begin..end as usize].to_vec());
+            begin = end as usize;
+        }
+        names.sort_unstable();
+        (self.names, self.ends) = (Vec::new(), Vec::new());
+        for name in names {
+            self.names.extend_from_slice(&name);
+            self.ends.push(self.names.len() as u32);
+        }
+    }
+
+    pub(super) fn name(&self, index: usize) -> &[u8] {
+        let begin = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.names[begin as usize..self.ends[index] as usize]
+    }
+}
+
+impl Visitor for Finder<'_> {
+    type Local = Vec<Group>;
+
+    const OPENS_FILES: bool = false;
+
+    fn local(&self) -> Vec<Group> {
+        Vec::new()
+    }
+
+    fn wants(&self, path: &[u8], kind: Kind) -> bool {
+        let fits = match self.options.wanted {
+            Wanted::File => kind == Kind::File,
+            Wanted::Dir => kind == Kind::Dir,
+            Wanted::Any => kind != Kind::Other,
+        };
+        fits && self.options.walk.globs.matches(path, kind == Kind::Dir)
+    }
+
+    fn directory(&self, groups: &mut Vec<Group>, directory: &Directory<'_>) {
+        let count = directory.entries.len();
+        let mut group = Group {
+            prefix: directory.prefix.into(),
+            names: Vec::with_capacity(count * 16),
+            ends: Vec::with_capacity(count),
+            times: Vec::new(),
+        };
+        for &index in directory.entries {
+            let index = index as usize;
+            group.names.extend_from_slice(&directory.listing.shown(index));
+            group.ends.push(u32::try_from(group.names.len()).unwrap_or(u32::MAX));
+            if self.options.sort != Sort::Path {
+                let name = directory.listing.name(index);
+                group.times.push(mtimes::of(directory.fd, name));
+            }
+        }
+        groups.push(group);
+    }
+
+    fn file(&self, _: &mut Vec<Group>, _: &FileAt<'_>) -> Next {
+        Next::Continue
+    }
+}
+
+/// Goes through all entries in path order. The groups are sorted by directory,
+/// which puts each before those below it.
+fn in_path_order<'g>(groups: &'g [Group], take: &mut impl FnMut(&'g Group, usize)) {
+    // The groups around the current one, with how many names they have given.
+    let mut open: Vec<(&Group, usize)> = Vec::new();
+    let give = |entry: &mut (&'g Group, usize),
+                until: Option<&[u8]>,
+                take: &mut dyn FnMut(&'g Group, usize)| {
+        let (group, given) = entry;
+        while *given < group.ends.len() && until.is_none_or(|until| group.name(*given) < until) {
+            take(group, *given);
+            *given += 1;
+        }
+    };
+    for group in groups {
+        while let Some(top) = open.last_mut() {
+            if group.prefix.starts_with(&top.0.prefix) {
+                break;
+            }
+            give(top, None, take);
+            open.pop();
+        }
+        if let Some(top) = open.last_mut() {
+            let below = &group.prefix[top.0.prefix.len()..];
+            let first = memchr::memchr(b'/', below).map_or(below, |slash| &below[..=slash]);
+            give(top, Some(first), take);
+        }
+        open.push((group, 0));
+    }
+    while let Some(mut top) = open.pop() {
+        give(&mut top, None, take);
+    }
+}
+
+/// All entries in an order that depends on time.
+fn by_time<'g>(groups: &'g [Group], options: &FindOptions) -> Vec<(&'g Group, usize)> {
+    let mut entries = Vec::new();
+    in_path_order(groups, &mut |group, name| entries.push((group, name)));
+    // The sort is stable: what changed at the same time stays in path order.
+    entries.sort_by_key(|&(group, name)| {
+        let time = group.times[name];
+        let counts = options.sort == Sort::Mtime || time >= options.recent_from;
+        Reverse(if counts { time as i64 } else { i64::MIN })
+    });
+    entries
+}
+
+/// The page of results that was asked for.
+pub struct Page<'a> {
+    options: &'a FindOptions,
+    paths: Packed,
+    taken: usize,
+    left_over: bool,
+    last_time: f64,
+    /// The last path of the page before has not come by yet.
+    skipping: bool,
+}
+
+impl<'a> Page<'a> {
+    /// A page with nothing on it yet.
+    pub fn new(options: &'a FindOptions) -> Self {
+        Self {
+            options,
+            paths: Packed::new(),
+            taken: 0,
+            left_over: false,
+            last_time: -1.0,
+            skipping: options.after.is_some(),
+        }
+    }
+
+    /// The page as it crosses to JavaScript; see [`find`].
+    pub fn pack(self, total: usize, summary: &Summary) -> Packed {
+        let mut head = Packed::new();
+        head.num(total as u64);
+        head.num(summary.ignored);
+        head.num(summary.unreadable);
+        head.flag(summary.stopped_at.is_none());
+        head.flag(self.left_over);
+        head.float(self.last_time);
+        head.num(self.taken as u64);
+        let mut packed = self.paths;
+        // Moved along, not copied: there may be a hundred thousand, in memory that is new to the process.
+        packed.nums.splice(..0, head.nums);
+        packed
+    }
+
+    /// Takes the next path of an order by path.
+    pub fn take_path(&mut self, path: &str, ascii: bool) {
+        if self.skipping
+            && let Some((after, _)) = &self.options.after
+            && path.as_bytes() <= &after[..]
+        {
+            return;
+        }
+        self.skipping = false;
+        if self.taken == self.options.limit {
+            self.left_over = true;
+            return;
+        }
+        self.taken += 1;
+        let length = if ascii { path.len() } else { filewright_core::pack::utf16_len(path) };
+        self.paths.num(length as u64);
+        self.paths.text.push_str(path);
+    }
+
+    fn take(&mut self, group: &Group, index: usize) {
+        let name = group.name(index);
+        let time = group.times.get(index).copied();
+        if self.skipping && self.is_before(group, name, time) {
+            return;
+        }
+        self.skipping = false;
+        if self.taken == self.options.limit {
+            self.left_over = true;
+            return;
+        }
+        self.taken += 1;
+        self.last_time = time.unwrap_or(-1.0);
+        let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+        let (prefix, name) = (text(&group.prefix), text(name));
+        let length =
+            filewright_core::pack::utf16_len(prefix) + filewright_core::pack::utf16_len(name);
+        self.paths.num(length as u64);
+        self.paths.text.push_str(prefix);
+        self.paths.text.push_str(name);
+    }
+
+    /// Whether an entry belongs to an earlier page: it sorts at or before that
+    /// page's last path, which may have gone away since.
+    fn is_before(&self, group: &Group, name: &[u8], time: Option<f64>) -> bool {
+        let Some((after, after_time)) = &self.options.after else { return false };
+        let path_is_before = group.prefix.iter().chain(name).le(after.iter());
+        let Some(time) = time else { return path_is_before };
+        let recent =
+            |time: f64| self.options.sort == Sort::Mtime || time >= self.options.recent_from;
+        match (recent(time), recent(*after_time)) {
+            (true, true) => time > *after_time || (time == *after_time && path_is_before),
+            (false, false) => path_is_before,
+            (recent, _) => recent,
+        }
+    }
+}

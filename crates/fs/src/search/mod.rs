@@ -1,0 +1,8 @@
+//! Searches below a directory: contents ([`grep`]) and names ([`find`]).
+
+pub mod find;
+pub mod grep;
+pub mod mtimes;
+mod results;
+pub mod searcher;
+pub mod shared_walk;

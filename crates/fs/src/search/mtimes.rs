@@ -1,0 +1,54 @@
+//! When entries changed: asked of the disk, for the entries that are wanted alone.
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use filewright_core::path::decode_name;
+
+use super::find::Group;
+use crate::dir::stat::Stat;
+use crate::walk::{Ground, Opener, Stop, threads};
+
+/// Fewer groups than this are done before another thread has started.
+const ALONE: usize = 64;
+
+/// Asks for the times of all entries. Where it stops early, some are missing.
+pub fn ask(ground: &Ground<'_>, groups: &mut [Group], stop: &Stop<'_>) {
+    let threads = if groups.len() < ALONE { 1 } else { threads() };
+    std::thread::scope(|scope| {
+        let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
+        let first = parts.next();
+        for part in parts {
+            // Where no thread comes, it is done below.
+            let _ = std::thread::Builder::new()
+                .spawn_scoped(scope, move || ask_part(ground, part, stop));
+        }
+        if let Some(part) = first {
+            ask_part(ground, part, stop);
+        }
+    });
+    ask_part(ground, groups, stop);
+    groups.iter_mut().for_each(|group| group.times.resize(group.ends.len(), 0.0));
+}
+
+fn ask_part(ground: &Ground<'_>, groups: &mut [Group], stop: &Stop<'_>) {
+    let mut opener = Opener::new(ground, stop);
+    for group in groups {
+        if stop.now() || !group.times.is_empty() {
+            continue;
+        }
+        let shown = |bytes| decode_name(std::str::from_utf8(bytes).unwrap_or_default());
+        let dir: Arc<[u8]> = Arc::from(&*shown(&group.prefix));
+        let fd = opener.open(&dir).ok();
+        let times = (0..group.ends.len())
+            .map(|index| fd.map_or(0.0, |fd| of(fd, &shown(group.name(index)))))
+            .collect();
+        group.times = times;
+    }
+}
+
+/// When an entry changed, in whole milliseconds since 1970, so that a time
+/// survives the way to JavaScript and back; 0 where it is gone.
+pub(super) fn of(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
+    Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
+}

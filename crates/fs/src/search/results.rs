@@ -1,0 +1,184 @@
+//! What a search found, and how it crosses to JavaScript.
+
+use filewright_core::pack::Packed;
+
+use super::grep::{Fresh, Output, Reason};
+use super::searcher::Search;
+
+/// How much text crosses to JavaScript in one piece (bytes).
+const BATCH: usize = 1 << 20;
+
+/// From this size on hits are moved, not copied (bytes).
+const MOVED: usize = 64 << 10;
+/// Numbers before the hits: the length of the path, and how many hits there are.
+const HEAD: usize = 2;
+
+/// The hits of one file.
+pub(super) struct Found {
+    pub path: Box<[u8]>,
+    pub hits: u64,
+    /// The path, the number of hits and the hits.
+    pub packed: Packed,
+    /// Where each hit ends in `packed`, if it may have to be cut.
+    pub ends: Vec<(usize, usize)>,
+    /// There are more hits than were wanted of a file.
+    pub more: bool,
+}
+
+/// Begins the hits of a file. How many there will be is not known yet.
+pub(super) fn head(packed: &mut Packed, path: &[u8]) {
+    packed.str(text(path));
+    packed.num(0);
+}
+
+/// Takes what was gathered. A copy takes just the room it needs, and what is large is not copied.
+pub(super) fn taken(packed: &mut Packed) -> Packed {
+    if packed.text.len() < MOVED { packed.clone() } else { std::mem::take(packed) }
+}
+
+impl Search<'_> {
+    /// The results as they cross to JavaScript; see [`super::grep::grep`].
+    pub fn results(
+        self,
+        unreadable: u64,
+        ignored: u64,
+        stopped_at: Option<&[u8]>,
+        fresh: Fresh,
+    ) -> Vec<Packed> {
+        let options = self.options;
+        let mut found = std::mem::take(&mut *self.found());
+        found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut reason = Reason::None;
+        let mut next: Option<(Box<[u8]>, u64)> = None;
+        if found.iter().any(|file| file.more) && options.max_per_file {
+            reason = Reason::MaxPerFile;
+        }
+        if let Some(stopped_at) = stopped_at {
+            reason = Reason::Timeout;
+            // What sorts before is whole; the file itself may be half done.
+            found.retain(|file| *file.path <= *stopped_at);
+            let line = match found.last() {
+                Some(file) if *file.path == *stopped_at => file.line_of(file.ends.len()),
+                _ => 0,
+            };
+            next = Some((stopped_at.into(), line));
+        }
+        let total: u64 = found.iter().map(|file| file.hits).sum();
+        let mut left = options.max_results;
+        let mut truncated = false;
+        for index in 0..found.len() {
+            let units = self.units_of(found[index].hits);
+            if units <= left {
+                left -= units;
+                continue;
+            }
+            truncated = true;
+            reason = Reason::MaxResults;
+            let keep = left as usize;
+            next = if keep > 0 {
+                let file = &mut found[index];
+                file.cut(keep);
+                Some((file.path.clone(), file.line_of(keep)))
+            } else {
+                // No file but the first can begin without room.
+                index.checked_sub(1).map(|before| {
+                    let file = &found[before];
+                    let whole = options.output != Output::Content;
+                    let line = if whole { u64::MAX >> 11 } else { file.line_of(file.ends.len()) };
+                    (file.path.clone(), line)
+                })
+            };
+            found.truncate(index + usize::from(keep > 0));
+            break;
+        }
+        let mut head = Packed::new();
+        head.num(total);
+        head.num(found.len() as u64);
+        head.num(self.searched.into_inner());
+        head.num(self.binary.into_inner());
+        head.num(self.large.into_inner());
+        head.num(unreadable + self.unreadable.into_inner());
+        head.num(ignored);
+        head.flag(truncated);
+        head.num(reason as u64);
+        head.opt_str(next.as_ref().map(|(path, _)| text(path)));
+        head.num(next.as_ref().map_or(0, |(_, line)| *line));
+        head.flag(options.limits.has_context());
+        head.num(fresh as u64);
+        let mut results = vec![head];
+        pack(found, &mut results);
+        results
+    }
+}
+
+impl Found {
+    /// The line of the hit with this number, from 1; 0 for none.
+    fn line_of(&self, hit: usize) -> u64 {
+        let begin = match hit {
+            0 => return 0,
+            1 => HEAD,
+            hit => self.ends[hit - 2].0,
+        };
+        self.packed.nums.get(begin).map_or(0, |line| *line as u64)
+    }
+
+    /// Keeps only the first hits.
+    fn cut(&mut self, hits: usize) {
+        if let Some(&(nums, text)) = self.ends.get(hits - 1) {
+            self.packed.nums.truncate(nums);
+            self.packed.text.truncate(text);
+        }
+        self.hits = hits as u64;
+    }
+}
+
+/// Packs files into pieces of moderate size.
+fn pack(found: Vec<Found>, results: &mut Vec<Packed>) {
+    let mut batch = Vec::new();
+    let mut size = 0;
+    for mut file in found {
+        if let Some(hits) = file.packed.nums.get_mut(HEAD - 1) {
+            *hits = file.hits as f64;
+        }
+        let more = file.packed.text.len();
+        // What is large goes alone, where it is, and not copied.
+        if (size + more > BATCH || more >= MOVED) && !batch.is_empty() {
+            results.push(join(std::mem::take(&mut batch)));
+            size = 0;
+        }
+        size += more;
+        batch.push(file.packed);
+        if more >= MOVED {
+            results.push(join(std::mem::take(&mut batch)));
+            size = 0;
+        }
+    }
+    if !batch.is_empty() {
+        results.push(join(batch));
+    }
+}
+
+/// Several files as one piece. What is alone stays where it is.
+fn join(mut files: Vec<Packed>) -> Packed {
+    let count = files.len() as f64;
+    if let [_] = files[..]
+        && let Some(mut file) = files.pop()
+    {
+        file.nums.insert(0, count);
+        return file;
+    }
+    let mut packed = Packed::new();
+    packed.nums.reserve(files.iter().map(|file| file.nums.len()).sum::<usize>() + 1);
+    packed.text.reserve(files.iter().map(|file| file.text.len()).sum());
+    packed.nums.push(count);
+    for file in files {
+        packed.nums.extend_from_slice(&file.nums);
+        packed.text.push_str(&file.text);
+    }
+    packed
+}
+
+/// A shown path is UTF-8 by construction.
+fn text(path: &[u8]) -> &str {
+    std::str::from_utf8(path).unwrap_or_default()
+}

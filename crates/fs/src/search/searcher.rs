@@ -1,0 +1,336 @@
+//! A search under way: what is done with each file, and what was found so far.
+
+use std::cell::Cell;
+use std::ops::{ControlFlow, Range};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use filewright_core::access::{Intent, holds_secret};
+use filewright_core::pack::Packed;
+use filewright_core::path::decode_name;
+use filewright_core::search::{Hit, Limits, Outcome, Query, pack_hit};
+use filewright_core::{Code, Error, Result};
+use rustix::io::Errno;
+
+use super::grep::{GrepOptions, Output};
+use super::results::{Found, head, taken};
+use crate::dir::errno::os;
+use crate::dir::stat::Kind;
+use crate::root::{Roots, is_secret_content};
+use crate::walk::{
+    Content, Directory, FileAt, Ground, Next, Stop, Visitor, read_open, read_regular,
+};
+
+/// A buffer that grew beyond this for one file is given back (bytes).
+pub(super) const KEEP_BUFFER: usize = 4 << 20;
+
+/// A search under way.
+pub struct Search<'a> {
+    /// The search as it was asked for.
+    pub options: &'a GrepOptions,
+    /// Below what files are searched, where those that hold keys are left out.
+    ground: Option<&'a Ground<'a>>,
+    pub(super) found: Mutex<Vec<Found>>,
+    /// What `max_results` limits: hits or files.
+    pub(super) units: AtomicU64,
+    pub(super) searched: AtomicU64,
+    pub(super) binary: AtomicU64,
+    pub(super) large: AtomicU64,
+    pub(super) unreadable: AtomicU64,
+}
+
+/// Receives hits.
+type Receive<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
+
+/// Some lines of a file.
+pub struct Part {
+    /// Where they are in [`Local::parts`].
+    pub range: Range<usize>,
+    /// The number of the first.
+    pub line: u64,
+}
+
+/// What each thread has for itself.
+pub struct Local {
+    /// The query, with the state of its matcher.
+    pub query: Query,
+    /// The content of the file that is searched.
+    pub buffer: Vec<u8>,
+    /// Where parts of a file are read into: it only grows, so that it is filled with zeros once.
+    pub parts: Vec<u8>,
+    /// Set where all that was searched has no match, whatever the limits.
+    pub found_nothing: bool,
+    /// Where the hits of a file are gathered before their number is known.
+    packed: Packed,
+}
+
+thread_local! {
+    /// What the last search of this thread read into. New memory comes page by page, which
+    /// takes longer than to read what is in the kernel's cache.
+    static READ_INTO: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
+/// Of each of [`READ_INTO`] so much is kept between searches, at most (bytes).
+const KEPT: usize = 256 << 10;
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let keep = |buffer: &mut Vec<u8>| {
+            if buffer.capacity() <= KEPT { std::mem::take(buffer) } else { Vec::new() }
+        };
+        let kept = (keep(&mut self.buffer), keep(&mut self.parts));
+        // A thread that ends has nowhere to keep it.
+        let _ = READ_INTO.try_with(|place| place.set(kept));
+    }
+}
+
+impl Visitor for Search<'_> {
+    type Local = Local;
+
+    const OPENS_FILES: bool = true;
+
+    fn local(&self) -> Local {
+        let (buffer, parts) = READ_INTO.take();
+        let query = self.options.query.clone();
+        Local { query, buffer, parts, found_nothing: false, packed: Packed::new() }
+    }
+
+    fn wants(&self, path: &[u8], kind: Kind) -> bool {
+        kind == Kind::File
+            && self.options.walk.globs.matches(path, false)
+            && self.options.types.matches(path, false)
+    }
+
+    fn directory(&self, _: &mut Local, _: &Directory<'_>) {}
+
+    fn file(&self, local: &mut Local, file: &FileAt<'_>) -> Next {
+        let max_bytes = self.options.max_file_bytes;
+        let read = read_regular(file.dir, file.name, max_bytes, file.stop, &mut local.buffer);
+        self.whole(local, file.path, read, file.stop)
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Searches a file that was read into the buffer, or was not.
+    pub fn whole(
+        &self,
+        local: &mut Local,
+        path: &[u8],
+        read: rustix::io::Result<Content>,
+        stop: &Stop<'_>,
+    ) -> Next {
+        let next = match read {
+            Ok(Content::Read) => self.content(local, path, stop),
+            Ok(Content::TooLarge) => {
+                self.large.fetch_add(1, Ordering::Relaxed);
+                Next::Continue
+            }
+            // It went away or changed its nature since it was listed.
+            Ok(Content::Special) | Err(Errno::NOENT) => Next::Continue,
+            Err(_) => {
+                self.unreadable.fetch_add(1, Ordering::Relaxed);
+                Next::Continue
+            }
+        };
+        if local.buffer.capacity() > KEEP_BUFFER {
+            local.buffer = Vec::new();
+        }
+        next
+    }
+
+    /// A search that has found nothing yet.
+    pub fn new(options: &'a GrepOptions) -> Self {
+        let zero = AtomicU64::default;
+        Self {
+            options,
+            ground: None,
+            found: Mutex::default(),
+            units: zero(),
+            searched: zero(),
+            binary: zero(),
+            large: zero(),
+            unreadable: zero(),
+        }
+    }
+
+    /// The same search below a directory: files that hold keys have no matches there.
+    pub fn below(options: &'a GrepOptions, ground: &'a Ground<'a>) -> Self {
+        let hides = ground.roots.rules().keeps_secrets();
+        Self { ground: hides.then_some(ground), ..Self::new(options) }
+    }
+
+    /// Whether the matches of a file are not told, since it holds a key. Asked only of files that match: the
+    /// answer looks like that of a file without a match.
+    fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
+        self.ground.is_some_and(|ground| {
+            holds_secret() && {
+                let name = String::from_utf8_lossy(path);
+                let real = [&ground.real[..], &decode_name(&name)].concat();
+                ground.roots.rules().asks_content(&real)
+            }
+        })
+    }
+
+    /// Searches the file that was named; gives its path if time was up.
+    pub fn named_file(
+        &self,
+        roots: &Roots,
+        path: &[u8],
+        stop: &Stop<'_>,
+    ) -> Result<Option<Box<[u8]>>> {
+        let opened = roots.open_file(path, Intent::Read)?;
+        let mut local = self.local();
+        let (size, max) = (opened.stat.size, self.options.max_file_bytes);
+        match read_open(opened.fd.as_fd(), size, max, &mut local.buffer).map_err(os)? {
+            Content::Read => {}
+            _ => {
+                let message =
+                    format!("the file has {size} bytes, more than {max} are not searched");
+                return Err(Error::new(Code::TooLarge, message)
+                    .detail("size", size)
+                    .detail("limit", max));
+            }
+        }
+        Ok(match self.content(&mut local, b"", stop) {
+            Next::Interrupted => Some(Box::default()),
+            _ => None,
+        })
+    }
+
+    /// Searches the file that is in the buffer.
+    pub fn content(&self, local: &mut Local, path: &[u8], stop: &Stop<'_>) -> Next {
+        let content = std::mem::take(&mut local.buffer);
+        let hides = || holds_secret(&content);
+        let next = self.gather(local, path, stop, hides, |query, limits, interrupted, receive| {
+            query.search(&content, limits, interrupted, receive)
+        });
+        local.buffer = content;
+        next
+    }
+
+    /// Searches the parts of a text file that were read, in their order.
+    pub fn parts(
+        &self,
+        local: &mut Local,
+        path: &[u8],
+        parts: &[Part],
+        fd: &OwnedFd,
+        stop: &Stop<'_>,
+    ) -> Next {
+        let content = std::mem::take(&mut local.parts);
+        let hides = || is_secret_content(fd);
+        let next = self.gather(local, path, stop, hides, |query, limits, interrupted, receive| {
+            let mut all = Outcome::default();
+            for part in parts {
+                let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
+                let lines = content.get(part.range.clone()).unwrap_or_default();
+                let one = query.search_lines(lines, part.line, &limits, interrupted, receive);
+                all.hits += one.hits;
+                (all.more, all.stopped) = (one.more, one.stopped);
+                if all.more || all.stopped {
+                    break;
+                }
+            }
+            all
+        });
+        local.parts = content;
+        next
+    }
+
+    fn gather(
+        &self,
+        local: &mut Local,
+        path: &[u8],
+        stop: &Stop<'_>,
+        holds_secret: impl FnOnce() -> bool,
+        search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> Outcome,
+    ) -> Next {
+        let options = self.options;
+        let mut limits = options.limits;
+        if path == options.walk.from {
+            limits.skip_lines = options.from_line;
+        }
+        let context = limits.has_context();
+        let limited = options.max_results < u64::MAX - 1 || stop.deadline.is_set();
+        let Local { query, packed, .. } = local;
+        packed.nums.clear();
+        packed.text.clear();
+        head(packed, path);
+        let mut ends = Vec::new();
+        let mut outcome = search(query, &limits, &|| stop.now(), &mut |hit| {
+            pack_hit(packed, hit, context);
+            if limited {
+                ends.push((packed.nums.len(), packed.text.len()));
+            }
+            ControlFlow::Continue(())
+        });
+        let hidden = outcome.hits > 0 && self.hides(path, holds_secret);
+        if hidden {
+            let Outcome { binary, stopped, .. } = outcome;
+            outcome = Outcome { binary, stopped, ..Outcome::default() };
+        }
+        let counter = if outcome.binary { &self.binary } else { &self.searched };
+        counter.fetch_add(1, Ordering::Relaxed);
+        // Another workspace may see what this one must not.
+        local.found_nothing =
+            !hidden && outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
+        let next = if outcome.hits > 0 {
+            self.add(path, outcome, taken(packed), ends)
+        } else {
+            Next::Continue
+        };
+        if outcome.stopped { Next::Interrupted } else { next }
+    }
+
+    /// Files that are known to have no match.
+    pub fn passed(&self, texts: u64, binaries: u64, large: u64) {
+        self.searched.fetch_add(texts, Ordering::Relaxed);
+        self.binary.fetch_add(binaries, Ordering::Relaxed);
+        self.large.fetch_add(large, Ordering::Relaxed);
+    }
+
+    /// Whether the search may end before everything was looked at.
+    pub fn has_limit(&self) -> bool {
+        self.options.max_results < u64::MAX - 1
+    }
+
+    fn add(
+        &self,
+        path: &[u8],
+        outcome: Outcome,
+        packed: Packed,
+        ends: Vec<(usize, usize)>,
+    ) -> Next {
+        let hits = outcome.hits;
+        let mut found = self.found();
+        found.push(Found { path: path.into(), hits, packed, ends, more: outcome.more });
+        let units = self.units_of(hits);
+        if self.units.fetch_add(units, Ordering::Relaxed) + units <= self.options.max_results {
+            return Next::Continue;
+        }
+        // Enough was found: what sorts behind the last file that is needed is
+        // of no interest, wherever the other threads are.
+        found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut sum = 0;
+        let last = found.iter().position(|file| {
+            sum += self.units_of(file.hits);
+            sum > self.options.max_results
+        });
+        match last {
+            Some(last) => {
+                found.truncate(last + 1);
+                Next::Bound(found[last].path.clone())
+            }
+            None => Next::Continue,
+        }
+    }
+
+    pub(super) fn units_of(&self, hits: u64) -> u64 {
+        if self.options.output == Output::Content { hits } else { 1 }
+    }
+
+    pub(super) fn found(&self) -> MutexGuard<'_, Vec<Found>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

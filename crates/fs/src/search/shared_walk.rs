@@ -1,0 +1,449 @@
+//! Searches of one tree at the same time share a walk: each file is opened and
+//! read once for all of them.
+//!
+//! The first search of a tree walks alone. Those that come while it does wait, and
+//! then walk together, so that each sees every file as it is after the search
+//! was asked for. However many search, one walk is under way and one is waited for.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use filewright_core::Result;
+use filewright_core::pack::Packed;
+use rustix::io::Errno;
+
+use super::grep::{Fresh, GrepOptions};
+use super::searcher::{KEEP_BUFFER, Local, Search};
+use crate::cancel::{Cancel, Deadline};
+use crate::dir::stat::Kind;
+use crate::root::Roots;
+use crate::walk::{
+    Content, Directory, FileAt, Ground, Next, Stop, Visitor, WalkOptions, read_regular, walk,
+};
+
+/// How often a search that waits asks whether it was cancelled.
+const ASK_EVERY: Duration = Duration::from_millis(10);
+/// A search that has less time than this waits for no other.
+const MIN_TIME: Duration = Duration::from_secs(5);
+
+type Results = Result<Vec<Packed>>;
+
+/// The walks of a set of roots, and the searches that wait for the end of each.
+#[derive(Debug, Default)]
+pub struct SharedWalks(Mutex<HashMap<Tree, Vec<Waiting>>>);
+
+/// What equal walks see equally: the start, and the options that choose the files.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Tree {
+    path: Vec<u8>,
+    view: String,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    options: GrepOptions,
+    cancel: Cancel,
+    deadline: Deadline,
+    tell: SyncSender<Results>,
+}
+
+/// Says that a walk has ended when it is dropped, and starts the one that is waited for.
+struct Walking {
+    roots: Arc<Roots>,
+    walks: Arc<SharedWalks>,
+    tree: Tree,
+}
+
+/// Searches with others, or alone by `scan` where there are none.
+///
+/// # Errors
+/// What `scan` and [`super::grep::grep`] are refused with.
+pub fn search(
+    walks: &Arc<SharedWalks>,
+    roots: &Arc<Roots>,
+    path: &[u8],
+    options: &GrepOptions,
+    stop: &Stop<'_>,
+    scan: impl FnOnce() -> Results,
+) -> Results {
+    let hurried = stop.deadline.left().is_some_and(|left| left < MIN_TIME);
+    if hurried || !options.walk.from.is_empty() {
+        return scan();
+    }
+    let tree = Tree { path: path.to_vec(), view: options.files_view.clone() };
+    let told = match walks.lock().get_mut(&tree) {
+        Some(waiting) => {
+            let (tell, told) = sync_channel(1);
+            waiting.push(Waiting {
+                options: options.clone(),
+                cancel: stop.cancel.clone(),
+                deadline: stop.deadline,
+                tell,
+            });
+            Some(told)
+        }
+        None => None,
+    };
+    match told.and_then(|told| wait(&told, stop)) {
+        Some(results) => {
+            stop.cancel.check()?;
+            results
+        }
+        None => {
+            stop.cancel.check()?;
+            // Where somebody else walks by now, this search still waits for nobody.
+            let _walking = Walking::begin(walks, roots, tree);
+            scan()
+        }
+    }
+}
+
+/// What others found for a search; `None` where it has to see to itself.
+fn wait(told: &Receiver<Results>, stop: &Stop<'_>) -> Option<Results> {
+    loop {
+        match told.recv_timeout(ASK_EVERY) {
+            Ok(results) => return Some(results),
+            Err(RecvTimeoutError::Timeout) if !stop.now() => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+impl SharedWalks {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Tree, Vec<Waiting>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Walking {
+    /// `None` where a walk of the tree is under way already.
+    fn begin(walks: &Arc<SharedWalks>, roots: &Arc<Roots>, tree: Tree) -> Option<Self> {
+        let mut under_way = walks.lock();
+        if under_way.contains_key(&tree) {
+            return None;
+        }
+        under_way.insert(tree.clone(), Vec::new());
+        drop(under_way);
+        Some(Self { roots: Arc::clone(roots), walks: Arc::clone(walks), tree })
+    }
+}
+
+impl Drop for Walking {
+    fn drop(&mut self) {
+        let next = {
+            let mut walks = self.walks.lock();
+            match walks.get_mut(&self.tree) {
+                Some(waiting) if !waiting.is_empty() => std::mem::take(waiting),
+                _ => {
+                    walks.remove(&self.tree);
+                    return;
+                }
+            }
+        };
+        let walking = Self {
+            roots: Arc::clone(&self.roots),
+            walks: Arc::clone(&self.walks),
+            tree: self.tree.clone(),
+        };
+        let walk = move || {
+            let walking = walking;
+            walk_together(&walking.roots, &walking.tree.path, next);
+        };
+        // The thread inherits what the kernel allows to this one. Where there is none,
+        // those who wait are told by the end of their channels.
+        let _ = std::thread::Builder::new().name("filewright-walk".to_owned()).spawn(walk);
+    }
+}
+
+/// One walk for several searches. Who cannot be served is told by the end of its channel.
+fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
+    let first = &waiting[0].options;
+    let Ok(ground) = Ground::open(roots, path, first.walk.ignore.as_deref()) else { return };
+    let earliest = waiting.iter().filter_map(|one| one.deadline.left()).min();
+    let cancel = Cancel::new();
+    let stop = Stop {
+        cancel: &cancel,
+        deadline: Deadline::after(earliest.map(|left| left.as_millis() as u64)),
+    };
+    let members = waiting.iter().map(|one| Member::new(one, &ground, &stop)).collect();
+    let together = Together { members, options: &first.walk, all: &cancel };
+    let Ok((summary, _)) = walk(&ground, together.options, &stop, &together) else { return };
+    for member in together.members {
+        // Time was up for another: this one has time left and begins again by itself.
+        if summary.stopped_at.is_none() && !member.waiting.cancel.is_cancelled() {
+            let results =
+                member.search.results(summary.unreadable, summary.ignored, None, Fresh::Scan);
+            let _ = member.waiting.tell.send(Ok(results));
+        }
+    }
+}
+
+/// One search of a walk.
+struct Member<'a> {
+    waiting: &'a Waiting,
+    search: Search<'a>,
+    stop: Stop<'a>,
+    /// What sorts behind this path is not wanted.
+    bound: Mutex<Option<Box<[u8]>>>,
+}
+
+impl<'a> Member<'a> {
+    fn new(waiting: &'a Waiting, ground: &'a Ground<'a>, stop: &Stop<'a>) -> Self {
+        let stop = Stop { cancel: &waiting.cancel, deadline: stop.deadline };
+        let search = Search::below(&waiting.options, ground);
+        Self { waiting, search, stop, bound: Mutex::default() }
+    }
+
+    fn wants(&self, path: &[u8]) -> bool {
+        let bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        bound.as_ref().is_none_or(|bound| *path <= **bound)
+    }
+
+    fn bound(&self, path: Box<[u8]>) {
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        if bound.as_ref().is_none_or(|bound| path < *bound) {
+            *bound = Some(path);
+        }
+    }
+}
+
+/// The searches of a walk, which all see the same files.
+struct Together<'a> {
+    members: Vec<Member<'a>>,
+    options: &'a WalkOptions,
+    /// Ends the walk.
+    all: &'a Cancel,
+}
+
+impl Together<'_> {
+    /// Behind this path nobody wants anything; `None` where somebody wants everything.
+    fn bound(&self) -> Option<Box<[u8]>> {
+        let mut last: Option<Box<[u8]>> = None;
+        for member in self.members.iter().filter(|member| !member.waiting.cancel.is_cancelled()) {
+            let bound = member.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+            if last.as_ref().is_none_or(|last| bound > *last) {
+                last = Some(bound);
+            }
+        }
+        last
+    }
+}
+
+impl Visitor for Together<'_> {
+    /// The buffer that files are read into, and what each search has.
+    type Local = (Vec<u8>, Vec<Local>);
+
+    const OPENS_FILES: bool = true;
+
+    fn local(&self) -> Self::Local {
+        (Vec::new(), self.members.iter().map(|member| member.search.local()).collect())
+    }
+
+    fn wants(&self, path: &[u8], kind: Kind) -> bool {
+        // They agree on which files they want: see `GrepOptions::files_view`.
+        self.members.first().is_some_and(|member| member.search.wants(path, kind))
+    }
+
+    fn directory(&self, _: &mut Self::Local, _: &Directory<'_>) {
+        if self.members.iter().all(|member| member.waiting.cancel.is_cancelled()) {
+            self.all.cancel();
+        }
+    }
+
+    fn file(&self, (buffer, locals): &mut Self::Local, file: &FileAt<'_>) -> Next {
+        let FileAt { path, stop, .. } = *file;
+        let max_bytes = self.members.first().map_or(0, |one| one.search.options.max_file_bytes);
+        let read = read_regular(file.dir, file.name, max_bytes, stop, buffer);
+        let (mut bounded, mut cancelled) = (false, 0);
+        for (member, local) in self.members.iter().zip(locals) {
+            if member.waiting.cancel.is_cancelled() {
+                cancelled += 1;
+                continue;
+            }
+            if !member.wants(path) {
+                continue;
+            }
+            let next = match &read {
+                Ok(Content::Read) => {
+                    std::mem::swap(buffer, &mut local.buffer);
+                    let next = member.search.content(local, path, &member.stop);
+                    std::mem::swap(buffer, &mut local.buffer);
+                    next
+                }
+                Ok(Content::TooLarge) => {
+                    member.search.whole(local, path, Ok(Content::TooLarge), &member.stop)
+                }
+                Ok(Content::Special) => Next::Continue,
+                Err(errno) => {
+                    member.search.whole(local, path, Err::<Content, Errno>(*errno), &member.stop)
+                }
+            };
+            match next {
+                Next::Continue => {}
+                Next::Bound(path) => {
+                    member.bound(path);
+                    bounded = true;
+                }
+                // Its own cancellation, which ends it alone, or the time of the walk.
+                Next::Interrupted if member.waiting.cancel.is_cancelled() => {}
+                Next::Interrupted => return Next::Interrupted,
+            }
+        }
+        if buffer.capacity() > KEEP_BUFFER {
+            *buffer = Vec::new();
+        }
+        if cancelled == self.members.len() {
+            self.all.cancel();
+        }
+        match self.bound() {
+            Some(path) if bounded => Next::Bound(path),
+            _ => Next::Continue,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::root::Policy;
+    use crate::search::grep::{grep, scan, start};
+
+    fn tree() -> (tempfile::TempDir, Arc<Roots>, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..300 {
+            let place = dir.path().join(format!("d{}", number % 7));
+            fs::create_dir_all(&place).unwrap();
+            fs::write(
+                place.join(format!("f{number}.txt")),
+                format!("word{} x\n", number % 5).repeat(9),
+            )
+            .unwrap();
+        }
+        fs::write(dir.path().join("binary"), b"word1\0").unwrap();
+        let path = fs::canonicalize(dir.path()).unwrap();
+        let path = path.to_str().unwrap();
+        let roots = Arc::new(Roots::new(&Policy::workspace(path)).unwrap());
+        (dir, roots, path.as_bytes().to_vec())
+    }
+
+    fn options(number: usize) -> GrepOptions {
+        let limit = if number.is_multiple_of(3) { r#","maxResults":7"# } else { "" };
+        let output = ["content", "files", "count"][number % 3];
+        let json = format!(
+            r#"{{"pattern":"word{}","output":"{output}","index":"auto","timeoutMs":30000{limit}}}"#,
+            number % 6
+        );
+        GrepOptions::from_json(&json).unwrap()
+    }
+
+    /// A search as the index makes it where there is no index: the start is opened first.
+    fn shared(
+        walks: &Arc<SharedWalks>,
+        roots: &Arc<Roots>,
+        path: &[u8],
+        options: &GrepOptions,
+        cancel: &Cancel,
+    ) -> Results {
+        let stop = Stop { cancel, deadline: Deadline::default() };
+        let ground = start(roots, path, options, &stop)?;
+        let alone = || scan(roots, path, ground.as_ref(), options, &stop);
+        search(walks, roots, path, options, &stop, alone)
+    }
+
+    /// Enters many searches behind a walk that is under way, so that they walk together.
+    fn together(
+        walks: &Arc<SharedWalks>,
+        roots: &Arc<Roots>,
+        path: &[u8],
+        searches: usize,
+    ) -> Vec<(GrepOptions, Results)> {
+        let tree = Tree { path: path.to_vec(), view: options(0).files_view };
+        let walking = Walking::begin(walks, roots, tree.clone()).unwrap();
+        let alone = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            let entered: Vec<_> = (0..searches)
+                .map(|number| {
+                    let alone = &alone;
+                    scope.spawn(move || {
+                        let (options, cancel) = (options(number), Cancel::new());
+                        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+                        let found = search(walks, roots, path, &options, &stop, || {
+                            alone.fetch_add(1, Ordering::Relaxed);
+                            grep(roots, path, &options, &cancel)
+                        });
+                        (options, found)
+                    })
+                })
+                .collect();
+            while walks.lock()[&tree].len() < searches {
+                std::thread::yield_now();
+            }
+            drop(walking);
+            let found = entered.into_iter().map(|one| one.join().unwrap()).collect();
+            assert_eq!(alone.load(Ordering::Relaxed), 0);
+            found
+        })
+    }
+
+    #[test]
+    fn searches_that_walk_together_find_what_each_finds_alone() {
+        let (_dir, roots, path) = tree();
+        let walks = Arc::default();
+        for (options, found) in together(&walks, &roots, &path, 24) {
+            let [mut found, mut alone] =
+                [found.unwrap(), grep(&roots, &path, &options, &Cancel::new()).unwrap()];
+            if options.max_results < u64::MAX - 1 {
+                // How many files it looked at before it had enough is chance.
+                for head in [&mut found[0], &mut alone[0]] {
+                    head.nums[..5].fill(0.0);
+                }
+            }
+            assert_eq!(found, alone);
+        }
+        // Nothing is left behind.
+        while !walks.lock().is_empty() {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_search_that_waits_ends_when_it_is_cancelled() {
+        let (_dir, roots, path) = tree();
+        let walks = Arc::default();
+        let options = options(1);
+        let tree = Tree { path: path.clone(), view: options.files_view.clone() };
+        let _walking = Walking::begin(&walks, &roots, tree).unwrap();
+        let cancel = Cancel::new();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| shared(&walks, &roots, &path, &options, &cancel));
+            cancel.cancel();
+            assert_eq!(waiting.join().unwrap().unwrap_err().code, filewright_core::Code::Cancelled);
+        });
+    }
+
+    #[test]
+    fn a_search_walks_alone_when_the_tree_it_waited_for_is_gone() {
+        let (dir, roots, path) = tree();
+        let walks = Arc::default();
+        let options = options(1);
+        let tree = Tree { path: path.clone(), view: options.files_view.clone() };
+        let walking = Walking::begin(&walks, &roots, tree.clone()).unwrap();
+        std::thread::scope(|scope| {
+            let waiting =
+                scope.spawn(|| shared(&walks, &roots, &path, &options, &Cancel::new()).is_ok());
+            while walks.lock()[&tree].is_empty() {
+                std::thread::yield_now();
+            }
+            drop(dir);
+            drop(walking);
+            // It looks by itself, at the ground that it opened before.
+            assert!(waiting.join().unwrap());
+        });
+    }
+}

@@ -1,0 +1,107 @@
+//! Operations on a whole tree that must meet the policy at every entry: checking it before it is
+//! moved, and removing what is in it.
+
+use std::os::fd::OwnedFd;
+
+use filewright_core::Result;
+use filewright_core::access::{Marks, Trail};
+
+use crate::cancel::Cancel;
+use crate::dir::errno::{outside, protected, repository};
+use crate::dir::tree::{Counts, Met, Next, remove_directory, remove_entry, walk_tree};
+use crate::root::{Roots, marks_in};
+
+impl Roots {
+    /// Refuses a tree that holds a denied or protected entry: it is not moved
+    /// and not removed. `real` is the path of its top; `there` where it is to
+    /// go, if it is to go somewhere.
+    pub(crate) fn check_whole_tree(
+        &self,
+        top: OwnedFd,
+        real: &[u8],
+        there: Option<&[u8]>,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        let rules = self.rules();
+        let secrets = rules.keeps_secrets() && there.is_some();
+        if !rules.denies() && !rules.protects() && !secrets {
+            return Ok(());
+        }
+        let mut trails: Vec<Trail<'_>> =
+            [Some(real), there].into_iter().flatten().map(|path| Trail::new(rules, path)).collect();
+        walk_tree(top, cancel, |met, dir, name| {
+            match met {
+                Met::Leave => {
+                    trails.iter_mut().for_each(Trail::pop);
+                    return Ok(Next::Go);
+                }
+                Met::Enter => {
+                    trails.iter_mut().for_each(|trail| trail.push(name));
+                    return Ok(Next::Go);
+                }
+                Met::Before | Met::Entry(_) => {}
+            }
+            trails.iter_mut().for_each(|trail| trail.push(name));
+            trails.iter().try_for_each(check_whole_entry)?;
+            // A tree that goes away takes nothing to where git could find it.
+            if there.is_some()
+                && rules.protects()
+                && Marks::is_mark(name)
+                && marks_in(dir, b"").is_repository()
+            {
+                return Err(repository());
+            }
+            if let [here, there] = &trails[..] {
+                self.check_secret_goes_on(here, there)?;
+                if there.protected() && !here.protected() {
+                    return Err(protected());
+                }
+            }
+            trails.iter_mut().for_each(Trail::pop);
+            Ok(Next::Go)
+        })
+    }
+
+    /// Removes everything below a directory, and counts it.
+    pub(crate) fn empty_tree(&self, top: OwnedFd, real: &[u8], cancel: &Cancel) -> Result<Counts> {
+        let mut trail = Trail::new(self.rules(), real);
+        let checks = self.rules().denies() || self.rules().protects();
+        let mut counts = Counts::default();
+        let mut refills = 0;
+        walk_tree(top, cancel, |met, dir, name| {
+            match met {
+                Met::Enter => trail.push(name),
+                Met::Leave => {
+                    trail.pop();
+                    return remove_directory(dir, name, &mut counts, &mut refills);
+                }
+                Met::Before | Met::Entry(_) if checks => {
+                    trail.push(name);
+                    check_whole_entry(&trail)?;
+                    trail.pop();
+                }
+                Met::Before | Met::Entry(_) => {}
+            }
+            if let Met::Entry(_) = met {
+                remove_entry(dir, name, &mut counts)?;
+            }
+            Ok(Next::Go)
+        })?;
+        Ok(counts)
+    }
+}
+
+/// The rules on one entry of a tree that is to be moved or removed.
+fn check_whole_entry(entry: &Trail<'_>) -> Result<()> {
+    if entry.denied_entry() {
+        let mut error = outside();
+        error.message = "the directory holds something outside the allowed roots".to_owned();
+        return Err(error);
+    }
+    if entry.holds() {
+        let mut error = protected();
+        error.message = "the directory holds a path that is protected from change".to_owned();
+        return Err(error);
+    }
+    Ok(())
+}

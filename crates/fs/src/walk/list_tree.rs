@@ -1,0 +1,377 @@
+//! A page of the entries of a tree, each directory followed by what is in it.
+//!
+//! The order needs every name but no facts, so sizes and times are asked for
+//! only of what is given. Where ignore files count, the names come from the tree
+//! of an index, if one knows it; else each directory is listed.
+
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+use filewright_core::Result;
+use filewright_core::options::{Options, invalid};
+use filewright_core::path::encode_name;
+
+use crate::cancel::{Cancel, Deadline};
+use crate::dir::errno::os;
+use crate::dir::stat::{Kind, Stat};
+use crate::root::Roots;
+use crate::walk::list::describe;
+use crate::walk::options::{IndexMode, walk_options};
+use crate::walk::{Ground, Listing, Opener, Place, Stop, WalkOptions, rules};
+
+/// What to list of a tree.
+#[derive(Clone, Debug)]
+pub struct TreeOptions {
+    /// Which entries are seen.
+    pub walk: WalkOptions,
+    depth: usize,
+    dirs_first: bool,
+    descending: bool,
+    from: u64,
+    limit: usize,
+    /// Whether sizes, times and link targets are told.
+    pub facts: bool,
+    /// Whether an index is used.
+    pub index: IndexMode,
+}
+
+impl TreeOptions {
+    /// Reads `depth` (1), `hidden`, `exclude`, `respectIgnore`, `ignoreFiles`,
+    /// `sort` (`type`, `name`), `order` (`asc`, `desc`), `from` (0: how many
+    /// entries come before the page), `limit`, `facts` (true) and `index`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let options = Options::parse(json)?;
+        let depth = options.number("depth")?.unwrap_or(1);
+        if depth == 0 {
+            return Err(invalid("depth", "depth must be at least 1"));
+        }
+        let limit = options.number("limit")?.unwrap_or(u64::MAX);
+        Ok(Self {
+            walk: walk_options(&options, "pattern", false)?,
+            depth: usize::try_from(depth).unwrap_or(usize::MAX),
+            dirs_first: options.choice("sort", &["type", "name"])? == 0,
+            descending: options.choice("order", &["asc", "desc"])? == 1,
+            from: options.number("from")?.unwrap_or(0),
+            limit: usize::try_from(limit).unwrap_or(usize::MAX),
+            facts: options.flag("facts", true)?,
+            index: IndexMode::read(&options)?,
+        })
+    }
+}
+
+/// An entry of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// The path below the start, as shown.
+    pub path: Vec<u8>,
+    /// What it is; a link is not followed.
+    pub kind: Kind,
+    /// The facts, where they were asked for and the entry is still there.
+    pub stat: Option<Stat>,
+    /// Where a symbolic link points.
+    pub target: Option<Vec<u8>>,
+}
+
+/// A page of the entries of a tree.
+#[derive(Clone, Debug, Default)]
+pub struct TreePage {
+    /// The entries, in order.
+    pub entries: Vec<TreeEntry>,
+    /// How many there are in all, before and after the page too.
+    pub total: u64,
+}
+
+/// Lists a tree from the disk. Denied entries and our own temporary files are left out, and a
+/// directory below the start that cannot be looked into is given without its content.
+///
+/// # Errors
+/// As [`Roots::list`].
+pub fn list_tree(
+    roots: &Roots,
+    path: &[u8],
+    options: &TreeOptions,
+    cancel: &Cancel,
+) -> Result<TreePage> {
+    let stop = Stop { cancel, deadline: Deadline::default() };
+    stop.cancel.check()?;
+    let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
+    list_from_disk(&ground, options, &stop)
+}
+
+/// The page of [`list_tree`] below a start that is open.
+///
+/// # Errors
+/// As [`list_tree`].
+pub fn list_from_disk(
+    ground: &Ground<'_>,
+    options: &TreeOptions,
+    stop: &Stop<'_>,
+) -> Result<TreePage> {
+    let page = outline(&mut Disk::new(ground, options, stop), options, stop)?;
+    describe_all(ground, page, options.facts, stop)
+}
+
+/// What is in the directories of a tree.
+pub trait Source {
+    /// What a source knows a directory by.
+    type Id: Copy;
+
+    /// Puts in the entries of a directory that are to be listed, in any order.
+    fn entries(&mut self, id: Self::Id, place: &Place, into: &mut Entries<Self::Id>) -> Result<()>;
+
+    /// The start.
+    fn start(&self) -> Self::Id;
+}
+
+/// Entries of one directory.
+pub struct Entries<Id> {
+    /// The names, one after the other.
+    names: Vec<u8>,
+    items: Vec<Item<Id>>,
+}
+
+#[derive(Clone, Copy)]
+struct Item<Id> {
+    at: u32,
+    len: u16,
+    kind: Kind,
+    /// The name is shown as it is.
+    plain: bool,
+    id: Id,
+}
+
+impl<Id: Copy> Entries<Id> {
+    /// Adds an entry; `plain` says that its name is shown as it is.
+    pub fn push(&mut self, name: &[u8], kind: Kind, plain: bool, id: Id) {
+        // Names are at most 255 bytes and directories are read whole, so both fit.
+        if let (Ok(at), Ok(len)) = (u32::try_from(self.names.len()), u16::try_from(name.len())) {
+            self.names.extend_from_slice(name);
+            self.items.push(Item { at, len, kind, plain, id });
+        }
+    }
+
+    fn arrange(&mut self, options: &TreeOptions) {
+        let names = &self.names;
+        let not_dir = |item: &Item<Id>| options.dirs_first && item.kind != Kind::Dir;
+        if self.items.iter().all(|item| item.plain) {
+            self.items.sort_unstable_by(|a, b| {
+                not_dir(a).cmp(&not_dir(b)).then_with(|| name_of(names, a).cmp(name_of(names, b)))
+            });
+        } else {
+            self.items.sort_by_cached_key(|item| {
+                (not_dir(item), encode_name(name_of(names, item)).into_owned())
+            });
+        }
+        if options.descending {
+            self.items.reverse();
+        }
+    }
+}
+
+fn name_of<'n, Id>(names: &'n [u8], item: &Item<Id>) -> &'n [u8] {
+    &names[item.at as usize..][..usize::from(item.len)]
+}
+
+/// An entry of the page before its facts are known.
+pub struct Given {
+    /// The directory that it is in, as it is opened.
+    raw: Arc<[u8]>,
+    name: Box<[u8]>,
+    path: Vec<u8>,
+    kind: Kind,
+}
+
+/// The entries of a page, and how many there are in all.
+pub struct Outline {
+    given: Vec<Given>,
+    total: u64,
+}
+
+/// A directory that is gone through.
+struct Open<Id> {
+    place: Place,
+    entries: Entries<Id>,
+    next: usize,
+}
+
+/// Goes through a tree in order. What lies outside the page is counted.
+pub fn outline<S: Source>(
+    source: &mut S,
+    options: &TreeOptions,
+    stop: &Stop<'_>,
+) -> Result<Outline> {
+    let mut outline = Outline { given: Vec::new(), total: 0 };
+    let mut spare: Vec<Entries<S::Id>> = Vec::new();
+    let enter = |source: &mut S, spare: &mut Vec<Entries<S::Id>>, id, place: Place| {
+        stop.cancel.check()?;
+        let new = || Entries { names: Vec::new(), items: Vec::new() };
+        let mut entries = spare.pop().unwrap_or_else(new);
+        entries.names.clear();
+        entries.items.clear();
+        source.entries(id, &place, &mut entries)?;
+        entries.arrange(options);
+        Ok::<_, filewright_core::Error>(Open { place, entries, next: 0 })
+    };
+    let empty: Arc<[u8]> = Arc::from(&b""[..]);
+    let start = Place { raw: Arc::clone(&empty), shown: empty };
+    let mut open = vec![enter(source, &mut spare, source.start(), start)?];
+    loop {
+        let level = open.len();
+        let Some(top) = open.last_mut() else { return Ok(outline) };
+        let Some(&item) = top.entries.items.get(top.next) else {
+            spare.extend(open.pop().map(|done| done.entries));
+            continue;
+        };
+        top.next += 1;
+        let name = name_of(&top.entries.names, &item);
+        let shown = || match item.plain {
+            true => name.into(),
+            false => encode_name(name).as_bytes().to_vec(),
+        };
+        if outline.total >= options.from && outline.given.len() < options.limit {
+            let path = [&top.place.shown[..], &shown()].concat();
+            let (raw, name) = (Arc::clone(&top.place.raw), name.into());
+            outline.given.push(Given { raw, name, path, kind: item.kind });
+        }
+        outline.total += 1;
+        if item.kind == Kind::Dir && level < options.depth {
+            let place = below(&top.place, name, item.plain, shown);
+            // Gone meanwhile or not to be entered: it is given without its content.
+            match enter(source, &mut spare, item.id, place) {
+                Ok(opened) => open.push(opened),
+                Err(_) => stop.cancel.check()?,
+            }
+        }
+    }
+}
+
+fn below(place: &Place, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> Place {
+    let join =
+        |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
+    let raw = join(&place.raw, name);
+    if plain && Arc::ptr_eq(&place.raw, &place.shown) {
+        return Place { shown: Arc::clone(&raw), raw };
+    }
+    Place { raw, shown: join(&place.shown, &shown()) }
+}
+
+/// Asks for the facts of the entries of a page.
+///
+/// # Errors
+/// `CANCELLED`.
+pub fn describe_all(
+    ground: &Ground<'_>,
+    outline: Outline,
+    facts: bool,
+    stop: &Stop<'_>,
+) -> Result<TreePage> {
+    let mut opener = Opener::new(ground, stop);
+    let mut page =
+        TreePage { entries: Vec::with_capacity(outline.given.len()), total: outline.total };
+    for Given { raw, name, path, kind } in outline.given {
+        stop.cancel.check()?;
+        let mut entry = TreeEntry { path, kind, stat: None, target: None };
+        if facts || kind == Kind::Symlink {
+            // What has gone since was there when it was listed.
+            let described =
+                opener.open(&raw).ok().and_then(|dir| describe(dir, name.into(), kind, true).ok());
+            if let Some(now) = described.flatten() {
+                entry.kind = now.kind;
+                (entry.stat, entry.target) = (now.stat.filter(|_| facts), now.target);
+            }
+        }
+        page.entries.push(entry);
+    }
+    Ok(page)
+}
+
+/// The directories as they are on the disk.
+struct Disk<'a> {
+    ground: &'a Ground<'a>,
+    options: &'a WalkOptions,
+    opener: Opener<'a>,
+    listing: Listing,
+    /// The ignore rules of the directories that were entered; what a directory is known by is its place here.
+    stacks: Vec<filewright_core::ignore::Stack>,
+}
+
+impl<'a> Disk<'a> {
+    fn new(ground: &'a Ground<'a>, options: &'a TreeOptions, stop: &'a Stop<'a>) -> Self {
+        let (opener, stacks) = (Opener::new(ground, stop), vec![ground.stack.clone()]);
+        Self { ground, options: &options.walk, opener, listing: Listing::default(), stacks }
+    }
+}
+
+impl Source for Disk<'_> {
+    /// The place of the rules above.
+    type Id = u32;
+
+    fn start(&self) -> u32 {
+        0
+    }
+
+    fn entries(&mut self, above: u32, place: &Place, into: &mut Entries<u32>) -> Result<()> {
+        let Self { ground, options, opener, listing, stacks } = self;
+        let fd = opener.open(&place.raw).map_err(os)?;
+        listing.read(fd.as_fd()).map_err(os)?;
+        let mut own = above;
+        if let Some(names) = &options.ignore {
+            let directory = [&ground.real[ground.top..], &place.raw].concat();
+            stacks.truncate(above as usize + 1);
+            let stack = rules::enter(&stacks[above as usize], fd, listing, names, &directory).0;
+            stacks.push(stack);
+            own = above + 1;
+        }
+        let stack = &stacks[own as usize];
+        let mut path = [&ground.real[..], &place.raw].concat();
+        let base = path.len();
+        let denies = ground.roots.rules().denies();
+        let sees = Sees::new(options, place);
+        for index in 0..listing.len() {
+            let (name, kind) = (listing.name(index), listing.kind(index));
+            path.truncate(base);
+            path.extend_from_slice(name);
+            if denies && ground.roots.rules().denied_entry(&path) {
+                continue;
+            }
+            // No ignore file is about special files.
+            let ignored = options.ignore.is_some()
+                && kind != Kind::Other
+                && (name == b".git"
+                    || !stack.is_empty() && stack.ignored(&path[ground.top..], kind == Kind::Dir));
+            if !ignored && sees.sees(name, kind, listing.is_plain(index)) {
+                into.push(name, kind, listing.is_plain(index), own);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which entries of a directory are wanted, whatever ignore files say.
+pub struct Sees<'a> {
+    options: &'a WalkOptions,
+    /// The directory as it is shown, with a final slash.
+    prefix: &'a [u8],
+}
+
+impl<'a> Sees<'a> {
+    /// The filter for the entries of the directory `place`.
+    pub fn new(options: &'a WalkOptions, place: &'a Place) -> Self {
+        Self { options, prefix: &place.shown }
+    }
+
+    /// Whether an entry of that name is listed.
+    pub fn sees(&self, name: &[u8], kind: Kind, plain: bool) -> bool {
+        if !self.options.hidden && name.first() == Some(&b'.') {
+            return false;
+        }
+        if self.options.globs.is_everything() {
+            return true;
+        }
+        let name = if plain { name.into() } else { encode_name(name).as_bytes().to_vec() };
+        !self.options.globs.excluded(&[self.prefix, &name].concat(), kind == Kind::Dir)
+    }
+}

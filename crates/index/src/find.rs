@@ -1,0 +1,75 @@
+//! Searches of names by the tree of an index, and by a walk where there is none.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use filewright_core::Result;
+use filewright_core::pack::Packed;
+use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::search::find::{
+    self, FindOptions, Finder, Group, Page, Sort, Wanted, find, find_from_disk,
+};
+use filewright_fs::search::mtimes;
+use filewright_fs::walk::options::IndexMode;
+use filewright_fs::walk::{Ground, Stop, Summary, walk_ignored};
+
+use crate::make::make;
+use crate::names::{Listed, files, names};
+use crate::{Session, WORTH_IT};
+
+/// [`find`], from the tree of an index where there is one. A walk that took
+/// long has one made, without the contents of files.
+///
+/// # Errors
+/// As [`find`].
+pub fn find_indexed(
+    session: &Arc<Session>,
+    path: &[u8],
+    options: &FindOptions,
+    cancel: &Cancel,
+) -> Result<Packed> {
+    if options.index == IndexMode::Off {
+        return find(&session.roots, path, options, cancel);
+    }
+    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    stop.cancel.check()?;
+    let ground = Ground::open(&session.roots, path, options.walk.ignore.as_deref())?;
+    let finder = Finder { options };
+    let all = |listed: Listed| -> Result<(Vec<Group>, Summary)> {
+        let hidden = walk_ignored(&ground, &options.walk, &stop, &finder, listed.ignored_dirs)?;
+        let summary = Summary {
+            unreadable: listed.unreadable + hidden.unreadable,
+            ignored: listed.ignored + hidden.ignored,
+            stopped_at: hidden.stopped_at,
+        };
+        Ok((listed.groups, summary))
+    };
+    if options.wanted == Wanted::File && options.sort == Sort::Path {
+        let (mut page, mut total) = (Page::new(options), 0);
+        let mut take = |path: &str, ascii: bool| {
+            total += 1;
+            page.take_path(path, ascii);
+        };
+        let walk = &options.walk;
+        if let Some(listed) = files(session, &ground, walk, &finder, &stop, &mut take) {
+            return Ok(page.pack(total, &all(listed)?.1));
+        }
+    } else if let Some(listed) = names(session, &ground, &options.walk, &finder, &stop) {
+        let (mut groups, summary) = all(listed)?;
+        if options.sort != Sort::Path {
+            mtimes::ask(&ground, &mut groups, &stop);
+            stop.cancel.check()?;
+        }
+        if options.sort == Sort::Path || !stop.now() {
+            return Ok(find::pack(groups, &summary, options));
+        }
+    }
+    stop.cancel.check()?;
+    let begun = Instant::now();
+    let packed = find_from_disk(&ground, options, &stop)?;
+    if begun.elapsed() >= WORTH_IT {
+        let ignore = options.walk.ignore.as_deref();
+        make(session, &ground, ignore, options.index == IndexMode::Anywhere, false);
+    }
+    Ok(packed)
+}

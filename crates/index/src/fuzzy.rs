@@ -1,0 +1,158 @@
+//! Files by some letters of their paths.
+
+use std::sync::{Arc, PoisonError};
+
+use filewright_core::Result;
+use filewright_core::options::Options;
+use filewright_core::pack::Packed;
+use filewright_core::rank::{Best, RankOptions};
+
+use crate::Session;
+use crate::ask::{find, refreshed};
+use crate::make::{is_of_use, register};
+use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::walk::options::IndexMode;
+use filewright_fs::walk::{Ground, Stop, threads};
+
+/// Fewer paths than this are scored before another thread has started.
+const SHARE: usize = 2048;
+/// The most threads that score for one query: the memory bounds what more would do.
+const MOST_SHARES: usize = 4;
+
+/// What is looked for.
+#[derive(Clone, Debug)]
+pub struct FuzzyOptions {
+    rank: RankOptions,
+    names: Option<Vec<String>>,
+    anywhere: bool,
+}
+
+impl FuzzyOptions {
+    /// Reads `query`, `limit`, `typos`, `respectIgnore`, `ignoreFiles` and `index`.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT`.
+    pub fn from_json(json: &str) -> Result<Self> {
+        let options = Options::parse(json)?;
+        let walk = filewright_fs::walk::options::walk_options(&options, "glob", false)?;
+        Ok(Self {
+            rank: RankOptions::read(&options)?,
+            names: walk.ignore,
+            anywhere: IndexMode::read(&options)? == IndexMode::Anywhere,
+        })
+    }
+}
+
+/// Finds files below a directory by some letters of their paths, which are
+/// relative to it. The tree is listed the first time and kept.
+///
+/// The result is the number of files that fit, how many are given, and for each
+/// its score and path, best first.
+///
+/// # Errors
+/// What opening the directory is refused with; `CANCELLED`.
+pub fn find_files(
+    session: &Arc<Session>,
+    path: &[u8],
+    options: &FuzzyOptions,
+    cancel: &Cancel,
+) -> Result<Packed> {
+    let stop = Stop { cancel, deadline: Deadline::default() };
+    let names = options.names.as_deref();
+    let ground = Ground::open(&session.roots, path, names)?;
+    for _ in 0..2 {
+        stop.cancel.check()?;
+        if let Some(packed) = from_tree(session, &ground, options, &stop) {
+            return Ok(packed);
+        }
+        // A tree of names alone, which is made as fast as a walk.
+        let real = crate::path_of(&ground.real);
+        if !options.anywhere && !is_of_use(real) {
+            break;
+        }
+        if let Some(index) = register(session, real, names) {
+            index.build(&ground, false, &stop);
+        }
+    }
+    stop.cancel.check()?;
+    // Not to be kept, or somebody else is at it.
+    let index = crate::Index::new(crate::Key::of(&ground, names).ok_or_else(gone)?, &session.shelf);
+    index.build(&ground, false, &stop);
+    stop.cancel.check()?;
+    Ok(rank(&index, &ground, &ground, options, &stop).unwrap_or_default())
+}
+
+fn gone() -> filewright_core::Error {
+    filewright_fs::dir::errno::os(rustix::io::Errno::NOENT)
+}
+
+fn from_tree(
+    session: &Arc<Session>,
+    ground: &Ground<'_>,
+    options: &FuzzyOptions,
+    stop: &Stop<'_>,
+) -> Option<Packed> {
+    let (index, opened) = find(session, ground, options.names.as_deref())?;
+    let base = opened.as_ref().unwrap_or(ground);
+    drop(refreshed(session, &index, base, options.names.as_deref(), false, stop)?);
+    rank(&index, base, ground, options, stop)
+}
+
+fn rank(
+    index: &crate::Index,
+    base: &Ground<'_>,
+    ground: &Ground<'_>,
+    options: &FuzzyOptions,
+    stop: &Stop<'_>,
+) -> Option<Packed> {
+    let below = ground.real.get(base.real.len()..)?;
+    let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
+    let (span, cut) = {
+        let mut state = index.lock();
+        let start = state.tree.find_dir(below)?;
+        state.tree.arrange();
+        let tree = &state.tree;
+        if !laid.update(tree, stop) {
+            return None;
+        }
+        (tree.order.span(start)?, tree.dirs[start as usize].shown.len())
+    };
+    let range = span.files.0 as usize..span.files.1 as usize;
+    let RankOptions { query, limit, typos } = &options.rank;
+    let (ranked, fitting) = laid.paths.rank_shared(query, range, *typos, *limit, share_out);
+    let mut packed = Packed::new();
+    packed.num(fitting as u64);
+    packed.num(ranked.len() as u64);
+    for ranked in ranked {
+        packed.num(u64::from(ranked.score));
+        let path = laid.paths.get(ranked.index as usize).unwrap_or_default();
+        packed.str(path.get(cut..).unwrap_or_default());
+    }
+    Some(packed)
+}
+
+/// Scores the paths at some places by several threads, where there are many.
+fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
+    let shares = threads().min(MOST_SHARES).min(places.len() / SHARE).max(1);
+    let mut shares = places.chunks(places.len().div_ceil(shares).max(1));
+    let own = shares.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = shares
+            .map(|share| {
+                let helper = std::thread::Builder::new().spawn_scoped(scope, move || score(share));
+                helper.map_err(|_| share)
+            })
+            .collect();
+        let mut best = vec![score(own)];
+        for helper in helpers {
+            best.push(match helper {
+                Ok(helper) => {
+                    helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                }
+                // Without another thread this one does it all.
+                Err(share) => score(share),
+            });
+        }
+        best
+    })
+}

@@ -1,0 +1,51 @@
+//! Searches of contents by an index, and by a walk where there is none.
+
+use std::sync::Arc;
+
+use filewright_core::Result;
+use filewright_core::pack::Packed;
+use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::search::grep::{GrepOptions, scan, start};
+use filewright_fs::search::searcher::Search;
+use filewright_fs::search::shared_walk;
+use filewright_fs::walk::Stop;
+use filewright_fs::walk::options::IndexMode;
+
+use crate::ask::{Seen, search as search_index};
+use crate::make::make;
+use crate::{Session, WORTH_IT};
+
+/// [`grep`], by an index where there is one. A search that took long has one
+/// made in the background, for those that follow.
+///
+/// # Errors
+/// As [`grep`].
+pub fn grep_indexed(
+    session: &Arc<Session>,
+    path: &[u8],
+    options: &GrepOptions,
+    cancel: &Cancel,
+) -> Result<Vec<Packed>> {
+    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    let ground = start(&session.roots, path, options, &stop)?;
+    let by_index = !matches!(options.index, IndexMode::Off | IndexMode::Strict);
+    if let Some(ground) = &ground
+        && by_index
+    {
+        let search = Search::below(options, ground);
+        if let Some(seen) = search_index(session, ground, options, &stop, &search) {
+            stop.cancel.check()?;
+            let Seen { unreadable, ignored, stopped_at, fresh } = seen;
+            return Ok(search.results(unreadable, ignored, stopped_at.as_deref(), fresh));
+        }
+    }
+    let Some(ground) = &ground else { return scan(&session.roots, path, None, options, &stop) };
+    let begun = std::time::Instant::now();
+    let alone = || scan(&session.roots, path, Some(ground), options, &stop);
+    let results = shared_walk::search(&session.walks, &session.roots, path, options, &stop, alone)?;
+    if by_index && begun.elapsed() >= WORTH_IT {
+        let names = options.walk.ignore.as_deref();
+        make(session, ground, names, options.index == IndexMode::Anywhere, true);
+    }
+    Ok(results)
+}

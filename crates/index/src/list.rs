@@ -1,0 +1,201 @@
+//! Taking in the listing of a directory: what is new, what stayed, what is gone.
+//!
+//! What a listing says ([`Contents::of`]) is found out without touching the tree,
+//! so that several directories can be looked at at once; what it changes
+//! ([`take_in`]) is done one after the other.
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use filewright_core::ignore::Stack;
+use filewright_core::path::encode_name;
+
+use crate::state::{Sight, State};
+use crate::tree::{Dir, Entry, NONE};
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::walk::{Listing, MAX_DEPTH, rules};
+
+/// What a directory's listing says, by the rules that hold there.
+pub(crate) struct Contents {
+    stack: Stack,
+    /// The directory's own rules, in one number.
+    rules: u64,
+    has_rules: bool,
+    border: bool,
+    exclude: u64,
+    special: bool,
+    names: Vec<u8>,
+    /// In the order of the bytes of their names.
+    entries: Vec<Listed>,
+}
+
+/// An entry that the tree is to have.
+struct Listed {
+    at: u32,
+    len: u16,
+    kind: Kind,
+    plain: bool,
+    ignored: bool,
+    /// A directory that lies too deep.
+    deep: bool,
+    /// A file whose content is nobody's business.
+    secret: bool,
+}
+
+impl Contents {
+    /// What a listing says of a directory, where these rules hold above it.
+    pub fn of(
+        dir: &Dir,
+        above: &Stack,
+        fd: BorrowedFd<'_>,
+        listing: &Listing,
+        sight: &Sight<'_>,
+    ) -> Self {
+        let ground = sight.ground;
+        let directory = [&ground.real[ground.top..], &dir.raw].concat();
+        let (stack, rules) = match sight.names {
+            Some(names) => rules::enter(above, fd, listing, names, &directory),
+            None => (above.clone(), 0),
+        };
+        let border = sight.names.is_some()
+            && (0..listing.len())
+                .any(|index| listing.name(index) == b".git" && listing.kind(index) == Kind::Dir);
+        let has_rules = sight.names.is_some_and(|names| {
+            (0..listing.len())
+                .any(|index| names.iter().any(|name| name.as_bytes() == listing.name(index)))
+        });
+        let mut places: Vec<usize> = (0..listing.len()).collect();
+        places.sort_unstable_by(|&a, &b| listing.name(a).cmp(listing.name(b)));
+        let (mut names, mut entries) = (Vec::new(), Vec::with_capacity(places.len()));
+        let mut path = [&ground.real[..], &dir.raw].concat();
+        let base = path.len();
+        let mut special = false;
+        let policy = ground.roots.rules();
+        let denies = policy.denies();
+        for place in places {
+            let (name, kind) = (listing.name(place), listing.kind(place));
+            path.truncate(base);
+            path.extend_from_slice(name);
+            if denies && policy.denied_entry(&path) {
+                continue;
+            }
+            special |= kind == Kind::Other;
+            if name == b".git" || kind == Kind::Other {
+                continue;
+            }
+            let is_dir = kind == Kind::Dir;
+            let ignored = !stack.is_empty() && stack.ignored(&path[ground.top..], is_dir);
+            entries.push(Listed {
+                at: names.len() as u32,
+                len: name.len() as u16,
+                kind,
+                plain: listing.is_plain(place),
+                ignored,
+                deep: is_dir && !ignored && dir.depth == MAX_DEPTH,
+                // Searches leave secrets out, granted or not, and count them as not read.
+                secret: kind == Kind::File && policy.secret(&path),
+            });
+            names.extend_from_slice(name);
+        }
+        names.shrink_to_fit();
+        let exclude = if border { rules::exclude_content(fd) } else { 0 };
+        Self { stack, rules, has_rules, border, exclude, special, names, entries }
+    }
+}
+
+/// Makes the entries of a directory those of its listing.
+pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option<BorrowedFd<'_>>) {
+    let Contents { stack, rules, has_rules, border, exclude, special, names, entries: listed } =
+        contents;
+    let dir = &mut state.tree.dirs[id as usize];
+    let new_rules = dir.rules != Some(rules) || dir.inherits_anew;
+    (dir.has_rules, dir.special) = (has_rules, special);
+    let old_names = std::mem::take(&mut dir.names);
+    let old_entries = std::mem::take(&mut dir.entries);
+    state.mark_border(id, border, exclude);
+    let name_of = |entry: &Entry| &old_names[entry.at as usize..][..usize::from(entry.len)];
+    let mut old = old_entries.iter().peekable();
+    let mut entries = Vec::with_capacity(listed.len());
+    let (mut ignored_here, mut too_deep, mut changed) = (0, 0, false);
+    for new in listed {
+        let Listed { at, len, kind, plain, ignored, deep, secret } = new;
+        let name = &names[at as usize..][..usize::from(len)];
+        while let Some(gone) = old.next_if(|entry| name_of(entry) < name) {
+            changed = true;
+            drop_entry(state, gone);
+        }
+        let known = old.next_if(|entry| name_of(entry) == name);
+        ignored_here += usize::from(ignored);
+        too_deep += u64::from(deep || secret && !ignored);
+        let is_dir = kind == Kind::Dir;
+        let stays = known.filter(|known| {
+            known.kind == kind
+                && known.ignored == ignored
+                && !(is_dir && state.was_replaced(id, name))
+        });
+        let below = match stays {
+            Some(known) => {
+                if new_rules && is_dir && known.below != NONE {
+                    state.inherit_anew(known.below);
+                }
+                known.below
+            }
+            None => {
+                changed = true;
+                if let Some(known) = known {
+                    drop_entry(state, known);
+                }
+                match kind {
+                    _ if ignored || deep => NONE,
+                    Kind::File if secret => state.tree.add_kept(id),
+                    Kind::File => {
+                        let links = |fd| Stat::at(fd, name).is_ok_and(|stat: Stat| stat.nlink > 1);
+                        state.links_came |= state.begun && fd.is_none_or(links);
+                        state.tree.add_file(id)
+                    }
+                    Kind::Dir => add_dir(state, id, name, plain),
+                    _ => NONE,
+                }
+            }
+        };
+        if kind == Kind::File && below != NONE {
+            state.tree.files[below as usize].entry = entries.len() as u32;
+        }
+        entries.push(Entry { at, len, kind, ignored, plain, below });
+    }
+    for gone in old {
+        changed = true;
+        drop_entry(state, gone);
+    }
+    let dir = &mut state.tree.dirs[id as usize];
+    (dir.names, dir.entries) = (names, entries);
+    (dir.stack, dir.rules, dir.inherits_anew) = (stack, Some(rules), false);
+    (dir.ignored, dir.too_deep) = (ignored_here, too_deep);
+    if changed {
+        state.tree.shape += 1;
+    }
+}
+
+/// A directory that is new in another one.
+fn add_dir(state: &mut State, parent: u32, name: &[u8], plain: bool) -> u32 {
+    let dir = &state.tree.dirs[parent as usize];
+    let join =
+        |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
+    let (raw, shown) = if plain && Arc::ptr_eq(&dir.raw, &dir.shown) {
+        let path = join(&dir.raw, name);
+        (Arc::clone(&path), path)
+    } else {
+        (join(&dir.raw, name), join(&dir.shown, encode_name(name).as_bytes()))
+    };
+    let hidden = dir.hidden || name.first() == Some(&b'.');
+    let depth = dir.depth + 1;
+    state.add_dir(Dir::new(parent, depth, raw, shown, hidden))
+}
+
+fn drop_entry(state: &mut State, entry: &Entry) {
+    match entry.kind {
+        _ if entry.below == NONE => {}
+        Kind::Dir => state.remove_dir(entry.below),
+        _ => state.tree.remove_file(entry.below),
+    }
+}

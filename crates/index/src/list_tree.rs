@@ -1,0 +1,43 @@
+//! Listings of trees by the tree of an index, and from the disk where there is none.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use filewright_core::Result;
+use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::walk::list_tree::{TreeOptions, TreePage, describe_all, list_from_disk};
+use filewright_fs::walk::options::IndexMode;
+use filewright_fs::walk::{Ground, Stop};
+
+use crate::make::make;
+use crate::outline::outline;
+use crate::{Session, WORTH_IT};
+
+/// Lists a tree. Where ignore files count, the names come from the tree of an index, if one
+/// knows them; a listing that took long has one made, without the contents of files.
+///
+/// # Errors
+/// As [`filewright_fs::walk::list_tree::list_tree`].
+pub fn list_tree(
+    session: &Arc<Session>,
+    path: &[u8],
+    options: &TreeOptions,
+    cancel: &Cancel,
+) -> Result<TreePage> {
+    let stop = Stop { cancel, deadline: Deadline::default() };
+    stop.cancel.check()?;
+    let names = options.walk.ignore.as_deref();
+    let ground = Ground::open(&session.roots, path, names)?;
+    let by_index = names.is_some() && options.index != IndexMode::Off;
+    let known = by_index.then(|| outline(session, &ground, options, &stop)).flatten();
+    stop.cancel.check()?;
+    if let Some(page) = known {
+        return describe_all(&ground, page, options.facts, &stop);
+    }
+    let begun = Instant::now();
+    let page = list_from_disk(&ground, options, &stop)?;
+    if by_index && begun.elapsed() >= WORTH_IT {
+        make(session, &ground, names, options.index == IndexMode::Anywhere, false);
+    }
+    Ok(page)
+}

@@ -1,0 +1,187 @@
+//! Listing directories that are new or changed, each watched before.
+
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+use crate::list::{Contents, take_in};
+use crate::look::{self, Found, Looked};
+use crate::state::{Sight, State};
+use crate::tree::{NONE, stamp_of};
+use crate::watch::tells;
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::walk::Opener;
+
+impl State {
+    pub(crate) fn list_stale(&mut self, sight: &Sight<'_>) {
+        if !self.begun {
+            self.list_at_first(sight);
+        }
+        let mut opener = Opener::new(sight.ground, sight.stop);
+        while let Some((depth, id)) = self.stale.pop_first() {
+            if sight.stop.now() {
+                self.stale.insert((depth, id));
+                return;
+            }
+            self.list(id, sight, &mut opener);
+        }
+    }
+
+    /// Lists the directories of a new tree, those of one depth at once.
+    pub(crate) fn list_at_first(&mut self, sight: &Sight<'_>) {
+        while let Some(&(depth, _)) = self.stale.first() {
+            let level = self.stale.range((depth, 0)..=(depth, NONE)).take(look::MOST);
+            let dirs: Vec<u32> = level.map(|&(_, id)| id).collect();
+            let known = |&id: &u32| self.tree.dirs[id as usize].id != (0, 0);
+            if dirs.iter().any(known) {
+                return;
+            }
+            if dirs.len() < look::WORTH_IT {
+                let mut opener = Opener::new(sight.ground, sight.stop);
+                for id in dirs {
+                    if sight.stop.now() {
+                        return;
+                    }
+                    self.stale.remove(&(depth, id));
+                    self.list(id, sight, &mut opener);
+                }
+                continue;
+            }
+            let mut ended = false;
+            for Looked { id, found } in look::look(&self.tree, self.watch.as_ref(), &dirs, sight) {
+                let Some(found) = found else {
+                    ended = true;
+                    continue;
+                };
+                self.stale.remove(&(depth, id));
+                match found {
+                    Ok(found) => {
+                        let Found { stat, racy, tells, watch, contents } = found;
+                        self.devices.insert(stat.dev, tells);
+                        self.tree.dirs[id as usize].id = (stat.dev, stat.ino);
+                        self.is_watched(id, watch);
+                        self.take(id, &stat, racy, contents, None);
+                    }
+                    Err(_) => self.give_up(id),
+                }
+            }
+            if ended {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn list(&mut self, id: u32, sight: &Sight<'_>, opener: &mut Opener<'_>) {
+        let dir = &self.tree.dirs[id as usize];
+        if !dir.alive {
+            return;
+        }
+        let raw = Arc::clone(&dir.raw);
+        let mut listing = std::mem::take(&mut self.listing);
+        let listed = opener.open(&raw).and_then(|fd| {
+            let stat = Stat::of(fd)?;
+            self.attend(id, fd, &stat);
+            listing.read(fd)?;
+            Ok((fd, stat))
+        });
+        match listed {
+            Ok((fd, stat)) => {
+                let racy = self.is_racy(&stat);
+                let dir = &self.tree.dirs[id as usize];
+                let above = self.tree.dirs.get(dir.parent as usize).map(|parent| &parent.stack);
+                let above = above.unwrap_or(&sight.ground.stack);
+                let contents = Contents::of(dir, above, fd, &listing, sight);
+                self.take(id, &stat, racy, contents, Some(fd));
+            }
+            Err(_) => self.give_up(id),
+        }
+        self.listing = listing;
+    }
+
+    /// Takes in what a directory's listing says.
+    pub(crate) fn take(
+        &mut self,
+        id: u32,
+        stat: &Stat,
+        racy: bool,
+        contents: Contents,
+        fd: Option<BorrowedFd<'_>>,
+    ) {
+        let dir = &mut self.tree.dirs[id as usize];
+        (dir.stamp, dir.racy) = (stamp_of(stat), racy);
+        if std::mem::take(&mut dir.unreadable) {
+            self.unreadable.remove(&id);
+            self.tree.shape += 1;
+        }
+        take_in(self, id, contents, fd);
+    }
+
+    /// A directory cannot be looked into.
+    pub(crate) fn give_up(&mut self, id: u32) {
+        self.forget_entries(id);
+        let dir = &mut self.tree.dirs[id as usize];
+        if !std::mem::replace(&mut dir.unreadable, true) {
+            self.tree.shape += 1;
+        }
+        self.unreadable.insert(id);
+    }
+
+    /// Sees to it that a directory is watched, before it is listed.
+    pub(crate) fn attend(&mut self, id: u32, fd: BorrowedFd<'_>, stat: &Stat) {
+        let dir = &mut self.tree.dirs[id as usize];
+        let now = (stat.dev, stat.ino);
+        if dir.id != now {
+            let known = std::mem::replace(&mut dir.id, now) != (0, 0);
+            let entries = dir.entries.iter().filter(|entry| entry.kind == Kind::Dir);
+            if known {
+                // Another directory of the same path: so are those below it.
+                let names: Vec<Box<[u8]>> = entries.map(|entry| dir.name(entry).into()).collect();
+                self.replaced.extend(names.into_iter().map(|name| (id, name)));
+                self.ignore(id);
+            }
+        }
+        if self.tree.dirs[id as usize].watch.is_some() {
+            return;
+        }
+        let tells = *self.devices.entry(stat.dev).or_insert_with(|| tells(fd));
+        let watch = self.watch.as_ref().filter(|_| tells).and_then(|watch| watch.add(fd));
+        self.is_watched(id, watch);
+    }
+
+    /// A directory is watched from now on, or swept where it is not.
+    pub(crate) fn is_watched(&mut self, id: u32, watch: Option<i32>) {
+        match watch {
+            Some(watch) => {
+                if let Some(moved) = self.watches.insert(watch, id)
+                    && moved != id
+                {
+                    self.tree.dirs[moved as usize].watch = None;
+                }
+                self.tree.dirs[id as usize].watch = Some(watch);
+                self.swept.remove(&id);
+            }
+            None => drop(self.swept.insert(id)),
+        }
+    }
+
+    /// Watches a directory no longer.
+    pub(crate) fn ignore(&mut self, id: u32) {
+        if let Some(old) = self.tree.dirs[id as usize].watch.take()
+            && self.watches.get(&old) == Some(&id)
+        {
+            self.watches.remove(&old);
+            if let Some(watch) = &self.watch {
+                watch.remove(old);
+            }
+        }
+    }
+
+    pub(crate) fn forget_entries(&mut self, id: u32) {
+        let dir = &mut self.tree.dirs[id as usize];
+        dir.stamp = 0;
+        (dir.ignored, dir.too_deep) = (0, 0);
+        for below in self.take_entries(id) {
+            self.remove_dir(below);
+        }
+        self.tree.shape += 1;
+    }
+}

@@ -1,0 +1,173 @@
+//! What is mounted below a directory: a mount hides files, and no watch tells of it.
+//!
+//! The kernel marks its list of mounts when it changes, so that asking costs one
+//! system call. The list is opened before threads are restricted, which cannot.
+
+/// Opens the list of mounts, for threads that cannot.
+pub fn prepare() {
+    let _ = below(b"/");
+}
+
+/// One number for all that is mounted below a directory, given with a final slash.
+#[cfg(target_os = "linux")]
+pub(crate) fn below(real: &[u8]) -> u64 {
+    linux::below(real)
+}
+
+/// Elsewhere the system has no such list; there an index is asked about each directory anyway.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn below(_real: &[u8]) -> u64 {
+    0
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    use std::os::fd::OwnedFd;
+    use std::sync::{Mutex, OnceLock, PoisonError};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::{Mode, OFlags, SeekFrom};
+
+    /// The list as it was read last.
+    struct List {
+        file: OwnedFd,
+        /// Where something is mounted, and one number for what.
+        mounts: Vec<(Vec<u8>, u64)>,
+    }
+
+    pub(crate) fn below(real: &[u8]) -> u64 {
+        static LIST: OnceLock<Option<Mutex<List>>> = OnceLock::new();
+        let Some(list) = LIST.get_or_init(|| List::open().map(Mutex::new)) else { return 0 };
+        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.has_changed() {
+            list.read();
+        }
+        let mut hasher = DefaultHasher::new();
+        for (path, mount) in &list.mounts {
+            if path.starts_with(real) {
+                (path, mount).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+
+    impl List {
+        fn open() -> Option<Self> {
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            let file = rustix::fs::open("/proc/self/mountinfo", flags, Mode::empty()).ok()?;
+            let mut list = Self { file, mounts: Vec::new() };
+            list.read();
+            Some(list)
+        }
+
+        /// Whether the list changed since this was asked last.
+        fn has_changed(&self) -> bool {
+            let mut files = [PollFd::new(&self.file, PollFlags::PRI)];
+            let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+            poll(&mut files, Some(&at_once)).is_ok_and(|marked| marked > 0)
+        }
+
+        fn read(&mut self) {
+            let mut text = Vec::new();
+            let mut buffer = [0; 16 << 10];
+            if rustix::fs::seek(&self.file, SeekFrom::Start(0)).is_err() {
+                return;
+            }
+            while let Ok(length @ 1..) = rustix::io::read(&self.file, &mut buffer) {
+                text.extend_from_slice(&buffer[..length]);
+            }
+            self.mounts = text.split(|&byte| byte == b'\n').filter_map(mount_of).collect();
+        }
+    }
+
+    /// Number, parent, device, root and place are the first fields of a line.
+    pub(crate) fn mount_of(line: &[u8]) -> Option<(Vec<u8>, u64)> {
+        let mut fields = line.split(|&byte| byte == b' ');
+        let what: Vec<&[u8]> = fields.by_ref().take(4).collect();
+        let path = unescaped(fields.next()?);
+        let mut hasher = DefaultHasher::new();
+        what.hash(&mut hasher);
+        Some((path, hasher.finish()))
+    }
+
+    /// White space and backslashes stand in the list as a backslash and three octal digits.
+    fn unescaped(field: &[u8]) -> Vec<u8> {
+        let mut path = Vec::with_capacity(field.len());
+        let mut rest = field;
+        while let Some((&byte, after)) = rest.split_first() {
+            let digits = after.get(..3).filter(|_| byte == b'\\');
+            let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+            match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+                Some(escaped) => {
+                    path.push(escaped);
+                    rest = &after[3..];
+                }
+                None => {
+                    path.push(byte);
+                    rest = after;
+                }
+            }
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use rustix::mount::{UnmountFlags, mount_bind, unmount};
+
+    use super::linux::mount_of;
+    use crate::Session;
+    use crate::grep_indexed;
+    use crate::tests::session_of;
+    use crate::warm;
+    use filewright_fs::cancel::Cancel;
+    use filewright_fs::search::grep::GrepOptions;
+
+    #[test]
+    fn the_place_of_a_mount_is_read_with_its_escapes() {
+        let line = br"36 35 98:0 /root /mnt/a\040b\134 rw,noatime master:1 - ext3 /dev/root rw";
+        assert_eq!(mount_of(line).unwrap().0, br"/mnt/a b\");
+        assert!(mount_of(b"").is_none());
+    }
+
+    fn found(session: &Arc<Session>, path: &[u8], word: &str) -> f64 {
+        let options =
+            GrepOptions::from_json(&format!(r#"{{"pattern":"{word}","regex":false}}"#)).unwrap();
+        grep_indexed(session, path, &options, &Cancel::new()).unwrap()[0].nums[0]
+    }
+
+    #[test]
+    fn a_search_finds_a_file_that_another_is_bound_over() {
+        if !rustix::process::geteuid().is_root() {
+            // Nobody else may mount anything; CI runs as root.
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        for number in 0..40 {
+            fs::write(top.join(format!("f{number}")), "plain words\n").unwrap();
+        }
+        let outside = tempfile::NamedTempFile::new().unwrap();
+        fs::write(outside.path(), "mounted words\n").unwrap();
+        let path = top.to_str().unwrap().as_bytes();
+        let session = session_of(&top, serde_json::json!({}));
+        let cancel = Cancel::new();
+        std::thread::sleep(std::time::Duration::from_millis(110));
+        assert_eq!(warm(&session, path, true, &cancel).unwrap().unsigned, 0);
+        assert_eq!(found(&session, path, "mounted"), 0.0);
+        let over = top.join("f7");
+        mount_bind(outside.path(), &over).unwrap();
+        let now = (found(&session, path, "mounted"), found(&session, path, "plain"));
+        warm(&session, path, true, &cancel).unwrap();
+        let anew = found(&session, path, "mounted");
+        unmount(&over, UnmountFlags::empty()).unwrap();
+        assert_eq!((now, anew), ((1.0, 39.0), 1.0));
+        assert_eq!((found(&session, path, "mounted"), found(&session, path, "plain")), (0.0, 40.0));
+    }
+}

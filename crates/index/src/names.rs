@@ -1,0 +1,188 @@
+//! Names that match, from the tree instead of a walk.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::Session;
+use crate::ask::{find, refreshed};
+use crate::laid::{What, place};
+use crate::tree::NONE;
+use filewright_fs::dir::stat::Kind;
+use filewright_fs::search::find::Group;
+use filewright_fs::walk::{Ground, Place, Stop, Visitor, WalkOptions};
+
+/// What a tree knows of the names that are wanted.
+pub(crate) struct Listed {
+    pub groups: Vec<Group>,
+    pub ignored: u64,
+    pub unreadable: u64,
+    /// Ignored directories, of whose insides the tree knows nothing.
+    pub ignored_dirs: Vec<Place>,
+}
+
+/// The files that a visitor wants, one after the other in path order, as a walk
+/// would give them; `None` where no index knows the tree. `take` is told whether
+/// all paths are ASCII.
+pub(crate) fn files(
+    session: &Arc<Session>,
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    visitor: &impl Visitor,
+    stop: &Stop<'_>,
+    take: &mut impl FnMut(&str, bool),
+) -> Option<Listed> {
+    let names = options.ignore.as_deref();
+    let (index, opened) = find(session, ground, names)?;
+    let base = opened.as_ref().unwrap_or(ground);
+    drop(refreshed(session, &index, base, names, false, stop)?);
+    let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
+    let (span, start, cut, cut_raw) = {
+        let mut state = index.lock();
+        let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+        state.tree.arrange();
+        if !laid.update(&state.tree, stop) {
+            return None;
+        }
+        let top = &state.tree.dirs[start as usize];
+        (state.tree.order.span(start)?, Arc::clone(&top.shown), top.shown.len(), top.raw.len())
+    };
+    let sees = |path: &[u8]| options.hidden || !has_dot(path);
+    let path_at =
+        |number: usize| laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
+    // The paths are in the order of their bytes, so those with one beginning are neighbours.
+    let start_of_all = options.globs.literal_start();
+    let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
+    if !start_of_all.is_empty() {
+        number = first_from(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
+    }
+    let ends = options.globs.ends();
+    for number in number..end {
+        if number % 4096 == 0 && stop.now() {
+            return None;
+        }
+        if ends.is_some_and(|ends| !laid.paths.fits(number, ends)) {
+            continue;
+        }
+        let path = path_at(number);
+        if !start_of_all.is_empty() && !path.as_bytes().starts_with(&start_of_all) {
+            break;
+        }
+        if visitor.wants(path.as_bytes(), Kind::File) && sees(path.as_bytes()) {
+            take(path, laid.ascii);
+        }
+    }
+    let mut listed =
+        Listed { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+    for other in &laid.others {
+        let path = match other.path.strip_prefix(&start[..]) {
+            Some(path) => path,
+            // The start itself.
+            None if start.strip_suffix(b"/") == Some(&other.path) => b"",
+            None => continue,
+        };
+        if !sees(path) {
+            continue;
+        }
+        let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
+        match &other.what {
+            What::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
+            What::IgnoredDir(raw) if enters() => {
+                listed.ignored_dirs.push(place(&other.path, raw, cut, cut_raw));
+            }
+            What::Unread if enters() => listed.unreadable += 1,
+            What::IgnoredDir(_) | What::Unread => {}
+        }
+    }
+    Some(listed)
+}
+
+/// The first number of a range that is not `before`, which holds for none after one for which it does not.
+fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
+    while begin < end {
+        let middle = begin + (end - begin) / 2;
+        if before(middle) { begin = middle + 1 } else { end = middle }
+    }
+    begin
+}
+
+/// Whether a name in the path begins with a dot.
+fn has_dot(path: &[u8]) -> bool {
+    path.first() == Some(&b'.') || memchr::memmem::find(path, b"/.").is_some()
+}
+
+/// The entries that a visitor wants, as a walk would give them; `None` where no
+/// index knows the tree.
+pub(crate) fn names(
+    session: &Arc<Session>,
+    ground: &Ground<'_>,
+    options: &WalkOptions,
+    visitor: &impl Visitor,
+    stop: &Stop<'_>,
+) -> Option<Listed> {
+    let names = options.ignore.as_deref();
+    let (index, opened) = find(session, ground, names)?;
+    let base = opened.as_ref().unwrap_or(ground);
+    let (mut state, _) = refreshed(session, &index, base, names, false, stop)?;
+    let start = state.tree.find_dir(&ground.real[base.real.len()..])?;
+    state.tree.arrange();
+    let tree = &state.tree;
+    let span = tree.order.span(start)?;
+    let top = &tree.dirs[start as usize];
+    let (cut, cut_raw) = (top.shown.len(), top.raw.len());
+    let mut listed =
+        Listed { groups: Vec::new(), ignored: 0, unreadable: 0, ignored_dirs: Vec::new() };
+    let enters =
+        |path: &[u8]| options.globs.may_contain(path) && !options.globs.excluded(path, true);
+    let mut path = Vec::new();
+    let mut place = tree.order.place(start);
+    while place < span.next as usize {
+        let here = tree.order.dirs[place];
+        let dir = &tree.dirs[here.dir as usize];
+        let shown = &dir.shown[cut..];
+        if here.dir != start {
+            let below = shown.strip_suffix(b"/").unwrap_or(shown);
+            let name = memchr::memrchr(b'/', below).map_or(below, |at| &below[at + 1..]);
+            if !enters(below) || !options.hidden && name.first() == Some(&b'.') {
+                place = here.next as usize;
+                continue;
+            }
+        }
+        place += 1;
+        listed.unreadable += u64::from(dir.unreadable);
+        let mut group =
+            Group { prefix: shown.into(), names: Vec::new(), ends: Vec::new(), times: Vec::new() };
+        let mut plain = true;
+        path.clear();
+        path.extend_from_slice(shown);
+        for entry in &dir.entries {
+            if !options.hidden && dir.name(entry).first() == Some(&b'.') {
+                continue;
+            }
+            path.truncate(shown.len());
+            dir.push_shown(entry, &mut path);
+            let wanted = visitor.wants(&path, entry.kind);
+            if entry.kind == Kind::Dir && entry.below == NONE && enters(&path) {
+                if entry.ignored {
+                    let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
+                    let shown = [&path[..], b"/"].concat();
+                    listed.ignored_dirs.push(Place { raw: raw.into(), shown: shown.into() });
+                } else {
+                    listed.unreadable += 1;
+                }
+            }
+            if entry.ignored {
+                listed.ignored += u64::from(wanted);
+            } else if wanted {
+                plain &= entry.plain;
+                group.names.extend_from_slice(&path[shown.len()..]);
+                group.ends.push(group.names.len() as u32);
+            }
+        }
+        if !plain {
+            group.sort();
+        }
+        if !group.ends.is_empty() {
+            listed.groups.push(group);
+        }
+    }
+    Some(listed)
+}

@@ -1,0 +1,118 @@
+//! The files of a tree in the order of their paths.
+
+use crate::tree::{NONE, TOP, Tree};
+use filewright_fs::dir::stat::Kind;
+
+/// The order of a tree at one time.
+#[derive(Default)]
+pub(crate) struct Order {
+    shape: Option<u64>,
+    /// Files by path.
+    pub files: Vec<u32>,
+    /// The place of each file in `files`.
+    pub rank: Vec<u32>,
+    /// Directories by path, each before what lies below it.
+    pub dirs: Vec<Span>,
+    /// The place of each directory in `dirs`.
+    place: Vec<u32>,
+}
+
+/// A directory in path order.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub dir: u32,
+    /// Its files and those below it: their places in [`Order::files`].
+    pub files: (u32, u32),
+    /// The place of the next directory that is not below it.
+    pub next: u32,
+}
+
+impl Order {
+    pub fn span(&self, dir: u32) -> Option<Span> {
+        self.dirs.get(*self.place.get(dir as usize)? as usize).copied()
+    }
+
+    pub fn place(&self, dir: u32) -> usize {
+        self.place.get(dir as usize).map_or(self.dirs.len(), |place| *place as usize)
+    }
+
+    pub fn shrink(&mut self) {
+        self.files.shrink_to_fit();
+        self.dirs.shrink_to_fit();
+    }
+
+    pub fn bytes(&self) -> usize {
+        4 * (self.files.capacity() + self.rank.capacity() + self.place.capacity())
+            + self.dirs.capacity() * size_of::<Span>()
+    }
+}
+
+impl Tree {
+    /// Brings the order up to date.
+    pub fn arrange(&mut self) {
+        if self.order.shape == Some(self.shape) {
+            return;
+        }
+        let mut order = std::mem::take(&mut self.order);
+        order.files.clear();
+        order.dirs.clear();
+        order.rank.clear();
+        order.rank.resize(self.files.len(), NONE);
+        order.place.clear();
+        order.place.resize(self.dirs.len(), NONE);
+        // Directories under way: their place, and their entries that are left, last first.
+        let mut open: Vec<(usize, Vec<u32>)> = Vec::new();
+        if !self.dirs.is_empty() {
+            open.push(self.begin(TOP, &mut order));
+        }
+        while let Some((place, left)) = open.last_mut() {
+            let Some(index) = left.pop() else {
+                let place = *place;
+                let (files, next) = (order.files.len() as u32, order.dirs.len() as u32);
+                order.dirs[place].files.1 = files;
+                order.dirs[place].next = next;
+                open.pop();
+                continue;
+            };
+            let entry = &self.dirs[order.dirs[*place].dir as usize].entries[index as usize];
+            if entry.kind == Kind::File {
+                order.rank[entry.below as usize] = order.files.len() as u32;
+                order.files.push(entry.below);
+            } else {
+                let begun = self.begin(entry.below, &mut order);
+                open.push(begun);
+            }
+        }
+        order.shape = Some(self.shape);
+        self.order = order;
+    }
+
+    fn begin(&self, id: u32, order: &mut Order) -> (usize, Vec<u32>) {
+        let place = order.dirs.len();
+        order.place[id as usize] = place as u32;
+        let files = order.files.len() as u32;
+        order.dirs.push(Span { dir: id, files: (files, files), next: 0 });
+        let dir = &self.dirs[id as usize];
+        let mut entries: Vec<u32> = (0..dir.entries.len() as u32)
+            .filter(|&index| dir.entries[index as usize].below != NONE)
+            .collect();
+        let simple = entries.iter().all(|&index| {
+            let entry = &dir.entries[index as usize];
+            entry.kind == Kind::File && entry.plain
+        });
+        if !simple {
+            // A directory counts as if its name ended in a slash.
+            entries.sort_by_cached_key(|&index| {
+                let entry = &dir.entries[index as usize];
+                let mut name = Vec::new();
+                dir.push_shown(entry, &mut name);
+                if entry.kind == Kind::Dir {
+                    name.push(b'/');
+                }
+                name
+            });
+        }
+        entries.reverse();
+        (place, entries)
+    }
+}

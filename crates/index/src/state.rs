@@ -1,0 +1,248 @@
+//! Keeping the tree as the disk is: hearing what changed, and looking again.
+//!
+//! A directory is watched before it is listed, so nothing that happens to it
+//! afterwards is missed; what happened in between is seen twice. Where no watch
+//! tells (no inotify, too many directories, foreign file systems, files with
+//! other names) the facts are asked for instead: a sweep.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::os::fd::AsFd as _;
+
+use crate::event::Event;
+use crate::tree::{Dir, NONE, TOP, Tree};
+use crate::watch::Watch;
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::dir::temp_name::is_temp_name;
+use filewright_fs::search::grep::Fresh;
+use filewright_fs::walk::{Ground, Listing, Stop};
+
+/// What is needed to look at the disk.
+pub(crate) struct Sight<'a> {
+    pub ground: &'a Ground<'a>,
+    pub names: Option<&'a [String]>,
+    pub stop: &'a Stop<'a>,
+}
+
+/// The index is of no use any more: its start moved, or too much of it is gone.
+pub(crate) struct Broken;
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub tree: Tree,
+    pub(crate) watch: Option<Watch>,
+    /// The directories of watches.
+    pub(crate) watches: HashMap<i32, u32>,
+    /// Directories to be listed (again), the upper ones first.
+    pub(crate) stale: BTreeSet<(usize, u32)>,
+    /// Entries that are another directory of the same name.
+    pub(crate) replaced: HashSet<(u32, Box<[u8]>)>,
+    /// Directories that no watch tells of.
+    pub(crate) swept: HashSet<u32>,
+    /// Directories that were to be asked and were not: time was up, or nobody waited any more.
+    pub(crate) owed: Vec<u32>,
+    pub(crate) unreadable: HashSet<u32>,
+    pub(crate) borders: HashSet<u32>,
+    /// Whether the file systems tell of changes, by device.
+    pub(crate) devices: HashMap<u64, bool>,
+    /// The first listing is done.
+    pub begun: bool,
+    /// A new name came up for a file that has others.
+    pub links_came: bool,
+    pub(crate) listing: Listing,
+}
+
+impl State {
+    /// The state of a tree that is not listed yet.
+    pub fn new() -> Self {
+        let mut state = Self { watch: Watch::new(), ..Self::default() };
+        let empty = std::sync::Arc::from(&b""[..]);
+        let top = Dir::new(NONE, 0, std::sync::Arc::clone(&empty), empty, false);
+        state.tree.dirs.push(top);
+        state.stale.insert((0, TOP));
+        state
+    }
+
+    /// How many directories are watched.
+    pub fn watched(&self) -> usize {
+        self.watch.as_ref().map_or(0, Watch::len)
+    }
+
+    /// Takes in everything that was done until now. With `strict` every file
+    /// and directory is asked whether it changed.
+    pub fn refresh(&mut self, sight: &Sight<'_>, strict: bool) -> Result<Fresh, Broken> {
+        let overflow = self.hear()?;
+        let mut dirs = std::mem::take(&mut self.owed);
+        if overflow || strict {
+            dirs = (0..self.tree.dirs.len() as u32).collect();
+        } else {
+            dirs.extend(&self.swept);
+        }
+        self.sweep(sight, dirs);
+        if !strict {
+            self.ask_linked(sight);
+        }
+        self.ask_borders(sight);
+        let depth = |state: &Self, id: u32| (state.tree.dirs[id as usize].depth, id);
+        let again: Vec<_> = self.unreadable.iter().map(|&id| depth(self, id)).collect();
+        self.stale.extend(again);
+        self.list_stale(sight);
+        if std::mem::take(&mut self.links_came) {
+            // The other names changed when this one came; from now on they are asked each time.
+            self.sweep(sight, (0..self.tree.dirs.len() as u32).collect());
+            self.list_stale(sight);
+        }
+        self.replaced.clear();
+        if self.tree.is_worn() {
+            return Err(Broken);
+        }
+        let asked = strict || !self.swept.is_empty() || !self.tree.linked.is_empty();
+        Ok(if asked { Fresh::Sweep } else { Fresh::Watch })
+    }
+
+    /// Whether all that was heard is taken in: a deadline may have come first.
+    pub fn is_settled(&self) -> bool {
+        self.stale.is_empty() && self.owed.is_empty()
+    }
+
+    /// Empties the queue of events; true where some were lost.
+    fn hear(&mut self) -> Result<bool, Broken> {
+        let Some(watch) = self.watch.take() else { return Ok(false) };
+        let (mut overflow, mut broken) = (false, false);
+        watch.drain(&mut |event| match event {
+            Event::Overflow => overflow = true,
+            Event::Unmounted => broken = true,
+            Event::Moved(watch) => broken |= self.watches.get(&watch) == Some(&TOP),
+            Event::Ended(watch) => {
+                if let Some(id) = self.watches.remove(&watch) {
+                    let dir = &mut self.tree.dirs[id as usize];
+                    dir.watch = None;
+                    let parent = dir.parent;
+                    broken |= id == TOP;
+                    self.look_at(id);
+                    self.look_at(parent);
+                }
+            }
+            Event::Itself(watch) => {
+                if let Some(&id) = self.watches.get(&watch) {
+                    self.look_at(id);
+                }
+            }
+            Event::Entry { watch, name, is_dir } => {
+                let name = name.to_bytes();
+                if let Some(&id) = self.watches.get(&watch)
+                    && !is_temp_name(name)
+                {
+                    self.look_at(id);
+                    if is_dir {
+                        self.replaced.insert((id, name.into()));
+                    } else {
+                        self.touched(id, name);
+                    }
+                }
+            }
+            Event::Content { watch, name, is_dir } => {
+                if let Some(&id) = self.watches.get(&watch) {
+                    self.content(id, name.to_bytes(), is_dir);
+                }
+            }
+        });
+        self.watch = Some(watch);
+        if broken { Err(Broken) } else { Ok(overflow) }
+    }
+
+    fn content(&mut self, id: u32, name: &[u8], is_dir: bool) {
+        if is_dir {
+            let below = self.tree.dirs[id as usize].find(name).map(|entry| entry.below);
+            if let Some(below) = below.filter(|below| *below != NONE) {
+                self.look_at(below);
+            }
+        } else if !self.touched(id, name) || name.first() == Some(&b'.') {
+            // It may be a file of ignore rules, or one that is not known yet.
+            self.look_at(id);
+        }
+    }
+
+    fn touched(&mut self, id: u32, name: &[u8]) -> bool {
+        let entry = self.tree.dirs[id as usize].find(name).copied();
+        match entry {
+            Some(entry) if entry.kind == Kind::File && entry.below != NONE => {
+                self.tree.touch(entry.below);
+                true
+            }
+            Some(entry) => entry.ignored,
+            None => false,
+        }
+    }
+
+    /// The directory is to be listed again.
+    pub(crate) fn look_at(&mut self, id: u32) {
+        if let Some(dir) = self.tree.dirs.get(id as usize)
+            && dir.alive
+        {
+            self.stale.insert((dir.depth, id));
+        }
+    }
+
+    /// Whether an entry became another directory under the same name.
+    pub fn was_replaced(&self, dir: u32, name: &[u8]) -> bool {
+        !self.replaced.is_empty() && self.replaced.contains(&(dir, name.into()))
+    }
+
+    /// A directory that was not known.
+    pub fn add_dir(&mut self, dir: Dir) -> u32 {
+        let id = self.tree.dirs.len() as u32;
+        self.stale.insert((dir.depth, id));
+        self.tree.dirs.push(dir);
+        id
+    }
+
+    /// The rules above a directory changed.
+    pub fn inherit_anew(&mut self, id: u32) {
+        self.tree.dirs[id as usize].inherits_anew = true;
+        self.look_at(id);
+    }
+
+    /// Whether a directory is one with excludes of its own.
+    pub fn mark_border(&mut self, id: u32, border: bool, exclude: u64) {
+        let dir = &mut self.tree.dirs[id as usize];
+        (dir.border, dir.exclude) = (border, exclude);
+        if border {
+            self.borders.insert(id);
+        } else {
+            self.borders.remove(&id);
+        }
+    }
+
+    pub fn remove_dir(&mut self, id: u32) {
+        let mut gone = vec![id];
+        while let Some(id) = gone.pop() {
+            self.ignore(id);
+            for set in [&mut self.swept, &mut self.unreadable, &mut self.borders] {
+                set.remove(&id);
+            }
+            self.tree.dirs[id as usize].alive = false;
+            gone.extend(self.take_entries(id));
+        }
+        self.tree.shape += 1;
+    }
+
+    /// Takes out what is in a directory; gives the directories among it, which are still to go.
+    pub(crate) fn take_entries(&mut self, id: u32) -> Vec<u32> {
+        let dir = &mut self.tree.dirs[id as usize];
+        dir.names = Vec::new();
+        let mut dirs = Vec::new();
+        for entry in std::mem::take(&mut dir.entries) {
+            match entry.kind {
+                _ if entry.below == NONE => {}
+                Kind::Dir => dirs.push(entry.below),
+                _ => self.tree.remove_file(entry.below),
+            }
+        }
+        dirs
+    }
+}
+
+/// Which directory a search starts in.
+pub(crate) fn id_of(ground: &Ground<'_>) -> Option<(u64, u64)> {
+    Stat::of(ground.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
+}

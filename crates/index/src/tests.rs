@@ -1,0 +1,548 @@
+//! An index against the scan: after every change both say the same.
+
+use std::cell::Cell;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use filewright_core::pack::Packed;
+use serde_json::{Value, json};
+
+use crate::find_indexed;
+use crate::grep_indexed;
+use crate::list_tree;
+use crate::live::MOST_INDEXES;
+use crate::make::is_of_use;
+use crate::*;
+use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::root::{Policy, Roots};
+use filewright_fs::search::find::{FindOptions, find};
+use filewright_fs::search::grep::{Fresh, GrepOptions, grep};
+use filewright_fs::walk::list_tree::TreeOptions;
+
+thread_local! {
+    /// No watching for indexes made by this thread.
+    pub(crate) static NO_WATCH: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Where in the head of a result the number of [`Fresh`] is, from the end.
+fn split(results: Vec<Packed>) -> (Fresh, Vec<Packed>) {
+    let mut results = results;
+    let fresh = match results[0].nums.pop().unwrap() as u64 {
+        0 => Fresh::Scan,
+        1 => Fresh::Watch,
+        _ => Fresh::Sweep,
+    };
+    (fresh, results)
+}
+
+pub(crate) fn session_of(dir: &Path, more: Value) -> Arc<Session> {
+    let mut policy = json!({ "cwd": dir, "read": [dir] });
+    policy.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let policy = Policy::from_json(&policy.to_string()).unwrap();
+    Arc::new(Session::new(Roots::new(&policy).unwrap()))
+}
+
+struct Ground {
+    dir: tempfile::TempDir,
+    top: PathBuf,
+    session: Arc<Session>,
+    random: u64,
+    by_index: u32,
+    asked: u32,
+    /// How many listings came from the tree of names.
+    listed: u32,
+}
+
+/// The grams of `needle` without the word: the index lets it through, and it has no match.
+const DECOY: &str = "needl eedle";
+
+const QUERIES: &[&str] = &[
+    r#"{"pattern":"needle","regex":false}"#,
+    r#"{"pattern":"needle|absent"}"#,
+    r#"{"pattern":"NEEDLE","case":"insensitive"}"#,
+    r#"{"pattern":"needle","word":true,"context":1}"#,
+    r#"{"pattern":"[0-9]{4}-[0-9]{2}"}"#,
+    r#"{"pattern":"end\nne+dle","multiline":true}"#,
+    r#"{"pattern":"nee.*7$","glob":"*.rs"}"#,
+    r#"{"pattern":"e","output":"count","exclude":["d1"]}"#,
+    r#"{"pattern":"needle","output":"files","hidden":false}"#,
+    r#"{"pattern":"^needle","maxPerFile":1}"#,
+    r#"{"pattern":"nowhere to be found"}"#,
+    r#"{"pattern":"\\w+dle [a-f]","maxLineChars":10}"#,
+    r#"{"pattern":"(?i)straße"}"#,
+    // What most files have, and fewer lines than may be found.
+    r#"{"pattern":"filler","regex":false,"maxResults":1000000}"#,
+];
+
+/// Kinds of listings, each to be ended by a brace.
+const LISTINGS: &[&str] = &[
+    r#"{"depth":9"#,
+    r#"{"depth":2,"sort":"name""#,
+    r#"{"depth":9,"from":7,"limit":5"#,
+    r#"{"depth":9,"hidden":false,"order":"desc""#,
+    r#"{"depth":3,"exclude":["d1","*.c"],"sort":"name","order":"desc""#,
+];
+
+impl Ground {
+    fn new(seed: u64) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap().join("top");
+        fs::create_dir_all(top.join(".git/info")).unwrap();
+        let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let session = session_of(&top, json!({}));
+        let mut ground = Self { dir, top, session, random, by_index: 0, asked: 0, listed: 0 };
+        for number in 0..200 {
+            let path = ground.some_path();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let text = ground.text(number);
+            let _ = fs::write(path, text);
+        }
+        ground.write(".gitignore", "*.log\nd3/x*\n");
+        ground
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random % end as u64) as usize
+    }
+
+    fn some_dir(&mut self) -> PathBuf {
+        let mut path = self.top.clone();
+        for _ in 0..self.below(4) {
+            path.push(["d1", "d2", "d3", ".hid", "d é"][self.below(5)]);
+        }
+        path
+    }
+
+    fn some_path(&mut self) -> PathBuf {
+        let name = ["a.rs", "b.rs", "c.txt", "x1", "x2", "e.log", "f.c", "ü.rs"][self.below(8)];
+        self.some_dir().join(name)
+    }
+
+    fn text(&mut self, number: usize) -> Vec<u8> {
+        let lines = [1, 3, 40, 900][self.below(4)];
+        let mut text = Vec::new();
+        if self.below(3) == 0 {
+            return format!("{DECOY}\n").repeat(lines).into_bytes();
+        }
+        if self.below(12) == 0 {
+            text.extend_from_slice([&b"\xef\xbb\xbf"[..], b"\0bin", b"\xff\xfen\0"][self.below(3)]);
+        }
+        for line in 0..lines {
+            let word = ["end", "needle", "Needle f", "STRASSE straße", "2024-05-06", "neeeedle"]
+                [self.below(6)];
+            text.extend_from_slice(format!("filler {line} of {number}\n").as_bytes());
+            if self.below(lines.min(30)) == 0 {
+                text.extend_from_slice(format!("{word}\nneedle {number}\n").as_bytes());
+            }
+        }
+        if self.below(8) == 0 {
+            // As minified programs are: signed in stretches.
+            for _ in 0..self.below(5) {
+                text.resize(text.len() + self.below(40_000), b'~');
+                let words = ["needle", " needle ", "neeeedle 7", DECOY, "\n"];
+                text.extend_from_slice(words[self.below(5)].as_bytes());
+            }
+        }
+        if self.below(10) == 0 {
+            text.extend_from_slice(b"needle\0needle");
+        }
+        text
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.top.join(path), text).unwrap();
+    }
+
+    fn path(&self) -> Vec<u8> {
+        self.top.to_str().unwrap().as_bytes().to_vec()
+    }
+
+    fn index(&self) -> Option<Arc<Index>> {
+        self.session.indexes.lock().first().cloned()
+    }
+
+    /// Has everything signed that can be, once it is old enough.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(110));
+        let Some(index) = self.index() else {
+            warm(&self.session, &self.path(), true, &Cancel::new()).unwrap();
+            return;
+        };
+        let names = index.key.names.as_deref();
+        let ground =
+            filewright_fs::walk::Ground::open(&self.session.roots, &self.path(), names).unwrap();
+        while index.signing.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // One pass: what is too young now is read by every query, which is tested too.
+        let cancel = Cancel::new();
+        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+        sign::pass(&index, &ground, 0, &stop);
+    }
+
+    /// One change of the tree; in another process from time to time.
+    fn change(&mut self, round: usize) -> String {
+        let (from, to) = (self.some_path(), self.some_path());
+        let (dir, other) = (self.some_dir(), self.some_dir().join("new"));
+        let text = self.text(round);
+        let make = |path: &Path| fs::create_dir_all(path.parent().unwrap());
+        let kind = self.below(24);
+        // What does not work out, as on a path that is a directory, is no change.
+        let _ = match kind {
+            0..=3 => make(&to).and_then(|()| fs::write(&to, &text)),
+            4 | 5 => {
+                use std::io::Write as _;
+                let opened = fs::OpenOptions::new().append(true).open(&to);
+                opened.and_then(|mut file| file.write_all(format!("needle {round}\n").as_bytes()))
+            }
+            6 | 7 => {
+                // As editors save.
+                let beside = to.with_extension("part");
+                make(&to)
+                    .and_then(|()| fs::write(&beside, &text))
+                    .and_then(|()| fs::rename(&beside, &to))
+            }
+            8 => fs::remove_file(&to),
+            9 | 10 => make(&to).and_then(|()| fs::rename(&from, &to)),
+            11 => fs::rename(&dir, &other),
+            12 if self.below(4) == 0 && dir != self.top => fs::remove_dir_all(&dir),
+            13 => {
+                make(&other.join("deep/x")).and_then(|()| fs::write(other.join("deep/n.rs"), &text))
+            }
+            14 => fs::write(
+                dir.join(".gitignore"),
+                ["a.rs\n", "d2/\n", "!*.log\n", ""][self.below(4)],
+            ),
+            15 => {
+                fs::write(self.top.join(".git/info/exclude"), ["b.rs\n", "d1\n", ""][self.below(3)])
+            }
+            16 => fs::write(dir.join(".ignore"), ["!e.log\n", "*.c\n", ""][self.below(3)]),
+            17 => fs::hard_link(&from, &to),
+            18 => make(&to).and_then(|()| symlink(&from, &to)),
+            19 => fs::OpenOptions::new().write(true).open(&to).and_then(|file| file.set_len(20)),
+            20 => {
+                // The same size and time of change, which is what some tools leave behind.
+                let changed = fs::metadata(&to).and_then(|facts| facts.modified());
+                fs::read(&to).and_then(|mut old| {
+                    old.reverse();
+                    fs::write(&to, old)?;
+                    fs::File::open(&to)?.set_modified(changed?)
+                })
+            }
+            21 => fs::create_dir_all(dir.join(".git")),
+            _ => {
+                let script = [
+                    format!("printf 'needle {round}\\n' >> '{}'", to.display()),
+                    format!("mv '{}' '{}'", from.display(), to.display()),
+                    format!("mkdir -p '{0}/p/q' && echo needle > '{0}/p/q/z.rs'", dir.display()),
+                    format!("rm -rf '{}' && mkdir -p '{}'", other.display(), other.display()),
+                    format!("mkfifo '{0}/pipe' || rm '{0}/pipe'", dir.display()),
+                ];
+                let script = &script[self.below(5)];
+                Command::new("sh").args(["-c", script]).output().map(drop)
+            }
+        };
+        format!("{kind} {} {}", from.display(), to.display())
+    }
+
+    /// Asks both and compares all that is told.
+    fn compare(&mut self, query: &str, note: &str) {
+        let options = GrepOptions::from_json(query).unwrap();
+        let cancel = Cancel::new();
+        let path = match self.below(6) {
+            0 => self.some_dir().to_str().unwrap().as_bytes().to_vec(),
+            _ => self.path(),
+        };
+        let scanned = grep(&self.session.roots, &path, &options, &cancel);
+        let found = grep_indexed(&self.session, &path, &options, &cancel);
+        let (Ok(scanned), Ok(found)) = (&scanned, &found) else {
+            assert_eq!(scanned.is_ok(), found.is_ok(), "{query} after {note}");
+            return;
+        };
+        let (fresh, found) = split(found.clone());
+        self.asked += 1;
+        self.by_index += u32::from(fresh != Fresh::Scan);
+        let scanned = split(scanned.clone()).1;
+        if found != scanned {
+            let lines = |results: &[Packed]| {
+                results.iter().map(|packed| format!("{:?} {}", packed.nums, packed.text)).collect()
+            };
+            let (found, scanned): (Vec<String>, Vec<String>) = (lines(&found), lines(&scanned));
+            panic!(
+                "{query} in {} after {note}\n  index: {found:#?}\n  scan: {scanned:#?}",
+                String::from_utf8_lossy(&path)
+            );
+        }
+    }
+
+    /// A listing from the tree of names beside one from the disk.
+    fn compare_listings(&mut self, note: &str) {
+        let (cancel, mut options) =
+            (Cancel::new(), LISTINGS[self.below(LISTINGS.len())].to_owned());
+        let path = match self.below(3) {
+            0 => self.some_dir().to_str().unwrap().as_bytes().to_vec(),
+            _ => self.path(),
+        };
+        let list = |index: &str| {
+            let options = format!("{options},\"index\":\"{index}\",\"facts\":false}}");
+            let options = TreeOptions::from_json(&options).unwrap();
+            list_tree(&self.session, &path, &options, &cancel)
+                .map(|page| (page.total, page.entries))
+        };
+        let (known, listed) = (list("auto"), list("off"));
+        assert_eq!(known.is_ok(), listed.is_ok(), "{options} after {note}");
+        let (Ok(known), Ok(listed)) = (known, listed) else { return };
+        assert_eq!(known, listed, "{options} after {note}");
+        options.push('}');
+        let options = TreeOptions::from_json(&options).unwrap();
+        let names = options.walk.ignore.as_deref();
+        let ground = filewright_fs::walk::Ground::open(&self.session.roots, &path, names).unwrap();
+        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+        self.listed +=
+            u32::from(outline::outline(&self.session, &ground, &options, &stop).is_some());
+    }
+
+    fn storm(&mut self, rounds: usize) {
+        self.settle();
+        for round in 0..rounds {
+            let note = format!("{round}: {}", self.change(round));
+            let query = QUERIES[self.below(QUERIES.len())];
+            self.compare(query, &note);
+            self.compare_listings(&note);
+            if round % SETTLE_EVERY == SETTLE_EVERY - 1 {
+                self.settle();
+            }
+            if round % OVERFLOW_EVERY == OVERFLOW_EVERY / 2 {
+                self.overflow();
+                self.compare(QUERIES[0], "an overflow");
+            }
+        }
+        assert!(self.by_index * 10 >= self.asked * 8, "{} of {}", self.by_index, self.asked);
+        assert!(self.listed > 0, "no listing came from the tree");
+    }
+
+    /// More events than the queue holds, the change that counts among them.
+    fn overflow(&mut self) {
+        use std::io::Write as _;
+        let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events");
+        let most: usize = most.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(16_384);
+        let open = |name: &str| fs::File::create(self.top.join(name)).unwrap();
+        let (mut one, mut other) = (open("o1.rs"), open("o2.rs"));
+        for _ in 0..most.min(40_000) / 2 + 100 {
+            // In turns, for equal events in a row are one.
+            one.write_all(b"x").unwrap();
+            other.write_all(b"x").unwrap();
+        }
+        let to = self.some_path();
+        let _ = fs::write(&to, "needle after the flood\n");
+        let _ = fs::create_dir_all(self.top.join("flood/deep"));
+        let _ = fs::write(self.top.join("flood/deep/x.rs"), "needle below the flood\n");
+    }
+}
+
+/// Rounds between two signings, which wait until files are old enough.
+const SETTLE_EVERY: usize = 25;
+/// Rounds between two floods of the queue of events.
+const OVERFLOW_EVERY: usize = 100;
+
+fn rounds() -> usize {
+    std::env::var("FILEWRIGHT_STRESS_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+#[test]
+fn nothing_is_missed_by_watching() {
+    let mut ground = Ground::new(7);
+    ground.storm(rounds());
+    let index = ground.index();
+    // Where watching is possible at all.
+    if let Some(index) = index {
+        assert!(index.status().watches > 0);
+    }
+    drop(ground.dir);
+}
+
+#[test]
+fn nothing_is_missed_by_sweeping() {
+    NO_WATCH.set(true);
+    let mut ground = Ground::new(11);
+    ground.storm(rounds());
+}
+
+#[test]
+fn what_had_no_match_is_not_read_again_until_it_changes() {
+    let ground = Ground::new(13);
+    let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
+    for (name, text) in [
+        ("decoy.rs", decoy.to_owned()),
+        // Read in stretches, and one of them has a match.
+        ("long.rs", format!("{0}{decoy}{0}{decoy}{0}cuddle{0}", "~".repeat(100_000))),
+        ("other.rs", "cuddle\n".to_owned()),
+    ] {
+        ground.write(name, &text);
+    }
+    ground.settle();
+    let index = ground.index().unwrap();
+    let cancel = Cancel::new();
+    let ask = |query: &str| {
+        let options = GrepOptions::from_json(query).unwrap();
+        let found =
+            split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
+        assert_eq!(found.0, Fresh::Watch);
+        let scanned =
+            split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap()).1;
+        // The heads tell what a scan that begins later never came by.
+        assert_eq!(found.1[1..], scanned[1..], "{query}");
+        let known = index.ruled_out().of(options.query.key());
+        let (state, mut views) = (index.lock(), index.views.lock().unwrap());
+        let view =
+            views.get(&state.tree, 0, &filewright_fs::search::searcher::Search::new(&options));
+        let owner = |name: &[u8]| {
+            let entry = state.tree.dirs[0].find(name).unwrap();
+            state.tree.files[entry.below as usize].signed
+        };
+        let (decoy, long) = (owner(b"decoy.rs"), owner(b"long.rs"));
+        let of = |owner: u32| known.iter().filter(|piece| (**piece >> 32) as u32 == owner).count();
+        let all = work::Work::of(&state.tree, view, &options, b"", &[]);
+        let left = work::Work::of(&state.tree, view, &options, b"", &known);
+        // Files before and now, and what is known of two.
+        (all.items.len(), left.items.len(), of(decoy), of(long))
+    };
+    let (all, left, short, long) = ask(query);
+    assert!(left < all && short == 1 && long >= 2, "{left} {all} {short} {long}");
+    // Whatever of it is wanted, it is the same query.
+    let counted = ask(r#"{"pattern":"cuddle","regex":false,"output":"count","glob":"*.rs"}"#);
+    assert_eq!((counted.2, counted.3), (short, long));
+    // What comes after a place says nothing about what is before it.
+    let (.., short, _) = ask(r#"{"pattern":"uddl ","fromPath":"decoy.rs","fromLine":1}"#);
+    assert_eq!(short, 0);
+    ask(r#"{"pattern":"uddl "}"#);
+    // By files: a match may have its parts in several blocks.
+    let (.., short, _) = ask(r#"{"pattern":"cuddl\nuddle","multiline":true}"#);
+    assert_eq!(short, 1);
+
+    let changed = ["cuddle at last", decoy, "cuddle again"];
+    for text in changed {
+        ground.write("decoy.rs", text);
+        ask(query);
+        ground.settle();
+        ask(query);
+    }
+}
+
+#[test]
+fn the_first_of_many_are_those_that_a_scan_finds() {
+    let ground = Ground::new(17);
+    ground.settle();
+    let cancel = Cancel::new();
+    for max in [1, 2, 10, 60, 300, 2_000, 100_000] {
+        for more in ["", r#","output":"files""#, r#","glob":"*.rs""#, r#","hidden":false"#] {
+            let query = format!(r#"{{"pattern":"filler","maxResults":{max}{more}}}"#);
+            let options = GrepOptions::from_json(&query).unwrap();
+            let scanned =
+                split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap());
+            let found =
+                split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
+            assert_eq!(found.0, Fresh::Watch);
+            assert_eq!(found.1[1..], scanned.1[1..], "{query}");
+            // All that comes after the counts of what was read: why, and where it goes on.
+            assert_eq!(found.1[0].nums[7..], scanned.1[0].nums[7..], "{query}");
+            assert_eq!(found.1[0].text, scanned.1[0].text, "{query}");
+        }
+    }
+}
+
+/// What a result of names or files has for paths: the end of its text.
+fn has(packed: &Packed, name: &str) -> bool {
+    packed.text.contains(name)
+}
+
+#[test]
+fn what_the_policy_hides_is_not_found() {
+    // the policy, a hidden file, whether its name is told, files not read
+    let cases = [
+        (json!({ "deny": ["*.key"] }), "d1/other.key", false, 0.0),
+        (json!({ "deny": ["d9/**"] }), "d9/deep/other.txt", false, 0.0),
+        (json!({ "secrets": "grant" }), "d1/.env", true, 1.0),
+        (json!({ "secrets": "grant" }), "d1/.ssh/id_rsa", true, 1.0),
+    ];
+    for (policy, hidden, told, unread) in cases {
+        let ground = Ground::new(3);
+        let name = hidden.rsplit('/').next().unwrap();
+        let (cancel, path) = (Cancel::new(), ground.path());
+        let session = session_of(&ground.top, policy);
+        let put = |path: &str| {
+            let path = ground.top.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "the hidden word\n").unwrap();
+        };
+        let ask = |note: &str| {
+            let contents = GrepOptions::from_json(r#"{"pattern":"hidden word"}"#).unwrap();
+            let scanned = split(grep(&session.roots, &path, &contents, &cancel).unwrap()).1;
+            let (fresh, found) = split(grep_indexed(&session, &path, &contents, &cancel).unwrap());
+            assert_ne!(fresh, Fresh::Scan, "{hidden} {note}");
+            assert_eq!(found, scanned, "{hidden} {note}");
+            assert_eq!(found[0].nums[0], 0.0, "{hidden} {note}");
+            let names = FindOptions::from_json(r#"{"pattern":"**","type":"any"}"#).unwrap();
+            let walked = find(&session.roots, &path, &names, &cancel).unwrap();
+            let listed = find_indexed(&session, &path, &names, &cancel).unwrap();
+            assert_eq!(listed, walked, "{hidden} {note}");
+            let letters = json!({ "query": name, "typos": 0 }).to_string();
+            let fuzzy = FuzzyOptions::from_json(&letters).unwrap();
+            let fitting = find_files(&session, &path, &fuzzy, &cancel).unwrap();
+            (has(&listed, name), has(&fitting, name), found[0].nums[5])
+        };
+        std::thread::sleep(Duration::from_millis(110));
+        warm(&session, &path, true, &cancel).unwrap();
+        assert_eq!(ask("before"), (false, false, 0.0), "{hidden}");
+        put(hidden);
+        assert_eq!(ask("once it is there"), (told, told, unread), "{hidden}");
+        // From elsewhere, and by its directory's new name.
+        put("d2/free.txt");
+        fs::rename(ground.top.join("d2/free.txt"), ground.top.join(hidden)).unwrap();
+        assert_eq!(ask("from elsewhere"), (told, told, unread), "{hidden}");
+        let below = hidden.split('/').next().unwrap();
+        fs::rename(ground.top.join(below), ground.top.join("moved")).unwrap();
+        if !hidden.starts_with("d9") {
+            assert_eq!(ask("moved"), (told, told, unread), "{hidden}");
+        }
+    }
+}
+
+#[test]
+fn a_start_that_is_another_directory_is_not_answered_from_memory() {
+    let mut ground = Ground::new(5);
+    ground.settle();
+    ground.compare(QUERIES[0], "nothing");
+    fs::rename(&ground.top, ground.top.with_file_name("old")).unwrap();
+    fs::create_dir(&ground.top).unwrap();
+    ground.write("a.rs", "needle of another tree\n");
+    let session = session_of(&ground.top, json!({}));
+    ground.compare(QUERIES[0], "the move");
+    ground.session = session;
+    ground.compare(QUERIES[0], "the move");
+}
+
+#[test]
+fn whole_systems_and_homes_are_not_indexed() {
+    let home = std::env::var("HOME").unwrap_or_default();
+    for (path, expected) in [("/", false), (&home[..], false), ("/srv/repository", true)] {
+        assert!(path.is_empty() || is_of_use(path.as_bytes()) == expected, "{path}");
+    }
+}
+
+#[test]
+fn the_one_used_longest_ago_goes() {
+    let grounds: Vec<Ground> = (0..MOST_INDEXES as u64 + 2).map(Ground::new).collect();
+    for ground in &grounds {
+        ground.settle();
+    }
+    let open =
+        grounds.iter().filter(|ground| ground.index().is_some_and(|index| !index.is_closed()));
+    assert!(open.count() <= MOST_INDEXES);
+}

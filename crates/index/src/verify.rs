@@ -1,0 +1,322 @@
+//! Reading the candidates and searching them: what is found is what is on the
+//! disk now, whatever the index held.
+
+use std::borrow::Cow;
+use std::ffi::CString;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use filewright_core::search::Block;
+use rustix::io::Errno;
+
+use crate::Index;
+use crate::ruled_out::{Piece, piece};
+use crate::tree::{NONE, stamp_of};
+use crate::work::{Doubt, Work};
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::search::searcher::{Local, Part, Search};
+use filewright_fs::walk::{Content, Ground, Next, Opener, Stop, Visitor as _, read_open, threads};
+
+/// Files that a thread takes at a time, at most: one look-up for all.
+const CHUNK: usize = 32;
+/// The fewest, also where the search may end early.
+const SMALL_CHUNK: usize = 4;
+/// Of how many pieces each thread has its share, so that all end together.
+const PIECES: usize = 8;
+/// Fewer candidates than this are done sooner without another thread: that it starts, and
+/// that two open and close in one table of descriptors, costs what it saves.
+const ALONE: usize = 96;
+/// To read and search so many bytes takes as long as to open a file.
+const BYTES_AS_LONG: u64 = 40 << 10;
+
+/// More than this is read into no more room than it needs (bytes).
+const LARGE: usize = 1 << 20;
+
+/// What came of reading the candidates.
+pub(crate) struct Verified {
+    /// The smallest path that was not done in time.
+    pub stopped_at: Option<Box<[u8]>>,
+    /// More was found than was wanted.
+    pub bounded: bool,
+    /// What has no match.
+    pub ruled_out: Vec<Piece>,
+}
+
+/// Reads and searches.
+pub(crate) fn verify(
+    index: &Index,
+    ground: &Ground<'_>,
+    cut: usize,
+    work: &Work,
+    search: &Search<'_>,
+    stop: &Stop<'_>,
+) -> Verified {
+    let shared = Shared {
+        index,
+        work,
+        cut,
+        search,
+        stop,
+        next: AtomicUsize::new(0),
+        chunk: match work.items.len() / (PIECES * threads()) {
+            _ if search.has_limit() => SMALL_CHUNK,
+            share => share.clamp(SMALL_CHUNK, CHUNK),
+        },
+        bounded: AtomicBool::new(false),
+        bound: Mutex::default(),
+        undone: Mutex::default(),
+        ruled_out: Mutex::default(),
+    };
+    let run = || Verifier::new(&shared, ground).run();
+    if work.items.len() as u64 + work.bytes / BYTES_AS_LONG <= ALONE as u64 {
+        run();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 1..threads().min(work.items.len() / SMALL_CHUNK) {
+                // Without another thread this one does it all.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, run);
+            }
+            run();
+        });
+    }
+    Verified {
+        stopped_at: shared.undone.into_inner().unwrap_or_else(PoisonError::into_inner),
+        bounded: shared.bounded.into_inner(),
+        ruled_out: shared.ruled_out.into_inner().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
+struct Shared<'a> {
+    index: &'a Index,
+    work: &'a Work,
+    /// How much of a path is above the start of the search.
+    cut: usize,
+    search: &'a Search<'a>,
+    stop: &'a Stop<'a>,
+    next: AtomicUsize,
+    chunk: usize,
+    bounded: AtomicBool,
+    /// What sorts behind this path is not wanted.
+    bound: Mutex<Option<Box<[u8]>>>,
+    undone: Mutex<Option<Box<[u8]>>>,
+    ruled_out: Mutex<Vec<Piece>>,
+}
+
+fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
+    let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.as_ref().is_none_or(|kept| *path < **kept) {
+        *kept = Some(path.into());
+    }
+}
+
+/// A file to be read, as the tree knows it.
+struct Candidate {
+    dir: Arc<[u8]>,
+    name: CString,
+    path: Vec<u8>,
+    stamp: u64,
+    blocks: Range<usize>,
+    doubts: Range<usize>,
+    pieces: Range<usize>,
+}
+
+struct Verifier<'a> {
+    shared: &'a Shared<'a>,
+    opener: Opener<'a>,
+    local: Local,
+    parts: Vec<Part>,
+    /// What has no match, of all files, and of stretches of the one that is searched.
+    ruled_out: Vec<Piece>,
+    cleared: Vec<Piece>,
+}
+
+impl<'a> Verifier<'a> {
+    fn new(shared: &'a Shared<'a>, ground: &'a Ground<'a>) -> Self {
+        let opener = Opener::new(ground, shared.stop);
+        let (parts, ruled_out, cleared) = (Vec::new(), Vec::new(), Vec::new());
+        Self { shared, opener, local: shared.search.local(), parts, ruled_out, cleared }
+    }
+
+    fn run(mut self) {
+        self.search_all();
+        let place = &self.shared.ruled_out;
+        place.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.ruled_out);
+    }
+
+    fn search_all(&mut self) {
+        let shared = self.shared;
+        loop {
+            let begin = shared.next.fetch_add(shared.chunk, Ordering::Relaxed);
+            let end = (begin + shared.chunk).min(shared.work.items.len());
+            if begin >= end {
+                return;
+            }
+            let candidates = self.look_up(begin..end);
+            for (number, candidate) in candidates.iter().enumerate() {
+                if shared.stop.now() {
+                    return keep_smaller(&shared.undone, &candidate.path);
+                }
+                if self.is_beyond(&candidate.path) {
+                    return;
+                }
+                let next = candidates.get(number + 1);
+                let left = next.is_none_or(|next| next.dir != candidate.dir);
+                self.local.found_nothing = false;
+                let next = self.search(candidate, left);
+                if self.local.found_nothing {
+                    self.ruled_out.extend(&shared.work.pieces[candidate.pieces.clone()]);
+                }
+                match next {
+                    Next::Continue => {}
+                    Next::Bound(path) => {
+                        keep_smaller(&shared.bound, &path);
+                        shared.bounded.store(true, Ordering::Release);
+                    }
+                    Next::Interrupted => return keep_smaller(&shared.undone, &candidate.path),
+                }
+            }
+        }
+    }
+
+    fn is_beyond(&self, path: &[u8]) -> bool {
+        let shared = self.shared;
+        shared.bounded.load(Ordering::Acquire)
+            && shared
+                .bound
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .as_ref()
+                .is_some_and(|bound| *path > **bound)
+    }
+
+    /// Where candidates are now. What went away is left out.
+    fn look_up(&self, items: Range<usize>) -> Vec<Candidate> {
+        let state = self.shared.index.lock();
+        let tree = &state.tree;
+        let mut path = Vec::new();
+        self.shared.work.items[items]
+            .iter()
+            .filter_map(|item| {
+                let file = tree.files.get(item.file as usize).filter(|file| file.dir != NONE)?;
+                let dir = &tree.dirs[file.dir as usize];
+                tree.path_of(item.file, &mut path);
+                Some(Candidate {
+                    dir: Arc::clone(&dir.raw),
+                    name: CString::new(dir.name(&dir.entries[file.entry as usize])).ok()?,
+                    path: path.get(self.shared.cut..)?.into(),
+                    stamp: file.stamp,
+                    blocks: item.blocks.0 as usize..item.blocks.1 as usize,
+                    doubts: item.doubts.0 as usize..item.doubts.1 as usize,
+                    pieces: item.pieces.0 as usize..item.pieces.1 as usize,
+                })
+            })
+            .collect()
+    }
+
+    fn search(&mut self, candidate: &Candidate, left: bool) -> Next {
+        let Shared { search, stop, work, .. } = *self.shared;
+        let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {
+            Ok(Some(fd)) => fd,
+            // It went away or became something else since.
+            Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Next::Continue,
+            Err(errno) => {
+                return search.whole(&mut self.local, &candidate.path, Err(errno), stop);
+            }
+        };
+        let blocks = &work.blocks[candidate.blocks.clone()];
+        let doubts = &work.doubts[candidate.doubts.clone()];
+        if !(blocks.is_empty() && doubts.is_empty())
+            && let Some(doubted) = self.doubted(&fd, doubts)
+            && self.read_parts(&fd, &in_order(blocks, doubted), candidate.stamp)
+        {
+            self.ruled_out.append(&mut self.cleared);
+            return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
+        }
+        let read = Stat::of(&fd).and_then(|stat| match stat.kind {
+            Kind::File => read_open(
+                fd.as_fd(),
+                stat.size,
+                search.options.max_file_bytes,
+                &mut self.local.buffer,
+            ),
+            _ => Ok(Content::Special),
+        });
+        search.whole(&mut self.local, &candidate.path, read, stop)
+    }
+
+    /// The blocks of which a stretch may match; `None` where the file ends before.
+    fn doubted(&mut self, fd: &OwnedFd, doubts: &[Doubt]) -> Option<Vec<Block>> {
+        let mut blocks: Vec<Block> = Vec::new();
+        self.cleared.clear();
+        for Doubt { block, stretch } in doubts {
+            if blocks.last() == Some(block) {
+                continue;
+            }
+            let len = stretch.len as usize;
+            let bytes = room(&mut self.local.parts, len);
+            if !read_at(fd, bytes, stretch.offset.into()) {
+                return None;
+            }
+            if self.local.query.may_match(bytes) {
+                blocks.push(*block);
+            } else {
+                self.cleared.push(piece(block.owner, stretch.offset));
+            }
+        }
+        Some(blocks)
+    }
+
+    /// Reads blocks; false where the file is not what was signed any more.
+    fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
+        self.parts.clear();
+        let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
+        let read = room(&mut self.local.parts, bytes);
+        let mut begin = 0;
+        for block in blocks {
+            let end = begin + block.len as usize;
+            if !read_at(fd, &mut read[begin..end], block.offset.into()) {
+                return false;
+            }
+            self.parts.push(Part { range: begin..end, line: block.line.into() });
+            begin = end;
+        }
+        // Asked last: had it changed before or while it was read, this would show it.
+        Stat::of(fd).is_ok_and(|stat| {
+            stamp_of(&stat) == stamp && stat.size <= self.shared.search.options.max_file_bytes
+        })
+    }
+}
+
+/// Blocks that are known to be wanted, and others, in the order of the file.
+fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
+    if others.is_empty() {
+        return Cow::Borrowed(blocks);
+    }
+    let mut all = [blocks, &others].concat();
+    all.sort_unstable_by_key(|block| block.offset);
+    Cow::Owned(all)
+}
+
+/// So many bytes of a buffer, which grows.
+fn room(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
+    if buffer.len() < bytes {
+        *buffer = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
+    }
+    &mut buffer[..bytes]
+}
+
+/// Fills a buffer from a place in a file; false where it ends before, or cannot be read.
+fn read_at(fd: &OwnedFd, out: &mut [u8], offset: u64) -> bool {
+    let mut done = 0;
+    while done < out.len() {
+        match rustix::io::pread(fd, &mut out[done..], offset + done as u64) {
+            Ok(0) => return false,
+            Ok(read) => done += read,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}

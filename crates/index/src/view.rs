@@ -1,0 +1,172 @@
+//! Which files of a tree a query sees, and what it is told of the others.
+
+use crate::order::Span;
+use crate::tree::{State, Tree};
+use filewright_fs::dir::stat::Kind;
+use filewright_fs::search::grep::GrepOptions;
+use filewright_fs::search::searcher::Search;
+use filewright_fs::walk::Visitor as _;
+
+/// How many views are kept.
+const KEPT: usize = 8;
+
+/// The files that a query sees.
+#[derive(Clone)]
+pub(crate) struct View {
+    key: (u32, String),
+    shape: u64,
+    /// Places in the order of files.
+    pub files: (u32, u32),
+    /// One bit per place; `None` is all of them.
+    pub bits: Option<Vec<u64>>,
+    /// Entries hidden by ignore rules.
+    pub ignored: u64,
+    /// Directories that could not be looked into.
+    pub unreadable: u64,
+}
+
+/// The views of the last queries.
+#[derive(Default)]
+pub(crate) struct Views(Vec<View>);
+
+impl Views {
+    /// The view of a query that starts in a directory. The tree is in order.
+    pub fn get(&mut self, tree: &Tree, start: u32, search: &Search<'_>) -> &View {
+        let options = search.options;
+        let key = (start, options.view.clone());
+        let known = self.0.iter().position(|view| view.key == key && view.shape == tree.shape);
+        match known {
+            Some(place) => self.0[..=place].rotate_right(1),
+            None => {
+                self.0.retain(|view| view.key != key && view.shape == tree.shape);
+                self.0.truncate(KEPT - 1);
+                self.0.insert(0, look(tree, start, search, key));
+            }
+        }
+        &self.0[0]
+    }
+}
+
+fn look(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> View {
+    let options = search.options;
+    let nothing = Span { dir: start, files: (0, 0), next: 0 };
+    let span = tree.order.span(start).unwrap_or(nothing);
+    let all = sees_all(options);
+    let words = if all { 0 } else { tree.order.files.len().div_ceil(64) };
+    let mut view = View {
+        key,
+        shape: tree.shape,
+        files: span.files,
+        bits: (!all).then(|| vec![0; words]),
+        ignored: 0,
+        unreadable: 0,
+    };
+    let cut = tree.dirs[start as usize].shown.len();
+    let mut place = tree.order.place(start);
+    let mut path = Vec::new();
+    while place < (span.next as usize).min(tree.order.dirs.len()) {
+        let here = tree.order.dirs[place];
+        let dir = &tree.dirs[here.dir as usize];
+        let shown = &dir.shown[cut..];
+        let below = shown.strip_suffix(b"/").unwrap_or(shown);
+        if here.dir != start && !enters(options, below) {
+            place = here.next as usize;
+            continue;
+        }
+        place += 1;
+        view.unreadable += u64::from(dir.unreadable);
+        if all && dir.ignored == 0 && dir.too_deep == 0 {
+            continue;
+        }
+        for entry in &dir.entries {
+            if !options.walk.hidden && dir.name(entry).first() == Some(&b'.') {
+                continue;
+            }
+            path.clear();
+            path.extend_from_slice(shown);
+            dir.push_shown(entry, &mut path);
+            let wanted = search.wants(&path, entry.kind);
+            if entry.ignored {
+                let counts = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
+                view.ignored += u64::from(counts);
+            } else if entry.kind == Kind::File && tree.is_kept(entry.below) {
+                view.unreadable += u64::from(wanted);
+            } else if entry.kind == Kind::File {
+                let rank = tree.order.rank[entry.below as usize] as usize;
+                if wanted
+                    && let Some(word) = view.bits.as_mut().and_then(|bits| bits.get_mut(rank / 64))
+                {
+                    *word |= 1 << (rank & 63);
+                }
+            } else if entry.kind == Kind::Dir && entry.below == crate::tree::NONE {
+                view.unreadable += u64::from(enters_entry(options, &path));
+            }
+        }
+    }
+    view
+}
+
+fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
+    options.walk.globs.may_contain(path) && !options.walk.globs.excluded(path, true)
+}
+
+/// Whether a walk enters a directory, given that it entered those above.
+fn enters(options: &GrepOptions, path: &[u8]) -> bool {
+    let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
+    (options.walk.hidden || name.first() != Some(&b'.')) && enters_entry(options, path)
+}
+
+fn sees_all(options: &GrepOptions) -> bool {
+    options.walk.hidden && options.walk.globs.is_everything() && options.types.is_everything()
+}
+
+impl View {
+    /// The directory in which the query starts.
+    pub fn start(&self) -> u32 {
+        self.key.0
+    }
+
+    /// Whether the file at a place is seen.
+    pub fn sees(&self, rank: usize) -> bool {
+        (self.files.0 as usize..self.files.1 as usize).contains(&rank)
+            && self.bits.as_ref().is_none_or(|bits| bits[rank / 64] >> (rank & 63) & 1 == 1)
+    }
+
+    /// How many files there are from a place on that need not be read: texts,
+    /// binaries, and those larger than a query wants.
+    pub fn counts(&self, tree: &Tree, from: u32, max_bytes: u64) -> Counts {
+        let whole = self.bits.is_none() && self.files == (0, tree.order.files.len() as u32);
+        if whole && from == 0 && max_bytes >= filewright_fs::search::grep::MAX_FILE_BYTES {
+            return Counts { texts: tree.texts, binaries: tree.binaries, large: 0 };
+        }
+        let mut counts = Counts::default();
+        for rank in self.files.0.max(from)..self.files.1 {
+            if self.sees(rank as usize) {
+                counts.add(tree, tree.order.files[rank as usize], max_bytes, 1);
+            }
+        }
+        counts
+    }
+}
+
+/// Numbers of files.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub texts: u64,
+    pub binaries: u64,
+    pub large: u64,
+}
+
+impl Counts {
+    /// Adds a file as one or, with a `times` of `u64::MAX`, takes it off again.
+    pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
+        let file = &tree.files[file as usize];
+        let counter = match file.state {
+            State::Dirty | State::Always | State::Kept => return,
+            _ if u64::from(file.size) > max_bytes => &mut self.large,
+            State::Binary => &mut self.binaries,
+            State::Text | State::Whole => &mut self.texts,
+        };
+        *counter = counter.wrapping_add(times);
+    }
+}

@@ -1,0 +1,57 @@
+// Rebuilds the half that a change touches, and runs the tests of what changed. Ends with Ctrl+C.
+//
+//   npm run watch
+import { watch } from "node:fs";
+import { join } from "node:path";
+import { buildNative, buildTypeScript } from "./build.mjs";
+import { bin, BuildError, main, root, run } from "./lib/run.mjs";
+
+/** Editors write a file in several steps; this long after the last one the change is whole. */
+const QUIET_MS = 200;
+
+/** Builds and tests once for a set of changed paths, relative to the checkout. */
+async function react(paths) {
+  const crates = new Set(paths.map((path) => /^crates\/([^/]+)\//.exec(path)?.[1]).filter(Boolean));
+  const scripts = paths.filter((path) => /^(js|test)\/.*\.ts$/.test(path));
+  if (crates.size > 0) {
+    await buildNative();
+    for (const crate of crates) {
+      if (["core", "fs", "index", "sandbox"].includes(crate))
+        run("cargo", ["test", "-p", `filewright-${crate}`], { check: false });
+    }
+  }
+  if (scripts.length > 0) {
+    await buildTypeScript();
+    run(bin("vitest"), ["related", "--run", "--project", "fast", ...scripts], { check: false });
+  }
+  console.log(`\nwatching: ${new Date().toLocaleTimeString()}`);
+}
+
+await main(async () => {
+  await buildNative();
+  await buildTypeScript();
+  const changed = new Set();
+  let wake = () => {};
+  for (const folder of ["js", "crates", "test"]) {
+    watch(join(root, folder), { recursive: true }, (_, name) => {
+      if (name === null) return;
+      changed.add(`${folder}/${name}`);
+      wake();
+    });
+  }
+  console.log("watching js, crates and test");
+  while (true) {
+    await new Promise((resolve) => {
+      wake = resolve;
+    });
+    await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+    const paths = [...changed];
+    changed.clear();
+    try {
+      await react(paths);
+    } catch (error) {
+      if (!(error instanceof BuildError)) throw error;
+      console.error(`error: ${error.message}`);
+    }
+  }
+});
