@@ -42,11 +42,11 @@ impl Hasher {
 /// The hashing of a text, step by step, so that the hash of another one with the same
 /// beginning can go on from there.
 #[derive(Clone, Default)]
-pub struct Trail(Vec<Hasher>);
+pub struct HashCheckpoints(Vec<Hasher>);
 
-impl Trail {
+impl HashCheckpoints {
     /// The length of a step in bytes.
-    pub const STEP: usize = 1 << 20;
+    pub const STEP_BYTES: usize = 1 << 20;
 
     /// Nothing hashed yet.
     pub fn new() -> Self {
@@ -55,8 +55,8 @@ impl Trail {
 
     /// Hashes one step more of the text. False where less than a step is left of it.
     pub fn step(&mut self, text: &[u8]) -> bool {
-        let start = self.0.len() * Self::STEP;
-        let Some(piece) = text.get(start..start + Self::STEP) else { return false };
+        let start = self.0.len() * Self::STEP_BYTES;
+        let Some(piece) = text.get(start..start + Self::STEP_BYTES) else { return false };
         let mut hasher = self.0.last().cloned().unwrap_or_default();
         hasher.update(piece);
         self.0.push(hasher);
@@ -65,28 +65,32 @@ impl Trail {
 
     /// The hashing of what a text has in common with this one, whose first `same` bytes
     /// are: and how many bytes of it are hashed already.
-    pub fn common(mut self, same: usize) -> (Hasher, usize) {
-        self.0.truncate(same / Self::STEP);
-        let hashed = self.0.len() * Self::STEP;
+    pub fn shared_prefix(mut self, same: usize) -> (Hasher, usize) {
+        self.0.truncate(same / Self::STEP_BYTES);
+        let hashed = self.0.len() * Self::STEP_BYTES;
         (self.0.pop().unwrap_or_default(), hashed)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Trail, sha256};
+    use super::{HashCheckpoints, sha256};
 
     #[test]
     fn a_hash_goes_on_where_texts_part() {
-        let old: Vec<u8> = (0..2 * Trail::STEP + 5).map(|at| (at % 251) as u8).collect();
-        for same in [Trail::STEP - 1, Trail::STEP, old.len()] {
+        let old: Vec<u8> =
+            (0..2 * HashCheckpoints::STEP_BYTES + 5).map(|at| (at % 251) as u8).collect();
+        for same in [HashCheckpoints::STEP_BYTES - 1, HashCheckpoints::STEP_BYTES, old.len()] {
             for steps in [1, 3] {
-                let mut trail = Trail::new();
+                let mut trail = HashCheckpoints::new();
                 let made = (0..steps).filter(|_| trail.step(&old)).count();
                 assert_eq!(made, steps.min(2));
                 let new = [&old[..same], b"else"].concat();
-                let (mut hasher, hashed) = trail.common(same);
-                assert_eq!(hashed, made.min(same / Trail::STEP) * Trail::STEP);
+                let (mut hasher, hashed) = trail.shared_prefix(same);
+                assert_eq!(
+                    hashed,
+                    made.min(same / HashCheckpoints::STEP_BYTES) * HashCheckpoints::STEP_BYTES
+                );
                 hasher.update(&new[hashed..]);
                 assert_eq!(hasher.finish(), sha256(&new));
             }

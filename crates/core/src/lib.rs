@@ -17,7 +17,6 @@ pub mod glob;
 pub mod hash;
 pub mod ignore;
 pub mod merge;
-pub mod normal;
 pub mod options;
 pub mod pack;
 pub mod page;
@@ -27,6 +26,7 @@ pub mod rank;
 pub mod search;
 pub mod sniff;
 pub mod text;
-pub mod windows;
+pub mod unicode_normalize;
+pub mod windows_names;
 
 pub use error::{Code, Error, Result};

@@ -9,7 +9,7 @@ use crate::flag::Flag;
 
 /// A flag that work checks between files and blocks. Clones share the flag.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<Shared>);
+pub struct CancelToken(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -20,7 +20,7 @@ struct Shared {
     watched: watched::Watched,
 }
 
-impl Cancel {
+impl CancelToken {
     /// A token that nobody has cancelled.
     pub fn new() -> Self {
         Self::default()
@@ -31,14 +31,14 @@ impl Cancel {
         self.0.cancelled.set();
     }
 
-    /// Whether [`Cancel::cancel`] was called.
+    /// Whether [`CancelToken::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         #[cfg(any(test, feature = "testing"))]
         self.0.watched.look(&self.0.cancelled);
         self.0.cancelled.is_set()
     }
 
-    /// `CANCELLED` once [`Cancel::cancel`] was called.
+    /// `CANCELLED` once [`CancelToken::cancel`] was called.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(Code::Cancelled, "the call was cancelled"));
@@ -81,7 +81,7 @@ mod watched {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
-    use super::Cancel;
+    use super::CancelToken;
     use crate::flag::Flag;
 
     thread_local! {
@@ -121,7 +121,7 @@ mod watched {
         Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
     }
 
-    impl Cancel {
+    impl CancelToken {
         /// A token that is cancelled when it was looked at so many times.
         pub fn at_look(looks: u64) -> Self {
             let cancel = Self::default();

@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use common::{World, both, is_root};
 use filewright_core::{Code, Error};
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
 use filewright_fs::write::{Preserve, WriteOptions};
@@ -41,7 +41,7 @@ fn code<T>(result: Result<T, Error>) -> Code {
 
 fn write(roots: &Roots, path: &str, bytes: &[u8]) -> Result<(), Error> {
     let options = WriteOptions { create_dirs: true, ..WriteOptions::default() };
-    roots.write(path.as_bytes(), bytes, &options, &Cancel::new()).map(|_| ())
+    roots.write(path.as_bytes(), bytes, &options, &CancelToken::new()).map(|_| ())
 }
 
 /// Runs as a user without any rights, on a thread of its own: on Linux each
@@ -77,7 +77,7 @@ fn a_full_disk_leaves_the_old_content_and_no_litter() {
         let big = vec![b'x'; 200_000];
         assert_eq!(code(write(&roots, &world.at("w/disk/old"), &big)), Code::NoSpace);
         assert_eq!(code(write(&roots, &world.at("w/disk/n/e/w"), &big)), Code::NoSpace);
-        let (path, none) = (world.at("w/disk/old"), Cancel::new());
+        let (path, none) = (world.at("w/disk/old"), CancelToken::new());
         let append = roots.append(path.as_bytes(), &big, &WriteOptions::default(), &none);
         assert_eq!(code(append), Code::NoSpace);
         for (from, to) in [("w/big", "w/disk/n/copy"), ("w/big", "w/disk")] {
@@ -148,7 +148,7 @@ fn moving_to_another_disk_keeps_what_it_can() {
         return;
     }
     let Some(_disk) = Disk::new(world.at("w/disk"), c"size=1m") else { return };
-    let none = Cancel::new();
+    let none = CancelToken::new();
     for roots in both(&world.policy()) {
         let rename = |from: &str, to: &str| {
             let options = TransferOptions::default();
@@ -200,7 +200,7 @@ fn moving_to_another_disk_keeps_owner_and_attributes_or_is_refused() {
     fs::write(world.at("w/disk/probe"), "").unwrap();
     let both_note = note("w/a/f", b"kept") && note("w/a/b", b"kept") && note("w/disk/probe", b"x");
     let strict = TransferOptions { preserve: Preserve::Strict, ..TransferOptions::default() };
-    let none = Cancel::new();
+    let none = CancelToken::new();
     for roots in both(&world.policy()) {
         let rename = |from: &str, to: &str| {
             roots.rename(world.at(from).as_bytes(), world.at(to).as_bytes(), &strict, &none)
@@ -302,8 +302,12 @@ fn a_mounted_file_is_written_in_place_and_whole_on_a_full_disk() {
         assert_eq!(code(write(&roots, &world.at("w/f"), &[b'x'; 200_000])), Code::NoSpace);
         assert_eq!(world.text("disk/file"), "new");
         let long = vec![b'y'; 200_000];
-        let append =
-            roots.append(world.at("w/f").as_bytes(), &long, &Default::default(), &Cancel::new());
+        let append = roots.append(
+            world.at("w/f").as_bytes(),
+            &long,
+            &Default::default(),
+            &CancelToken::new(),
+        );
         assert_eq!(code(append), Code::NoSpace);
         assert_eq!(world.text("disk/file"), "new");
         write(&roots, &world.at("w/f"), b"old content").unwrap();

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 
 use common::{World, both};
 use filewright_core::{Code, Error};
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use filewright_fs::dir::tree::Counts;
 use filewright_fs::root::{Follow, Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
@@ -33,7 +33,12 @@ struct At<'a>(&'a World, &'a Roots);
 
 impl At<'_> {
     fn rename(&self, from: &str, to: &str, options: &TransferOptions) -> Result<(), Error> {
-        self.1.rename(self.0.at(from).as_bytes(), self.0.at(to).as_bytes(), options, &Cancel::new())
+        self.1.rename(
+            self.0.at(from).as_bytes(),
+            self.0.at(to).as_bytes(),
+            options,
+            &CancelToken::new(),
+        )
     }
 
     fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Counts, Error> {
@@ -41,7 +46,7 @@ impl At<'_> {
             self.0.at(from).as_bytes(),
             self.0.at(to).as_bytes(),
             options,
-            &Cancel::new(),
+            &CancelToken::new(),
         )
     }
 
@@ -50,7 +55,7 @@ impl At<'_> {
     }
 
     fn remove(&self, path: &str) -> Result<Counts, Error> {
-        self.1.remove_tree(self.0.at(path).as_bytes(), &Cancel::new())
+        self.1.remove_tree(self.0.at(path).as_bytes(), &CancelToken::new())
     }
 
     fn mkdir(&self, path: &str, options: &MkdirOptions) -> Result<bool, Error> {
@@ -160,7 +165,7 @@ fn trees_of_any_depth_are_made_copied_moved_and_removed() {
             world.at(&format!("{path}/f")).as_bytes(),
             b"x",
             &WriteOptions::default(),
-            &Cancel::new(),
+            &CancelToken::new(),
         )
         .unwrap();
         assert_eq!(at.copy("w/deep", "w/copy", &PLAIN), Ok(counts));
@@ -259,8 +264,11 @@ fn what_holds_something_denied_or_protected_is_not_taken_away() {
         assert_eq!(code(at.copy("w/repo", "w/repo2", &PLAIN)), Code::ProtectedPath);
         fs::remove_dir_all(world.at("w/copy")).unwrap();
         assert_eq!(world.tree("w"), before);
-        let listed =
-            at.1.list(world.at("w/sec/deep").as_bytes(), &ListOptions::default(), &Cancel::new());
+        let listed = at.1.list(
+            world.at("w/sec/deep").as_bytes(),
+            &ListOptions::default(),
+            &CancelToken::new(),
+        );
         assert_eq!(listed.unwrap().total, 0);
     });
 }
@@ -382,7 +390,7 @@ fn copy() {
             world.at("w/a/out").as_bytes(),
             world.at("w/stolen").as_bytes(),
             &PLAIN,
-            &Cancel::new(),
+            &CancelToken::new(),
         );
         assert_eq!(code(from_link), Code::OutsideAllowed);
         // What stands in the way is found before anything is moved.
@@ -417,7 +425,7 @@ fn holes_stay_holes_and_every_byte_arrives() {
             max_bytes: None,
         };
         let read = |path: &str| {
-            at.1.read(world.at(path).as_bytes(), &options, &Cancel::new()).unwrap().bytes
+            at.1.read(world.at(path).as_bytes(), &options, &CancelToken::new()).unwrap().bytes
         };
         assert_eq!(read("w/holes"), read("w/copy"));
         for size in [0, 1, 4095, 4096, 1_000_003] {
@@ -439,7 +447,7 @@ fn cancelled_copies_leave_nothing() {
     }
     let before = world.tree("w").len();
     for roots in both(&world.policy()) {
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         std::thread::scope(|scope| {
             let copying = scope.spawn(|| {
                 roots.copy_tree(

@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{World, both};
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use filewright_fs::confine::{Confinement, Enforced, Lane};
 use filewright_fs::root::Kernel;
 use filewright_fs::root::Roots;
@@ -43,7 +43,7 @@ fn naive(root: &str, path: &str) -> Option<String> {
 /// Reads while the names are exchanged, `rounds` times and until one read got through: what is
 /// refused each time has shown nothing.
 fn only_reads(roots: &Roots, path: &str, content: &[u8], rounds: usize) {
-    let none = Cancel::new();
+    let none = CancelToken::new();
     let mut through = 0;
     for round in 0..rounds * 100 {
         if round >= rounds && through > 0 {

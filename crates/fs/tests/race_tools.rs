@@ -24,11 +24,11 @@ use std::time::Instant;
 
 use common::World;
 use filewright_core::Result;
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use filewright_fs::confine::{Confinement, Enforced, Lane};
 use filewright_fs::read::page::inspect;
 use filewright_fs::root::Kernel;
-use filewright_fs::root::{Choice, Policy, Roots};
+use filewright_fs::root::{Policy, ResolverChoice, Roots};
 use filewright_fs::search::find::{FindOptions, find};
 use filewright_fs::search::grep::{GrepOptions, grep};
 use filewright_fs::transfer::TransferOptions;
@@ -52,7 +52,7 @@ struct Victim {
     /// The path of W.
     root: String,
     id: usize,
-    none: Cancel,
+    none: CancelToken,
 }
 
 impl Victim {
@@ -255,7 +255,7 @@ fn no_tool_is_led_out() {
 }
 
 /// What came of a row.
-struct Met<T> {
+struct Visit<T> {
     result: T,
     swaps: usize,
     /// What the control read of the outside, and how often it tried.
@@ -282,7 +282,7 @@ fn arena() -> (World, String) {
 /// restricted, where there are such.
 fn victims(world: &World) -> Vec<(Confinement, Victim)> {
     let mut all = Vec::new();
-    for resolver in [Choice::Auto, Choice::Walk] {
+    for resolver in [ResolverChoice::Auto, ResolverChoice::Walk] {
         for kernel in [Kernel::Off, Kernel::Prefer] {
             let policy = Policy { resolver, ..world.policy() };
             let roots = Arc::new(Roots::new(&policy).unwrap());
@@ -291,7 +291,8 @@ fn victims(world: &World) -> Vec<(Confinement, Victim)> {
                 eprintln!("the kernel confines nothing here: all rounds are on free threads");
                 continue;
             }
-            let victim = Victim { roots, root: world.at("w"), id: all.len(), none: Cancel::new() };
+            let victim =
+                Victim { roots, root: world.at("w"), id: all.len(), none: CancelToken::new() };
             all.push((confinement, victim));
         }
     }
@@ -299,7 +300,7 @@ fn victims(world: &World) -> Vec<(Confinement, Victim)> {
 }
 
 /// Runs `f` while the two names are exchanged and the control reads through them.
-fn attacked<T>(base: &str, f: impl FnOnce() -> T) -> Met<T> {
+fn attacked<T>(base: &str, f: impl FnOnce() -> T) -> Visit<T> {
     let stop = AtomicBool::new(false);
     let swaps = AtomicUsize::new(0);
     let (d, evil) = (format!("{base}/w/d"), format!("{base}/w/evil"));
@@ -323,7 +324,7 @@ fn attacked<T>(base: &str, f: impl FnOnce() -> T) -> Met<T> {
         let result = f();
         stop.store(true, Ordering::Relaxed);
         let (escapes, opens) = control.join().unwrap();
-        Met { result, swaps: swaps.load(Ordering::Relaxed), escapes, opens }
+        Visit { result, swaps: swaps.load(Ordering::Relaxed), escapes, opens }
     })
 }
 

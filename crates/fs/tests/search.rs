@@ -8,7 +8,7 @@ use std::process::Command;
 
 use filewright_core::Code;
 use filewright_core::pack::Packed;
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::search::find::{FindOptions, find};
 use filewright_fs::search::grep::{GrepOptions, grep};
@@ -78,7 +78,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 
 fn grep_at(roots: &Roots, path: &[u8], query: &Value) -> filewright_core::Result<Grep> {
     let options = GrepOptions::from_json(&query.to_string())?;
-    let results = grep(roots, path, &options, &Cancel::new())?;
+    let results = grep(roots, path, &options, &CancelToken::new())?;
     let mut head = Reader::new(&results[0]);
     let mut found = Grep { total: head.num(), ..Grep::default() };
     let files = head.num();
@@ -134,7 +134,7 @@ struct Find {
 
 fn find_at(roots: &Roots, path: &[u8], query: &Value) -> filewright_core::Result<Find> {
     let options = FindOptions::from_json(&query.to_string())?;
-    let packed = find(roots, path, &options, &Cancel::new())?;
+    let packed = find(roots, path, &options, &CancelToken::new())?;
     let mut from = Reader::new(&packed);
     let (total, ignored, _, _) = (from.num(), from.num(), from.num(), from.num());
     let (truncated, time) = (from.num() == 1, from.num());
@@ -425,7 +425,7 @@ fn time_up_gives_what_is_final() {
 #[test]
 fn a_cancelled_search_is_an_error() {
     let dir = forest();
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     cancel.cancel();
     let roots = roots_with(dir.path(), json!({}));
     let options = GrepOptions::from_json(r#"{"pattern":"hit"}"#).unwrap();

@@ -8,14 +8,14 @@ use std::os::unix::fs::MetadataExt;
 
 use common::{World, both, is_root};
 use filewright_core::{Code, Error};
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use filewright_fs::dir::stat::Version;
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::transfer::TransferOptions;
 use filewright_fs::write::{Durability, Preserve, WriteOptions, Written};
 
 fn write(roots: &Roots, path: &str, text: &str, options: &WriteOptions) -> Result<Written, Error> {
-    roots.write(path.as_bytes(), text.as_bytes(), options, &Cancel::new())
+    roots.write(path.as_bytes(), text.as_bytes(), options, &CancelToken::new())
 }
 
 fn code<T>(result: Result<T, Error>) -> Code {
@@ -122,7 +122,7 @@ fn refusals_change_nothing() {
             ..create_dirs()
         };
         assert_eq!(code(write(&roots, &name, "x", &options)), Code::Conflict);
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         cancel.cancel();
         let cancelled = roots.write(world.at("w/new2/f").as_bytes(), b"x", &create_dirs(), &cancel);
         assert_eq!(code(cancelled), Code::Cancelled);
@@ -185,7 +185,7 @@ fn strictly_a_file_with_other_names_is_not_copied_or_moved_over() {
         preserve: Preserve::Strict,
         ..TransferOptions::default()
     };
-    let none = Cancel::new();
+    let none = CancelToken::new();
     for roots in both(&world.policy()) {
         let at = |path: &str| world.at(path).into_bytes();
         let before = (world.tree("w"), world.tree("o"));
@@ -284,7 +284,7 @@ fn conditions_are_decided_by_content() {
         let path = world.at("w/f");
         fs::write(&path, "start").unwrap();
         let version = || roots.stat(path.as_bytes()).unwrap().stat.version();
-        let (hash, _) = roots.hash(path.as_bytes(), &Cancel::new()).unwrap();
+        let (hash, _) = roots.hash(path.as_bytes(), &CancelToken::new()).unwrap();
         let plain = version();
         let hashed = version().with_hash(&hash);
         // Touched, and replaced by the same bytes: the same content.
@@ -364,7 +364,7 @@ fn appends_by_many_are_all_there() {
                     let line = format!("{n}-{i}\n");
                     // Sixteen lost races in a row are an honest refusal.
                     while roots
-                        .append(path.as_bytes(), line.as_bytes(), &PLAIN, &Cancel::new())
+                        .append(path.as_bytes(), line.as_bytes(), &PLAIN, &CancelToken::new())
                         .is_err()
                     {}
                 }

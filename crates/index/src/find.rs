@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use filewright_core::Result;
 use filewright_core::pack::Packed;
-use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::search::find::{
-    self, FindOptions, Finder, Group, Page, Sort, Wanted, find, find_from_disk,
+    self, DirMatches, EntryFilter, FindOptions, Finder, Page, Sort, find, find_from_disk,
 };
 use filewright_fs::search::mtimes;
 use filewright_fs::walk::options::IndexMode;
-use filewright_fs::walk::{Ground, Stop, Summary, walk_ignored};
+use filewright_fs::walk::{StopSignal, Summary, WalkRoot, walk_ignored};
 
-use crate::make::make;
+use crate::lifecycle::make;
 use crate::names::{Listed, files, names};
-use crate::{Session, WORTH_IT};
+use crate::{MIN_SCAN_TIME, Session};
 
 /// [`find`], from the tree of an index where there is one. A walk that took
 /// long has one made, without the contents of files.
@@ -26,16 +26,16 @@ pub fn find_indexed(
     session: &Arc<Session>,
     path: &[u8],
     options: &FindOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Packed> {
     if options.index == IndexMode::Off {
         return find(&session.roots, path, options, cancel);
     }
-    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
-    let ground = Ground::open(&session.roots, path, options.walk.ignore.as_deref())?;
+    let ground = WalkRoot::open(&session.roots, path, options.walk.ignore.as_deref())?;
     let finder = Finder { options };
-    let all = |listed: Listed| -> Result<(Vec<Group>, Summary)> {
+    let all = |listed: Listed| -> Result<(Vec<DirMatches>, Summary)> {
         let hidden = walk_ignored(&ground, &options.walk, &stop, &finder, listed.ignored_dirs)?;
         let summary = Summary {
             unreadable: listed.unreadable + hidden.unreadable,
@@ -44,7 +44,7 @@ pub fn find_indexed(
         };
         Ok((listed.groups, summary))
     };
-    if options.wanted == Wanted::File && options.sort == Sort::Path {
+    if options.wanted == EntryFilter::File && options.sort == Sort::Path {
         let (mut page, mut total) = (Page::new(options), 0);
         let mut take = |path: &str, ascii: bool| {
             total += 1;
@@ -67,7 +67,7 @@ pub fn find_indexed(
     stop.cancel.check()?;
     let begun = Instant::now();
     let packed = find_from_disk(&ground, options, &stop)?;
-    if begun.elapsed() >= WORTH_IT {
+    if begun.elapsed() >= MIN_SCAN_TIME {
         let ignore = options.walk.ignore.as_deref();
         make(session, &ground, ignore, options.index == IndexMode::Anywhere, false);
     }

@@ -8,16 +8,16 @@ use filewright_core::pack::Packed;
 use filewright_core::rank::{Best, RankOptions};
 
 use crate::Session;
-use crate::ask::{find, refreshed};
-use crate::make::{is_of_use, register};
-use filewright_fs::cancel::{Cancel, Deadline};
+use crate::lifecycle::{is_of_use, register};
+use crate::query::{find, refreshed};
+use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::options::IndexMode;
-use filewright_fs::walk::{Ground, Stop, threads};
+use filewright_fs::walk::{StopSignal, WalkRoot, threads};
 
 /// Fewer paths than this are scored before another thread has started.
-const SHARE: usize = 2048;
+const MIN_PATHS_PER_THREAD: usize = 2048;
 /// The most threads that score for one query: the memory bounds what more would do.
-const MOST_SHARES: usize = 4;
+const MAX_SCORING_THREADS: usize = 4;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -55,11 +55,11 @@ pub fn find_files(
     session: &Arc<Session>,
     path: &[u8],
     options: &FuzzyOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Packed> {
-    let stop = Stop { cancel, deadline: Deadline::default() };
+    let stop = StopSignal { cancel, deadline: Deadline::default() };
     let names = options.names.as_deref();
-    let ground = Ground::open(&session.roots, path, names)?;
+    let ground = WalkRoot::open(&session.roots, path, names)?;
     for _ in 0..2 {
         stop.cancel.check()?;
         if let Some(packed) = from_tree(session, &ground, options, &stop) {
@@ -88,9 +88,9 @@ fn gone() -> filewright_core::Error {
 
 fn from_tree(
     session: &Arc<Session>,
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &FuzzyOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Option<Packed> {
     let (index, opened) = find(session, ground, options.names.as_deref())?;
     let base = opened.as_ref().unwrap_or(ground);
@@ -100,10 +100,10 @@ fn from_tree(
 
 fn rank(
     index: &crate::Index,
-    base: &Ground<'_>,
-    ground: &Ground<'_>,
+    base: &WalkRoot<'_>,
+    ground: &WalkRoot<'_>,
     options: &FuzzyOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Option<Packed> {
     let below = ground.real.get(base.real.len()..)?;
     let mut laid = index.paths.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +133,7 @@ fn rank(
 
 /// Scores the paths at some places by several threads, where there are many.
 fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
-    let shares = threads().min(MOST_SHARES).min(places.len() / SHARE).max(1);
+    let shares = threads().min(MAX_SCORING_THREADS).min(places.len() / MIN_PATHS_PER_THREAD).max(1);
     let mut shares = places.chunks(places.len().div_ceil(shares).max(1));
     let own = shares.next().unwrap_or_default();
     std::thread::scope(|scope| {

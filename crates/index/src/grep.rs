@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use filewright_core::Result;
 use filewright_core::pack::Packed;
-use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::search::grep::{GrepOptions, scan, start};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::search::shared_walk;
-use filewright_fs::walk::Stop;
+use filewright_fs::walk::StopSignal;
 use filewright_fs::walk::options::IndexMode;
 
-use crate::ask::{Seen, search as search_index};
-use crate::make::make;
-use crate::{Session, WORTH_IT};
+use crate::lifecycle::make;
+use crate::query::{QueryStats, search as search_index};
+use crate::{MIN_SCAN_TIME, Session};
 
 /// [`grep`], by an index where there is one. A search that took long has one
 /// made in the background, for those that follow.
@@ -24,9 +24,9 @@ pub fn grep_indexed(
     session: &Arc<Session>,
     path: &[u8],
     options: &GrepOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Vec<Packed>> {
-    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     let ground = start(&session.roots, path, options, &stop)?;
     let by_index = !matches!(options.index, IndexMode::Off | IndexMode::Strict);
     if let Some(ground) = &ground
@@ -35,7 +35,7 @@ pub fn grep_indexed(
         let search = Search::below(options, ground);
         if let Some(seen) = search_index(session, ground, options, &stop, &search) {
             stop.cancel.check()?;
-            let Seen { unreadable, ignored, stopped_at, fresh } = seen;
+            let QueryStats { unreadable, ignored, stopped_at, fresh } = seen;
             return Ok(search.results(unreadable, ignored, stopped_at.as_deref(), fresh));
         }
     }
@@ -43,7 +43,7 @@ pub fn grep_indexed(
     let begun = std::time::Instant::now();
     let alone = || scan(&session.roots, path, Some(ground), options, &stop);
     let results = shared_walk::search(&session.walks, &session.roots, path, options, &stop, alone)?;
-    if by_index && begun.elapsed() >= WORTH_IT {
+    if by_index && begun.elapsed() >= MIN_SCAN_TIME {
         let names = options.walk.ignore.as_deref();
         make(session, ground, names, options.index == IndexMode::Anywhere, true);
     }

@@ -1,22 +1,22 @@
 //! An index of the files below a directory, always as fresh as the disk.
 //!
 //! It holds the tree of names and, of each file, which grams its blocks have
-//! (`filewright_core::search::Slices`). A query asks it which files can have a
+//! (`filewright_core::search::BlockIndex`). A query asks it which files can have a
 //! match; those are read and searched as a scan would, so the answers are the
 //! scan's answers by construction, and an index can be wrong only by leaving a
 //! file out. That it never does: files whose state is not known beyond doubt are
 //! read by every query.
 //!
-//! - `make` begins and ends indexes, `live` bounds what all of them hold, `ask` finds
+//! - `lifecycle` begins and ends indexes, `registry` bounds what all of them hold, `query` finds
 //!   the one that knows a tree and searches by it;
-//! - `watch` hears what changed, `state` takes it in before each query, `sweep` asks
+//! - `watch` hears what changed, `state` takes it in before each query, `revalidate` asks
 //!   where no watch tells, `listing` and `list` compare a directory with what was known
-//!   of it, `look` does so for many that are new;
+//!   of it, `dir_scan` does so for many that are new;
 //! - `tree`, `order` and `view` hold what is known, in path order;
-//! - `work` chooses the files, `verify` reads them;
-//! - `sign` reads all files once, in the background;
-//! - `shelf` keeps what was signed for the next process, `kept` says how, and
-//!   `adopt` takes it over.
+//! - `candidates` chooses the files, `verify` reads them;
+//! - `index_files` reads all files once, in the background;
+//! - `store` keeps what was signed for the next process, `snapshot` says how, and
+//!   `restore_unchanged` takes it over.
 //!
 //! - `mounts` tells of what is mounted over files, which no watch does.
 //!
@@ -27,48 +27,48 @@
 // Tests look at the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-mod adopt;
-mod ask;
+mod candidates;
+mod dir_scan;
 mod event;
 mod find;
 mod fuzzy;
 mod grep;
-mod kept;
-mod laid;
-mod lease;
+mod indexer;
+mod lifecycle;
 mod list;
 mod list_tree;
 mod listing;
-mod live;
-mod look;
-mod make;
 mod mounts;
 mod names;
+mod negative_cache;
 mod order;
 mod outline;
-mod ruled_out;
+mod path_columns;
+mod query;
+mod readers;
+mod registry;
+mod restore;
+mod revalidate;
 mod session;
-mod shelf;
-mod sign;
+mod snapshot;
 mod state;
-mod sweep;
+mod store;
 mod tree;
 mod verify;
 mod view;
 #[cfg(target_os = "linux")]
 mod watch;
 #[cfg(not(target_os = "linux"))]
-#[path = "unwatched.rs"]
+#[path = "watch_unsupported.rs"]
 mod watch;
-mod work;
 
 #[cfg(test)]
-mod keeping;
+mod cancel_tests;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
-mod maps;
+mod mmap_tests;
 #[cfg(test)]
-mod stops;
+mod snapshot_tests;
 #[cfg(test)]
 mod tests;
 
@@ -80,25 +80,25 @@ use std::time::Duration;
 pub use find::find_indexed;
 pub use fuzzy::{FuzzyOptions, find_files};
 pub use grep::grep_indexed;
+pub use lifecycle::{dispose, set_state_dir, status, warm};
 pub use list_tree::list_tree;
-pub use make::{dispose, keep_in, status, warm};
 pub use mounts::prepare;
 pub use session::Session;
 
-use filewright_fs::walk::{Ground, Stop};
-use ruled_out::RuledOut;
-use shelf::Shelf;
-use state::{Sight, State};
+use filewright_fs::walk::{StopSignal, WalkRoot};
+use negative_cache::NegativeCache;
+use state::{ScanContext, State};
+use store::IndexStore;
 use view::Views;
 
 /// A scan that takes less is not worth an index.
-pub const WORTH_IT: Duration = Duration::from_millis(25);
+pub const MIN_SCAN_TIME: Duration = Duration::from_millis(25);
 /// The most memory of one index, in bytes; files beyond it are read by every query.
-const MOST_BYTES: usize = 512 << 20;
+const MAX_INDEX_BYTES: usize = 512 << 20;
 /// Files of fewer bytes are signed in a moment: an index of them that nobody asked for is not kept.
-const WORTH_KEEPING: u64 = 16 << 20;
+const MIN_SAVED_CORPUS_BYTES: u64 = 16 << 20;
 /// How often a state that somebody else is at is asked for.
-const WAIT: Duration = Duration::from_micros(200);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The indexes of a set of roots.
 #[derive(Default)]
@@ -139,7 +139,7 @@ struct Key {
 }
 
 impl Key {
-    fn of(ground: &Ground<'_>, names: Option<&[String]>) -> Option<Self> {
+    fn of(ground: &WalkRoot<'_>, names: Option<&[String]>) -> Option<Self> {
         let id = state::id_of(ground)?;
         let (real, names) = (ground.real.clone(), names.map(<[String]>::to_vec));
         let mounts = mounts::below(&real);
@@ -150,31 +150,31 @@ impl Key {
 /// An index.
 pub(crate) struct Index {
     key: Key,
-    shelf: Arc<OnceLock<Arc<Shelf>>>,
+    shelf: Arc<OnceLock<Arc<IndexStore>>>,
     /// The first listing is done.
     listed: AtomicBool,
     signing: AtomicBool,
     closed: AtomicBool,
     full: AtomicBool,
     /// Memory in use, in bytes, when it was last weighed.
-    weight: AtomicUsize,
+    memory_bytes: AtomicUsize,
     /// Bytes of the files that were signed.
     corpus: AtomicU64,
     /// Who looks into `state` and must find there what was there before.
-    users: lease::Users,
+    users: readers::Readers,
     state: Mutex<State>,
     views: Mutex<Views>,
-    ruled_out: Mutex<RuledOut>,
+    ruled_out: Mutex<NegativeCache>,
     /// The paths of the files, laid out for scoring.
-    paths: Mutex<laid::Laid>,
+    paths: Mutex<path_columns::PathColumns>,
     /// Somebody waited for it.
-    awaited: AtomicBool,
+    requested: AtomicBool,
     /// What an earlier process kept was asked for.
-    asked: AtomicBool,
+    load_started: AtomicBool,
     /// It is on its way.
-    coming: Mutex<Option<Receiver<Option<kept::Kept>>>>,
+    pending_load: Mutex<Option<Receiver<Option<snapshot::SavedIndex>>>>,
     /// How many files were signed since the index was kept.
-    unkept: AtomicUsize,
+    files_since_save: AtomicUsize,
 }
 
 /// What is told of an index.
@@ -195,7 +195,7 @@ pub struct Status {
 }
 
 impl Index {
-    fn new(key: Key, shelf: &Arc<OnceLock<Arc<Shelf>>>) -> Arc<Self> {
+    fn new(key: Key, shelf: &Arc<OnceLock<Arc<IndexStore>>>) -> Arc<Self> {
         let off = || AtomicBool::new(false);
         Arc::new(Self {
             key,
@@ -204,17 +204,17 @@ impl Index {
             signing: off(),
             closed: off(),
             full: off(),
-            weight: AtomicUsize::default(),
+            memory_bytes: AtomicUsize::default(),
             corpus: AtomicU64::new(0),
-            users: lease::Users::default(),
+            users: readers::Readers::default(),
             state: Mutex::new(State::default()),
             views: Mutex::default(),
             ruled_out: Mutex::default(),
             paths: Mutex::default(),
-            awaited: off(),
-            asked: off(),
-            coming: Mutex::default(),
-            unkept: AtomicUsize::new(0),
+            requested: off(),
+            load_started: off(),
+            pending_load: Mutex::default(),
+            files_since_save: AtomicUsize::new(0),
         })
     }
 
@@ -222,7 +222,7 @@ impl Index {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ruled_out(&self) -> MutexGuard<'_, RuledOut> {
+    fn ruled_out(&self) -> MutexGuard<'_, NegativeCache> {
         self.ruled_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -230,33 +230,36 @@ impl Index {
         self.closed.load(Ordering::Relaxed)
     }
 
-    fn is_full(&self) -> bool {
+    fn is_over_budget(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
 
     /// Stops signing where there is no more room.
-    fn weigh(&self, state: &State) {
+    fn update_memory_use(&self, state: &State) {
         let bytes = state.tree.slices.bytes();
-        self.full.store(bytes > MOST_BYTES, Ordering::Relaxed);
-        self.weight.store(bytes, Ordering::Relaxed);
+        self.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
+        self.memory_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Asks for what an earlier process kept, once.
     fn ask(&self) {
         if let Some(shelf) = self.shelf.get()
-            && !self.asked.swap(true, Ordering::AcqRel)
+            && !self.load_started.swap(true, Ordering::AcqRel)
         {
-            *self.coming.lock().unwrap_or_else(PoisonError::into_inner) = shelf.load(&self.key);
+            *self.pending_load.lock().unwrap_or_else(PoisonError::into_inner) =
+                shelf.load(&self.key);
         }
     }
 
     /// Takes over what was asked for.
-    fn take_kept(&self, ground: &Ground<'_>, stop: &Stop<'_>) {
-        let coming = self.coming.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(coming) = coming else { return };
+    fn take_kept(&self, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) {
+        let pending_load = self.pending_load.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(pending_load) = pending_load else { return };
         loop {
-            match coming.recv_timeout(WAIT * 10) {
-                Ok(Some(kept)) => return adopt::adopt(self, ground, kept, stop),
+            match pending_load.recv_timeout(LOCK_POLL_INTERVAL * 10) {
+                Ok(Some(kept)) => {
+                    return restore::restore_unchanged(self, ground, kept, stop);
+                }
                 Err(RecvTimeoutError::Timeout) if !stop.now() && !self.is_closed() => {}
                 Ok(None) | Err(_) => return,
             }
@@ -266,17 +269,22 @@ impl Index {
     /// Keeps the index for processes that follow, where enough was signed since.
     fn keep(&self) {
         let Some(shelf) = self.shelf.get() else { return };
-        let small = self.corpus.load(Ordering::Relaxed) < WORTH_KEEPING;
-        if small && !self.awaited.load(Ordering::Relaxed) {
+        let small = self.corpus.load(Ordering::Relaxed) < MIN_SAVED_CORPUS_BYTES;
+        if small && !self.requested.load(Ordering::Relaxed) {
             return;
         }
         let state = self.lock();
-        let (unkept, files) = (self.unkept.load(Ordering::Relaxed), state.tree.live_files);
-        if unkept == 0 || unkept * 20 < files || self.is_closed() || !state.tree.is_compact() {
+        let (files_since_save, files) =
+            (self.files_since_save.load(Ordering::Relaxed), state.tree.live_files);
+        if files_since_save == 0
+            || files_since_save * 20 < files
+            || self.is_closed()
+            || !state.tree.is_compact()
+        {
             return;
         }
-        self.unkept.store(0, Ordering::Relaxed);
-        let snapshot = kept::Snapshot::of(&state.tree);
+        self.files_since_save.store(0, Ordering::Relaxed);
+        let snapshot = snapshot::Snapshot::of(&state.tree);
         drop(state);
         shelf.save(&self.key, snapshot);
     }
@@ -296,8 +304,9 @@ impl Index {
 
     fn empty(&self) {
         *self.lock() = State::default();
-        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = laid::Laid::default();
-        *self.ruled_out() = RuledOut::default();
+        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) =
+            path_columns::PathColumns::default();
+        *self.ruled_out() = NegativeCache::default();
     }
 
     fn status(&self) -> Status {
@@ -315,14 +324,14 @@ impl Index {
     }
 
     /// Lists the tree and, where contents will be asked for, signs its files.
-    fn build(&self, ground: &Ground<'_>, contents: bool, stop: &Stop<'_>) {
+    fn build(&self, ground: &WalkRoot<'_>, contents: bool, stop: &StopSignal<'_>) {
         if contents {
             self.ask();
         }
         {
             let mut state = self.lock();
             *state = State::new();
-            let sight = Sight { ground, names: self.key.names.as_deref(), stop };
+            let sight = ScanContext { ground, names: self.key.names.as_deref(), stop };
             if state.refresh(&sight, false).is_err() || !state.is_settled() {
                 drop(state);
                 self.close();
@@ -335,7 +344,7 @@ impl Index {
             self.listed.store(true, Ordering::Release);
         }
         if contents {
-            sign::sign(self, ground, stop);
+            indexer::index_files(self, ground, stop);
         }
     }
 }

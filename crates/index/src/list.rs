@@ -10,10 +10,10 @@ use std::sync::Arc;
 use filewright_core::ignore::Stack;
 use filewright_core::path::encode_name;
 
-use crate::state::{Sight, State};
+use crate::state::{ScanContext, State};
 use crate::tree::{Dir, Entry, NONE};
 use filewright_fs::dir::stat::{Kind, Stat};
-use filewright_fs::walk::{Listing, MAX_DEPTH, rules};
+use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
 
 /// What a directory's listing says, by the rules that hold there.
 pub(crate) struct Contents {
@@ -21,7 +21,7 @@ pub(crate) struct Contents {
     /// The directory's own rules, in one number.
     rules: u64,
     has_rules: bool,
-    border: bool,
+    is_repo_root: bool,
     exclude: u64,
     special: bool,
     names: Vec<u8>,
@@ -49,15 +49,15 @@ impl Contents {
         above: &Stack,
         fd: BorrowedFd<'_>,
         listing: &Listing,
-        sight: &Sight<'_>,
+        sight: &ScanContext<'_>,
     ) -> Self {
         let ground = sight.ground;
         let directory = [&ground.real[ground.top..], &dir.raw].concat();
         let (stack, rules) = match sight.names {
-            Some(names) => rules::enter(above, fd, listing, names, &directory),
+            Some(names) => parent_rules::enter(above, fd, listing, names, &directory),
             None => (above.clone(), 0),
         };
-        let border = sight.names.is_some()
+        let is_repo_root = sight.names.is_some()
             && (0..listing.len())
                 .any(|index| listing.name(index) == b".git" && listing.kind(index) == Kind::Dir);
         let has_rules = sight.names.is_some_and(|names| {
@@ -98,21 +98,29 @@ impl Contents {
             names.extend_from_slice(name);
         }
         names.shrink_to_fit();
-        let exclude = if border { rules::exclude_content(fd) } else { 0 };
-        Self { stack, rules, has_rules, border, exclude, special, names, entries }
+        let exclude = if is_repo_root { parent_rules::exclude_content(fd) } else { 0 };
+        Self { stack, rules, has_rules, is_repo_root, exclude, special, names, entries }
     }
 }
 
 /// Makes the entries of a directory those of its listing.
 pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option<BorrowedFd<'_>>) {
-    let Contents { stack, rules, has_rules, border, exclude, special, names, entries: listed } =
-        contents;
+    let Contents {
+        stack,
+        rules,
+        has_rules,
+        is_repo_root,
+        exclude,
+        special,
+        names,
+        entries: listed,
+    } = contents;
     let dir = &mut state.tree.dirs[id as usize];
     let new_rules = dir.rules != Some(rules) || dir.inherits_anew;
     (dir.has_rules, dir.special) = (has_rules, special);
     let old_names = std::mem::take(&mut dir.names);
     let old_entries = std::mem::take(&mut dir.entries);
-    state.mark_border(id, border, exclude);
+    state.mark_border(id, is_repo_root, exclude);
     let name_of = |entry: &Entry| &old_names[entry.at as usize..][..usize::from(entry.len)];
     let mut old = old_entries.iter().peekable();
     let mut entries = Vec::with_capacity(listed.len());

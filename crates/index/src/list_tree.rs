@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use filewright_core::Result;
-use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::list_tree::{TreeOptions, TreePage, describe_all, list_from_disk};
 use filewright_fs::walk::options::IndexMode;
-use filewright_fs::walk::{Ground, Stop};
+use filewright_fs::walk::{StopSignal, WalkRoot};
 
-use crate::make::make;
+use crate::lifecycle::make;
 use crate::outline::outline;
-use crate::{Session, WORTH_IT};
+use crate::{MIN_SCAN_TIME, Session};
 
 /// Lists a tree. Where ignore files count, the names come from the tree of an index, if one
 /// knows them; a listing that took long has one made, without the contents of files.
@@ -22,12 +22,12 @@ pub fn list_tree(
     session: &Arc<Session>,
     path: &[u8],
     options: &TreeOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<TreePage> {
-    let stop = Stop { cancel, deadline: Deadline::default() };
+    let stop = StopSignal { cancel, deadline: Deadline::default() };
     stop.cancel.check()?;
     let names = options.walk.ignore.as_deref();
-    let ground = Ground::open(&session.roots, path, names)?;
+    let ground = WalkRoot::open(&session.roots, path, names)?;
     let by_index = names.is_some() && options.index != IndexMode::Off;
     let known = by_index.then(|| outline(session, &ground, options, &stop)).flatten();
     stop.cancel.check()?;
@@ -36,7 +36,7 @@ pub fn list_tree(
     }
     let begun = Instant::now();
     let page = list_from_disk(&ground, options, &stop)?;
-    if by_index && begun.elapsed() >= WORTH_IT {
+    if by_index && begun.elapsed() >= MIN_SCAN_TIME {
         make(session, &ground, names, options.index == IndexMode::Anywhere, false);
     }
     Ok(page)

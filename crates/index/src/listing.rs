@@ -3,16 +3,16 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
+use crate::dir_scan::{self, ScanResult, ScannedDir};
 use crate::list::{Contents, take_in};
-use crate::look::{self, Found, Looked};
-use crate::state::{Sight, State};
+use crate::state::{ScanContext, State};
 use crate::tree::{NONE, stamp_of};
 use crate::watch::tells;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::Opener;
 
 impl State {
-    pub(crate) fn list_stale(&mut self, sight: &Sight<'_>) {
+    pub(crate) fn list_stale(&mut self, sight: &ScanContext<'_>) {
         if !self.begun {
             self.list_at_first(sight);
         }
@@ -27,15 +27,16 @@ impl State {
     }
 
     /// Lists the directories of a new tree, those of one depth at once.
-    pub(crate) fn list_at_first(&mut self, sight: &Sight<'_>) {
+    pub(crate) fn list_at_first(&mut self, sight: &ScanContext<'_>) {
         while let Some(&(depth, _)) = self.stale.first() {
-            let level = self.stale.range((depth, 0)..=(depth, NONE)).take(look::MOST);
+            let level =
+                self.stale.range((depth, 0)..=(depth, NONE)).take(dir_scan::MAX_PENDING_DIRS);
             let dirs: Vec<u32> = level.map(|&(_, id)| id).collect();
             let known = |&id: &u32| self.tree.dirs[id as usize].id != (0, 0);
             if dirs.iter().any(known) {
                 return;
             }
-            if dirs.len() < look::WORTH_IT {
+            if dirs.len() < dir_scan::MIN_DIRS_FOR_THREADS {
                 let mut opener = Opener::new(sight.ground, sight.stop);
                 for id in dirs {
                     if sight.stop.now() {
@@ -47,7 +48,9 @@ impl State {
                 continue;
             }
             let mut ended = false;
-            for Looked { id, found } in look::look(&self.tree, self.watch.as_ref(), &dirs, sight) {
+            for ScanResult { id, found } in
+                dir_scan::look(&self.tree, self.watch.as_ref(), &dirs, sight)
+            {
                 let Some(found) = found else {
                     ended = true;
                     continue;
@@ -55,7 +58,7 @@ impl State {
                 self.stale.remove(&(depth, id));
                 match found {
                     Ok(found) => {
-                        let Found { stat, racy, tells, watch, contents } = found;
+                        let ScannedDir { stat, racy, tells, watch, contents } = found;
                         self.devices.insert(stat.dev, tells);
                         self.tree.dirs[id as usize].id = (stat.dev, stat.ino);
                         self.is_watched(id, watch);
@@ -70,7 +73,7 @@ impl State {
         }
     }
 
-    pub(crate) fn list(&mut self, id: u32, sight: &Sight<'_>, opener: &mut Opener<'_>) {
+    pub(crate) fn list(&mut self, id: u32, sight: &ScanContext<'_>, opener: &mut Opener<'_>) {
         let dir = &self.tree.dirs[id as usize];
         if !dir.alive {
             return;

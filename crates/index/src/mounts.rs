@@ -126,7 +126,7 @@ mod tests {
     use crate::grep_indexed;
     use crate::tests::session_of;
     use crate::warm;
-    use filewright_fs::cancel::Cancel;
+    use filewright_fs::cancel::CancelToken;
     use filewright_fs::search::grep::GrepOptions;
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
     fn found(session: &Arc<Session>, path: &[u8], word: &str) -> f64 {
         let options =
             GrepOptions::from_json(&format!(r#"{{"pattern":"{word}","regex":false}}"#)).unwrap();
-        grep_indexed(session, path, &options, &Cancel::new()).unwrap()[0].nums[0]
+        grep_indexed(session, path, &options, &CancelToken::new()).unwrap()[0].nums[0]
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         fs::write(outside.path(), "mounted words\n").unwrap();
         let path = top.to_str().unwrap().as_bytes();
         let session = session_of(&top, serde_json::json!({}));
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         std::thread::sleep(std::time::Duration::from_millis(110));
         assert_eq!(warm(&session, path, true, &cancel).unwrap().unsigned, 0);
         assert_eq!(found(&session, path, "mounted"), 0.0);

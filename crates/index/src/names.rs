@@ -3,20 +3,20 @@
 use std::sync::{Arc, PoisonError};
 
 use crate::Session;
-use crate::ask::{find, refreshed};
-use crate::laid::{What, place};
+use crate::path_columns::{NonFileKind, place};
+use crate::query::{find, refreshed};
 use crate::tree::NONE;
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::search::find::Group;
-use filewright_fs::walk::{Ground, Place, Stop, Visitor, WalkOptions};
+use filewright_fs::search::find::DirMatches;
+use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
 
 /// What a tree knows of the names that are wanted.
 pub(crate) struct Listed {
-    pub groups: Vec<Group>,
+    pub groups: Vec<DirMatches>,
     pub ignored: u64,
     pub unreadable: u64,
     /// Ignored directories, of whose insides the tree knows nothing.
-    pub ignored_dirs: Vec<Place>,
+    pub ignored_dirs: Vec<DirPath>,
 }
 
 /// The files that a visitor wants, one after the other in path order, as a walk
@@ -24,10 +24,10 @@ pub(crate) struct Listed {
 /// all paths are ASCII.
 pub(crate) fn files(
     session: &Arc<Session>,
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &WalkOptions,
     visitor: &impl Visitor,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
     take: &mut impl FnMut(&str, bool),
 ) -> Option<Listed> {
     let names = options.ignore.as_deref();
@@ -49,7 +49,7 @@ pub(crate) fn files(
     let path_at =
         |number: usize| laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
     // The paths are in the order of their bytes, so those with one beginning are neighbours.
-    let start_of_all = options.globs.literal_start();
+    let start_of_all = options.globs.literal_prefix();
     let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
     if !start_of_all.is_empty() {
         number = first_from(number, end, |at| path_at(at).as_bytes() < &start_of_all[..]);
@@ -84,12 +84,12 @@ pub(crate) fn files(
         }
         let enters = || options.globs.may_contain(path) && !options.globs.excluded(path, true);
         match &other.what {
-            What::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
-            What::IgnoredDir(raw) if enters() => {
+            NonFileKind::Ignored(kind) => listed.ignored += u64::from(visitor.wants(path, *kind)),
+            NonFileKind::IgnoredDir(raw) if enters() => {
                 listed.ignored_dirs.push(place(&other.path, raw, cut, cut_raw));
             }
-            What::Unread if enters() => listed.unreadable += 1,
-            What::IgnoredDir(_) | What::Unread => {}
+            NonFileKind::Unread if enters() => listed.unreadable += 1,
+            NonFileKind::IgnoredDir(_) | NonFileKind::Unread => {}
         }
     }
     Some(listed)
@@ -113,10 +113,10 @@ fn has_dot(path: &[u8]) -> bool {
 /// index knows the tree.
 pub(crate) fn names(
     session: &Arc<Session>,
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &WalkOptions,
     visitor: &impl Visitor,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Option<Listed> {
     let names = options.ignore.as_deref();
     let (index, opened) = find(session, ground, names)?;
@@ -148,8 +148,12 @@ pub(crate) fn names(
         }
         place += 1;
         listed.unreadable += u64::from(dir.unreadable);
-        let mut group =
-            Group { prefix: shown.into(), names: Vec::new(), ends: Vec::new(), times: Vec::new() };
+        let mut group = DirMatches {
+            prefix: shown.into(),
+            names: Vec::new(),
+            ends: Vec::new(),
+            times: Vec::new(),
+        };
         let mut plain = true;
         path.clear();
         path.extend_from_slice(shown);
@@ -164,7 +168,7 @@ pub(crate) fn names(
                 if entry.ignored {
                     let raw = [&dir.raw[cut_raw..], dir.name(entry), b"/"].concat();
                     let shown = [&path[..], b"/"].concat();
-                    listed.ignored_dirs.push(Place { raw: raw.into(), shown: shown.into() });
+                    listed.ignored_dirs.push(DirPath { raw: raw.into(), shown: shown.into() });
                 } else {
                     listed.unreadable += 1;
                 }

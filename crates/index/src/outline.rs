@@ -6,20 +6,20 @@ use filewright_core::Result;
 use filewright_core::error::{Code, Error};
 
 use crate::Session;
-use crate::ask::{find, refreshed};
+use crate::query::{find, refreshed};
 use crate::tree::{NONE, Tree};
 use filewright_fs::dir::stat::Kind;
-use filewright_fs::walk::list_tree::{Entries, Outline, Sees, Source, TreeOptions};
-use filewright_fs::walk::{Ground, Place, Stop};
+use filewright_fs::walk::list_tree::{Entries, Source, TreeOptions, TreeOutline, VisibilityFilter};
+use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 
 /// A page of a listing in which ignore files count; `None` where no index knows
 /// all of it.
 pub(crate) fn outline(
     session: &Arc<Session>,
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &TreeOptions,
-    stop: &Stop<'_>,
-) -> Option<Outline> {
+    stop: &StopSignal<'_>,
+) -> Option<TreeOutline> {
     let names = options.walk.ignore.as_deref();
     let (index, opened) = find(session, ground, names)?;
     let base = opened.as_ref().unwrap_or(ground);
@@ -45,13 +45,13 @@ impl Source for Known<'_> {
         self.start
     }
 
-    fn entries(&mut self, id: u32, place: &Place, into: &mut Entries<u32>) -> Result<()> {
+    fn entries(&mut self, id: u32, place: &DirPath, into: &mut Entries<u32>) -> Result<()> {
         let dir = self.tree.dirs.get(id as usize).filter(|dir| !dir.special);
         let Some(dir) = dir.filter(|dir| id != self.start || !dir.unreadable) else {
             self.is_short = true;
             return Err(Error::new(Code::NotFound, "the tree does not know the directory"));
         };
-        let sees = Sees::new(&self.options.walk, place);
+        let sees = VisibilityFilter::new(&self.options.walk, place);
         for entry in dir.entries.iter().filter(|entry| !entry.ignored) {
             let name = dir.name(entry);
             if sees.sees(name, entry.kind, entry.plain) {

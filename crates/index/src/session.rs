@@ -7,7 +7,7 @@ use filewright_fs::root::{Renewed, Roots};
 use filewright_fs::search::shared_walk::SharedWalks;
 
 use crate::Indexes;
-use crate::shelf::Shelf;
+use crate::store::IndexStore;
 
 /// Roots, the indexes of what lies below them, and the walks that are under way there.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Session {
     pub(crate) walks: Arc<SharedWalks>,
     pub(crate) indexes: Indexes,
     /// Where indexes are kept for the processes that follow.
-    pub(crate) shelf: Arc<OnceLock<Arc<Shelf>>>,
+    pub(crate) shelf: Arc<OnceLock<Arc<IndexStore>>>,
 }
 
 impl Session {

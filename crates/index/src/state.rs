@@ -13,18 +13,18 @@ use crate::tree::{Dir, NONE, TOP, Tree};
 use crate::watch::Watch;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::dir::temp_name::is_temp_name;
-use filewright_fs::search::grep::Fresh;
-use filewright_fs::walk::{Ground, Listing, Stop};
+use filewright_fs::search::grep::Freshness;
+use filewright_fs::walk::{Listing, StopSignal, WalkRoot};
 
 /// What is needed to look at the disk.
-pub(crate) struct Sight<'a> {
-    pub ground: &'a Ground<'a>,
+pub(crate) struct ScanContext<'a> {
+    pub ground: &'a WalkRoot<'a>,
     pub names: Option<&'a [String]>,
-    pub stop: &'a Stop<'a>,
+    pub stop: &'a StopSignal<'a>,
 }
 
 /// The index is of no use any more: its start moved, or too much of it is gone.
-pub(crate) struct Broken;
+pub(crate) struct Invalidated;
 
 #[derive(Default)]
 pub(crate) struct State {
@@ -69,8 +69,12 @@ impl State {
 
     /// Takes in everything that was done until now. With `strict` every file
     /// and directory is asked whether it changed.
-    pub fn refresh(&mut self, sight: &Sight<'_>, strict: bool) -> Result<Fresh, Broken> {
-        let overflow = self.hear()?;
+    pub fn refresh(
+        &mut self,
+        sight: &ScanContext<'_>,
+        strict: bool,
+    ) -> Result<Freshness, Invalidated> {
+        let overflow = self.drain_events()?;
         let mut dirs = std::mem::take(&mut self.owed);
         if overflow || strict {
             dirs = (0..self.tree.dirs.len() as u32).collect();
@@ -79,9 +83,9 @@ impl State {
         }
         self.sweep(sight, dirs);
         if !strict {
-            self.ask_linked(sight);
+            self.revalidate_hard_links(sight);
         }
-        self.ask_borders(sight);
+        self.revalidate_repo_roots(sight);
         let depth = |state: &Self, id: u32| (state.tree.dirs[id as usize].depth, id);
         let again: Vec<_> = self.unreadable.iter().map(|&id| depth(self, id)).collect();
         self.stale.extend(again);
@@ -93,10 +97,10 @@ impl State {
         }
         self.replaced.clear();
         if self.tree.is_worn() {
-            return Err(Broken);
+            return Err(Invalidated);
         }
-        let asked = strict || !self.swept.is_empty() || !self.tree.linked.is_empty();
-        Ok(if asked { Fresh::Sweep } else { Fresh::Watch })
+        let load_started = strict || !self.swept.is_empty() || !self.tree.linked.is_empty();
+        Ok(if load_started { Freshness::Sweep } else { Freshness::Watch })
     }
 
     /// Whether all that was heard is taken in: a deadline may have come first.
@@ -105,7 +109,7 @@ impl State {
     }
 
     /// Empties the queue of events; true where some were lost.
-    fn hear(&mut self) -> Result<bool, Broken> {
+    fn drain_events(&mut self) -> Result<bool, Invalidated> {
         let Some(watch) = self.watch.take() else { return Ok(false) };
         let (mut overflow, mut broken) = (false, false);
         watch.drain(&mut |event| match event {
@@ -147,7 +151,7 @@ impl State {
             }
         });
         self.watch = Some(watch);
-        if broken { Err(Broken) } else { Ok(overflow) }
+        if broken { Err(Invalidated) } else { Ok(overflow) }
     }
 
     fn content(&mut self, id: u32, name: &[u8], is_dir: bool) {
@@ -166,7 +170,7 @@ impl State {
         let entry = self.tree.dirs[id as usize].find(name).copied();
         match entry {
             Some(entry) if entry.kind == Kind::File && entry.below != NONE => {
-                self.tree.touch(entry.below);
+                self.tree.mark_used(entry.below);
                 true
             }
             Some(entry) => entry.ignored,
@@ -203,10 +207,10 @@ impl State {
     }
 
     /// Whether a directory is one with excludes of its own.
-    pub fn mark_border(&mut self, id: u32, border: bool, exclude: u64) {
+    pub fn mark_border(&mut self, id: u32, is_repo_root: bool, exclude: u64) {
         let dir = &mut self.tree.dirs[id as usize];
-        (dir.border, dir.exclude) = (border, exclude);
-        if border {
+        (dir.is_repo_root, dir.exclude) = (is_repo_root, exclude);
+        if is_repo_root {
             self.borders.insert(id);
         } else {
             self.borders.remove(&id);
@@ -243,6 +247,6 @@ impl State {
 }
 
 /// Which directory a search starts in.
-pub(crate) fn id_of(ground: &Ground<'_>) -> Option<(u64, u64)> {
+pub(crate) fn id_of(ground: &WalkRoot<'_>) -> Option<(u64, u64)> {
     Stat::of(ground.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
 }

@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 
 use crate::find_indexed;
 use crate::grep_indexed;
+use crate::lifecycle::is_of_use;
 use crate::list_tree;
-use crate::live::MOST_INDEXES;
-use crate::make::is_of_use;
+use crate::registry::MAX_INDEXES;
 use crate::*;
-use filewright_fs::cancel::{Cancel, Deadline};
+use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::root::{Policy, Roots};
 use filewright_fs::search::find::{FindOptions, find};
-use filewright_fs::search::grep::{Fresh, GrepOptions, grep};
+use filewright_fs::search::grep::{Freshness, GrepOptions, grep};
 use filewright_fs::walk::list_tree::TreeOptions;
 
 thread_local! {
@@ -27,13 +27,13 @@ thread_local! {
     pub(crate) static NO_WATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Where in the head of a result the number of [`Fresh`] is, from the end.
-fn split(results: Vec<Packed>) -> (Fresh, Vec<Packed>) {
+/// Where in the head of a result the number of [`Freshness`] is, from the end.
+fn split(results: Vec<Packed>) -> (Freshness, Vec<Packed>) {
     let mut results = results;
     let fresh = match results[0].nums.pop().unwrap() as u64 {
-        0 => Fresh::Scan,
-        1 => Fresh::Watch,
-        _ => Fresh::Sweep,
+        0 => Freshness::Scan,
+        1 => Freshness::Watch,
+        _ => Freshness::Sweep,
     };
     (fresh, results)
 }
@@ -45,13 +45,13 @@ pub(crate) fn session_of(dir: &Path, more: Value) -> Arc<Session> {
     Arc::new(Session::new(Roots::new(&policy).unwrap()))
 }
 
-struct Ground {
+struct WalkRoot {
     dir: tempfile::TempDir,
     top: PathBuf,
     session: Arc<Session>,
     random: u64,
     by_index: u32,
-    asked: u32,
+    load_started: u32,
     /// How many listings came from the tree of names.
     listed: u32,
 }
@@ -86,14 +86,15 @@ const LISTINGS: &[&str] = &[
     r#"{"depth":3,"exclude":["d1","*.c"],"sort":"name","order":"desc""#,
 ];
 
-impl Ground {
+impl WalkRoot {
     fn new(seed: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap().join("top");
         fs::create_dir_all(top.join(".git/info")).unwrap();
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let session = session_of(&top, json!({}));
-        let mut ground = Self { dir, top, session, random, by_index: 0, asked: 0, listed: 0 };
+        let mut ground =
+            Self { dir, top, session, random, by_index: 0, load_started: 0, listed: 0 };
         for number in 0..200 {
             let path = ground.some_path();
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -171,19 +172,19 @@ impl Ground {
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(110));
         let Some(index) = self.index() else {
-            warm(&self.session, &self.path(), true, &Cancel::new()).unwrap();
+            warm(&self.session, &self.path(), true, &CancelToken::new()).unwrap();
             return;
         };
         let names = index.key.names.as_deref();
         let ground =
-            filewright_fs::walk::Ground::open(&self.session.roots, &self.path(), names).unwrap();
+            filewright_fs::walk::WalkRoot::open(&self.session.roots, &self.path(), names).unwrap();
         while index.signing.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(5));
         }
         // One pass: what is too young now is read by every query, which is tested too.
-        let cancel = Cancel::new();
-        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
-        sign::pass(&index, &ground, 0, &stop);
+        let cancel = CancelToken::new();
+        let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
+        indexer::pass(&index, &ground, 0, &stop);
     }
 
     /// One change of the tree; in another process from time to time.
@@ -254,7 +255,7 @@ impl Ground {
     /// Asks both and compares all that is told.
     fn compare(&mut self, query: &str, note: &str) {
         let options = GrepOptions::from_json(query).unwrap();
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         let path = match self.below(6) {
             0 => self.some_dir().to_str().unwrap().as_bytes().to_vec(),
             _ => self.path(),
@@ -266,8 +267,8 @@ impl Ground {
             return;
         };
         let (fresh, found) = split(found.clone());
-        self.asked += 1;
-        self.by_index += u32::from(fresh != Fresh::Scan);
+        self.load_started += 1;
+        self.by_index += u32::from(fresh != Freshness::Scan);
         let scanned = split(scanned.clone()).1;
         if found != scanned {
             let lines = |results: &[Packed]| {
@@ -284,7 +285,7 @@ impl Ground {
     /// A listing from the tree of names beside one from the disk.
     fn compare_listings(&mut self, note: &str) {
         let (cancel, mut options) =
-            (Cancel::new(), LISTINGS[self.below(LISTINGS.len())].to_owned());
+            (CancelToken::new(), LISTINGS[self.below(LISTINGS.len())].to_owned());
         let path = match self.below(3) {
             0 => self.some_dir().to_str().unwrap().as_bytes().to_vec(),
             _ => self.path(),
@@ -302,8 +303,9 @@ impl Ground {
         options.push('}');
         let options = TreeOptions::from_json(&options).unwrap();
         let names = options.walk.ignore.as_deref();
-        let ground = filewright_fs::walk::Ground::open(&self.session.roots, &path, names).unwrap();
-        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+        let ground =
+            filewright_fs::walk::WalkRoot::open(&self.session.roots, &path, names).unwrap();
+        let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
         self.listed +=
             u32::from(outline::outline(&self.session, &ground, &options, &stop).is_some());
     }
@@ -323,7 +325,12 @@ impl Ground {
                 self.compare(QUERIES[0], "an overflow");
             }
         }
-        assert!(self.by_index * 10 >= self.asked * 8, "{} of {}", self.by_index, self.asked);
+        assert!(
+            self.by_index * 10 >= self.load_started * 8,
+            "{} of {}",
+            self.by_index,
+            self.load_started
+        );
         assert!(self.listed > 0, "no listing came from the tree");
     }
 
@@ -357,7 +364,7 @@ fn rounds() -> usize {
 
 #[test]
 fn nothing_is_missed_by_watching() {
-    let mut ground = Ground::new(7);
+    let mut ground = WalkRoot::new(7);
     ground.storm(rounds());
     let index = ground.index();
     // Where watching is possible at all.
@@ -370,13 +377,13 @@ fn nothing_is_missed_by_watching() {
 #[test]
 fn nothing_is_missed_by_sweeping() {
     NO_WATCH.set(true);
-    let mut ground = Ground::new(11);
+    let mut ground = WalkRoot::new(11);
     ground.storm(rounds());
 }
 
 #[test]
 fn what_had_no_match_is_not_read_again_until_it_changes() {
-    let ground = Ground::new(13);
+    let ground = WalkRoot::new(13);
     let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
     for (name, text) in [
         ("decoy.rs", decoy.to_owned()),
@@ -388,12 +395,12 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
     }
     ground.settle();
     let index = ground.index().unwrap();
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     let ask = |query: &str| {
         let options = GrepOptions::from_json(query).unwrap();
         let found =
             split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
-        assert_eq!(found.0, Fresh::Watch);
+        assert_eq!(found.0, Freshness::Watch);
         let scanned =
             split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap()).1;
         // The heads tell what a scan that begins later never came by.
@@ -408,8 +415,8 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
         };
         let (decoy, long) = (owner(b"decoy.rs"), owner(b"long.rs"));
         let of = |owner: u32| known.iter().filter(|piece| (**piece >> 32) as u32 == owner).count();
-        let all = work::Work::of(&state.tree, view, &options, b"", &[]);
-        let left = work::Work::of(&state.tree, view, &options, b"", &known);
+        let all = candidates::CandidateSet::of(&state.tree, view, &options, b"", &[]);
+        let left = candidates::CandidateSet::of(&state.tree, view, &options, b"", &known);
         // Files before and now, and what is known of two.
         (all.items.len(), left.items.len(), of(decoy), of(long))
     };
@@ -437,9 +444,9 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
 
 #[test]
 fn the_first_of_many_are_those_that_a_scan_finds() {
-    let ground = Ground::new(17);
+    let ground = WalkRoot::new(17);
     ground.settle();
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     for max in [1, 2, 10, 60, 300, 2_000, 100_000] {
         for more in ["", r#","output":"files""#, r#","glob":"*.rs""#, r#","hidden":false"#] {
             let query = format!(r#"{{"pattern":"filler","maxResults":{max}{more}}}"#);
@@ -448,7 +455,7 @@ fn the_first_of_many_are_those_that_a_scan_finds() {
                 split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap());
             let found =
                 split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
-            assert_eq!(found.0, Fresh::Watch);
+            assert_eq!(found.0, Freshness::Watch);
             assert_eq!(found.1[1..], scanned.1[1..], "{query}");
             // All that comes after the counts of what was read: why, and where it goes on.
             assert_eq!(found.1[0].nums[7..], scanned.1[0].nums[7..], "{query}");
@@ -472,9 +479,9 @@ fn what_the_policy_hides_is_not_found() {
         (json!({ "secrets": "grant" }), "d1/.ssh/id_rsa", true, 1.0),
     ];
     for (policy, hidden, told, unread) in cases {
-        let ground = Ground::new(3);
+        let ground = WalkRoot::new(3);
         let name = hidden.rsplit('/').next().unwrap();
-        let (cancel, path) = (Cancel::new(), ground.path());
+        let (cancel, path) = (CancelToken::new(), ground.path());
         let session = session_of(&ground.top, policy);
         let put = |path: &str| {
             let path = ground.top.join(path);
@@ -485,7 +492,7 @@ fn what_the_policy_hides_is_not_found() {
             let contents = GrepOptions::from_json(r#"{"pattern":"hidden word"}"#).unwrap();
             let scanned = split(grep(&session.roots, &path, &contents, &cancel).unwrap()).1;
             let (fresh, found) = split(grep_indexed(&session, &path, &contents, &cancel).unwrap());
-            assert_ne!(fresh, Fresh::Scan, "{hidden} {note}");
+            assert_ne!(fresh, Freshness::Scan, "{hidden} {note}");
             assert_eq!(found, scanned, "{hidden} {note}");
             assert_eq!(found[0].nums[0], 0.0, "{hidden} {note}");
             let names = FindOptions::from_json(r#"{"pattern":"**","type":"any"}"#).unwrap();
@@ -516,7 +523,7 @@ fn what_the_policy_hides_is_not_found() {
 
 #[test]
 fn a_start_that_is_another_directory_is_not_answered_from_memory() {
-    let mut ground = Ground::new(5);
+    let mut ground = WalkRoot::new(5);
     ground.settle();
     ground.compare(QUERIES[0], "nothing");
     fs::rename(&ground.top, ground.top.with_file_name("old")).unwrap();
@@ -538,11 +545,11 @@ fn whole_systems_and_homes_are_not_indexed() {
 
 #[test]
 fn the_one_used_longest_ago_goes() {
-    let grounds: Vec<Ground> = (0..MOST_INDEXES as u64 + 2).map(Ground::new).collect();
+    let grounds: Vec<WalkRoot> = (0..MAX_INDEXES as u64 + 2).map(WalkRoot::new).collect();
     for ground in &grounds {
         ground.settle();
     }
     let open =
         grounds.iter().filter(|ground| ground.index().is_some_and(|index| !index.is_closed()));
-    assert!(open.count() <= MOST_INDEXES);
+    assert!(open.count() <= MAX_INDEXES);
 }

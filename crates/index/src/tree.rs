@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use filewright_core::ignore::Stack;
 use filewright_core::path::encode_name;
-use filewright_core::search::{Block, Slices};
+use filewright_core::search::{Block, BlockIndex};
 
-use crate::kept::Same;
 use crate::order::Order;
+use crate::snapshot::Same;
 use filewright_fs::dir::stat::{Kind, Stat};
 
 /// No directory, no file, not signed.
@@ -42,8 +42,8 @@ pub(crate) struct Dir {
     /// The rules from above changed since it was listed.
     pub inherits_anew: bool,
     /// It has a `.git` directory, whose `info/exclude` counts.
-    pub border: bool,
-    /// What [`Dir::border`]'s excludes were.
+    pub is_repo_root: bool,
+    /// What [`Dir::is_repo_root`]'s excludes were.
     pub exclude: u64,
     /// What [`stamp_of`] gave of their file, where the next change will show; else 0.
     pub exclude_stamp: u64,
@@ -91,7 +91,7 @@ pub(crate) enum State {
     /// It is read whole by every query, for good.
     Always,
     /// A secret: it has a name, and is read by no query.
-    Kept,
+    SavedIndex,
 }
 
 /// A regular file that is not ignored.
@@ -133,7 +133,7 @@ impl Hasher for NumberHasher {
 pub(crate) struct Tree {
     pub dirs: Vec<Dir>,
     pub files: Vec<File>,
-    pub slices: Slices,
+    pub slices: BlockIndex,
     /// The files of the owners of blocks.
     pub owners: Vec<u32>,
     pub dirty: Numbers,
@@ -185,7 +185,7 @@ impl Dir {
             rules: None,
             has_rules: false,
             inherits_anew: false,
-            border: false,
+            is_repo_root: false,
             exclude: 0,
             exclude_stamp: 0,
             id: (0, 0),
@@ -269,32 +269,32 @@ impl Tree {
     pub fn add_kept(&mut self, dir: u32) -> u32 {
         let file = self.add_file(dir);
         self.dirty.remove(&file);
-        self.files[file as usize].state = State::Kept;
+        self.files[file as usize].state = State::SavedIndex;
         file
     }
 
     /// Whether a file is a secret.
-    pub fn is_kept(&self, file: u32) -> bool {
-        self.files.get(file as usize).is_some_and(|file| file.state == State::Kept)
+    pub fn is_hidden_secret(&self, file: u32) -> bool {
+        self.files.get(file as usize).is_some_and(|file| file.state == State::SavedIndex)
     }
 
     pub fn remove_file(&mut self, file: u32) {
-        self.touch(file);
+        self.mark_used(file);
         self.dirty.remove(&file);
         self.files[file as usize].dir = NONE;
         self.live_files -= 1;
     }
 
     /// The file changed, or may have.
-    pub fn touch(&mut self, file: u32) {
+    pub fn mark_used(&mut self, file: u32) {
         let known = &mut self.files[file as usize];
-        if known.state == State::Kept {
+        if known.state == State::SavedIndex {
             return;
         }
         known.touched = known.touched.wrapping_add(1);
         known.signed = NONE;
         match std::mem::replace(&mut known.state, State::Dirty) {
-            State::Dirty | State::Kept => return,
+            State::Dirty | State::SavedIndex => return,
             State::Text | State::Whole => self.texts -= 1,
             State::Binary => self.binaries -= 1,
             State::Always => drop(self.always.remove(&file)),
@@ -315,7 +315,7 @@ impl Tree {
         let known = &mut self.files[file as usize];
         (known.state, known.stamp, known.size, known.signed) = (state, stamp, size, owner);
         match state {
-            State::Dirty | State::Kept => return,
+            State::Dirty | State::SavedIndex => return,
             State::Text | State::Whole => self.texts += 1,
             State::Binary => self.binaries += 1,
             State::Always => drop(self.always.insert(file)),

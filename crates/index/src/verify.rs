@@ -12,27 +12,29 @@ use filewright_core::search::Block;
 use rustix::io::Errno;
 
 use crate::Index;
-use crate::ruled_out::{Piece, piece};
+use crate::candidates::{CandidateSet, UncertainChunk};
+use crate::negative_cache::{Piece, piece};
 use crate::tree::{NONE, stamp_of};
-use crate::work::{Doubt, Work};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{Local, Part, Search};
-use filewright_fs::walk::{Content, Ground, Next, Opener, Stop, Visitor as _, read_open, threads};
+use filewright_fs::walk::{
+    Content, Next, Opener, StopSignal, Visitor as _, WalkRoot, read_open, threads,
+};
 
 /// Files that a thread takes at a time, at most: one look-up for all.
-const CHUNK: usize = 32;
+const MAX_FILES_PER_BATCH: usize = 32;
 /// The fewest, also where the search may end early.
-const SMALL_CHUNK: usize = 4;
+const MIN_FILES_PER_BATCH: usize = 4;
 /// Of how many pieces each thread has its share, so that all end together.
-const PIECES: usize = 8;
+const BATCHES_PER_THREAD: usize = 8;
 /// Fewer candidates than this are done sooner without another thread: that it starts, and
 /// that two open and close in one table of descriptors, costs what it saves.
-const ALONE: usize = 96;
+const MIN_FILES_PER_THREAD: usize = 96;
 /// To read and search so many bytes takes as long as to open a file.
-const BYTES_AS_LONG: u64 = 40 << 10;
+const BYTES_PER_FILE_COST: u64 = 40 << 10;
 
 /// More than this is read into no more room than it needs (bytes).
-const LARGE: usize = 1 << 20;
+const MIN_EXACT_READ_BYTES: usize = 1 << 20;
 
 /// What came of reading the candidates.
 pub(crate) struct Verified {
@@ -47,11 +49,11 @@ pub(crate) struct Verified {
 /// Reads and searches.
 pub(crate) fn verify(
     index: &Index,
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     cut: usize,
-    work: &Work,
+    work: &CandidateSet,
     search: &Search<'_>,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Verified {
     let shared = Shared {
         index,
@@ -60,9 +62,9 @@ pub(crate) fn verify(
         search,
         stop,
         next: AtomicUsize::new(0),
-        chunk: match work.items.len() / (PIECES * threads()) {
-            _ if search.has_limit() => SMALL_CHUNK,
-            share => share.clamp(SMALL_CHUNK, CHUNK),
+        chunk: match work.items.len() / (BATCHES_PER_THREAD * threads()) {
+            _ if search.has_limit() => MIN_FILES_PER_BATCH,
+            share => share.clamp(MIN_FILES_PER_BATCH, MAX_FILES_PER_BATCH),
         },
         bounded: AtomicBool::new(false),
         bound: Mutex::default(),
@@ -70,11 +72,11 @@ pub(crate) fn verify(
         ruled_out: Mutex::default(),
     };
     let run = || Verifier::new(&shared, ground).run();
-    if work.items.len() as u64 + work.bytes / BYTES_AS_LONG <= ALONE as u64 {
+    if work.items.len() as u64 + work.bytes / BYTES_PER_FILE_COST <= MIN_FILES_PER_THREAD as u64 {
         run();
     } else {
         std::thread::scope(|scope| {
-            for _ in 1..threads().min(work.items.len() / SMALL_CHUNK) {
+            for _ in 1..threads().min(work.items.len() / MIN_FILES_PER_BATCH) {
                 // Without another thread this one does it all.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, run);
             }
@@ -90,11 +92,11 @@ pub(crate) fn verify(
 
 struct Shared<'a> {
     index: &'a Index,
-    work: &'a Work,
+    work: &'a CandidateSet,
     /// How much of a path is above the start of the search.
     cut: usize,
     search: &'a Search<'a>,
-    stop: &'a Stop<'a>,
+    stop: &'a StopSignal<'a>,
     next: AtomicUsize,
     chunk: usize,
     bounded: AtomicBool,
@@ -133,7 +135,7 @@ struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(shared: &'a Shared<'a>, ground: &'a Ground<'a>) -> Self {
+    fn new(shared: &'a Shared<'a>, ground: &'a WalkRoot<'a>) -> Self {
         let opener = Opener::new(ground, shared.stop);
         let (parts, ruled_out, cleared) = (Vec::new(), Vec::new(), Vec::new());
         Self { shared, opener, local: shared.search.local(), parts, ruled_out, cleared }
@@ -228,8 +230,8 @@ impl<'a> Verifier<'a> {
         let blocks = &work.blocks[candidate.blocks.clone()];
         let doubts = &work.doubts[candidate.doubts.clone()];
         if !(blocks.is_empty() && doubts.is_empty())
-            && let Some(doubted) = self.doubted(&fd, doubts)
-            && self.read_parts(&fd, &in_order(blocks, doubted), candidate.stamp)
+            && let Some(recheck) = self.recheck(&fd, doubts)
+            && self.read_parts(&fd, &in_order(blocks, recheck), candidate.stamp)
         {
             self.ruled_out.append(&mut self.cleared);
             return search.parts(&mut self.local, &candidate.path, &self.parts, &fd, stop);
@@ -247,10 +249,10 @@ impl<'a> Verifier<'a> {
     }
 
     /// The blocks of which a stretch may match; `None` where the file ends before.
-    fn doubted(&mut self, fd: &OwnedFd, doubts: &[Doubt]) -> Option<Vec<Block>> {
+    fn recheck(&mut self, fd: &OwnedFd, doubts: &[UncertainChunk]) -> Option<Vec<Block>> {
         let mut blocks: Vec<Block> = Vec::new();
         self.cleared.clear();
-        for Doubt { block, stretch } in doubts {
+        for UncertainChunk { block, stretch } in doubts {
             if blocks.last() == Some(block) {
                 continue;
             }
@@ -302,7 +304,8 @@ fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
 /// So many bytes of a buffer, which grows.
 fn room(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     if buffer.len() < bytes {
-        *buffer = vec![0; if bytes < LARGE { bytes.next_power_of_two() } else { bytes }];
+        *buffer =
+            vec![0; if bytes < MIN_EXACT_READ_BYTES { bytes.next_power_of_two() } else { bytes }];
     }
     &mut buffer[..bytes]
 }

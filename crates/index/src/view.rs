@@ -8,7 +8,7 @@ use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::Visitor as _;
 
 /// How many views are kept.
-const KEPT: usize = 8;
+const MAX_VIEWS: usize = 8;
 
 /// The files that a query sees.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl Views {
             Some(place) => self.0[..=place].rotate_right(1),
             None => {
                 self.0.retain(|view| view.key != key && view.shape == tree.shape);
-                self.0.truncate(KEPT - 1);
+                self.0.truncate(MAX_VIEWS - 1);
                 self.0.insert(0, look(tree, start, search, key));
             }
         }
@@ -89,7 +89,7 @@ fn look(tree: &Tree, start: u32, search: &Search<'_>, key: (u32, String)) -> Vie
             if entry.ignored {
                 let counts = wanted || entry.kind == Kind::Dir && enters_entry(options, &path);
                 view.ignored += u64::from(counts);
-            } else if entry.kind == Kind::File && tree.is_kept(entry.below) {
+            } else if entry.kind == Kind::File && tree.is_hidden_secret(entry.below) {
                 view.unreadable += u64::from(wanted);
             } else if entry.kind == Kind::File {
                 let rank = tree.order.rank[entry.below as usize] as usize;
@@ -162,7 +162,7 @@ impl Counts {
     pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
         let file = &tree.files[file as usize];
         let counter = match file.state {
-            State::Dirty | State::Always | State::Kept => return,
+            State::Dirty | State::Always | State::SavedIndex => return,
             _ if u64::from(file.size) > max_bytes => &mut self.large,
             State::Binary => &mut self.binaries,
             State::Text | State::Whole => &mut self.texts,

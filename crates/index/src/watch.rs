@@ -14,10 +14,10 @@ use rustix::io::Errno;
 use crate::event::Event;
 
 /// The most directories that one index watches; the others are swept.
-const BUDGET: usize = 65_536;
+const MAX_WATCHES: usize = 65_536;
 
 // That a file which could be written was closed tells of stores through a memory map, and nothing else does.
-const WANTED: WatchFlags = WatchFlags::MODIFY
+const WATCHED_EVENTS: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
     .union(WatchFlags::CREATE)
@@ -47,11 +47,11 @@ impl Watch {
 
     /// Watches a directory; `None` where the system refuses or the budget is spent.
     pub fn add(&self, dir: BorrowedFd<'_>) -> Option<i32> {
-        if self.len() >= BUDGET {
+        if self.len() >= MAX_WATCHES {
             return None;
         }
         let path = format!("/proc/self/fd/{}", dir.as_raw_fd());
-        let watch = inotify::add_watch(&self.queue, path, WANTED).ok()?;
+        let watch = inotify::add_watch(&self.queue, path, WATCHED_EVENTS).ok()?;
         self.watched.fetch_add(1, Ordering::Relaxed);
         Some(watch)
     }
@@ -70,20 +70,20 @@ impl Watch {
     }
 
     /// Gives everything that happened since the last time.
-    pub fn drain(&self, hear: &mut dyn FnMut(Event<'_>)) {
+    pub fn drain(&self, drain_events: &mut dyn FnMut(Event<'_>)) {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut reader = Reader::new(&self.queue, &mut buffer);
         loop {
             match reader.next() {
                 Ok(event) => {
                     if let Some(event) = Event::of(&event) {
-                        hear(event);
+                        drain_events(event);
                     }
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 // What cannot be read is as good as lost.
-                Err(_) => return hear(Event::Overflow),
+                Err(_) => return drain_events(Event::Overflow),
             }
         }
     }

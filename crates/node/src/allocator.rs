@@ -20,7 +20,7 @@ use std::ffi::{c_int, c_long};
 use mimalloc::MiMalloc;
 
 /// From this size on the system allocates: beyond what calls work in, in bytes.
-const LARGE: usize = 4 << 20;
+const MIN_SYSTEM_BYTES: usize = 4 << 20;
 
 /// From this size on a block is a mapping of its own with every allocator of a system,
 /// never a part of one that is used again: what the kernel is told of it goes with it.
@@ -46,7 +46,7 @@ fn give_back_at_once() {
 pub(crate) struct Allocator;
 
 const fn is_large(size: usize) -> bool {
-    size >= LARGE
+    size >= MIN_SYSTEM_BYTES
 }
 
 /// Asks for large pages behind a new block, where they are given to who asks.

@@ -5,10 +5,10 @@ use napi_derive::napi;
 
 #[napi]
 #[derive(Default)]
-pub struct Cancel(pub(crate) filewright_fs::cancel::Cancel);
+pub struct CancelToken(pub(crate) filewright_fs::cancel::CancelToken);
 
 #[napi]
-impl Cancel {
+impl CancelToken {
     #[napi(constructor)]
     pub fn new() -> Self {
         Self::default()

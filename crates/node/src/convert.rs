@@ -13,10 +13,10 @@ use napi_derive::napi;
 pub struct Numbers(Vec<f64>);
 
 /// At most so many cross as a list.
-const LISTED: usize = 32;
+const MAX_ARRAY_LEN: usize = 32;
 
 /// Above this many, the copy costs more than the finaliser.
-const COPIED: usize = 4096;
+const MAX_COPIED_BYTES: usize = 4096;
 
 impl From<Vec<f64>> for Numbers {
     fn from(numbers: Vec<f64>) -> Self {
@@ -38,11 +38,11 @@ impl ToNapiValue for Numbers {
     /// # Safety
     /// As the trait's: `raw` is the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, numbers: Self) -> napi::Result<sys::napi_value> {
-        if numbers.0.len() > COPIED {
+        if numbers.0.len() > MAX_COPIED_BYTES {
             // SAFETY: the caller's promise about `raw`, handed on.
             return unsafe { Float64Array::to_napi_value(raw, numbers.0.into()) };
         }
-        if numbers.0.len() <= LISTED {
+        if numbers.0.len() <= MAX_ARRAY_LEN {
             // SAFETY: the caller's promise about `raw`, handed on.
             return unsafe { Vec::<f64>::to_napi_value(raw, numbers.0) };
         }
@@ -110,12 +110,12 @@ pub struct PackedBatch {
 
 /// From this length on text crosses as bytes, which stay where they are: a buffer that
 /// stays in Rust costs more than the copy of a shorter text.
-const STAYS: usize = 64 << 10;
+const MAX_INLINE_BYTES: usize = 64 << 10;
 
 impl From<Packed> for PackedBatch {
     fn from(packed: Packed) -> Self {
         let text = match packed.text {
-            text if text.len() < STAYS => Either::A(text.into()),
+            text if text.len() < MAX_INLINE_BYTES => Either::A(text.into()),
             text => Either::B(text.into_bytes().into()),
         };
         Self { nums: packed.nums.into(), text }
@@ -147,18 +147,18 @@ pub fn panicked() -> napi::Error {
 /// `String` does where there is a character outside Latin-1, and as fast
 /// elsewhere; unpaired surrogates become U+FFFD.
 pub fn utf8(units: &[u16]) -> Vec<u8> {
-    const BLOCK: usize = 32;
+    const SIMD_BLOCK_UNITS: usize = 32;
     let mut text = Vec::with_capacity(units.len() + units.len() / 8);
     let mut rest = units;
     while !rest.is_empty() {
         // Whole blocks, so that the compiler can use vectors.
-        let blocks = rest.chunks_exact(BLOCK);
+        let blocks = rest.chunks_exact(SIMD_BLOCK_UNITS);
         let ascii =
             blocks.take_while(|block| block.iter().fold(0, |all, unit| all | unit) < 0x80).count();
-        let (head, tail) = rest.split_at(ascii * BLOCK);
+        let (head, tail) = rest.split_at(ascii * SIMD_BLOCK_UNITS);
         text.extend(head.iter().map(|&unit| unit as u8));
         // A surrogate pair must not be torn at the end of the block.
-        let mut cut = tail.len().min(BLOCK);
+        let mut cut = tail.len().min(SIMD_BLOCK_UNITS);
         if cut < tail.len() && (0xd800..0xdc00).contains(&tail[cut - 1]) {
             cut += 1;
         }

@@ -6,7 +6,7 @@ use napi::bindgen_prelude::{AsyncTask, Buffer, External, Task, Uint8Array};
 use napi_derive::napi;
 
 use crate::convert::{Numbers, guard, to_napi};
-use crate::hash::{Begun, beside};
+use crate::hash::{HashState, hash_while};
 
 /// A plan: `Packed` facts beside the new bytes.
 #[napi(object, object_from_js = false)]
@@ -17,7 +17,7 @@ pub struct PlanResult {
     pub text: String,
     /// The hash of `bytes`, as far as it is known, for `sha256_from`.
     #[napi(ts_type = "object")]
-    pub hashing: Option<External<Begun>>,
+    pub hashing: Option<External<HashState>>,
 }
 
 impl From<Planned> for PlanResult {
@@ -39,7 +39,7 @@ pub struct PlanTask {
 }
 
 impl Task for PlanTask {
-    type Output = (Planned, Option<Begun>);
+    type Output = (Planned, Option<HashState>);
     type JsValue = PlanResult;
 
     fn compute(&mut self) -> napi::Result<Self::Output> {
@@ -47,9 +47,9 @@ impl Task for PlanTask {
         if !self.hash {
             return Ok((plan()?, None));
         }
-        let (planned, trail) = beside(&self.text, plan);
+        let (planned, trail) = hash_while(&self.text, plan);
         let planned = planned?;
-        let hashing = trail.map(|trail| trail.common(planned.head));
+        let hashing = trail.map(|trail| trail.shared_prefix(planned.head));
         Ok((planned, hashing))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle, scope};
 
-use filewright_core::hash::{Hasher, Trail};
+use filewright_core::hash::{HashCheckpoints, Hasher};
 use napi::bindgen_prelude::{AsyncTask, External, Task, Uint8Array};
 use napi_derive::napi;
 
@@ -15,15 +15,15 @@ pub fn sha256(bytes: &[u8]) -> napi::Result<String> {
 }
 
 /// A hash that was begun, and how many bytes of the content are in it.
-pub type Begun = (Hasher, usize);
+pub type HashState = (Hasher, usize);
 
 /// Does work that looks at a text, and hashes the text on another thread until it is done.
 /// No trail where there is no thread.
-pub fn beside<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<Trail>) {
+pub fn hash_while<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<HashCheckpoints>) {
     let done = AtomicBool::new(false);
     scope(|scope| {
         let hashing = || {
-            let mut trail = Trail::new();
+            let mut trail = HashCheckpoints::new();
             let mut more = true;
             while more && !done.load(Ordering::Relaxed) {
                 more = trail.step(text);
@@ -39,7 +39,7 @@ pub fn beside<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<Trail>) {
 
 pub struct HashTask {
     bytes: Uint8Array,
-    begun: Begun,
+    begun: HashState,
 }
 
 impl Task for HashTask {
@@ -62,14 +62,14 @@ impl Task for HashTask {
 /// For large contents: a hash of them takes a second for a gigabyte.
 #[napi]
 pub fn sha256_async(bytes: Uint8Array) -> AsyncTask<HashTask> {
-    AsyncTask::new(HashTask { bytes, begun: Begun::default() })
+    AsyncTask::new(HashTask { bytes, begun: HashState::default() })
 }
 
 /// The same where a plan has begun it.
 #[napi]
 pub fn sha256_from(
     bytes: Uint8Array,
-    #[napi(ts_arg_type = "object")] begun: &External<Begun>,
+    #[napi(ts_arg_type = "object")] begun: &External<HashState>,
 ) -> AsyncTask<HashTask> {
     AsyncTask::new(HashTask { bytes, begun: (**begun).clone() })
 }

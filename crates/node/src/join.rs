@@ -5,6 +5,6 @@ use napi_derive::napi;
 
 /// `a` and then `b`, in memory of the addon's.
 #[napi]
-pub fn joined(a: &[u8], b: &[u8]) -> Buffer {
+pub fn concat(a: &[u8], b: &[u8]) -> Buffer {
     [a, b].concat().into()
 }

@@ -18,13 +18,13 @@ mod hash;
 mod join;
 mod lock;
 mod patch;
+mod promise;
 mod read;
 mod root;
 mod root_change;
 mod root_pack;
 mod sandbox;
 mod search;
-mod settle;
 mod task;
 
 #[global_allocator]

@@ -7,14 +7,14 @@ use filewright_core::pack::Packed;
 use filewright_core::page::{PageRequest, page};
 use filewright_core::path::decode_name;
 use filewright_core::sniff;
-use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
 use filewright_fs::read::page::{FilePage, inspect as inspect_file, read_page as read_file_page};
 use filewright_index::Session;
 use napi::bindgen_prelude::{AsyncTask, Buffer, Task, Uint8Array, Utf16String};
 use napi_derive::napi;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::convert::{PackedResult, guard, to_napi, utf8};
 use crate::root::NativeRoots;
 use crate::task::OnPool;
@@ -151,7 +151,7 @@ impl NativeRoots {
         &self,
         path: String,
         request: String,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> OnPool<FilePageTask> {
         let cancel = cancel.map(|cancel| cancel.0.clone()).unwrap_or_default();
         self.on_lane(Lane::Quick, |session| FilePageTask { session, path, request, cancel })

@@ -9,10 +9,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use filewright_core::pack::Packed;
 use filewright_core::path::{decode_name, encode_name};
 use filewright_core::{Code, Error, Result};
-use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::{Confinement, Enforced, Lane};
 use filewright_fs::dir::stat::Version;
-use filewright_fs::read::path_stat::Facts;
+use filewright_fs::read::path_stat::PathStat;
 use filewright_fs::read::{Content, ReadOptions};
 use filewright_fs::root::{Kernel, Policy, Roots};
 use filewright_fs::walk::list::{ListOptions, Position};
@@ -21,7 +21,7 @@ use filewright_index::{Session, list_tree};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{pack_listing, pack_stat, pack_tree_page};
 use crate::task::{Job, OnPool};
@@ -62,7 +62,7 @@ pub(crate) fn bytes_of(path: &str) -> Vec<u8> {
     decode_name(path).into_owned()
 }
 
-pub(crate) fn token(cancel: Option<&Cancel>) -> Token {
+pub(crate) fn token(cancel: Option<&CancelToken>) -> Token {
     cancel.map(|cancel| cancel.0.clone()).unwrap_or_default()
 }
 
@@ -122,10 +122,10 @@ impl NativeRoots {
 
     /// The same roots and threads for the host's own reading: no secrets are kept.
     #[napi]
-    pub fn trusted(&self) -> napi::Result<Self> {
+    pub fn without_secret_filter(&self) -> napi::Result<Self> {
         guard(|| {
             let Open { session, confinement, kernel } = self.open()?;
-            let session = Arc::new(Session::new(session.roots.trusted()?));
+            let session = Arc::new(Session::new(session.roots.without_secret_filter()?));
             Ok(Self::holding(Open { session, confinement, kernel }))
         })
     }
@@ -238,7 +238,7 @@ impl NativeRoots {
         end: f64,
         max_bytes: f64,
         if_none_match: Option<String>,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> ReadJob {
         let options = ReadOptions {
             start: given(start).unwrap_or(0),
@@ -265,7 +265,7 @@ impl NativeRoots {
 
     /// `sha256:` and 64 digits, and the facts they belong to.
     #[napi]
-    pub fn hash_file(&self, path: String, cancel: Option<&Cancel>) -> PackedJob {
+    pub fn hash_file(&self, path: String, cancel: Option<&CancelToken>) -> PackedJob {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let (hash, stat) = session.roots.hash(path, &cancel)?;
@@ -286,7 +286,7 @@ impl NativeRoots {
         limit: f64,
         after: Option<String>,
         after_dir: bool,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> PackedJob {
         let cancel = token(cancel);
         let after = after.map(|name| Position { not_dir: !after_dir, name: bytes_of(&name) });
@@ -307,7 +307,12 @@ impl NativeRoots {
 
     /// A page of the entries of a tree; the options as JSON.
     #[napi]
-    pub fn list_tree(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
+    pub fn list_tree(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&CancelToken>,
+    ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let options = TreeOptions::from_json(&options)?;
@@ -338,7 +343,8 @@ fn given(number: f64) -> Option<u64> {
 }
 
 fn facts(roots: &Roots, path: &[u8], follow: bool) -> Result<Packed> {
-    let Facts { stat, target, .. } = if follow { roots.stat(path)? } else { roots.lstat(path)? };
+    let PathStat { stat, target, .. } =
+        if follow { roots.stat(path)? } else { roots.lstat(path)? };
     let mut packed = pack_stat(&stat);
     packed.opt_str(target.as_deref().map(encode_name).as_deref());
     Ok(packed)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error, Result};
-use filewright_fs::cancel::Cancel as Token;
+use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::dir::stat::Version;
 use filewright_fs::root::Roots;
 use filewright_fs::transfer::TransferOptions;
@@ -15,7 +15,7 @@ use filewright_index::Session;
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::convert::{PackedResult, guard};
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
 use crate::root_pack::{pack_counts, pack_written};
@@ -42,7 +42,7 @@ impl NativeRoots {
         mode: i32,
         durability: u32,
         aside: Option<String>,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |roots: &Roots, path: &[u8]| {
@@ -114,7 +114,7 @@ impl NativeRoots {
         &self,
         path: String,
         aside: Option<String>,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
@@ -136,7 +136,7 @@ impl NativeRoots {
         if_version: Option<String>,
         if_target: Option<String>,
         aside: Option<String>,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> OnPool<Job<Option<String>, Option<String>>> {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
@@ -158,7 +158,7 @@ impl NativeRoots {
         durability: u32,
         if_version: Option<String>,
         aside: Option<String>,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> PackedJob {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
@@ -177,7 +177,7 @@ impl NativeRoots {
         to: String,
         flags: u32,
         durability: u32,
-        cancel: Option<&Cancel>,
+        cancel: Option<&CancelToken>,
     ) -> PackedJob {
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);

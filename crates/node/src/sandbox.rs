@@ -5,7 +5,7 @@ use filewright_core::{Code, Error};
 use filewright_sandbox::{Command, Limit, Probe, ScanSpec, Spec, Status};
 use napi_derive::napi;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::convert::{PackedResult, guard};
 use crate::root::token;
 use crate::task::{Job, OnPool, on_own_thread};
@@ -77,7 +77,7 @@ pub fn sandbox_replace(root: String, path: String, text: String) -> OnPool<Job<(
 pub fn sandbox_run(
     spec: String,
     command: String,
-    cancel: Option<&Cancel>,
+    cancel: Option<&CancelToken>,
 ) -> OnPool<Job<Packed, PackedResult>> {
     let cancel = token(cancel);
     let work = move || {

@@ -8,8 +8,8 @@ use filewright_core::options::Options;
 use filewright_core::pack::Packed;
 use filewright_core::path::decode_name;
 use filewright_core::rank::rank_packed;
-use filewright_core::search::{Held, Query, search_packed};
-use filewright_fs::cancel::Cancel as Token;
+use filewright_core::search::{MemoryIndex, Query, search_packed};
+use filewright_fs::cancel::CancelToken as Token;
 use filewright_fs::confine::Lane;
 use filewright_fs::search::find::FindOptions;
 use filewright_fs::search::grep::GrepOptions;
@@ -19,7 +19,7 @@ use filewright_index::{self as index, FuzzyOptions, Session, Status};
 use napi::bindgen_prelude::{Task, Uint8Array};
 use napi_derive::napi;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::convert::{PackedBatch, PackedResult, guard, to_napi};
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
 use crate::task::OnPool;
@@ -46,7 +46,7 @@ impl SearchQuery {
 /// An index of contents that JavaScript holds.
 #[napi]
 pub struct HeldIndex {
-    held: Held,
+    held: MemoryIndex,
 }
 
 #[napi]
@@ -54,7 +54,7 @@ impl HeldIndex {
     #[allow(clippy::new_without_default)]
     #[napi(constructor)]
     pub fn new() -> Self {
-        Self { held: Held::default() }
+        Self { held: MemoryIndex::default() }
     }
 
     /// The number of a content; -1 when it is binary, -2 when every query has to read it.
@@ -195,21 +195,36 @@ impl Task for FindTask {
 impl NativeRoots {
     /// Searches contents below a path.
     #[napi]
-    pub fn grep(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<GrepTask> {
+    pub fn grep(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&CancelToken>,
+    ) -> OnPool<GrepTask> {
         let cancel = token(cancel);
         self.on_lane(Lane::Scan, |session| GrepTask(Call { session, path, options, cancel }))
     }
 
     /// Finds entries below a directory by name.
     #[napi]
-    pub fn find(&self, path: String, options: String, cancel: Option<&Cancel>) -> OnPool<FindTask> {
+    pub fn find(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&CancelToken>,
+    ) -> OnPool<FindTask> {
         let cancel = token(cancel);
         self.on_lane(Lane::Scan, |session| FindTask(Call { session, path, options, cancel }))
     }
 
     /// Finds files below a directory by some letters of their paths.
     #[napi]
-    pub fn find_files(&self, path: String, options: String, cancel: Option<&Cancel>) -> PackedJob {
+    pub fn find_files(
+        &self,
+        path: String,
+        options: String,
+        cancel: Option<&CancelToken>,
+    ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             let options = FuzzyOptions::from_json(&options)?;
@@ -220,7 +235,12 @@ impl NativeRoots {
 
     /// Makes the index of a directory now.
     #[napi]
-    pub fn warm(&self, path: String, respect_ignore: bool, cancel: Option<&Cancel>) -> PackedJob {
+    pub fn warm(
+        &self,
+        path: String,
+        respect_ignore: bool,
+        cancel: Option<&CancelToken>,
+    ) -> PackedJob {
         let cancel = token(cancel);
         let work = move |session: &Arc<Session>, path: &[u8]| {
             index::warm(session, path, respect_ignore, &cancel).map(|status| pack(&status))
@@ -232,7 +252,7 @@ impl NativeRoots {
     #[napi]
     pub fn keep_indexes(&self, state_dir: String) -> napi::Result<()> {
         guard(|| {
-            index::keep_in(&self.open()?.session, &bytes_of(&state_dir));
+            index::set_state_dir(&self.open()?.session, &bytes_of(&state_dir));
             Ok(())
         })
     }

@@ -9,7 +9,7 @@ use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, Task, ValueType, sys};
 
 use crate::convert::{guard, panicked, to_napi};
-use crate::settle::{Deferred, promise};
+use crate::promise::{Deferred, promise};
 
 /// A piece of work and how its result becomes a JavaScript value.
 pub struct Job<T, J> {

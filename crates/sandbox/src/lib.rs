@@ -36,7 +36,7 @@ pub use spec::{Command, Limit, Limits, Outcome, Probe, ScanSpec, Spec, Status};
 use filewright_core::Result;
 #[cfg(not(target_os = "linux"))]
 use filewright_core::{Code, Error};
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 
 /// What would hold for a command under this specification.
 ///
@@ -53,7 +53,7 @@ pub fn status(spec: &Spec) -> Result<Status> {
 /// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program
 /// or its directory, `CANCELLED`.
 #[cfg(target_os = "linux")]
-pub fn run(spec: &Spec, command: &Command, cancel: &Cancel) -> Result<Outcome> {
+pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<Outcome> {
     run::run(spec, command, cancel)
 }
 
@@ -103,7 +103,7 @@ pub fn status(_spec: &Spec) -> Result<Status> {
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
 #[cfg(not(target_os = "linux"))]
-pub fn run(_spec: &Spec, _command: &Command, _cancel: &Cancel) -> Result<Outcome> {
+pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<Outcome> {
     elsewhere()
 }
 

@@ -5,8 +5,8 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
-use filewright_fs::dir::tree::{remove_own, unlock};
 use filewright_fs::dir::temp_name::fresh_name;
+use filewright_fs::dir::tree::{remove_own, unlock};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use filewright_core::{Code, Error, Result};
-use filewright_fs::cancel::Cancel;
+use filewright_fs::cancel::CancelToken;
 use rustix::fs::{MemfdFlags, Mode, OFlags};
 
 use crate::control_group::ControlGroup;
@@ -37,7 +37,7 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The beginning of one stream, and whether there was more.
 type Kept = (Vec<u8>, bool);
 
-pub(crate) fn run(spec: &Spec, command: &Command, cancel: &Cancel) -> Result<Outcome> {
+pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<Outcome> {
     let (output, out) = pipe()?;
     let (errors, err) = pipe()?;
     let group = ControlGroup::new(spec.limits.processes.saturating_mul(HARD_PROCESSES));
@@ -139,7 +139,7 @@ fn attend(
     supervisor: &Supervisor,
     spec: &Spec,
     command: &Command,
-    cancel: &Cancel,
+    cancel: &CancelToken,
     group: Option<&ControlGroup>,
 ) -> Result<Ended> {
     let deadline = Instant::now() + command.timeout;

@@ -190,8 +190,8 @@ impl Scanner {
     }
 
     fn opens(&self, path: &[u8]) -> bool {
-        let is_kept = |kept: &Vec<String>| kept.contains(&id(path));
-        self.opens_but.as_ref().is_some_and(|kept| !is_kept(kept))
+        let is_hidden_secret = |kept: &Vec<String>| kept.contains(&id(path));
+        self.opens_but.as_ref().is_some_and(|kept| !is_hidden_secret(kept))
     }
 
     fn meet(

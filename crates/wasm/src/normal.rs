@@ -1,6 +1,6 @@
 //! Unicode's normal forms, by `String.prototype.normalize`.
 
-use filewright_core::normal::{Form, use_host};
+use filewright_core::unicode_normalize::{Form, use_host};
 use js_sys::JsString;
 
 /// Before every call that may compare words or names: after a trap the instance

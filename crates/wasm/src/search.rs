@@ -4,7 +4,7 @@ use filewright_core::glob::Globs;
 use filewright_core::ignore::Stack;
 use filewright_core::options::Options;
 use filewright_core::rank::rank_packed;
-use filewright_core::search::{Held, Query, search_packed};
+use filewright_core::search::{MemoryIndex, Query, search_packed};
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
@@ -32,7 +32,7 @@ impl SearchQuery {
 /// An index of contents that JavaScript holds.
 #[wasm_bindgen]
 pub struct HeldIndex {
-    held: Held,
+    held: MemoryIndex,
 }
 
 #[wasm_bindgen]
@@ -40,7 +40,7 @@ impl HeldIndex {
     #[allow(clippy::new_without_default)]
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
-        Self { held: Held::default() }
+        Self { held: MemoryIndex::default() }
     }
 
     /// The number of a content; -1 when it is binary, -2 when every query has to read it.

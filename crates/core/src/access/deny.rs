@@ -24,7 +24,7 @@ pub(super) struct Deny {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Reach {
+pub(super) enum Ancestors {
     Above,
     Itself,
 }
@@ -36,7 +36,7 @@ impl Deny {
         }
         let mut sets = [GlobSet::builder(), GlobSet::builder(), GlobSet::builder()];
         for pattern in config.deny {
-            let (place, pattern) = placed(pattern, config.cwd)?;
+            let (place, pattern) = parse_base(pattern, config.cwd)?;
             sets[place as usize].add(compile(&pattern, config.fold_case)?);
         }
         let [anchored, floating, absolute] = sets;
@@ -53,7 +53,7 @@ impl Deny {
         })
     }
 
-    pub(super) fn matches(&self, path: &[u8], reach: Reach) -> bool {
+    pub(super) fn matches(&self, path: &[u8], reach: Ancestors) -> bool {
         if !self.absolute.is_empty()
             && let Some(rest) = path.strip_prefix(b"/")
             && any_prefix(rest, reach, |candidate| self.absolute.is_match_candidate(candidate))
@@ -77,24 +77,24 @@ fn below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
     rest.strip_prefix(b"/").filter(|rest| !rest.is_empty())
 }
 
-/// Whether `f` holds for the path or, with [`Reach::Above`], a directory above.
-fn any_prefix(path: &[u8], reach: Reach, f: impl Fn(&Candidate<'_>) -> bool) -> bool {
+/// Whether `f` holds for the path or, with [`Ancestors::Above`], a directory above.
+fn any_prefix(path: &[u8], reach: Ancestors, f: impl Fn(&Candidate<'_>) -> bool) -> bool {
     if f(&Candidate::from_bytes(path)) {
         return true;
     }
-    reach == Reach::Above
+    reach == Ancestors::Above
         && memchr::memchr_iter(b'/', path).any(|end| f(&Candidate::from_bytes(&path[..end])))
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum GlobBase {
     Anchored = 0,
     Floating = 1,
     Absolute = 2,
 }
 
 /// Decides where a glob is anchored and takes `.` and leading `..` out of it.
-fn placed(pattern: &str, cwd: &[u8]) -> Result<(Place, String)> {
+fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     let refuse = |why: &str| Err(Error::new(Code::InvalidGlob, format!("deny glob {why}")));
     if pattern.len() > MAX_GLOB_BYTES {
         return Err(Error::new(Code::LimitExceeded, "deny glob is longer than 4096 bytes"));
@@ -114,7 +114,7 @@ fn placed(pattern: &str, cwd: &[u8]) -> Result<(Place, String)> {
     }
     let rest = names.join("/");
     if pattern.starts_with('/') {
-        return Ok((Place::Absolute, rest));
+        return Ok((GlobBase::Absolute, rest));
     }
     if up > 0 {
         let mut base: Vec<&[u8]> =
@@ -124,13 +124,13 @@ fn placed(pattern: &str, cwd: &[u8]) -> Result<(Place, String)> {
             return refuse("climbs into a directory whose name is not UTF-8");
         };
         let absolute = if base.is_empty() { rest } else { format!("{base}/{rest}") };
-        return Ok((Place::Absolute, absolute));
+        return Ok((GlobBase::Absolute, absolute));
     }
     // `./name` is how to say "here only"; a bare name holds at any depth.
     if names.len() == 1 && !pattern.starts_with("./") {
-        return Ok((Place::Floating, format!("**/{rest}")));
+        return Ok((GlobBase::Floating, format!("**/{rest}")));
     }
-    let place = if names[0] == "**" { Place::Floating } else { Place::Anchored };
+    let place = if names[0] == "**" { GlobBase::Floating } else { GlobBase::Anchored };
     Ok((place, rest))
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::normal::{Form, normalised};
+use crate::unicode_normalize::{Form, normalised};
 
 /// A name in the form in which volumes that forgive would find it: letter case,
 /// composed and decomposed letters, the code points that HFS+ ignores, dots and

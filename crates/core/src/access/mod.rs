@@ -17,22 +17,22 @@
 mod content;
 mod deny;
 mod fold;
+mod path_cursor;
 mod pattern;
 mod places;
 mod repository;
 mod table;
-mod trail;
 
 pub use content::{HEAD_BYTES, holds_secret, may_hold_secret};
 pub use deny::{MAX_GLOB_BYTES, MAX_GLOBS};
+pub use path_cursor::PathCursor;
 pub use pattern::MAX_PATTERN_BYTES;
 pub use places::{Decision, MAX_PLACES, Row, table_text};
 pub use repository::{MARKS, Marks, RepositoryParts};
 pub use table::ROWS;
-pub use trail::Trail;
 
 use crate::error::Result;
-use deny::{Deny, Reach};
+use deny::{Ancestors, Deny};
 use fold::folded;
 use places::{Places, SHARED_PARENTS, Way};
 
@@ -129,17 +129,17 @@ impl Rules {
 
     /// Whether a deny glob matches the path or a directory above it.
     pub fn denied(&self, path: &[u8]) -> bool {
-        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Reach::Above))
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Above))
     }
 
     /// [`Rules::denied`] for a walk that has already asked about the directory
     /// the entry is in: only the entry's own path is matched.
     pub fn denied_entry(&self, path: &[u8]) -> bool {
-        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Reach::Itself))
+        self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Itself))
     }
 
     /// Everything the rules say of a path in one number, for a binding: 1 when
-    /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::guarded`],
+    /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::is_or_contains_protected`],
     /// 8 when [`Rules::secret`], 16 when [`Rules::holds`] its last name, 32 when a person is to be
     /// asked before it is written, 64 when it may be part of a repository ([`RepositoryParts`]), 128
     /// when the host said that it may be read whatever it holds. From bit 8 on
@@ -153,7 +153,7 @@ impl Rules {
         let row = |row: Option<u16>| row.map_or(0, |row| u32::from(row) + 1);
         u32::from(self.denied(path))
             | u32::from(protected) << 1
-            | u32::from(protected || self.guards_name(name)) << 2
+            | u32::from(protected || self.may_contain_protected(name)) << 2
             | u32::from(secret.is_some()) << 3
             | u32::from(self.holds(path, name)) << 4
             | u32::from(!protected && written.is_some()) << 5
@@ -205,12 +205,12 @@ impl Rules {
     }
 
     /// The same rules, without secrets.
-    pub fn telling_secrets(self) -> Self {
+    pub fn with_secrets_allowed(self) -> Self {
         Self { secrets: false, ..self }
     }
 
     /// Whether the content of secrets is kept.
-    pub fn keeps_secrets(&self) -> bool {
+    pub fn hides_secrets(&self) -> bool {
         self.secrets
     }
 
@@ -232,7 +232,7 @@ impl Rules {
     /// Whether an entry of this name is, or may hold, a protected place: it must
     /// not be moved, replaced or deleted. `.git` counts whatever is in it: a file
     /// of that name, or a directory moved there, points git to hooks elsewhere.
-    pub fn guards_name(&self, name: &[u8]) -> bool {
+    pub fn may_contain_protected(&self, name: &[u8]) -> bool {
         self.protect && may_be_git(name) && {
             let name = folded(name);
             self.places.is_parent(&name) && !SHARED_PARENTS.contains(&&*name)
@@ -255,10 +255,10 @@ impl Rules {
         }
     }
 
-    /// [`Rules::protected`], or a last name for which [`Rules::guards_name`]
+    /// [`Rules::protected`], or a last name for which [`Rules::may_contain_protected`]
     /// holds: what must not be moved, replaced or deleted as a whole.
-    pub fn guarded(&self, path: &[u8]) -> bool {
-        self.guards_name(last_name(path)) || self.protected(path)
+    pub fn is_or_contains_protected(&self, path: &[u8]) -> bool {
+        self.may_contain_protected(last_name(path)) || self.protected(path)
     }
 }
 
@@ -445,12 +445,24 @@ mod tests {
             assert_eq!(verdict == Verdict::Protected, protected, "{path}");
             assert_eq!(rules.verdict(path.as_bytes(), Intent::Read), Verdict::Allowed);
         }
-        assert!(rules.guarded(b"/w/.git") && rules.guarded(b"/w/.GIT"));
-        assert!(rules.guarded(b"/w/.git/hooks") && !rules.guarded(b"/w/.github"));
-        assert!(!Rules::none().guarded(b"/w/.git"));
-        assert!(rules.guarded(b"/w/.vscode") && rules.guarded(b"/w/.claude"));
+        assert!(
+            rules.is_or_contains_protected(b"/w/.git")
+                && rules.is_or_contains_protected(b"/w/.GIT")
+        );
+        assert!(
+            rules.is_or_contains_protected(b"/w/.git/hooks")
+                && !rules.is_or_contains_protected(b"/w/.github")
+        );
+        assert!(!Rules::none().is_or_contains_protected(b"/w/.git"));
+        assert!(
+            rules.is_or_contains_protected(b"/w/.vscode")
+                && rules.is_or_contains_protected(b"/w/.claude")
+        );
         assert!(rules.guards_link(b".config") && !rules.guards_link(b"src"));
-        assert!(!rules.guarded(b"/w/.config") && !rules.guarded(b"/w/a"));
+        assert!(
+            !rules.is_or_contains_protected(b"/w/.config")
+                && !rules.is_or_contains_protected(b"/w/a")
+        );
         // In a tree that goes as a whole only what is git's counts.
         assert!(rules.holds(b"/w/.git", b".git") && rules.holds(b"/w/.git/hooks", b"hooks"));
         assert!(!rules.holds(b"/w/n/.vscode/tasks.json", b"tasks.json"));
@@ -496,12 +508,12 @@ mod tests {
     #[test]
     fn rules_tell_what_they_are_about() {
         let some = rules(&["sec"]);
-        assert!(some.denies() && some.protects() && some.keeps_secrets());
-        let telling = some.telling_secrets();
-        assert!(telling.denies() && telling.protects() && !telling.keeps_secrets());
+        assert!(some.denies() && some.protects() && some.hides_secrets());
+        let telling = some.with_secrets_allowed();
+        assert!(telling.denies() && telling.protects() && !telling.hides_secrets());
         assert!(!telling.secret(b"/w/.env"));
         let none = Rules::none();
-        assert!(!none.denies() && !none.protects() && !none.keeps_secrets());
+        assert!(!none.denies() && !none.protects() && !none.hides_secrets());
     }
 
     #[test]
@@ -516,7 +528,7 @@ mod tests {
             let config = RulesConfig { cwd: b"/w", deny: &deny, protect: true, ..Default::default() };
             if let Ok(rules) = Rules::new(&config) {
                 rules.verdict(&path, Intent::Write);
-                rules.guarded(&path);
+                rules.is_or_contains_protected(&path);
             }
         }
 

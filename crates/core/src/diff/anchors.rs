@@ -11,18 +11,18 @@ use imara_diff::Token;
 use super::marks::Region;
 
 /// Lines on both sides below which looking twice costs less than looking for anchors.
-const LARGE: usize = 2048;
+const MIN_LINES_FOR_ANCHORS: usize = 2048;
 
 /// How often a line occurs on one side, as far as it matters.
 #[derive(Clone, Copy)]
-enum Seen {
+enum Occurrence {
     Never,
     /// Once, on this line.
     Once(u32),
     Often,
 }
 
-impl Seen {
+impl Occurrence {
     fn on(self, line: usize) -> Self {
         match self {
             Self::Never => Self::Once(line as u32),
@@ -39,7 +39,7 @@ pub(super) fn split(
     tokens: usize,
     region: Region,
 ) -> Vec<Region> {
-    if region.len() < LARGE {
+    if region.len() < MIN_LINES_FOR_ANCHORS {
         return vec![region];
     }
     let Some(anchors) = anchors(before, after, tokens, &region) else { return vec![region] };
@@ -69,8 +69,8 @@ fn anchors(
     tokens: usize,
     region: &Region,
 ) -> Option<Vec<(usize, usize)>> {
-    let mut old = vec![Seen::Never; tokens];
-    let mut new = vec![Seen::Never; tokens];
+    let mut old = vec![Occurrence::Never; tokens];
+    let mut new = vec![Occurrence::Never; tokens];
     for x in region.before.clone() {
         let seen = &mut old[before[x].0 as usize];
         *seen = seen.on(x);
@@ -83,7 +83,7 @@ fn anchors(
     let mut next = 0;
     for y in region.after.clone() {
         let token = after[y].0 as usize;
-        if let (Seen::Once(x), Seen::Once(_)) = (old[token], new[token]) {
+        if let (Occurrence::Once(x), Occurrence::Once(_)) = (old[token], new[token]) {
             if x < next {
                 return None;
             }

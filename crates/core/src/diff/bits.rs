@@ -12,11 +12,11 @@
 use imara_diff::Token;
 
 /// Words of rows and of masks kept at once, at most; 16 MB each.
-const MOST_WORDS: usize = 1 << 21;
+const MAX_WORDS: usize = 1 << 21;
 
 /// Words of 64 cells that a table has, or `None` where it is too large to keep.
 pub(super) fn words(before: usize, after: usize) -> Option<usize> {
-    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MOST_WORDS)
+    before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MAX_WORDS)
 }
 
 /// Appends the pairs of lines that stay: as many as possible, the last pair first.

@@ -9,7 +9,7 @@ use imara_diff::Token;
 
 use super::histogram::histogram;
 use super::intern::Tokens;
-use super::lines::{self, Margins, Same, Side};
+use super::lines::{self, Margins, SharedMargins, Side};
 use super::marks::{Marks, Region};
 use super::myers::myers;
 use super::slide::{movable, slide};
@@ -19,13 +19,13 @@ use super::{Algorithm, Change, Comparison, Options};
 /// most 100 lines up, and past 20 blank ones.
 const MARGIN: u32 = 128;
 /// Texts of more lines are not compared: all of it counts as replaced.
-const MOST_LINES: usize = 1 << 30;
+const MAX_LINES: usize = 1 << 30;
 
 /// As [`super::compare`], of texts that are known to share their `same` ends.
 pub(super) fn compare<'a>(
     before: &'a [u8],
     after: &'a [u8],
-    same: Same,
+    same: SharedMargins,
     context: u32,
     options: &Options,
 ) -> Comparison<'a> {
@@ -62,7 +62,7 @@ fn changes(
     margins: Margins,
     options: &Options,
 ) -> Vec<Change> {
-    if old.lines.len() + new.lines.len() > MOST_LINES {
+    if old.lines.len() + new.lines.len() > MAX_LINES {
         return vec![Change { before: old.skipped..old.end(), after: new.skipped..new.end() }];
     }
     let marks = if options.ignore_whitespace {

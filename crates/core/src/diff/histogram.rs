@@ -18,7 +18,7 @@ const MAX_OCCURRENCES: u32 = 64;
 /// texts need a tenth; a text that offers many equal anchors would need a
 /// number quadratic in its length.
 const STEPS_PER_LINE: usize = 24;
-const STEPS: usize = 8_000_000;
+const MAX_STEPS: usize = 8_000_000;
 
 /// Marks the changed lines of a region; what it returns is still to be compared.
 pub(super) fn histogram(
@@ -29,7 +29,7 @@ pub(super) fn histogram(
     marks: &mut Marks,
 ) -> Vec<Region> {
     let mut index = Index::new(tokens, before.len());
-    let mut left = STEPS + STEPS_PER_LINE * region.len();
+    let mut left = MAX_STEPS + STEPS_PER_LINE * region.len();
     let mut open = anchors::split(before, after, tokens, region);
     let mut refused = Vec::new();
     while let Some(region) = open.pop() {
@@ -83,12 +83,12 @@ struct Entry {
     last: u32,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_LINE: u32 = u32::MAX;
 
 impl Index {
     fn new(tokens: usize, lines: usize) -> Self {
-        let void = Entry { round: 0, count: 0, first: NONE, last: NONE };
-        Self { entries: vec![void; tokens], next: vec![NONE; lines], round: 0 }
+        let void = Entry { round: 0, count: 0, first: NO_LINE, last: NO_LINE };
+        Self { entries: vec![void; tokens], next: vec![NO_LINE; lines], round: 0 }
     }
 
     fn count(&self, token: Token) -> u32 {
@@ -99,7 +99,7 @@ impl Index {
     fn fill(&mut self, before: &[Token], region: &Region) {
         self.round += 1;
         for at in region.before.clone() {
-            self.next[at] = NONE;
+            self.next[at] = NO_LINE;
             let entry = &mut self.entries[before[at].0 as usize];
             if entry.round != self.round {
                 *entry = Entry { round: self.round, count: 1, first: at as u32, last: at as u32 };
@@ -134,7 +134,7 @@ impl Index {
             }
             let mut reached = y + 1;
             let mut x = self.entries[after[y].0 as usize].first;
-            while x != NONE {
+            while x != NO_LINE {
                 let stretch = self.extend(before, after, region, (x as usize, y));
                 steps += stretch.len;
                 reached = reached.max(stretch.y + stretch.len);
@@ -143,7 +143,7 @@ impl Index {
                     rarest = stretch.rarest;
                 }
                 let end = (stretch.x + stretch.len) as u32;
-                while x != NONE && x < end {
+                while x != NO_LINE && x < end {
                     x = self.next[x as usize];
                 }
             }

@@ -84,7 +84,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-const EMPTY: u32 = u32::MAX;
+const EMPTY_SLOT: u32 = u32::MAX;
 
 /// A hash table from lines to tokens.
 struct Table<'a> {
@@ -104,7 +104,7 @@ impl<'a> Table<'a> {
         // Most lines of the new text are lines of the old one.
         let distinct = before + after / 4 + 16;
         Self {
-            slots: vec![EMPTY; lines.next_power_of_two().max(16)],
+            slots: vec![EMPTY_SLOT; lines.next_power_of_two().max(16)],
             hashes: Vec::with_capacity(distinct),
             lines: Vec::with_capacity(distinct),
             patience: 16 * lines + 1024,
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
         let mut at = hash as usize & mask;
         loop {
             let token = self.slots[at];
-            if token == EMPTY {
+            if token == EMPTY_SLOT {
                 let token = self.lines.len() as u32;
                 self.slots[at] = token;
                 self.hashes.push(hash);
@@ -145,10 +145,10 @@ impl<'a> Table<'a> {
     fn grow(&mut self) {
         let size = self.slots.len() * 2;
         self.slots.clear();
-        self.slots.resize(size, EMPTY);
+        self.slots.resize(size, EMPTY_SLOT);
         for (token, hash) in self.hashes.iter().enumerate() {
             let mut at = *hash as usize & (size - 1);
-            while self.slots[at] != EMPTY && self.patience > 0 {
+            while self.slots[at] != EMPTY_SLOT && self.patience > 0 {
                 at = (at + 1) & (size - 1);
                 self.patience -= 1;
             }

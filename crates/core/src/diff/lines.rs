@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::newlines::{BLOCK, newlines};
+use super::newlines::{SIMD_BLOCK_BYTES, newlines};
 
 /// The lines of one text that take part in a comparison. Lines that both texts
 /// share at the beginning and end are counted, not kept, except for a margin.
@@ -40,12 +40,12 @@ impl<'a> Side<'a> {
 /// Bytes that two texts are known to share at their beginning and at their end: they are not
 /// looked at again. Together no more than either text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Same {
+pub(crate) struct SharedMargins {
     pub head: usize,
     pub tail: usize,
 }
 
-impl Same {
+impl SharedMargins {
     /// What lies between the ends of one of the texts.
     pub(super) fn middle<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.head..text.len() - self.tail]
@@ -64,7 +64,7 @@ pub(super) struct Margins {
 pub(super) fn sides<'a>(
     before: &'a [u8],
     after: &'a [u8],
-    same: Same,
+    same: SharedMargins,
     margin: u32,
 ) -> (Side<'a>, Side<'a>, Twins, Margins) {
     let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
@@ -93,18 +93,18 @@ pub(super) fn sides<'a>(
 pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::with_capacity(text.len() / 24 + 4);
     let mut from = 0;
-    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    let (blocks, rest) = text.as_chunks::<SIMD_BLOCK_BYTES>();
     for (number, block) in blocks.iter().enumerate() {
         let mut found = newlines(block);
         while found != 0 {
-            let end = number * BLOCK + found.trailing_zeros() as usize + 1;
+            let end = number * SIMD_BLOCK_BYTES + found.trailing_zeros() as usize + 1;
             lines.push(&text[from..end]);
             from = end;
             found &= found - 1;
         }
     }
     for offset in memchr_iter(b'\n', rest) {
-        let end = blocks.len() * BLOCK + offset + 1;
+        let end = blocks.len() * SIMD_BLOCK_BYTES + offset + 1;
         lines.push(&text[from..end]);
         from = end;
     }
@@ -188,15 +188,16 @@ fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
 
 /// The number of bytes that both slices begin with.
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let blocks = a.as_chunks::<BLOCK>().0.iter().zip(b.as_chunks::<BLOCK>().0);
-    let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
+    let blocks =
+        a.as_chunks::<SIMD_BLOCK_BYTES>().0.iter().zip(b.as_chunks::<SIMD_BLOCK_BYTES>().0);
+    let whole = blocks.take_while(|(x, y)| x == y).count() * SIMD_BLOCK_BYTES;
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(x, y)| x == y).count()
 }
 
 /// The number of bytes that both slices end with.
 pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
-    let blocks = a.rchunks_exact(BLOCK).zip(b.rchunks_exact(BLOCK));
-    let whole = blocks.take_while(|(x, y)| x == y).count() * BLOCK;
+    let blocks = a.rchunks_exact(SIMD_BLOCK_BYTES).zip(b.rchunks_exact(SIMD_BLOCK_BYTES));
+    let whole = blocks.take_while(|(x, y)| x == y).count() * SIMD_BLOCK_BYTES;
     let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
     whole + a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count()
 }

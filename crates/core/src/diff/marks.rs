@@ -59,10 +59,10 @@ pub(super) fn marked(marks: &[bool]) -> usize {
 
 /// How many lines from the first on are not marked.
 pub(super) fn unmarked(marks: &[bool]) -> usize {
-    const BLOCK: usize = 32;
-    let blocks = marks.chunks_exact(BLOCK);
+    const LINES_PER_BLOCK: usize = 32;
+    let blocks = marks.chunks_exact(LINES_PER_BLOCK);
     let whole = blocks.take_while(|block| !block.iter().fold(false, |any, &mark| any | mark));
-    let whole = whole.count() * BLOCK;
+    let whole = whole.count() * LINES_PER_BLOCK;
     whole + marks[whole..].iter().take_while(|&&mark| !mark).count()
 }
 

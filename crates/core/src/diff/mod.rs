@@ -33,7 +33,7 @@ use std::ops::Range;
 
 pub(crate) use compute::changes_between;
 pub(crate) use intern::hash;
-pub(crate) use lines::Same;
+pub(crate) use lines::SharedMargins;
 pub use lines::Side;
 pub(crate) use lines::split;
 pub(crate) use pack::append;
@@ -103,7 +103,7 @@ pub fn compare<'a>(
     context: u32,
     options: &Options,
 ) -> Comparison<'a> {
-    compute::compare(before, after, lines::Same::default(), context, options)
+    compute::compare(before, after, lines::SharedMargins::default(), context, options)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::bits;
 use super::marks::{Marks, Region};
 
 /// Diagonals and equal lines looked at, for all regions of a comparison.
-const STEPS: u64 = 60_000_000;
+const MAX_STEPS: u64 = 60_000_000;
 /// A search is cut short after this many rounds, or the square root of the
 /// number of lines where that is more.
 const ROUNDS: usize = 256;
@@ -100,7 +100,7 @@ const NOT_BEHIND: i32 = i32::MAX;
 
 impl Search {
     fn new(minimal: bool) -> Self {
-        Self { minimal, left: STEPS, forward: Vec::new(), backward: Vec::new() }
+        Self { minimal, left: MAX_STEPS, forward: Vec::new(), backward: Vec::new() }
     }
 
     /// The pairs of lines that stay.
@@ -142,7 +142,7 @@ impl Search {
             self.left -= steps;
         } else if self.minimal {
             self.minimal = false;
-            self.left = STEPS;
+            self.left = MAX_STEPS;
         } else {
             self.left = 0;
         }

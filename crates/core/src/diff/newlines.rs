@@ -6,18 +6,18 @@
 //! `unsafe`: the call of instructions that every x86-64 processor has.
 
 /// Bytes looked at together.
-pub(super) const BLOCK: usize = 64;
+pub(super) const SIMD_BLOCK_BYTES: usize = 64;
 
 /// A bit for every byte that is LF, the first byte's lowest.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
+pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     // SAFETY: SSE2 is part of the x86-64 baseline.
     unsafe { by_vectors(block) }
 }
 
 /// A bit for every byte that is LF, the first byte's lowest.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
+pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     use std::arch::wasm32::{i8x16_eq, i8x16_splat, u8x16_bitmask, u64x2};
     let lf = i8x16_splat(b'\n' as i8);
     let (parts, _) = block.as_chunks::<16>();
@@ -30,13 +30,13 @@ pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
 
 /// A bit for every byte that is LF, the first byte's lowest.
 #[cfg(not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128"))))]
-pub(super) fn newlines(block: &[u8; BLOCK]) -> u64 {
+pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     by_words(block)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse2")]
-fn by_vectors(block: &[u8; BLOCK]) -> u64 {
+fn by_vectors(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_set1_epi8};
     let lf = _mm_set1_epi8(b'\n' as i8);
     let (parts, _) = block.as_chunks::<16>();
@@ -51,7 +51,7 @@ fn by_vectors(block: &[u8; BLOCK]) -> u64 {
     test,
     not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))
 ))]
-fn by_words(block: &[u8; BLOCK]) -> u64 {
+fn by_words(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;
     // Moves the lowest bit of byte k to bit 56 + k.
@@ -66,12 +66,12 @@ fn by_words(block: &[u8; BLOCK]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, by_words, newlines};
+    use super::{SIMD_BLOCK_BYTES, by_words, newlines};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn every_lf_has_its_bit(bytes in proptest::collection::vec(any::<u8>(), BLOCK), low in any::<bool>()) {
+        fn every_lf_has_its_bit(bytes in proptest::collection::vec(any::<u8>(), SIMD_BLOCK_BYTES), low in any::<bool>()) {
             let bytes: Vec<u8> = bytes.iter().map(|byte| if low { 8 + byte % 5 } else { *byte }).collect();
             let block = bytes.as_slice().try_into().unwrap();
             let expected = bytes.iter().rev().fold(0, |mask, &byte| mask << 1 | u64::from(byte == b'\n'));

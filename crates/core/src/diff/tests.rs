@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::unified::{Format, Header, Limits, LineEndings, Unified, diff, diff_between};
-use super::{Algorithm, Change, Options, Same, compare};
+use super::{Algorithm, Change, Options, SharedMargins, compare};
 
 fn format(context: u32) -> Format<'static> {
     Format {
@@ -190,7 +190,7 @@ proptest! {
     ) {
         let whole = |middle: &str| [head.as_str(), middle, tail.as_str()].concat().into_bytes();
         let (before, after) = (whole(&before), whole(&after));
-        let same = Same { head: head.len(), tail: tail.len() };
+        let same = SharedMargins { head: head.len(), tail: tail.len() };
         let (options, format) = (Options::default(), format(3));
         prop_assert_eq!(
             diff_between(Some(&before), Some(&after), same, &options, &format),

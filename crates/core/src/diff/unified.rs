@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::compute::compare;
-use super::lines::{Same, common_prefix};
+use super::lines::{SharedMargins, common_prefix};
 use super::{Change, Comparison, Options, Side, name};
 use crate::text::Eol;
 
@@ -88,14 +88,14 @@ pub fn diff(
     options: &Options,
     format: &Format<'_>,
 ) -> Unified {
-    diff_between(before, after, Same::default(), options, format)
+    diff_between(before, after, SharedMargins::default(), options, format)
 }
 
 /// [`diff`] of texts that are known to share their `same` ends.
 pub(crate) fn diff_between(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
-    same: Same,
+    same: SharedMargins,
     options: &Options,
     format: &Format<'_>,
 ) -> Unified {

@@ -7,21 +7,21 @@
 
 use super::alignment::{Alignment, Cut, Step, cut_after, cut_before};
 use super::haystack::Haystack;
+use super::levenshtein::Pattern;
 use super::needle::{Kind, LINE, Needle};
-use super::pairs::{Move, Pairs};
-use super::similar::Pattern;
+use super::pairs::{AlignStep, Pairs};
 use super::window::Window;
 
 /// Lines by which the two sides may drift apart, at most.
-const FARTHEST: usize = 64;
+const MAX_BAND: usize = 64;
 /// Narrower bands that are tried first. A path that leaves one passes over, joins
 /// or splits lines, and for each line of drift that costs at least this much.
-const NARROWER: [usize; 2] = [6, 24];
+const BAND_WIDTHS: [usize; 2] = [6, 24];
 const DRIFT: i32 = LINE / 20 / 3;
 /// Cells of one alignment, at most.
-const CELLS: usize = 12_000_000;
+const MAX_CELLS: usize = 12_000_000;
 /// What does not fit at all.
-const FAR: i32 = i32::MAX / 2;
+const INFINITE_COST: i32 = i32::MAX / 2;
 
 /// The cells near a diagonal, row by row: what it costs to come there, and how.
 struct Band {
@@ -30,13 +30,13 @@ struct Band {
     /// Lines of the window, and one.
     wide: usize,
     costs: Vec<i32>,
-    moves: Vec<Move>,
+    moves: Vec<AlignStep>,
 }
 
 impl Band {
     fn new(rows: usize, diagonal: isize, pad: usize, wide: usize) -> Self {
         let cells = rows * (2 * pad + 1);
-        let (costs, moves) = (vec![FAR; cells], vec![Move::None; cells]);
+        let (costs, moves) = (vec![INFINITE_COST; cells], vec![AlignStep::None; cells]);
         Self { diagonal, pad: pad as isize, wide, costs, moves }
     }
 
@@ -55,10 +55,10 @@ impl Band {
     }
 
     fn cost(&self, row: usize, column: usize) -> i32 {
-        self.at(row, column).map_or(FAR, |at| self.costs[at])
+        self.at(row, column).map_or(INFINITE_COST, |at| self.costs[at])
     }
 
-    fn reach(&mut self, row: usize, column: usize, cost: i32, by: Move) {
+    fn reach(&mut self, row: usize, column: usize, cost: i32, by: AlignStep) {
         if let Some(at) = self.at(row, column)
             && cost < self.costs[at]
         {
@@ -77,8 +77,8 @@ pub(super) fn align(
     most: i32,
     pattern: &mut Pattern,
 ) -> Option<Alignment> {
-    let widest = (needle.len() / 4).clamp(3, FARTHEST);
-    for pad in NARROWER.into_iter().filter(|&pad| pad < widest) {
+    let widest = (needle.len() / 4).clamp(3, MAX_BAND);
+    for pad in BAND_WIDTHS.into_iter().filter(|&pad| pad < widest) {
         let drifting = DRIFT * pad as i32;
         let found = align_within(hay, needle, diagonal, pad, drifting, pattern);
         if found.as_ref().is_some_and(|found| found.cost < drifting) {
@@ -101,43 +101,43 @@ fn align_within(
     let low = (diagonal - pad as isize).max(0) as usize;
     let high = (diagonal + (n + pad) as isize).clamp(0, hay.len() as isize) as usize;
     let cells = (n + 1) * (2 * pad + 1);
-    if low >= high || cells > CELLS || !hay.work.pay_for(cells, 25) {
+    if low >= high || cells > MAX_CELLS || !hay.work.pay_for(cells, 25) {
         return None;
     }
     let window = Window::new(hay, needle, low..high)?;
     let mut pairs = Pairs::new(hay, needle, &window, pattern);
     let mut band = Band::new(n + 1, diagonal - low as isize, pad, high - low + 1);
     for column in band.columns(0) {
-        band.reach(0, column, 0, Move::None);
+        band.reach(0, column, 0, AlignStep::None);
     }
     // No step of a path is longer than a few rows.
-    let mut least = [FAR; Move::LONGEST];
+    let mut least = [INFINITE_COST; AlignStep::MAX_JOINED_LINES];
     for i in 0..n {
-        let mut cheapest = FAR;
+        let mut cheapest = INFINITE_COST;
         for j in band.columns(i) {
             let cost = band.cost(i, j);
-            if cost >= FAR {
+            if cost >= INFINITE_COST {
                 continue;
             }
             cheapest = cheapest.min(cost);
             let file = low + j;
             if file < high {
-                pairs.ways(i, file, |old, lines, step, by| {
+                pairs.steps_from(i, file, |old, lines, step, by| {
                     band.reach(i + old, j + lines, cost + step, by);
                 });
                 if i > 0 {
-                    band.reach(i, j + 1, cost + window.skip(file), Move::FileOnly);
+                    band.reach(i, j + 1, cost + window.skip(file), AlignStep::FileOnly);
                 }
             }
-            band.reach(i + 1, j, cost + old_only(needle, i), Move::OldOnly);
+            band.reach(i + 1, j, cost + old_only(needle, i), AlignStep::OldOnly);
         }
-        least[i % Move::LONGEST] = cheapest;
-        if i + 1 >= Move::LONGEST && least.iter().all(|&least| least > most) {
+        least[i % AlignStep::MAX_JOINED_LINES] = cheapest;
+        if i + 1 >= AlignStep::MAX_JOINED_LINES && least.iter().all(|&least| least > most) {
             return None;
         }
     }
     let (cost, end) = band.columns(n).map(|j| (band.cost(n, j), j)).min()?;
-    if cost >= FAR {
+    if cost >= INFINITE_COST {
         return None;
     }
     let steps = back(&mut pairs, &band, (n, end), low);
@@ -169,27 +169,29 @@ fn back(
     let mut steps = Vec::new();
     while let Some(by) = band.at(i, j).map(|at| band.moves[at]) {
         let (old, lines) = match by {
-            Move::None => break,
-            Move::Pair | Move::Edge => (1, 1),
-            Move::Join(count) => (1, usize::from(count)),
-            Move::Split(count) => (usize::from(count), 1),
-            Move::OldOnly => (1, 0),
-            Move::FileOnly => (0, 1),
+            AlignStep::None => break,
+            AlignStep::Pair | AlignStep::Edge => (1, 1),
+            AlignStep::Join(count) => (1, usize::from(count)),
+            AlignStep::Split(count) => (usize::from(count), 1),
+            AlignStep::OldOnly => (1, 0),
+            AlignStep::FileOnly => (0, 1),
         };
         (i, j) = (i - old, j - lines);
         let file = low + j;
         let (hay, needle) = (pairs.hay, pairs.needle);
         steps.push(match by {
-            Move::OldOnly => Step::OldOnly(i),
-            Move::FileOnly => Step::FileOnly(file),
+            AlignStep::OldOnly => Step::OldOnly(i),
+            AlignStep::FileOnly => Step::FileOnly(file),
             by => {
                 let cut = match by {
-                    Move::Edge if i == 0 => Cut { head: cut_before(hay, needle, i, file), tail: 0 },
-                    Move::Edge => Cut { head: 0, tail: cut_after(hay, needle, i, file) },
+                    AlignStep::Edge if i == 0 => {
+                        Cut { head: cut_before(hay, needle, i, file), tail: 0 }
+                    }
+                    AlignStep::Edge => Cut { head: 0, tail: cut_after(hay, needle, i, file) },
                     _ => Cut::default(),
                 };
                 let likeness = match by {
-                    Move::Pair => pairs.likeness(i, file),
+                    AlignStep::Pair => pairs.likeness(i, file),
                     _ => 1.0,
                 };
                 Step::Pair { old: i..i + old, file: file..file + lines, likeness, cut }

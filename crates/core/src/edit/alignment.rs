@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::haystack::Haystack;
-use super::key::key;
 use super::needle::Needle;
+use super::normalize::match_key;
 
 /// How lines of the two sides belong together.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,14 +76,15 @@ pub(super) fn cut_before(
     let (line, goal) = (hay.line(file), needle.lines[old].key.len());
     (0..line.len())
         .rev()
-        .find(|&at| line.is_char_at(at) && key(&line[at..]).len() >= goal)
+        .find(|&at| line.is_char_at(at) && match_key(&line[at..]).len() >= goal)
         .unwrap_or(0)
 }
 
 /// How many bytes of a file line come after the old line that it begins with.
 pub(super) fn cut_after(hay: &Haystack<'_>, needle: &Needle<'_>, old: usize, file: usize) -> usize {
     let (line, goal) = (hay.line(file), needle.lines[old].key.len());
-    let end = (0..=line.len()).find(|&at| line.is_char_at(at) && key(&line[..at]).len() >= goal);
+    let end =
+        (0..=line.len()).find(|&at| line.is_char_at(at) && match_key(&line[..at]).len() >= goal);
     line.len() - end.unwrap_or(line.len())
 }
 

@@ -1,7 +1,7 @@
 //! Hostile edits: whatever they cost, it is counted, and where it is too much
 //! the answer is a refusal that says so.
 
-use super::work::Work;
+use super::budget::Budget;
 use super::{Edit, Options, Plan, Strictness, plan_within};
 use crate::error::Error;
 
@@ -9,7 +9,7 @@ fn edit(old: impl Into<String>, new: impl Into<String>) -> Edit {
     Edit { old: old.into(), new: new.into(), ..Edit::default() }
 }
 
-fn run(text: &str, edits: &[Edit], work: &Work) -> Result<Plan, Error> {
+fn run(text: &str, edits: &[Edit], work: &Budget) -> Result<Plan, Error> {
     let options =
         Options { strictness: Strictness::Fuzzy, label: "f".into(), ..Options::default() };
     plan_within(text.as_bytes(), edits, &options, work)
@@ -23,7 +23,7 @@ fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
 fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
     let same = |count: usize| "    value.handler = request;\n".repeat(count);
     let near = |count| lines(count, |at| format!("    value.handler[{at:06}] = option(abcdef);\n"));
-    let slips =
+    let edit_distance =
         |count| lines(count, |at| format!("    value.handler[{at:06}] = optoin(abcdef);\n"));
     let elided = |to: &str| format!("    value.{to} = request;\n...\n").repeat(40);
     let many = |old: fn(usize) -> String| (0..60).map(|at| edit(old(at), "x")).collect();
@@ -39,8 +39,8 @@ fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
             same(1_200),
             vec![edit(same(120).replace("    ", "  "), "x")],
         ),
-        ("lines nearly equal", near(1_200), vec![edit(slips(80), "x")]),
-        ("a line nearly all others", near(1_200), vec![edit(slips(1).trim(), "x")]),
+        ("lines nearly equal", near(1_200), vec![edit(edit_distance(80), "x")]),
+        ("a line nearly all others", near(1_200), vec![edit(edit_distance(1).trim(), "x")]),
         ("one long line", "abcdefg ".repeat(50_000), vec![edit("abcdefg abcdefg  abcdefg", "x")]),
         (
             "long lines",
@@ -76,7 +76,7 @@ fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
 fn work_is_proportional_to_what_was_sent() {
     const PLENTY: u64 = u64::MAX;
     for (name, text, edits) in hostile() {
-        let work = Work::of(PLENTY);
+        let work = Budget::of(PLENTY);
         let answer = run(&text, &edits, &work);
         let sent: usize = edits.iter().map(|edit| edit.old.len() + edit.new.len()).sum();
         let most = 4_000 * (text.len() + sent) as u64;
@@ -93,9 +93,9 @@ fn work_is_proportional_to_what_was_sent() {
 #[test]
 fn with_less_work_the_answer_is_the_same_or_a_refusal_that_says_so() {
     for (name, text, edits) in hostile() {
-        let full = run(&text, &edits, &Work::of(u64::MAX)).map(|plan| plan.bytes);
+        let full = run(&text, &edits, &Budget::of(u64::MAX)).map(|plan| plan.bytes);
         for units in [0, 200_000, 5_000_000] {
-            match run(&text, &edits, &Work::of(units)) {
+            match run(&text, &edits, &Budget::of(units)) {
                 Ok(plan) => assert_eq!(Some(&plan.bytes), full.as_ref().ok(), "{name}: {units}"),
                 Err(error) => {
                     let spent = {
@@ -123,10 +123,10 @@ fn places_that_overlap_are_not_replaced_twice() {
         ),
     ] {
         let all = Edit { replace_all: true, ..edit(old, new) };
-        let plan = run(text, &[all], &Work::default()).unwrap();
+        let plan = run(text, &[all], &Budget::default()).unwrap();
         assert_eq!(String::from_utf8_lossy(&plan.bytes), result, "{name}");
     }
     let alike = "value.handler = request;\n".repeat(2_000);
     let old = alike[..25 * 200].replacen("handler", "hadnler", 1);
-    assert!(run(&alike, &[edit(old, "x")], &Work::default()).is_err(), "anywhere is nowhere");
+    assert!(run(&alike, &[edit(old, "x")], &Budget::default()).is_err(), "anywhere is nowhere");
 }

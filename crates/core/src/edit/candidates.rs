@@ -1,84 +1,110 @@
-//! What a program can send instead of a refused edit: places of the file with
-//! their anchors, their differing lines, and the text to send where it is short.
+//! Places where an old text stands, and why there may be none.
 
 use std::ops::Range;
 
-use serde_json::{Value, json};
+use super::alignment::{Alignment, Cut, Step};
 
-use super::lines::FileLines;
-use super::quote::show;
-use crate::anchor::Repeated;
-use crate::diff::changes_between;
-use crate::text::cut_chars;
-
-/// Places that are told, at most.
-const PLACES: usize = 3;
-/// Bytes of a text to send instead, at most; beyond that, anchors must do.
-const SENDABLE: usize = 800;
-/// Differing lines that are told of a place, at most.
-const DIFFERING: usize = 6;
-/// Lines sent times lines there that are compared, at most.
-const COMPARED: usize = 1_000_000;
-/// Characters of such a line, at most.
-const SHOWN: usize = 100;
-
-/// Places of the file (lines, 0-based) to send instead, the best first. `sent`
-/// is what they are compared with.
-pub(super) fn candidates(
-    file: &FileLines<'_>,
-    ranges: &[Range<usize>],
-    sent: Option<&[&[u8]]>,
-) -> Value {
-    let hashes = file.hashes();
-    let repeated = Repeated::among(&hashes);
-    let mark = |at: usize| {
-        let anchor: String = repeated.digits_at(&hashes, at).iter().collect();
-        format!("{}#{anchor}", at + 1)
-    };
-    ranges.iter().take(PLACES).filter_map(|range| candidate(file, range, sent, mark)).collect()
+/// A place for the old text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Candidate {
+    pub alignment: Alignment,
+    /// The share of the old text that was found, 0 to 1.
+    pub score: f64,
 }
 
-fn candidate(
-    file: &FileLines<'_>,
-    range: &Range<usize>,
-    sent: Option<&[&[u8]]>,
-    mark: impl Fn(usize) -> String,
-) -> Option<Value> {
-    let last = range.end.checked_sub(1).filter(|&last| last < file.len())?;
-    let mut candidate = json!({
-        "start_line": range.start + 1,
-        "end_line": range.end,
-        "from": mark(range.start),
-        "to": mark(last),
+impl Candidate {
+    /// The first line of the file, 1-based.
+    pub(super) fn line(&self) -> u64 {
+        self.alignment.file.start as u64 + 1
+    }
+}
+
+/// Places that fit equally well. There may be very many, and few of them are
+/// wanted: those where every line says the same are their first lines alone.
+#[derive(Debug)]
+pub(super) enum Candidates {
+    /// Line for line: the first lines of the file, how many, and what it costs.
+    Whole { firsts: Vec<usize>, lines: usize, cost: i32 },
+    /// By their alignments.
+    Aligned(Vec<Candidate>),
+}
+
+impl Candidates {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Whole { firsts, .. } => firsts.len(),
+            Self::Aligned(places) => places.len(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The lines of the file that a place takes.
+    pub(super) fn lines_of(&self, at: usize) -> Range<usize> {
+        match self {
+            Self::Whole { firsts, lines, .. } => firsts[at]..firsts[at] + lines,
+            Self::Aligned(places) => places[at].alignment.file.clone(),
+        }
+    }
+
+    /// The first lines of all, 1-based.
+    pub(super) fn first_lines(&self) -> Vec<u64> {
+        (0..self.len()).map(|at| self.lines_of(at).start as u64 + 1).collect()
+    }
+
+    pub(super) fn get(&self, at: usize) -> Candidate {
+        match self {
+            Self::Whole { firsts, lines, cost } => even(firsts[at], *lines, *cost),
+            Self::Aligned(places) => places[at].clone(),
+        }
+    }
+
+    /// Keeps some.
+    pub(super) fn retain(&mut self, keep: impl Fn(Range<usize>) -> bool) {
+        match self {
+            Self::Whole { firsts, lines, .. } => {
+                firsts.retain(|&first| keep(first..first + *lines))
+            }
+            Self::Aligned(places) => places.retain(|place| keep(place.alignment.file.clone())),
+        }
+    }
+
+    /// Leaves out places of which a line belongs to one before them already.
+    pub(super) fn without_overlaps(&mut self) {
+        if let Self::Whole { firsts, lines, .. } = self {
+            let mut free = 0;
+            firsts.retain(|&first| {
+                let keeps = first >= free;
+                free = if keeps { first + *lines } else { free };
+                keeps
+            });
+        }
+    }
+}
+
+/// Line for line from the file's line `first` on.
+fn even(first: usize, lines: usize, cost: i32) -> Candidate {
+    let steps = (0..lines).map(|at| Step::Pair {
+        old: at..at + 1,
+        file: first + at..first + at + 1,
+        likeness: 1.0,
+        cut: Cut::default(),
     });
-    let lines: Vec<&[u8]> = range.clone().map(|at| file.text(at)).collect();
-    if let Some(sent) = sent {
-        candidate["differs"] = differing(&lines, range.start, sent).into();
-        let end = file.start(last) + file.text(last).len();
-        let text: Option<Vec<&str>> =
-            lines.iter().map(|line| std::str::from_utf8(line).ok()).collect();
-        if let Some(text) = text.filter(|_| end - file.start(range.start) <= SENDABLE) {
-            candidate["old_text"] = text.join("\n").into();
-        }
-    }
-    Some(candidate)
+    let alignment = Alignment { steps: steps.collect(), file: first..first + lines, cost };
+    Candidate { alignment, score: 1.0 }
 }
 
-/// `- what was sent`, `+ 131: what line 131 says`.
-fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
-    let mut told = Vec::new();
-    if sent.len().saturating_mul(lines.len()) > COMPARED {
-        return told;
-    }
-    for change in changes_between(sent, lines) {
-        let there = change.after.clone().map(|at| at as usize);
-        let line = |mark: String, text: &[u8]| mark + cut_chars(&show(text), SHOWN);
-        told.extend(change.before.map(|at| line("- ".to_owned(), sent[at as usize])));
-        told.extend(there.map(|at| line(format!("+ {}: ", first + at + 1), lines[at])));
-        if told.len() > DIFFERING {
-            told.truncate(DIFFERING);
-            break;
-        }
-    }
-    told
+/// Why there is no place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum NoMatch {
+    /// Nothing is like it.
+    Nowhere,
+    /// This would be it, but for this line (0-based) of the old text.
+    Different { place: Candidate, line: usize },
+    /// These places fit equally well.
+    Several(Vec<Candidate>),
+    /// Looking any further would take too long.
+    TooLarge,
 }

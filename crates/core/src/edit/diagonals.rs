@@ -10,10 +10,10 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::bigrams::Bigrams;
 use super::haystack::Haystack;
-use super::key::key;
-use super::likeness::MOST_TRIED;
+use super::levenshtein::{MAX_BYTES, Pattern};
 use super::needle::{Kind, Needle};
-use super::similar::{LONGEST, Pattern};
+use super::normalize::match_key;
+use super::similarity::MAX_ALIGNMENTS;
 
 /// Lines that occur more often do not vote.
 const FREQUENT: usize = 400;
@@ -24,9 +24,9 @@ const COMPARED: usize = 256;
 
 /// A hash for numbers, where the map lives for one search.
 #[derive(Default)]
-struct Quick(u64);
+struct FastU64Hasher(u64);
 
-impl Hasher for Quick {
+impl Hasher for FastU64Hasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -42,7 +42,7 @@ impl Hasher for Quick {
     }
 }
 
-type ByHash<V> = HashMap<u64, V, BuildHasherDefault<Quick>>;
+type ByHash<V> = HashMap<u64, V, BuildHasherDefault<FastU64Hasher>>;
 
 /// A diagonal worth a look.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub(super) fn diagonals(
 ) -> Option<Diagonals> {
     let mut list = votes(hay, needle)?;
     list.sort_by(|a, b| b.votes.total_cmp(&a.votes).then(a.at.cmp(&b.at)));
-    list.truncate(MOST_TRIED + 1);
+    list.truncate(MAX_ALIGNMENTS + 1);
     let mut diagonals = Diagonals { list, crowded: false };
     if needle.len() <= 3 {
         // Few lines, and what they have in common with others may say little.
@@ -87,7 +87,7 @@ pub(super) fn diagonals(
 }
 
 fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
-    if !hay.work.pay(4 * hay.len() + 50 * needle.len()) {
+    if !hay.work.try_spend(4 * hay.len() + 50 * needle.len()) {
         return None;
     }
     let mut places: ByHash<Vec<u32>> = ByHash::default();
@@ -119,7 +119,7 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
         }
     }
     hay.work
-        .pay(20 * (VOTES - left))
+        .try_spend(20 * (VOTES - left))
         .then(|| votes.into_iter().map(|(at, votes)| Diagonal { at: at as isize, votes }).collect())
 }
 
@@ -130,7 +130,7 @@ fn like_the_longest(
     pattern: &mut Pattern,
 ) -> Option<Diagonals> {
     let longest = needle.lines.iter().enumerate().rev().max_by_key(|(_, line)| line.key.len());
-    let Some((old, line)) = longest.filter(|(_, line)| (8..=LONGEST).contains(&line.key.len()))
+    let Some((old, line)) = longest.filter(|(_, line)| (8..=MAX_BYTES).contains(&line.key.len()))
     else {
         return Some(Diagonals { list: Vec::new(), crowded: false });
     };
@@ -143,7 +143,7 @@ fn like_the_longest(
             continue;
         }
         let text = hay.line(at);
-        if !hay.work.pay(2 * text.len()) {
+        if !hay.work.try_spend(2 * text.len()) {
             return None;
         }
         let most = len.max(other);
@@ -156,7 +156,7 @@ fn like_the_longest(
     let mut crowded = false;
     if glances.len() > COMPARED {
         let (kept, left_out, _) = glances.select_nth_unstable(COMPARED);
-        crowded = kept.iter().all(|(apart, _)| *apart == left_out.0);
+        crowded = kept.iter().all(|(check_disjoint, _)| *check_disjoint == left_out.0);
         glances.truncate(COMPARED);
     }
     pattern.set(&line.key);
@@ -164,10 +164,10 @@ fn like_the_longest(
     for (_, at) in glances {
         let at = at as usize;
         let other = hay.lens[at] as usize;
-        if !hay.work.pay(6 * other * len.div_ceil(64)) {
+        if !hay.work.try_spend(6 * other * len.div_ceil(64)) {
             return None;
         }
-        let likeness = pattern.similarity(&key(hay.line(at)), 0.7);
+        let likeness = pattern.similarity(&match_key(hay.line(at)), 0.7);
         if likeness > 0.7 {
             alike.push((likeness, at));
         }
@@ -178,6 +178,6 @@ fn like_the_longest(
         at: at as isize - old as isize,
         votes: likeness * 1e12,
     };
-    let list = alike.into_iter().take(MOST_TRIED + 1).map(diagonal).collect();
+    let list = alike.into_iter().take(MAX_ALIGNMENTS + 1).map(diagonal).collect();
     Some(Diagonals { list, crowded })
 }

@@ -9,16 +9,16 @@ use std::ops::Range;
 use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::budget::Budget;
 use super::lines::fold_ends;
 use super::refusal::Refusal;
-use super::work::Work;
-use super::{Edit, Found, OnMultiple, Splice, Tier, choose};
+use super::{Edit, Match, OnMultiple, Splice, Tier, choose};
 use crate::text::{BOM_UTF8, Eol, count_lf};
 
 /// Places that one edit may replace.
-const MOST_PLACES: usize = 500_000;
+const MAX_CANDIDATES_PER_EDIT: usize = 500_000;
 /// Bytes that one edit may write at several places together.
-const MOST_WRITTEN: usize = 1 << 26;
+const MAX_WRITTEN_BYTES: usize = 1 << 26;
 
 /// Finds the old text. `None` where it does not occur.
 ///
@@ -28,9 +28,9 @@ pub(super) fn find(
     text: &[u8],
     edit: &Edit,
     on_multiple: OnMultiple,
-    work: &Work,
-) -> Result<Option<Found>, Refusal> {
-    if !work.pay(text.len() / 2 + edit.old.len() + edit.new.len() + 200) {
+    work: &Budget,
+) -> Result<Option<Match>, Refusal> {
+    if !work.try_spend(text.len() / 2 + edit.old.len() + edit.new.len() + 200) {
         return Err(Refusal::TooMuch);
     }
     let old = fold_ends(edit.old.as_bytes());
@@ -48,7 +48,9 @@ pub(super) fn find(
     };
     let chosen = choose(&lines, edit, on_multiple)?;
     let count = chosen.len();
-    if count > MOST_PLACES || (count > 1 && count.saturating_mul(edit.new.len()) > MOST_WRITTEN) {
+    if count > MAX_CANDIDATES_PER_EDIT
+        || (count > 1 && count.saturating_mul(edit.new.len()) > MAX_WRITTEN_BYTES)
+    {
         return Err(Refusal::TooMuch);
     }
     let offset = text.len() - body.len();
@@ -62,7 +64,7 @@ pub(super) fn find(
         Splice { range, with: with.clone().unwrap_or_default() }
     });
     let splices = splices.collect();
-    Ok(Some(Found {
+    Ok(Some(Match {
         splices,
         places: lines.len(),
         tier: Tier::Exact,
@@ -117,7 +119,7 @@ impl<'a> View<'a> {
             !(self.old.ends_with(b"\r") && self.text.get(at + self.old.len()) == Some(&b'\n'))
         };
         let found = finder.find_iter(&self.text).filter(whole);
-        let mut places: Vec<usize> = found.take(MOST_PLACES + 1).collect();
+        let mut places: Vec<usize> = found.take(MAX_CANDIDATES_PER_EDIT + 1).collect();
         if let &[only] = places.as_slice()
             && !(edit.replace_all || edit.expected.is_some())
         {

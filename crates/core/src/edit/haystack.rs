@@ -1,9 +1,9 @@
 //! The file as lines to be searched: where each begins, and a hash of what it
 //! says. Made once, and only where an edit is not there literally.
 
-use super::key::push_key;
+use super::budget::Budget;
 use super::lines::{FileLines, starts};
-use super::work::Work;
+use super::normalize::push_key;
 
 /// What is known of a file's lines.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Index {
 
 impl Index {
     /// Reads a file. `None` where it is too large for the work that is left.
-    pub(super) fn new(text: &[u8], work: &Work) -> Option<Self> {
+    pub(super) fn new(text: &[u8], work: &Budget) -> Option<Self> {
         // Characters beyond ASCII are folded one by one.
         let dear = if text.is_ascii() { 2 } else { 6 };
         if !work.pay_for(text.len(), dear) {
@@ -53,12 +53,12 @@ pub(super) struct Haystack<'a> {
     /// By line: bytes of its key.
     pub lens: &'a [u32],
     /// What the search may still cost.
-    pub work: &'a Work,
+    pub work: &'a Budget,
 }
 
 impl<'a> Haystack<'a> {
     /// A file and what is known of it.
-    pub(super) fn new(text: &'a [u8], index: &'a Index, work: &'a Work) -> Self {
+    pub(super) fn new(text: &'a [u8], index: &'a Index, work: &'a Budget) -> Self {
         let file = FileLines::of(text, &index.starts);
         Self { text, file, hashes: &index.hashes, lens: &index.lens, work }
     }

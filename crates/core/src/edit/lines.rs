@@ -8,11 +8,11 @@ use crate::anchor::{line_hash, neighbourhood};
 use crate::text::{self, BOM_UTF8};
 
 /// Lines that a file may have for its lines to be looked at one by one.
-pub(super) const MOST_LINES: u64 = 2_000_000;
+pub(super) const MAX_LINES: u64 = 2_000_000;
 
 /// Whether a file's lines may be looked at one by one.
 pub(super) fn has_countable_lines(text: &[u8]) -> bool {
-    u32::try_from(text.len()).is_ok() && text::count_lf(text) < MOST_LINES
+    u32::try_from(text.len()).is_ok() && text::count_lf(text) < MAX_LINES
 }
 
 /// The lines of a file, byte order mark left out.

@@ -11,79 +11,79 @@
 //! - white space: lines that differ in indentation, trailing blanks, line breaks
 //!   or blank edges; what the file has is kept, what is new takes its manner;
 //! - fuzzy: also slips of the pen, other quotes, transport damage ([`repair`]),
-//!   forgotten lines and elisions ([`elide`]).
+//!   forgotten lines and elisions ([`elision`]).
 //!
-//! The looser two are one engine ([`loose`]): it finds the best place
+//! The looser two are one engine ([`fuzzy`]): it finds the best place
 //! ([`locate`]) and makes the edit there as a three-way merge ([`merge`]). What
 //! it needed for that says which tier it was, and a tier that is not allowed is
 //! a refusal that tells the text to send instead.
 //!
-//! Whatever is asked, the work is bounded ([`work`]).
+//! Whatever is asked, the work is bounded ([`budget`]).
 //!
 //! [`plan`] runs a list of edits in order, each on the result of those before,
 //! all or none. It is pure: the caller writes the bytes.
 
 mod align;
 mod alignment;
-mod anchored;
 mod bigrams;
+mod budget;
 mod candidates;
 mod content;
 mod diagonals;
-mod doubt;
-mod elide;
+mod elision;
 mod exact;
-mod fitted;
+mod excerpt;
+mod fuzzy;
 mod haystack;
 mod indent;
-mod key;
-mod likeness;
+mod kmp;
+mod levenshtein;
+mod line_anchors;
 mod lines;
 mod locate;
-mod loose;
 mod merge;
 mod nearest;
 mod needle;
+mod normalize;
+mod offsets;
+mod outcomes;
 mod pack;
 mod pairs;
-mod places;
-mod quote;
-mod quotes;
+mod quote_style;
 mod refusal;
 mod repair;
 mod report;
-mod sequence;
-mod shifts;
-mod similar;
+mod sanity;
+mod similarity;
+mod suggestions;
 mod tokens;
+mod truncate;
 mod types;
 mod typo;
-mod verdicts;
 mod window;
 mod within;
-mod work;
 
 use std::ops::Range;
 
 use crate::diff::unified::{self, Format, Header, LineEndings};
-use crate::diff::{self, Same};
+use crate::diff::{self, SharedMargins};
 use crate::error::{Code, Error, Result};
 use crate::text::{count_lf, line_at};
 use content::Content;
-use doubt::Doubt;
+use offsets::LineOffsets;
+use outcomes::EditOutcomes;
 use refusal::Refusal;
 use repair::Repair;
-use shifts::Shifts;
-use verdicts::Verdicts;
+use sanity::Suspicion;
 
-pub use anchored::{Anchor, Anchors, Insert};
+pub use line_anchors::{Anchor, Anchors, Insert};
 pub use types::{Applied, Edit, OnMultiple, Options, Plan, Strictness, Tier};
 
+pub(crate) use budget::Budget;
 pub(crate) use content::spliced;
-pub(crate) use fitted::fitted;
-pub(crate) use loose::place_lines;
+pub(crate) use fuzzy::place_lines;
 pub use pack::{Planned, plan_packed};
-pub(crate) use work::Work;
+pub(crate) use truncate::truncate_error;
 
 /// Bytes that take the place of a range of the running text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub(crate) struct Splice {
 
 /// Where an edit goes: splices in order, not overlapping.
 #[derive(Clone, Debug, PartialEq)]
-struct Found {
+struct Match {
     splices: Vec<Splice>,
     /// Where the old text was found, chosen or not.
     places: usize,
@@ -113,30 +113,30 @@ struct Found {
 /// `ENCODING_ERROR` or `INVALID_ARGUMENT`, each with `edit_index` (0-based)
 /// among the details.
 pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
-    plan_within(bytes, edits, options, &Work::default())
-        .map_err(|error| fitted(error, &options.label))
+    plan_within(bytes, edits, options, &Budget::default())
+        .map_err(|error| truncate_error(error, &options.label))
 }
 
-fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> Result<Plan> {
+fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Budget) -> Result<Plan> {
     let mut content = Content::new(bytes, options.encoding);
     let original = content.snapshot();
     let mut applied = Vec::with_capacity(edits.len());
     let mut replacements = 0;
-    let mut shifts = Shifts::of(edits);
-    let mut same = Same::default();
+    let mut shifts = LineOffsets::of(edits);
+    let mut same = SharedMargins::default();
     let mut head = usize::MAX;
     for (index, edit) in edits.iter().enumerate() {
         match apply(&mut content, &original, &mut shifts, edit, options, (index, edits.len()), work)
         {
-            Ok(Made { facts, replaced, around }) => {
+            Ok(AppliedEdit { facts, replaced, around }) => {
                 replacements += replaced;
                 head = head.min(around.head);
                 applied.push(facts);
                 // What one edit left alone, another may have touched.
-                same = if edits.len() == 1 { around } else { Same::default() };
+                same = if edits.len() == 1 { around } else { SharedMargins::default() };
             }
             Err(error) => {
-                let verdicts = Verdicts { content, original, shifts, edits, options, work };
+                let verdicts = EditOutcomes { content, original, shifts, edits, options, work };
                 return Err(verdicts.added_to(error, &applied));
             }
         }
@@ -162,29 +162,31 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Work) -> 
 }
 
 /// An edit that was made.
-struct Made {
+struct AppliedEdit {
     facts: Applied,
     replaced: u64,
     /// The text that it left alone before its first place and behind its last.
-    around: Same,
+    around: SharedMargins,
 }
 
 /// Makes one edit of several on the running text.
 fn apply(
     content: &mut Content<'_>,
     original: &[u8],
-    shifts: &mut Shifts,
+    shifts: &mut LineOffsets,
     edit: &Edit,
     options: &Options,
     (index, total): (usize, usize),
-    work: &Work,
-) -> Result<Made> {
+    work: &Budget,
+) -> Result<AppliedEdit> {
     let text = content.text();
-    let paid = work.pay(content.cost());
+    let paid = work.try_spend(content.cost());
     let found = match &edit.anchors {
         _ if !paid => Err(Refusal::TooMuch.into_error(text, edit, options, index, total))?,
-        Some(anchors) => anchored::find(original, text, anchors, &edit.new, shifts, &options.label)
-            .map_err(|error| error.detail("edit_index", index))?,
+        Some(anchors) => {
+            line_anchors::find(original, text, anchors, &edit.new, shifts, &options.label)
+                .map_err(|error| error.detail("edit_index", index))?
+        }
         None => find(text, edit, options, work)
             .map_err(|refusal| refusal.into_error(text, edit, options, index, total))?,
     };
@@ -195,12 +197,12 @@ fn apply(
         [only] => (only.range.start, only.range.end),
         [] => (text.len(), text.len()),
     };
-    let around = Same { head: around.0, tail: text.len() - around.1 };
+    let around = SharedMargins { head: around.0, tail: text.len() - around.1 };
     content.splice(&found.splices).map_err(|error| error.detail("edit_index", index))?;
-    Ok(Made { facts, replaced: found.splices.len() as u64, around })
+    Ok(AppliedEdit { facts, replaced: found.splices.len() as u64, around })
 }
 
-fn find(text: &[u8], edit: &Edit, options: &Options, work: &Work) -> Result<Found, Refusal> {
+fn find(text: &[u8], edit: &Edit, options: &Options, work: &Budget) -> Result<Match, Refusal> {
     if edit.old.is_empty() {
         return Err(Refusal::EmptyOld);
     }
@@ -211,25 +213,27 @@ fn find(text: &[u8], edit: &Edit, options: &Options, work: &Work) -> Result<Foun
     let exact = exact::find(text, edit, options.on_multiple, work)?;
     if let Some(found) = &exact
         && strictness > Strictness::Exact
-        && let Some(doubt) = doubt::about(text, edit, found)
+        && let Some(doubt) = sanity::inspect(text, edit, found)
     {
         match doubt {
-            Doubt::Already => return Err(Refusal::Already),
-            Doubt::Forgotten(found) if strictness == Strictness::Fuzzy => return Ok(found),
-            Doubt::Torn(needs) if strictness >= needs => {
-                if let Ok(loose) = loose::find(text, edit, options.on_multiple, work)
+            Suspicion::AlreadyApplied => return Err(Refusal::AlreadyApplied),
+            Suspicion::DuplicatesLines(found) if strictness == Strictness::Fuzzy => {
+                return Ok(found);
+            }
+            Suspicion::SplitsLine(needs) if strictness >= needs => {
+                if let Ok(loose) = fuzzy::find(text, edit, options.on_multiple, work)
                     && loose.tier.fits(strictness)
                 {
                     return Ok(loose);
                 }
             }
-            Doubt::Forgotten(_) | Doubt::Torn(_) => {}
+            Suspicion::DuplicatesLines(_) | Suspicion::SplitsLine(_) => {}
         }
     }
     if let Some(found) = exact {
         return Ok(found);
     }
-    let loose = loose::find(text, edit, options.on_multiple, work)
+    let loose = fuzzy::find(text, edit, options.on_multiple, work)
         .map_err(|refusal| refusal.under(strictness))?;
     if !loose.tier.fits(strictness) {
         return Err(Refusal::TooLoose(loose));
@@ -270,7 +274,7 @@ fn choose(lines: &[u64], edit: &Edit, on_multiple: OnMultiple) -> Result<Range<u
     }
 }
 
-fn facts(text: &[u8], found: &Found) -> Applied {
+fn facts(text: &[u8], found: &Match) -> Applied {
     let start = found.splices.first().map_or(0, |splice| splice.range.start);
     let end = found.splices.last().map_or(0, |splice| splice.range.end);
     let last = end.saturating_sub(1).max(start);

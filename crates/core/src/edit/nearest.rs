@@ -4,7 +4,7 @@ use super::bigrams::Bigrams;
 use super::lines::{FileLines, edit_lines, fold_ends, trim};
 
 /// Longer lines are compared by their beginning.
-const LONGEST: usize = 400;
+const MAX_COMPARED_CHARS: usize = 400;
 
 /// What stands in the file where the old text might have been meant.
 pub(super) struct Nearest {
@@ -24,7 +24,7 @@ pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
     let (index, line) = old
         .iter()
         .enumerate()
-        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(LONGEST)]))
+        .map(|(index, line)| (index, &trim(line)[..trim(line).len().min(MAX_COMPARED_CHARS)]))
         .filter(|(_, line)| !line.is_empty())
         .take(8)
         .max_by_key(|(index, line)| (line.len().min(40), std::cmp::Reverse(*index)))?;
@@ -32,7 +32,7 @@ pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
     let mut best: Option<(f64, usize)> = None;
     for (at, candidate) in file.texts().enumerate() {
         let candidate = trim(candidate);
-        let candidate = &candidate[..candidate.len().min(LONGEST)];
+        let candidate = &candidate[..candidate.len().min(MAX_COMPARED_CHARS)];
         let total = pairs.len + candidate.len().saturating_sub(1);
         if candidate.is_empty() || total == 0 {
             continue;

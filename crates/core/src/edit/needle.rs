@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::key::{has_word, key};
 use super::lines::trim;
+use super::normalize::{has_word, match_key};
 
 /// Costs and weights are counted in ten-thousandths of an ordinary line.
 pub(super) const LINE: i32 = 10_000;
@@ -72,7 +72,7 @@ impl<'e> Needle<'e> {
         let lines: Vec<NeedleLine<'e>> = old
             .iter()
             .map(|&text| {
-                let key = key(text);
+                let key = match_key(text);
                 let (hash, weight) = (crate::diff::hash(&key), weight(&key));
                 NeedleLine { text, key, hash, weight, kind: Kind::of(text) }
             })
@@ -82,7 +82,7 @@ impl<'e> Needle<'e> {
             lines.iter().filter(|line| has_word(&line.key)).map(|line| line.key.len()).sum();
         let mut offered: HashSet<u64> = new
             .iter()
-            .map(|line| key(line))
+            .map(|line| match_key(line))
             .filter(|key| key.len() >= 4 && has_word(key))
             .map(|key| crate::diff::hash(&key))
             .collect();

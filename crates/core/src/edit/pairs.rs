@@ -1,17 +1,17 @@
 //! The ways in which lines of the old text and of the file can belong together.
 
 use super::haystack::Haystack;
+use super::levenshtein::{MAX_BYTES, Pattern};
 use super::lines::{trim, trim_end};
 use super::needle::{LINE, Needle};
-use super::similar::{LONGEST, Pattern};
 use super::window::Window;
 
 /// Lines less alike than this are not the same line.
-const ALIKE: f64 = 0.6;
+const MIN_PAIR_SIMILARITY: f64 = 0.6;
 
 /// How a cell of an alignment is reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Move {
+pub(super) enum AlignStep {
     /// The path begins here.
     None,
     /// A line each.
@@ -28,9 +28,9 @@ pub(super) enum Move {
     FileOnly,
 }
 
-impl Move {
+impl AlignStep {
     /// Lines that are joined to equal one of the other side, at most.
-    pub(super) const LONGEST: usize = 4;
+    pub(super) const MAX_JOINED_LINES: usize = 4;
 }
 
 /// What pairs are looked for in.
@@ -60,7 +60,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
             return 1.0;
         }
         let (a, b) = (line.key.len(), self.hay.lens[file] as usize);
-        if a.min(b) * 10 < a.max(b) * 6 || a.max(b) > LONGEST {
+        if a.min(b) * 10 < a.max(b) * 6 || a.max(b) > MAX_BYTES {
             return 0.0;
         }
         if !self.hay.work.pay_for(b, 6 * a.div_ceil(64)) {
@@ -69,38 +69,38 @@ impl<'p, 'n> Pairs<'p, 'n> {
         if self.row.replace(old) != Some(old) {
             self.pattern.set(&line.key);
         }
-        self.pattern.similarity(self.window.key(file), ALIKE)
+        self.pattern.similarity(self.window.key(file), MIN_PAIR_SIMILARITY)
     }
 
     /// The ways in which the old line `old` and what follows can pair up with the
     /// file's line `file` and what follows: how many lines of each, at what cost.
-    pub(super) fn ways(
+    pub(super) fn steps_from(
         &mut self,
         old: usize,
         file: usize,
-        mut way: impl FnMut(usize, usize, i32, Move),
+        mut way: impl FnMut(usize, usize, i32, AlignStep),
     ) {
         let likeness = self.likeness(old, file);
         let (hay, needle) = (self.hay, self.needle);
         let line = &needle.lines[old];
         if likeness == 1.0 {
-            way(1, 1, dressing(line.text, hay.line(file)), Move::Pair);
+            way(1, 1, dressing(line.text, hay.line(file)), AlignStep::Pair);
             return;
         }
-        if likeness >= ALIKE {
-            let apart = f64::from(line.weight.max(LINE * 3 / 10)) * (1.0 - likeness) * 1.5;
-            way(1, 1, apart as i32 + LINE * 3 / 100, Move::Pair);
+        if likeness >= MIN_PAIR_SIMILARITY {
+            let check_disjoint = f64::from(line.weight.max(LINE * 3 / 10)) * (1.0 - likeness) * 1.5;
+            way(1, 1, check_disjoint as i32 + LINE * 3 / 100, AlignStep::Pair);
         }
         let n = needle.len();
         let (own, other) = (line.key.len(), hay.lens[file] as usize);
-        if own.max(other) > LONGEST {
+        if own.max(other) > MAX_BYTES {
             return;
         }
         let key = self.window.key(file);
         if n > 1 && own >= 4 && own < other {
             let first = old == 0 && key.ends_with(&line.key);
             if first || (old == n - 1 && key.starts_with(&line.key)) {
-                way(1, 1, LINE * 12 / 100, Move::Edge);
+                way(1, 1, LINE * 12 / 100, AlignStep::Edge);
             }
         }
         if own > other && other > 0 {
@@ -112,7 +112,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
                     rest.strip_prefix(key).map(|left| rest = left).is_some()
                 });
                 if fits && rest.is_empty() {
-                    way(1, count, LINE / 20, Move::Join(count as u8));
+                    way(1, count, LINE / 20, AlignStep::Join(count as u8));
                 }
             }
         } else if own < other && own > 0 {
@@ -124,7 +124,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
                     rest.strip_prefix(key).map(|left| rest = left).is_some()
                 });
                 if fits {
-                    way(count, 1, LINE / 20, Move::Split(count as u8));
+                    way(count, 1, LINE / 20, AlignStep::Split(count as u8));
                 }
             }
         }
@@ -134,7 +134,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
 /// How many pieces from the first on have this length together.
 fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut sum = 0;
-    for at in 0..Move::LONGEST {
+    for at in 0..AlignStep::MAX_JOINED_LINES {
         let piece = len(at).filter(|&piece| piece > 0)?;
         sum += piece;
         if sum >= total {

@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use super::alignment::Step;
+use super::candidates::NoMatch;
 use super::merge::Conflict;
 use super::needle::Needle;
-use super::places::Miss;
 use super::report::Report;
-use super::{Edit, Found, Options, Strictness};
+use super::{Edit, Match, Options, Strictness};
 use crate::error::Error;
 use crate::path::escape_controls;
 
@@ -27,7 +27,7 @@ pub(super) enum Refusal {
     /// The old text is nowhere.
     NotFound,
     /// What the edit would make is there already.
-    Already,
+    AlreadyApplied,
     /// The old text would be there, but this line of it reads otherwise.
     Different { file: Range<usize>, sent: Vec<u8>, there: Option<usize> },
     /// This line of the file stands amid what is replaced, unmentioned.
@@ -39,7 +39,7 @@ pub(super) enum Refusal {
     /// The edits are too many, or too much to write, for one call.
     TooMuch,
     /// It is there, but only by a way of matching that is not allowed.
-    TooLoose(Found),
+    TooLoose(Match),
     /// The old text is at each of these lines; `alike` where it is only like them.
     NotUnique { lines: Vec<u64>, alike: bool },
     /// The old text is at these lines, and another number was expected.
@@ -48,16 +48,17 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// What a miss means for the old text that was looked for.
-    pub(super) fn of(miss: Miss, needle: &Needle<'_>) -> Self {
+    pub(super) fn of(miss: NoMatch, needle: &Needle<'_>) -> Self {
         match miss {
-            Miss::Nowhere => Self::NotFound,
-            Miss::TooLarge => Self::TooLarge,
-            Miss::Several(places) => {
-                let mut lines: Vec<u64> = places.iter().map(super::places::Place::line).collect();
+            NoMatch::Nowhere => Self::NotFound,
+            NoMatch::TooLarge => Self::TooLarge,
+            NoMatch::Several(places) => {
+                let mut lines: Vec<u64> =
+                    places.iter().map(super::candidates::Candidate::line).collect();
                 lines.sort_unstable();
                 Self::NotUnique { lines, alike: true }
             }
-            Miss::Different { place, line } => {
+            NoMatch::Different { place, line } => {
                 let there = place.alignment.steps.iter().find_map(|step| match step {
                     Step::Pair { old, file, .. } if old.contains(&line) => Some(file.start),
                     _ => None,

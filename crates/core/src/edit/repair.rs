@@ -21,7 +21,7 @@ pub(super) enum Repair {
 }
 
 impl Repair {
-    const ALL: [Self; 5] = [
+    const EVERY_REPAIR: [Self; 5] = [
         Self::EscapedNewlines,
         Self::LineNumbers,
         Self::EscapedQuotes,
@@ -83,12 +83,12 @@ pub(super) struct Hypothesis {
 
 /// The hypotheses about an edit, the text as sent first.
 pub(super) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
-    const MOST: usize = 12;
+    const MAX_HYPOTHESES: usize = 12;
     let mut all =
         vec![Hypothesis { old: old.to_owned(), new: new.to_owned(), repairs: Vec::new() }];
-    for repair in Repair::ALL {
+    for repair in Repair::EVERY_REPAIR {
         for at in 0..all.len() {
-            if all.len() >= MOST {
+            if all.len() >= MAX_HYPOTHESES {
                 return all;
             }
             if let Some((old, new)) = repair.undo(&all[at].old, &all[at].new) {

@@ -3,16 +3,16 @@
 
 use std::ops::Range;
 
-use super::candidates::candidates;
 use super::exact::occurs;
-use super::lines::{FileLines, edit_lines, fold_ends, trim};
-use super::nearest::nearest;
-use super::quote::{
+use super::excerpt::{
     around, detailed, difference, is_a_line, join, list, quote, show, trim_newlines,
 };
+use super::lines::{FileLines, edit_lines, fold_ends, trim};
+use super::nearest::nearest;
 use super::refusal::Refusal;
 use super::repair::Repair;
-use super::{Edit, Found, Tier};
+use super::suggestions::candidates;
+use super::{Edit, Match, Tier};
 use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
 
@@ -56,10 +56,10 @@ impl Report<'_> {
             .detail("expected", expected)
             .detail("found", lines.len())
             .detail("lines", detailed(&lines)),
-            Refusal::Already => self.not_found("already_applied", &self.applied(), "").hint(
+            Refusal::AlreadyApplied => self.not_found("already_applied", &self.applied(), "").hint(
                 "nothing is left to do; if this is meant to be added again, use match: exact",
             ),
-            Refusal::Different { .. } if self.is_applied() => self.error(Refusal::Already),
+            Refusal::Different { .. } if self.is_applied() => self.error(Refusal::AlreadyApplied),
             Refusal::Different { file, sent, there } => self.different(&file, &sent, there),
             Refusal::Unmentioned { line } => {
                 let lines = FileLines::new(self.text);
@@ -186,7 +186,7 @@ impl Report<'_> {
     }
 
     /// It is there by a way of matching that is not allowed.
-    fn too_loose(&self, found: &Found) -> Error {
+    fn too_loose(&self, found: &Match) -> Error {
         let lines = FileLines::new(self.text);
         let range = match (found.splices.first(), found.splices.last()) {
             (Some(first), Some(last)) => {
@@ -245,7 +245,7 @@ impl Report<'_> {
                 .hint("include a line with text");
         }
         if self.is_applied() {
-            return self.error(Refusal::Already);
+            return self.error(Refusal::AlreadyApplied);
         }
         if super::repair::has_line_numbers(&self.edit.old) {
             return self
@@ -256,7 +256,7 @@ impl Report<'_> {
         let Some(near) = nearest(&lines, &self.edit.old) else {
             // Too short to be looked for before: as a line of its own.
             if is_a_line(&lines, &self.edit.new) {
-                return self.error(Refusal::Already);
+                return self.error(Refusal::AlreadyApplied);
             }
             return self
                 .not_found("not_found", "nothing there is like it", "")

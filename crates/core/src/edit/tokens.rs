@@ -30,8 +30,8 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
                     edit.next();
                     true
                 } else if overlap(&mine.before, &other.before)
-                    || (is_dressing(&base, &ours, mine)
-                        && is_dressed(text_of(&theirs, &other.after), mine, other))
+                    || (is_whitespace_change(&base, &ours, mine)
+                        && is_whitespace_only(text_of(&theirs, &other.after), mine, other))
                 {
                     file.next();
                     continue;
@@ -75,7 +75,7 @@ fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
 
 /// Whether the edit, in a place that meets the file's change of blanks, has
 /// blanks of its own there or takes the word away that they belong to.
-fn is_dressed(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
+fn is_whitespace_only(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
     let blank = |token: Option<&&[u8]>| token.is_none_or(|token| matches!(token[0], b' ' | b'\t'));
     if mine.before == other.before {
         return false;
@@ -89,7 +89,7 @@ fn text_of<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]]
 }
 
 /// Whether a change is of blanks alone.
-fn is_dressing(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool {
+fn is_whitespace_change(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool {
     let blank = |tokens: &[&[u8]], range: &Range<u32>| {
         tokens[range.start as usize..range.end as usize]
             .iter()

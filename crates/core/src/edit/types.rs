@@ -1,6 +1,6 @@
 //! What an edit is given, and what it answers.
 
-use super::anchored::Anchors;
+use super::line_anchors::Anchors;
 use crate::diff::Unified;
 use crate::diff::unified::Limits;
 use crate::encoding::Encoding;

@@ -5,15 +5,15 @@
 //! lines look. A sent word that the file has elsewhere is no slip: it means what
 //! it says.
 
-use super::key::fold_char;
+use super::normalize::fold_char;
 use crate::diff::changes_between;
 
 /// Slips that one line may have.
-const MOST: usize = 2;
+const MAX_TYPOS: usize = 2;
 
 /// Whether `sent` is `file` with slips of the pen, white space and the shape of
 /// quotes apart. `known` tells whether the file has a word.
-pub(super) fn is_slip(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -> bool {
+pub(super) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -> bool {
     // A long dash stands for one hyphen or for two.
     let dashed = [&b"\xe2\x80\x93"[..], b"\xe2\x80\x94"]
         .iter()
@@ -27,7 +27,7 @@ pub(super) fn is_slip(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -
     let a: Vec<&[u8]> = sent.iter().map(Vec::as_slice).collect();
     let b: Vec<&[u8]> = file.iter().map(Vec::as_slice).collect();
     let changes = changes_between(&a, &b);
-    changes.len() <= MOST
+    changes.len() <= MAX_TYPOS
         && changes.iter().all(|change| {
             let sent = &a[change.before.start as usize..change.before.end as usize];
             let file = &b[change.after.start as usize..change.after.end as usize];
@@ -65,17 +65,17 @@ fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     if sent.eq_ignore_ascii_case(file) {
         return false;
     }
-    let slips = slips(sent, file);
-    slips == 1 || (slips == 2 && short >= 8)
+    let edit_distance = edit_distance(sent, file);
+    edit_distance == 1 || (edit_distance == 2 && short >= 8)
 }
 
 /// Letters wrong, missing, doubled or exchanged with their neighbour.
-fn slips(a: &[u8], b: &[u8]) -> usize {
+fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[prefix..], &b[prefix..]);
     let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
-    if a.len().abs_diff(b.len()) > MOST || a.len().min(b.len()) > 64 {
+    if a.len().abs_diff(b.len()) > MAX_TYPOS || a.len().min(b.len()) > 64 {
         return usize::MAX;
     }
     let wide = b.len() + 1;
@@ -137,7 +137,7 @@ pub(super) fn has_word(text: &[u8], word: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{has_word, is_slip};
+    use super::{has_word, is_typo};
 
     #[test]
     fn slips_and_other_code() {
@@ -161,7 +161,7 @@ mod tests {
             ("return 10", "return 11", false),
             ("let x: String", "let x: string", false),
         ] {
-            assert_eq!(is_slip(sent.as_bytes(), file.as_bytes(), &known), slip, "{sent}");
+            assert_eq!(is_typo(sent.as_bytes(), file.as_bytes(), &known), slip, "{sent}");
         }
     }
 

@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use super::haystack::Haystack;
-use super::key::push_key;
+use super::levenshtein::MAX_BYTES;
 use super::needle::{Kind, LINE, Needle, weight};
-use super::similar::LONGEST;
+use super::normalize::push_key;
 
 /// Bytes of keys that a window may hold.
-const MOST: usize = 1 << 25;
+const MAX_KEY_BYTES: usize = 1 << 25;
 
 pub(super) struct Window {
     first: usize,
@@ -25,9 +25,9 @@ impl Window {
         needle: &Needle<'_>,
         lines: Range<usize>,
     ) -> Option<Self> {
-        let held = |line: usize| (hay.lens[line] as usize <= LONGEST).then_some(hay.lens[line]);
+        let held = |line: usize| (hay.lens[line] as usize <= MAX_BYTES).then_some(hay.lens[line]);
         let bytes: usize = lines.clone().filter_map(held).map(|len| len as usize).sum();
-        if bytes > MOST || !hay.work.pay(2 * bytes + 40 * lines.len()) {
+        if bytes > MAX_KEY_BYTES || !hay.work.try_spend(2 * bytes + 40 * lines.len()) {
             return None;
         }
         let mut window = Self {

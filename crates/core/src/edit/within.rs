@@ -3,32 +3,32 @@
 use memchr::memmem::Finder;
 
 use super::alignment::{Alignment, Cut, Step};
+use super::candidates::{Candidate, Candidates};
 use super::haystack::Haystack;
-use super::key::{key, push_key};
-use super::places::{Place, Places};
-use super::similar::LONGEST;
+use super::levenshtein::MAX_BYTES;
+use super::normalize::{match_key, push_key};
 
 /// Places that are told apart, at most.
-const MOST: usize = 10_000;
+const MAX_CANDIDATES: usize = 10_000;
 
 /// Places where a line with this key is part of a file's line. `None` where the
 /// work is too much.
-pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Places> {
+pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candidates> {
     let finder = Finder::new(wanted);
     let mut places = Vec::new();
     let mut found = Vec::new();
     for line in 0..hay.len() {
         let len = hay.lens[line] as usize;
-        if len <= wanted.len() || len > LONGEST {
+        if len <= wanted.len() || len > MAX_BYTES {
             continue;
         }
         let text = hay.line(line);
-        if !hay.work.pay(text.len() + text.len() / 2) || places.len() > MOST {
+        if !hay.work.try_spend(text.len() + text.len() / 2) || places.len() > MAX_CANDIDATES {
             return None;
         }
         found.clear();
         push_key(text, &mut found);
-        if finder.find(&found).is_none() || !hay.work.pay(40 * text.len()) {
+        if finder.find(&found).is_none() || !hay.work.try_spend(40 * text.len()) {
             continue;
         }
         let map = KeyMap::new(text);
@@ -37,10 +37,10 @@ pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Places>
             let cut = Cut { head: map.starts[at], tail };
             let pair = Step::Pair { old: 0..1, file: line..line + 1, likeness: 1.0, cut };
             let alignment = Alignment { steps: vec![pair], file: line..line + 1, cost: 10 };
-            places.push(Place { alignment, score: 1.0 });
+            places.push(Candidate { alignment, score: 1.0 });
         }
     }
-    (!hay.work.is_spent()).then_some(Places::Aligned(places))
+    (!hay.work.is_spent()).then_some(Candidates::Aligned(places))
 }
 
 /// A line's key, and for each of its bytes where the character begins and ends
@@ -57,7 +57,7 @@ impl KeyMap {
         let mut at = 0;
         while at < line.len() {
             let len = 1 + line[at + 1..].iter().take_while(|&&byte| byte & 0xc0 == 0x80).count();
-            let part = key(&line[at..at + len]);
+            let part = match_key(&line[at..at + len]);
             map.starts.resize(map.starts.len() + part.len(), at);
             map.ends.resize(map.ends.len() + part.len(), at + len);
             map.key.extend(part);

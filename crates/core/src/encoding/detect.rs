@@ -47,7 +47,7 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
         return Detection { encoding, bom: encoding.mark().len(), guessed: false, lossy };
     }
     let plain = |encoding| Detection { encoding, bom: 0, guessed: false, lossy: false };
-    let Glance { odd, escape, ascii } = glance(bytes);
+    let ByteClasses { odd, escape, ascii } = glance(bytes);
     if escape && ascii == bytes.len() && is_iso_2022_jp(bytes) {
         return plain(Encoding(Kind::Legacy(Table::ISO_2022_JP)));
     }
@@ -70,7 +70,7 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
 }
 
 /// What one look at every byte tells: a large text comes from memory once.
-struct Glance {
+struct ByteClasses {
     /// Whether there is a control character that text does not hold.
     odd: bool,
     /// Whether there is an escape character.
@@ -79,11 +79,11 @@ struct Glance {
     ascii: usize,
 }
 
-fn glance(bytes: &[u8]) -> Glance {
+fn glance(bytes: &[u8]) -> ByteClasses {
     const ODD: u8 = 1;
     const ESCAPE: u8 = 2;
     const HIGH: u8 = 0x80;
-    const CHUNK: usize = 512;
+    const BYTES_PER_STEP: usize = 512;
     // Without branches, as the test for odd ones. Most chunks are plain, which takes less to tell.
     let plain = |byte: u8| (byte as i8 >= 0x20) | matches!(byte, b'\t'..=b'\r');
     let mark = |byte: u8| {
@@ -92,7 +92,7 @@ fn glance(bytes: &[u8]) -> Glance {
         (byte & HIGH) | escape | odd
     };
     let (mut marks, mut ascii) = (0, 0);
-    for chunk in bytes.chunks(CHUNK) {
+    for chunk in bytes.chunks(BYTES_PER_STEP) {
         if !chunk.iter().fold(true, |all, &byte| all & plain(byte)) {
             marks |= chunk.iter().fold(0, |all, &byte| all | mark(byte));
         }
@@ -100,7 +100,7 @@ fn glance(bytes: &[u8]) -> Glance {
             ascii += chunk.len();
         }
     }
-    Glance { odd: marks & ODD != 0, escape: marks & ESCAPE != 0, ascii }
+    ByteClasses { odd: marks & ODD != 0, escape: marks & ESCAPE != 0, ascii }
 }
 
 /// Whether bytes are UTF-8, but for a character cut off at the end of a sample.
@@ -234,12 +234,12 @@ const REPEATS: u32 = 64;
 fn legacy(bytes: &[u8], complete: bool) -> Detection {
     let guess = |encoding| Detection { encoding, bom: 0, guessed: true, lossy: false };
     let first = first_high(bytes).unwrap_or(0);
-    if let Some(table) = tables::certain(&bytes[first..])
+    if let Some(table) = tables::detect_certain(&bytes[first..])
         && table.fits(bytes, complete)
     {
         return guess(Encoding(Kind::Legacy(table)));
     }
-    let encoding = tables::guess(&telling(bytes));
+    let encoding = tables::guess(&informative_bytes(bytes));
     match encoding.0 {
         // Every byte is a character of the last resort.
         Kind::Legacy(table) if !table.fits(bytes, complete) => guess(Encoding::WINDOWS_1252),
@@ -251,7 +251,7 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
 /// statistics look at, and a fifth of a text in a Latin alphabet. A word that
 /// comes again soon is left out: it tells nothing more. No blank is ever the
 /// second byte of a character.
-fn telling(bytes: &[u8]) -> Vec<u8> {
+fn informative_bytes(bytes: &[u8]) -> Vec<u8> {
     let mut sample = Vec::with_capacity(bytes.len().min(LEGACY_SAMPLE) + 1);
     let mut seen = [0u64; 256];
     let (mut at, mut again) = (0, 0);
@@ -300,8 +300,8 @@ fn word_hash(word: &[u8]) -> u64 {
 
 /// The first byte beyond ASCII, past whole blocks of ASCII.
 fn first_high(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 32;
-    let blocks = bytes.chunks_exact(BLOCK);
-    let plain = blocks.take_while(|block| block.is_ascii()).count() * BLOCK;
+    const SIMD_BLOCK_BYTES: usize = 32;
+    let blocks = bytes.chunks_exact(SIMD_BLOCK_BYTES);
+    let plain = blocks.take_while(|block| block.is_ascii()).count() * SIMD_BLOCK_BYTES;
     bytes[plain..].iter().position(|byte| !byte.is_ascii()).map(|at| plain + at)
 }

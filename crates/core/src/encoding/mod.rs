@@ -10,13 +10,13 @@
 //! back to bytes ([`Encoding::prefix_len`]) and splices there, so that bytes
 //! which do not decode, or would encode differently, stay as they are.
 
-mod detect;
 #[cfg(feature = "legacy")]
-mod eastern;
+mod cjk;
+mod detect;
 #[cfg(not(feature = "legacy"))]
-mod guess;
+mod heuristics;
 mod ideographs;
-mod places;
+mod offset_map;
 #[cfg(not(feature = "legacy"))]
 pub mod platform;
 #[cfg(feature = "legacy")]
@@ -31,7 +31,7 @@ use platform as tables;
 
 pub use detect::{Detection, bom, detect};
 pub(crate) use detect::{has_odd_controls, is_nearly_utf8, is_odd_control, utf16_without_bom};
-pub(crate) use places::trim;
+pub(crate) use offset_map::trim;
 pub use utf16::Endian;
 
 use crate::error::{Code, Error, Result};
@@ -172,13 +172,13 @@ impl Encoding {
     pub fn decode_strict(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
         let decoded = self.decode(bytes);
         if decoded.lossy {
-            return Err(self.misfit(bytes));
+            return Err(self.decode_error(bytes));
         }
         Ok(decoded.text)
     }
 
     /// The error for bytes that are not text in this encoding.
-    pub(crate) fn misfit(self, bytes: &[u8]) -> Error {
+    pub(crate) fn decode_error(self, bytes: &[u8]) -> Error {
         let name = self.name();
         let mut error = Error::new(
             Code::EncodingError,
@@ -329,7 +329,7 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<Text<'a>> {
     };
     let Decoded { text, lossy } = encoding.decode(&bytes[bom..]);
     if lossy && !auto {
-        return Err(encoding.misfit(&bytes[bom..]));
+        return Err(encoding.decode_error(&bytes[bom..]));
     }
     Ok(Text { text, encoding, bom: bom > 0, lossy })
 }

@@ -98,13 +98,13 @@ fn named(name: &str) -> Option<Encoding> {
 }
 
 /// Nothing is certain before [`guess`], which has few candidates.
-pub(super) fn certain(_: &[u8]) -> Option<Table> {
+pub(super) fn detect_certain(_: &[u8]) -> Option<Table> {
     None
 }
 
 /// What the host makes of a sample of words.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
-    let name = PLATFORM.get().map(|platform| super::guess::guess(platform, sample));
+    let name = PLATFORM.get().map(|platform| super::heuristics::guess(platform, sample));
     name.and_then(named).unwrap_or(Encoding::WINDOWS_1252)
 }
 

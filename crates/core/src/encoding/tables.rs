@@ -29,8 +29,8 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
 
 /// The encoding of a text of the east that leaves no doubt. `bytes` begin with a
 /// character beyond ASCII.
-pub(super) fn certain(bytes: &[u8]) -> Option<Table> {
-    super::eastern::certain(bytes).map(Table)
+pub(super) fn detect_certain(bytes: &[u8]) -> Option<Table> {
+    super::cjk::detect_certain(bytes).map(Table)
 }
 
 /// Bytes beyond ASCII after which two guesses in a row that agree are believed.

@@ -9,16 +9,16 @@
 //! Matching is linear in the path whatever the pattern. Nothing here walks: a
 //! walk asks [`Globs::may_contain`] where it need not go.
 
-mod ends;
 mod pattern;
+mod suffix_filter;
 
 use regex_automata::meta::{self, Regex};
 use regex_automata::util::syntax;
 
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
-pub use ends::Ends;
 use pattern::{Pattern, Simple};
+pub use suffix_filter::SuffixFilter;
 
 /// The longest pattern that is compiled, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
@@ -40,9 +40,9 @@ pub struct Globs {
     include: Option<Set>,
     exclude: Option<Set>,
     /// Where matches can lie; `None` when some pattern matches at any depth.
-    reach: Option<Vec<Reach>>,
+    reach: Option<Vec<PrefixFilter>>,
     /// How matches end; `None` where some end in anything.
-    ends: Option<Ends>,
+    ends: Option<SuffixFilter>,
 }
 
 /// Whether letters match across case.
@@ -91,15 +91,15 @@ impl Globs {
             // A folded prefix is not worth a second way of comparing.
             Case::Insensitive => None,
             Case::Sensitive if include.is_empty() => None,
-            Case::Sensitive => include.iter().map(Reach::of).collect(),
+            Case::Sensitive => include.iter().map(PrefixFilter::of).collect(),
         };
         let ends = match case {
-            Case::Sensitive if !include.is_empty() => Ends::of(&include),
+            Case::Sensitive if !include.is_empty() => SuffixFilter::of(&include),
             _ => None,
         };
         Ok(Self {
-            include: Set::compile(&include, case, Below::Directories)?,
-            exclude: Set::compile(&excluded, case, Below::Everything)?,
+            include: Set::compile(&include, case, SubtreeRule::Directories)?,
+            exclude: Set::compile(&excluded, case, SubtreeRule::Everything)?,
             reach,
             ends,
         })
@@ -146,13 +146,13 @@ impl Globs {
 impl Globs {
     /// The ends of which every included path has one, where the patterns say so
     /// letter by letter.
-    pub fn ends(&self) -> Option<&Ends> {
+    pub fn ends(&self) -> Option<&SuffixFilter> {
         self.ends.as_ref()
     }
 
     /// What every included path begins with, as far as the patterns say so
     /// letter by letter; empty where they do not.
-    pub fn literal_start(&self) -> Vec<u8> {
+    pub fn literal_prefix(&self) -> Vec<u8> {
         let mut starts = self.reach.iter().flatten().map(|reach| reach.prefix.join(&b'/'));
         let Some(first) = starts.next() else { return Vec::new() };
         starts.fold(first, |mut common, start| {
@@ -165,7 +165,7 @@ impl Globs {
 
 /// What a pattern covers below what it names.
 #[derive(Clone, Copy)]
-enum Below {
+enum SubtreeRule {
     /// Only `dir/` covers what lies below it (inclusion).
     Directories,
     /// Every pattern covers what lies below what it matches (exclusion).
@@ -180,7 +180,7 @@ struct Set {
 }
 
 impl Set {
-    fn compile(patterns: &[Pattern<'_>], case: Case, below: Below) -> Result<Option<Self>> {
+    fn compile(patterns: &[Pattern<'_>], case: Case, below: SubtreeRule) -> Result<Option<Self>> {
         if patterns.is_empty() {
             return Ok(None);
         }
@@ -189,7 +189,7 @@ impl Set {
         for pattern in patterns {
             let target = if pattern.directory { &mut directories } else { &mut entries };
             target.add(pattern)?;
-            if pattern.directory || matches!(below, Below::Everything) {
+            if pattern.directory || matches!(below, SubtreeRule::Everything) {
                 entries.add_below(pattern)?;
             }
         }
@@ -317,14 +317,14 @@ fn ends_with(path: &[u8], suffix: &[u8]) -> bool {
 
 /// Where the matches of an anchored pattern lie.
 #[derive(Clone, Debug)]
-struct Reach {
+struct PrefixFilter {
     /// Literal names that every match begins with.
     prefix: Vec<Box<[u8]>>,
     /// The number of names in the longest match.
     depth: usize,
 }
 
-impl Reach {
+impl PrefixFilter {
     /// The directories the pattern can match in; `None` for any.
     fn of(pattern: &Pattern<'_>) -> Option<Self> {
         if !pattern.anchored {
@@ -374,7 +374,7 @@ mod tests {
             (&[], ""),
         ];
         for (patterns, start) in cases {
-            assert_eq!(globs(patterns).literal_start(), start.as_bytes(), "{patterns:?}");
+            assert_eq!(globs(patterns).literal_prefix(), start.as_bytes(), "{patterns:?}");
         }
     }
 

@@ -186,7 +186,7 @@ struct Level {
     base: usize,
     lists: Vec<(Kind, Rules)>,
     /// The directory is a repository: git's rules above it do not reach in.
-    border: bool,
+    is_repo_root: bool,
     /// The highest kind in this level and those above.
     highest: Kind,
 }
@@ -199,19 +199,19 @@ impl Stack {
 
     /// The stack for a directory: its own rules above those of its parents.
     /// `directory` is its path from the root of the walk, without a slash at
-    /// either end; `border` says that it has a `.git` entry.
+    /// either end; `is_repo_root` says that it has a `.git` entry.
     #[must_use]
-    pub fn enter(&self, directory: &[u8], lists: Vec<(Kind, Rules)>, border: bool) -> Self {
+    pub fn enter(&self, directory: &[u8], lists: Vec<(Kind, Rules)>, is_repo_root: bool) -> Self {
         let lists: Vec<_> = lists.into_iter().filter(|(_, rules)| !rules.is_empty()).collect();
         // A border only matters where there are rules for it to stop.
-        if lists.is_empty() && !(border && self.0.is_some()) {
+        if lists.is_empty() && !(is_repo_root && self.0.is_some()) {
             return self.clone();
         }
         let base = if directory.is_empty() { 0 } else { directory.len() + 1 };
         let above = self.0.as_ref().map(|level| level.highest);
         let highest = lists.iter().map(|(kind, _)| *kind).chain(above).max();
         let highest = highest.unwrap_or(Kind::GLOBAL);
-        Self(Some(Arc::new(Level { parent: self.clone(), base, lists, border, highest })))
+        Self(Some(Arc::new(Level { parent: self.clone(), base, lists, is_repo_root, highest })))
     }
 
     /// [`Stack::enter`] with the bytes of the directory's ignore files, each
@@ -221,11 +221,11 @@ impl Stack {
         &self,
         directory: &[u8],
         files: impl IntoIterator<Item = (usize, &'b [u8])>,
-        border: bool,
+        is_repo_root: bool,
     ) -> Self {
         let lists =
             files.into_iter().map(|(place, bytes)| (Kind::file(place), Rules::parse(bytes)));
-        self.enter(directory, lists.collect(), border)
+        self.enter(directory, lists.collect(), is_repo_root)
     }
 
     /// Whether there are no rules, so that nothing is ignored.
@@ -260,7 +260,7 @@ impl Stack {
                     decided = Some((*kind, verdict));
                 }
             }
-            if here.border && repository.is_none() {
+            if here.is_repo_root && repository.is_none() {
                 repository = Some(here.base);
             }
             level = here.parent.0.as_deref();

@@ -6,13 +6,13 @@
 
 use memchr::{memchr_iter, memrchr_iter};
 
-use super::source::{PIECE, Source};
+use super::source::{CHUNK_BYTES, Source};
 use crate::encoding::{Endian, Unit};
 use crate::error::Result;
 use crate::text::{self, Eol};
 
 /// Bytes between two entries.
-const STEP: u64 = PIECE as u64;
+const BYTES_PER_ENTRY: u64 = CHUNK_BYTES as u64;
 
 /// The index of one version of one file.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct LineIndex {
     unit: Unit,
     /// Where the first line begins: after the byte order mark.
     origin: u64,
-    /// `ends[k]` line ends lie below byte `k * STEP`.
+    /// `ends[k]` line ends lie below byte `k * BYTES_PER_ENTRY`.
     ends: Vec<u64>,
     /// All bytes below this are counted.
     scanned: u64,
@@ -107,10 +107,10 @@ impl LineIndex {
         // The block in which line end number `before` lies.
         let block = self.ends.partition_point(|&ends| ends < before) - 1;
         let mut left = before - self.ends[block];
-        let mut offset = block as u64 * STEP;
+        let mut offset = block as u64 * BYTES_PER_ENTRY;
         let unit = self.unit;
         loop {
-            let chunk = source.chunk(offset, PIECE)?;
+            let chunk = source.chunk(offset, CHUNK_BYTES)?;
             if chunk.is_empty() {
                 return Ok(None); // the file became shorter
             }
@@ -141,10 +141,10 @@ impl LineIndex {
             }
         }
         let target = offset.min(self.scanned);
-        let block = ((target / STEP) as usize).min(self.ends.len() - 1);
-        let (mut at, mut ends) = (block as u64 * STEP, self.ends[block]);
+        let block = ((target / BYTES_PER_ENTRY) as usize).min(self.ends.len() - 1);
+        let (mut at, mut ends) = (block as u64 * BYTES_PER_ENTRY, self.ends[block]);
         while at < target {
-            let chunk = source.chunk(at, PIECE.min((target - at) as usize))?;
+            let chunk = source.chunk(at, CHUNK_BYTES.min((target - at) as usize))?;
             let chunk = &chunk[..chunk.len().min((target - at) as usize)];
             if chunk.is_empty() {
                 break;
@@ -157,7 +157,7 @@ impl LineIndex {
 
     /// Counts up to the next block, or the end. False where nothing was left.
     fn step(&mut self, source: &mut impl Source) -> Result<bool> {
-        let left = STEP - self.scanned % STEP;
+        let left = BYTES_PER_ENTRY - self.scanned % BYTES_PER_ENTRY;
         let from = self.scanned;
         let chunk = source.chunk(from, left as usize)?;
         let chunk = &chunk[..chunk.len().min(left as usize)];
@@ -187,7 +187,7 @@ impl LineIndex {
         }
         self.total_ends += ends;
         self.scanned += chunk.len() as u64;
-        if self.scanned.is_multiple_of(STEP) {
+        if self.scanned.is_multiple_of(BYTES_PER_ENTRY) {
             self.ends.push(self.total_ends);
         }
         Ok(true)

@@ -17,7 +17,7 @@ mod window;
 
 pub use index::LineIndex;
 pub use request::{Numbers, PageRequest};
-pub use source::{PIECE, Slice, Source};
+pub use source::{CHUNK_BYTES, Slice, Source};
 
 use crate::encoding::{self, Encoding};
 use crate::error::{Code, Error, Result};
@@ -216,7 +216,7 @@ pub fn page_of(
     }
     let anchors = window::anchors(source, facts, &window, previous)?;
     if window.lossy && request.encoding != "auto" && !request.force_text {
-        return Err(facts.encoding.misfit(b""));
+        return Err(facts.encoding.decode_error(b""));
     }
     let size = source.size();
     let counted = index.scanned();

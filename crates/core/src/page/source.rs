@@ -4,7 +4,7 @@ use crate::error::Result;
 
 /// The usual [`Source::piece`] of a file, in bytes: it stays in the processor's
 /// cache while it is looked through.
-pub const PIECE: usize = 256 * 1024;
+pub const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Random access to bytes, in pieces.
 pub trait Source {
@@ -34,7 +34,7 @@ impl Source for Slice<'_> {
     }
 
     fn piece(&self) -> usize {
-        PIECE
+        CHUNK_BYTES
     }
 
     fn chunk(&mut self, offset: u64, _want: usize) -> Result<&[u8]> {

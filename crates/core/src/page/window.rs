@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::index::line_ends;
 use super::request::PageRequest;
-use super::source::{PIECE, Source};
+use super::source::{CHUNK_BYTES, Source};
 use super::{Facts, LongLine};
 use crate::anchor::{Repeated, anchors_between, line_hash, line_hashes};
 use crate::encoding::{Encoding, Unit};
@@ -18,9 +18,9 @@ use crate::text::{count_chars, cut_chars};
 /// How far the end of a line is looked for beyond what is shown of it, in
 /// bytes. A page ends inside a longer line rather than read a gigabyte to say
 /// nothing more.
-const SKIP: u64 = 2 << 20;
+const SKIPPED_BYTES: u64 = 2 << 20;
 /// Files of up to so many bytes are told about in full.
-const SMALL: u64 = 16 << 20;
+const MAX_FULLY_DESCRIBED_BYTES: u64 = 16 << 20;
 /// Bytes that a line seldom has more of, on the average of a page.
 const USUAL_LINE: u64 = 128;
 /// Long lines that are listed one by one.
@@ -107,7 +107,7 @@ fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Op
     let shift = shift_state(source, encoding, at)?;
     let mut length = 0;
     loop {
-        let chunk = source.chunk(at + length as u64, PIECE)?;
+        let chunk = source.chunk(at + length as u64, CHUNK_BYTES)?;
         let end = line_ends(chunk, unit).next();
         length += end.unwrap_or(chunk.len());
         if length > MAX_NEIGHBOUR {
@@ -171,10 +171,11 @@ fn measure(
     let wanted = request.max_lines.unwrap_or(u64::MAX);
     let (mut length, mut lines) = (0, 0);
     // A few lines are not worth a whole piece of a file.
-    let mut want = usize::try_from(wanted.saturating_mul(USUAL_LINE)).unwrap_or(PIECE).min(PIECE);
+    let mut want =
+        usize::try_from(wanted.saturating_mul(USUAL_LINE)).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
     loop {
         let chunk = source.chunk(offset + length, want)?;
-        want = PIECE;
+        want = CHUNK_BYTES;
         if chunk.is_empty() {
             return Ok(Some(length));
         }
@@ -222,7 +223,7 @@ fn shift_state(source: &mut impl Source, encoding: Encoding, offset: u64) -> Res
 }
 
 /// What became of a line.
-enum Pushed {
+enum PushResult {
     /// It is in; go on.
     In,
     /// The window ends: with this line, before it, or inside it.
@@ -250,7 +251,7 @@ impl<'a> Raw<'a> {
 }
 
 /// The beginning of a line longer than one piece.
-struct Skimmed {
+struct LongLineScan {
     prefix: Vec<u8>,
     /// The offset behind it.
     behind: u64,
@@ -283,9 +284,9 @@ impl Builder<'_> {
             let (line, end) = split_end(&bytes[from..to], unit);
             let raw = Raw::whole(start + from as u64, line, end);
             match self.push(&raw, false) {
-                Pushed::In => from = to,
-                Pushed::End => return true,
-                Pushed::Full => return false,
+                PushResult::In => from = to,
+                PushResult::End => return true,
+                PushResult::Full => return false,
             }
         }
         true
@@ -307,7 +308,7 @@ impl Builder<'_> {
                     (at + length as u64, self.push(&raw, true))
                 }
                 Length::Beyond => {
-                    let Skimmed { prefix, behind, end, given_up } = self.skim(source, at)?;
+                    let LongLineScan { prefix, behind, end, given_up } = self.skim(source, at)?;
                     let length = behind - at - (end.len() * unit.len()) as u64;
                     let raw = Raw {
                         at,
@@ -317,17 +318,17 @@ impl Builder<'_> {
                         length: (!given_up).then_some(length),
                     };
                     let mut pushed = self.push(&raw, true);
-                    if given_up && matches!(pushed, Pushed::In) {
+                    if given_up && matches!(pushed, PushResult::In) {
                         // Where the next line begins is not known, nor whether there is one.
                         let shown =
                             self.encoding.prefix_len(&prefix, self.limit().min(self.held()));
                         self.window.next_start_byte = Some(at + shown as u64);
-                        pushed = Pushed::End;
+                        pushed = PushResult::End;
                     }
                     (behind, pushed)
                 }
             };
-            if !matches!(pushed, Pushed::In) {
+            if !matches!(pushed, PushResult::In) {
                 return Ok(at);
             }
         }
@@ -336,22 +337,22 @@ impl Builder<'_> {
 
     /// The beginning of a line that is longer than a piece of the source, and
     /// where it ends or was given up.
-    fn skim(&self, source: &mut impl Source, at: u64) -> Result<Skimmed> {
+    fn skim(&self, source: &mut impl Source, at: u64) -> Result<LongLineScan> {
         let unit = self.encoding.unit();
         let bound = self.held() * self.encoding.max_char_len() + 16;
         // Inside a line the page ends where it is cut; nobody asks for its end.
         let skip = match self.request.start_byte {
             Some(_) => 0,
-            None if source.size() <= SMALL => SMALL,
-            None => SKIP,
+            None if source.size() <= MAX_FULLY_DESCRIBED_BYTES => MAX_FULLY_DESCRIBED_BYTES,
+            None => SKIPPED_BYTES,
         };
         let mut prefix = Vec::new();
         let mut behind = at;
         loop {
-            let chunk = source.chunk(behind, PIECE)?;
+            let chunk = source.chunk(behind, CHUNK_BYTES)?;
             let given_up = behind - at > skip + bound as u64;
             if chunk.is_empty() || given_up {
-                return Ok(Skimmed { prefix, behind, end: "", given_up });
+                return Ok(LongLineScan { prefix, behind, end: "", given_up });
             }
             let end = line_ends(chunk, unit).next();
             let piece = &chunk[..end.unwrap_or(chunk.len())];
@@ -362,7 +363,7 @@ impl Builder<'_> {
                 let (_, end) = split_end(&tail[..tail.len().min(4)], unit);
                 let text = behind - at - (end.len() * unit.len()) as u64;
                 prefix.truncate(usize::try_from(text).unwrap_or(usize::MAX));
-                return Ok(Skimmed { prefix, behind, end, given_up: false });
+                return Ok(LongLineScan { prefix, behind, end, given_up: false });
             }
         }
     }
@@ -380,7 +381,7 @@ impl Builder<'_> {
         self.limit().min(self.cap.max(1 << 20))
     }
 
-    fn push(&mut self, raw: &Raw<'_>, cut: bool) -> Pushed {
+    fn push(&mut self, raw: &Raw<'_>, cut: bool) -> PushResult {
         let line = self.window.end_line() + 1;
         let limit = self.limit();
         let (text, lossy) = self.decode(raw);
@@ -394,7 +395,7 @@ impl Builder<'_> {
         let room = self.cap.saturating_sub(self.window.content.len());
         let full = kept.len() + raw.end.len() > room;
         if full && !cut {
-            return Pushed::Full;
+            return PushResult::Full;
         }
         if full || text_cost > text_room {
             if first {
@@ -403,12 +404,12 @@ impl Builder<'_> {
                 self.end_inside(raw, &part, long, lossy);
             }
             self.window.truncated = true;
-            return Pushed::End;
+            return PushResult::End;
         }
         if long && self.request.start_byte.is_some() {
             let part = shown.to_owned();
             self.end_inside(raw, &part, long, lossy);
-            return Pushed::End;
+            return PushResult::End;
         }
         if long {
             self.window.long_lines += 1;
@@ -441,7 +442,7 @@ impl Builder<'_> {
                 self.shift = shift.to_vec();
             }
         }
-        Pushed::In
+        PushResult::In
     }
 
     /// Ends the window inside a line, behind `part` of it.
@@ -489,7 +490,7 @@ enum Length {
 }
 
 fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> {
-    for want in [1, PIECE] {
+    for want in [1, CHUNK_BYTES] {
         let chunk = source.chunk(at, want)?;
         let length = chunk.len();
         if length == 0 {

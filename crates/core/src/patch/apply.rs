@@ -8,10 +8,10 @@
 //! it was; where that fails, each on the result of those before it.
 
 use super::file::File;
-use super::place::{At, place};
-use super::unfit::{Unfit, report};
+use super::locate::{HunkLocation, place};
+use super::mismatch::{HunkMismatch, report};
 use super::{FilePatch, Hunk, Mark};
-use crate::edit::{self, Splice, Work};
+use crate::edit::{self, Budget, Splice};
 use crate::error::Result;
 
 /// How hunks may be placed.
@@ -30,18 +30,18 @@ impl Default for Options {
 
 /// Where a hunk went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct AppliedHunk {
     /// The first line (1-based) of the file it replaced.
     pub line: u64,
     /// Lines between where the header said and where it went; 0 without numbers.
     pub offset: i64,
     /// How it was found.
-    pub how: How,
+    pub how: MatchMethod,
 }
 
 /// How a hunk was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum MatchMethod {
     /// As it is.
     Exact,
     /// But for line ends and trailing blanks.
@@ -54,11 +54,11 @@ pub enum How {
 
 /// A patched file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patched {
+pub struct PatchedFile {
     /// The new content.
     pub bytes: Vec<u8>,
     /// Where each hunk went.
-    pub hunks: Vec<Placed>,
+    pub hunks: Vec<AppliedHunk>,
     /// Lines added.
     pub added: u64,
     /// Lines removed.
@@ -70,8 +70,8 @@ pub struct Patched {
 /// # Errors
 /// `PATCH_FAILED` with `hunk` (0-based), `reason` and, where lines differ,
 /// `line`, `expected` and `found`; `hunks` tells of every hunk whether it fits.
-pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<Patched> {
-    let work = Work::default();
+pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<PatchedFile> {
+    let work = Budget::default();
     let together = attempt_all(text, &file.hunks, options, &work);
     if let Some((splices, hunks)) = all_placed(&together) {
         return Ok(patched(edit::spliced(text, &splices), hunks, file));
@@ -95,19 +95,19 @@ pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<Patched>
     Ok(patched(running, placed, file))
 }
 
-fn patched(bytes: Vec<u8>, hunks: Vec<Placed>, file: &FilePatch) -> Patched {
+fn patched(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> PatchedFile {
     let count = |mark| {
         file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.mark == mark).count()
             as u64
     };
-    Patched { bytes, hunks, added: count(Mark::Added), removed: count(Mark::Removed) }
+    PatchedFile { bytes, hunks, added: count(Mark::Added), removed: count(Mark::Removed) }
 }
 
 /// A hunk with its splice and its place, or why there is none.
-pub(super) type Attempt = std::result::Result<(Splice, At), Unfit>;
+pub(super) type Attempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
 
 /// Places every hunk on the same text, in order.
-fn attempt_all(text: &[u8], hunks: &[Hunk], options: Options, work: &Work) -> Vec<Attempt> {
+fn attempt_all(text: &[u8], hunks: &[Hunk], options: Options, work: &Budget) -> Vec<Attempt> {
     let file = File::new(text, hunks);
     let (mut from, mut shift) = (0, 0);
     hunks
@@ -123,7 +123,7 @@ fn attempt_all(text: &[u8], hunks: &[Hunk], options: Options, work: &Work) -> Ve
         .collect()
 }
 
-fn all_placed(attempts: &[Attempt]) -> Option<(Vec<Splice>, Vec<Placed>)> {
+fn all_placed(attempts: &[Attempt]) -> Option<(Vec<Splice>, Vec<AppliedHunk>)> {
     attempts
         .iter()
         .map(|attempt| {

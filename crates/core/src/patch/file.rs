@@ -2,28 +2,28 @@
 
 use std::ops::Range;
 
-use super::unfit::Unfit;
+use super::mismatch::HunkMismatch;
 use super::{Hunk, Mark};
 use crate::diff::split;
 use crate::edit::Splice;
 use crate::text::BOM_UTF8;
 
 /// Whether a line of a patch and one of a file are taken for the same.
-pub(super) type Same = fn(&[u8], &[u8]) -> bool;
+pub(super) type SharedMargins = fn(&[u8], &[u8]) -> bool;
 
-pub(super) fn exactly(a: &[u8], b: &[u8]) -> bool {
+pub(super) fn eq_exact(a: &[u8], b: &[u8]) -> bool {
     a == b
 }
 
-pub(super) fn but_for_line_ends(a: &[u8], b: &[u8]) -> bool {
+pub(super) fn eq_ignore_eol(a: &[u8], b: &[u8]) -> bool {
     without_cr(a) == without_cr(b)
 }
 
-pub(super) fn but_for_blanks(a: &[u8], b: &[u8]) -> bool {
+pub(super) fn eq_ignore_trailing_space(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii_end() == b.trim_ascii_end()
 }
 
-pub(super) fn but_for_indent(a: &[u8], b: &[u8]) -> bool {
+pub(super) fn eq_ignore_indent(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
@@ -70,7 +70,7 @@ impl<'a> File<'a> {
         wanted: &[&[u8]],
         from: usize,
         at_end: bool,
-        same: Same,
+        same: SharedMargins,
     ) -> Vec<usize> {
         let Some(last) = self.lines.len().checked_sub(wanted.len()) else { return Vec::new() };
         let pivot = (0..wanted.len()).max_by_key(|&at| wanted[at].len()).unwrap_or(0);
@@ -159,9 +159,17 @@ impl<'a> File<'a> {
     }
 
     /// The first line that differs where the hunk fits best.
-    pub(super) fn difference(&self, old: &[&[u8]], expected: Option<usize>, from: usize) -> Unfit {
+    pub(super) fn difference(
+        &self,
+        old: &[&[u8]],
+        expected: Option<usize>,
+        from: usize,
+    ) -> HunkMismatch {
         let agreeing = |first: usize| {
-            old.iter().zip(&self.lines[first..]).filter(|(a, b)| but_for_blanks(a, b)).count()
+            old.iter()
+                .zip(&self.lines[first..])
+                .filter(|(a, b)| eq_ignore_trailing_space(a, b))
+                .count()
         };
         let named = expected.filter(|&at| at < self.lines.len() && agreeing(at) > 0);
         let likest = || {
@@ -174,8 +182,9 @@ impl<'a> File<'a> {
                 .collect();
             (from..self.lines.len())
                 .filter_map(|at| {
-                    let (index, _) =
-                        telling.iter().find(|(_, line)| but_for_blanks(line, self.lines[at]))?;
+                    let (index, _) = telling
+                        .iter()
+                        .find(|(_, line)| eq_ignore_trailing_space(line, self.lines[at]))?;
                     at.checked_sub(*index)
                 })
                 .take(1_000)
@@ -183,11 +192,11 @@ impl<'a> File<'a> {
         };
         let first = named.or_else(likest).or(expected).unwrap_or(from).min(self.lines.len());
         let differs = old.iter().enumerate().find(|(index, line)| {
-            self.lines.get(first + index).is_none_or(|there| !but_for_blanks(line, there))
+            self.lines.get(first + index).is_none_or(|there| !eq_ignore_trailing_space(line, there))
         });
         let (index, line) = differs.map_or((0, &b""[..]), |(index, line)| (index, *line));
         let show = |line: &[u8]| String::from_utf8_lossy(without_cr(line)).into_owned();
-        Unfit::Differs {
+        HunkMismatch::Differs {
             line: (first + index) as u64 + 1,
             expected: show(line),
             found: self.lines.get(first + index).map(|line| show(line)),

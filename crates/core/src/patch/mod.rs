@@ -16,13 +16,13 @@
 pub mod apply;
 mod file;
 mod headers;
+mod locate;
+mod mismatch;
 mod pack;
 mod parse;
-mod place;
 mod quoted;
 mod reverse;
 pub mod set;
-mod unfit;
 mod v4a;
 
 pub use pack::{PatchedFiles, apply_packed, parse_packed};

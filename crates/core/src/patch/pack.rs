@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::apply::{How, Options, Placed};
+use super::apply::{AppliedHunk, MatchMethod, Options};
 use super::set::{Change, SetOptions, apply_all, paths, redirect};
 use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
-use crate::edit::fitted;
+use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
 
 /// Changed files as they cross: facts as JSON, and beside them the new contents
@@ -51,7 +51,8 @@ pub fn apply_packed(
         .zip(contents)
         .filter_map(|(name, content)| Some((name, content?)))
         .collect();
-    let mut changes = apply_all(&patch, &files, &options).map_err(|error| fitted(error, ""))?;
+    let mut changes =
+        apply_all(&patch, &files, &options).map_err(|error| truncate_error(error, ""))?;
     let contents =
         changes.iter_mut().map(|change| change.bytes.take().unwrap_or_default()).collect();
     let facts: Vec<Value> = changes.iter().map(change_json).collect();
@@ -132,12 +133,12 @@ fn hunk_json(hunk: &Hunk) -> Value {
 }
 
 fn change_json(change: &Change) -> Value {
-    let hunk = |placed: &Placed| {
+    let hunk = |placed: &AppliedHunk| {
         let how = match placed.how {
-            How::Exact => "exact",
-            How::Blanks => "whitespace",
-            How::Loose => "fuzzy",
-            How::Fuzz => "fuzz",
+            MatchMethod::Exact => "exact",
+            MatchMethod::Blanks => "whitespace",
+            MatchMethod::Loose => "fuzzy",
+            MatchMethod::Fuzz => "fuzz",
         };
         json!({ "line": placed.line, "offset": placed.offset, "how": how })
     };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::apply::{Options, Placed, apply};
+use super::apply::{AppliedHunk, Options, apply};
 use super::{FilePatch, Operation, Patch};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
@@ -26,7 +26,7 @@ pub struct Change {
     /// Lines removed.
     pub removed: u64,
     /// Where each hunk went.
-    pub hunks: Vec<Placed>,
+    pub hunks: Vec<AppliedHunk>,
 }
 
 /// How a patch is applied.
@@ -43,7 +43,7 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for file in &patch.files {
         let unnamed = if file.name().is_none() { options.path.clone() } else { None };
-        let named = [file.old.clone(), file.new.clone(), unnamed, below_tops(file)];
+        let named = [file.old.clone(), file.new.clone(), unnamed, inside_top_dir(file)];
         for path in named.into_iter().flatten() {
             if !paths.contains(&path) {
                 paths.push(path);
@@ -54,7 +54,7 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
 }
 
 /// `--- old/src/f`, `+++ new/src/f`: what both names have below their first directory.
-fn below_tops(file: &FilePatch) -> Option<String> {
+fn inside_top_dir(file: &FilePatch) -> Option<String> {
     let (old, new) = (file.old.as_deref()?, file.new.as_deref()?);
     let ((_, old_rest), (_, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
     let same = file.operation == Operation::Update && old != new && old_rest == new_rest;
@@ -170,7 +170,7 @@ impl Set<'_> {
         }
         if file.operation == Operation::Update && file.old != file.new {
             // `--- f.orig`, `+++ f`: whichever is there.
-            let all = [file.new.clone(), file.old.clone(), below_tops(&file)];
+            let all = [file.new.clone(), file.old.clone(), inside_top_dir(&file)];
             let there = all.into_iter().flatten().find(|path| self.get(path).is_some());
             let path = there.or(file.new.clone());
             (file.old, file.new) = (path.clone(), path);
@@ -251,7 +251,7 @@ fn change(
     bytes: Option<Vec<u8>>,
     added: u64,
     removed: u64,
-    hunks: Vec<Placed>,
+    hunks: Vec<AppliedHunk>,
 ) -> Change {
     let mode = file.mode.map(|mode| mode & 0o7777);
     Change { path, from, operation: file.operation, bytes, mode, added, removed, hunks }

@@ -6,11 +6,11 @@
 //! by `neo_frizbee`). Longer queries may have a letter wrong. Better scores come
 //! first, then shorter paths, then the order in which they were given.
 
-mod paths;
-mod quarters;
+mod path_table;
+mod quarter_masks;
 mod score;
 
-pub use paths::{Paths, Ranked};
+pub use path_table::{PathTable, Ranked};
 pub use score::Best;
 
 use crate::Result;
@@ -23,7 +23,7 @@ pub const MAX_QUERY_BYTES: usize = 256;
 const LONG_QUERY: usize = 5;
 
 /// The most paths that are given.
-const MOST_RANKED: u64 = 10_000;
+const MAX_RANKED: u64 = 10_000;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl RankOptions {
         }
         Ok(Self {
             query,
-            limit: options.number("limit")?.map_or(20, |limit| limit.min(MOST_RANKED) as usize),
+            limit: options.number("limit")?.map_or(20, |limit| limit.min(MAX_RANKED) as usize),
             typos: options.number("typos")?.map(|typos| typos.min(8) as u16),
         })
     }
@@ -64,7 +64,7 @@ impl RankOptions {
 /// As [`RankOptions::read`].
 pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
     let RankOptions { query, limit, typos } = RankOptions::read(&Options::parse(options)?)?;
-    let mut laid = Paths::default();
+    let mut laid = PathTable::default();
     paths.split_terminator('\0').for_each(|path| laid.push(path));
     let (ranked, fitting) = laid.rank(&query, 0..laid.len(), typos, limit);
     let mut packed = Packed::new();
@@ -94,7 +94,7 @@ mod tests {
             "README.md",
             "docs/readme/index.md",
         ];
-        let mut paths = Paths::default();
+        let mut paths = PathTable::default();
         PATHS.iter().for_each(|path| paths.push(path));
         let (ranked, _) = paths.rank(query, 0..paths.len(), typos, 2);
         ranked.iter().map(|ranked| PATHS[ranked.index as usize]).collect()
@@ -117,7 +117,7 @@ mod tests {
         assert!(best("zzzzqq", None).is_empty() && best("", None).is_empty());
     }
 
-    /// What [`Paths::rank`] gives, found out by scoring and sorting all.
+    /// What [`PathTable::rank`] gives, found out by scoring and sorting all.
     fn plainly(paths: &[String], query: &str, typos: u16, limit: usize) -> (Vec<Ranked>, usize) {
         let config = neo_frizbee::Config { max_typos: Some(typos), ..score::plain() };
         let found = neo_frizbee::Matcher::new(query, &config).match_list(paths);
@@ -145,7 +145,7 @@ mod tests {
             limit in 0usize..9,
             parts in 1usize..4,
         ) {
-            let mut laid = Paths::default();
+            let mut laid = PathTable::default();
             paths.iter().for_each(|path| laid.push(path));
             let exact = plainly(&paths, &query, 0, limit);
             let expected = if exact.1 > 0 { exact } else { plainly(&paths, &query, typos, limit) };
@@ -158,7 +158,7 @@ mod tests {
 
         #[test]
         fn hostile_input_never_panics(query in "\\PC{0,40}", path in "\\PC{0,60}", typos in 0u16..12) {
-            let mut paths = Paths::default();
+            let mut paths = PathTable::default();
             paths.push(&path);
             let (ranked, fitting) = paths.rank(&query, 0..9, Some(typos), 1);
             prop_assert!(ranked.len() <= 1 && fitting <= 1);
@@ -168,7 +168,7 @@ mod tests {
         #[test]
         fn subsequences_fit(path in "[a-zA-Z/_.]{1,40}", every in 1usize..4) {
             let query: String = path.chars().step_by(every).collect();
-            let mut paths = Paths::default();
+            let mut paths = PathTable::default();
             paths.push(&path);
             prop_assert_eq!(paths.rank(&query, 0..1, Some(0), 1).1, 1, "{} in {}", query, path);
         }
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn tells_how_much_it_holds() {
-        let mut paths = Paths::default();
+        let mut paths = PathTable::default();
         assert!(paths.is_empty());
         paths.push("src/main.rs");
         assert!(!paths.is_empty() && paths.bytes() >= "src/main.rs".len() + 12);

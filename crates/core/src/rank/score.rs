@@ -9,11 +9,11 @@ use std::collections::BinaryHeap;
 use memchr::memmem::Finder;
 use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 
-use super::paths::Paths;
-use super::quarters::Sequence;
+use super::path_table::PathTable;
+use super::quarter_masks::SubsequenceFilter;
 
 /// What a letter in its place is worth at least, by the scorer's own measure.
-const LETTER: u32 = 12;
+const MATCH_SCORE: u32 = 12;
 /// What being the whole name adds.
 const WHOLE_NAME: u32 = 64;
 /// What being a part of the name adds.
@@ -70,12 +70,18 @@ impl Best {
 }
 
 /// Scores the paths at some places.
-pub(super) fn score(paths: &Paths, places: &[u32], query: &str, typos: u16, limit: usize) -> Best {
+pub(super) fn score(
+    paths: &PathTable,
+    places: &[u32],
+    query: &str,
+    typos: u16,
+    limit: usize,
+) -> Best {
     let config = Config { max_typos: Some(typos), ..plain() };
     let mut matcher = Matcher::new(query, &config);
-    let mut naming = Naming::of(query);
+    let mut naming = NameBonus::of(query);
     let mut best = Best::new(limit);
-    let sequence = Sequence::of(query, typos);
+    let sequence = SubsequenceFilter::of(query, typos);
     let may_fit = |place: &u32| match (&sequence, paths.quarters.get(*place as usize)) {
         (Some(sequence), Some(quarters)) => sequence.may_fit(quarters),
         _ => true,
@@ -109,7 +115,7 @@ pub(super) fn plain() -> Config {
 }
 
 /// Who names a file means its name rather than the directories above it.
-struct Naming<'q> {
+struct NameBonus<'q> {
     query: &'q str,
     letters: u32,
     has_slash: bool,
@@ -119,7 +125,7 @@ struct Naming<'q> {
     name: Vec<u8>,
 }
 
-impl<'q> Naming<'q> {
+impl<'q> NameBonus<'q> {
     fn of(query: &'q str) -> Self {
         let small = query
             .is_ascii()
@@ -137,7 +143,7 @@ impl<'q> Naming<'q> {
             return in_the_name(self.query, path);
         };
         // A path that holds the query whole has at least the score of its letters.
-        if score < LETTER * self.letters && path.len() <= LONG_PATH {
+        if score < MATCH_SCORE * self.letters && path.len() <= LONG_PATH {
             return 0;
         }
         let path = path.as_bytes();

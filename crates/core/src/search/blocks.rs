@@ -1,6 +1,6 @@
 //! What of a content an index remembers: its blocks, whole lines each.
 
-use super::{BINARY_WINDOW, Block, Stretch};
+use super::{BINARY_WINDOW, Block, Chunk};
 use crate::encoding::{Encoding, bom};
 
 /// A block is cut at the first line end after this many bytes. Smaller blocks have fewer
@@ -12,11 +12,11 @@ const LONG_BLOCK: usize = 32 * 1024;
 const STRETCH_BYTES: usize = 16 * 1024;
 /// The longest string whose grams are asked for together (bytes): by as much stretches
 /// overlap, so that one of them has it whole.
-pub(super) const MOST_TOGETHER: usize = 256;
+pub(super) const MAX_STRING_BYTES: usize = 256;
 
 /// How a content can be searched by its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signable {
+pub enum ContentClass {
     /// Text: lines of any of its blocks can be searched by themselves.
     Text,
     /// Text of which only the whole content can be searched: it has a mark, or a NUL further on.
@@ -28,45 +28,45 @@ pub enum Signable {
 }
 
 /// How a content can be searched, and the part of it that is.
-pub fn signable(content: &[u8]) -> (Signable, &[u8]) {
+pub fn signable(content: &[u8]) -> (ContentClass, &[u8]) {
     let marked = match bom(content) {
         None => false,
         Some(encoding) if encoding == Encoding::UTF_8 => true,
-        Some(_) => return (Signable::Always, &[]),
+        Some(_) => return (ContentClass::Always, &[]),
     };
     match memchr::memchr(0, content) {
-        None if marked => (Signable::Whole, content),
-        None => (Signable::Text, content),
+        None if marked => (ContentClass::Whole, content),
+        None => (ContentClass::Text, content),
         // Where the mark ends is where the window begins.
-        Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(marked) => (Signable::Binary, &[]),
+        Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(marked) => (ContentClass::Binary, &[]),
         // Up to there it is searched.
-        Some(nul) => (Signable::Whole, &content[..nul]),
+        Some(nul) => (ContentClass::Whole, &content[..nul]),
     }
 }
 
 /// What is signed by itself: a block or, of one with a long line, a stretch of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut<'t> {
+pub struct BlockRange<'t> {
     /// The block, which has no owner yet.
     pub block: Block,
     /// What of it is signed; `None` is all.
-    pub stretch: Option<Stretch>,
+    pub stretch: Option<Chunk>,
     /// What is signed.
     pub bytes: &'t [u8],
 }
 
 /// Cuts a text into blocks, and those with long lines into stretches. Positions are
 /// exact up to 4 GiB.
-pub fn cuts(text: &[u8]) -> impl Iterator<Item = Cut<'_>> {
+pub fn cuts(text: &[u8]) -> impl Iterator<Item = BlockRange<'_>> {
     blocks(text).flat_map(|(block, content)| {
         let long = content.len() > LONG_BLOCK;
         let step = if long { STRETCH_BYTES } else { content.len() };
         // What the overlap has to the end needs no stretch of its own.
-        let begins = (0..content.len().saturating_sub(MOST_TOGETHER).max(1)).step_by(step);
+        let begins = (0..content.len().saturating_sub(MAX_STRING_BYTES).max(1)).step_by(step);
         begins.map(move |begin| {
-            let bytes = &content[begin..content.len().min(begin + step + MOST_TOGETHER)];
-            let stretch = Stretch { offset: block.offset + begin as u32, len: bytes.len() as u32 };
-            Cut { block, stretch: long.then_some(stretch), bytes }
+            let bytes = &content[begin..content.len().min(begin + step + MAX_STRING_BYTES)];
+            let stretch = Chunk { offset: block.offset + begin as u32, len: bytes.len() as u32 };
+            BlockRange { block, stretch: long.then_some(stretch), bytes }
         })
     })
 }
@@ -102,13 +102,13 @@ mod tests {
     fn what_can_be_signed_is_what_a_search_reads() {
         let late = [vec![b'a'; BINARY_WINDOW], b"\0rest".to_vec()].concat();
         // content, how, how many bytes
-        let cases: &[(&[u8], Signable, usize)] = &[
-            (b"text\n", Signable::Text, 5),
-            (b"", Signable::Text, 0),
-            (b"\xef\xbb\xbftext", Signable::Whole, 7),
-            (b"\xff\xfet\0", Signable::Always, 0),
-            (b"te\0xt", Signable::Binary, 0),
-            (&late, Signable::Whole, BINARY_WINDOW),
+        let cases: &[(&[u8], ContentClass, usize)] = &[
+            (b"text\n", ContentClass::Text, 5),
+            (b"", ContentClass::Text, 0),
+            (b"\xef\xbb\xbftext", ContentClass::Whole, 7),
+            (b"\xff\xfet\0", ContentClass::Always, 0),
+            (b"te\0xt", ContentClass::Binary, 0),
+            (&late, ContentClass::Whole, BINARY_WINDOW),
         ];
         for (content, how, bytes) in cases {
             let (signed, text) = signable(content);
@@ -129,17 +129,17 @@ mod tests {
             let long: Vec<u8> = (0..length).map(|at| b'a' + (at % 23) as u8).collect();
             let text = [lines.as_bytes(), &long, b"\n", lines.as_bytes()].concat();
             let (mut places, mut stretches) = (Vec::new(), 0);
-            for Cut { block, stretch, bytes } in cuts(&text) {
-                let part = stretch.unwrap_or(Stretch { offset: block.offset, len: block.len });
+            for BlockRange { block, stretch, bytes } in cuts(&text) {
+                let part = stretch.unwrap_or(Chunk { offset: block.offset, len: block.len });
                 let (begin, end) = (part.offset as usize, (part.offset + part.len) as usize);
                 assert_eq!(bytes, &text[begin..end]);
                 assert!(block.offset <= part.offset && end <= (block.offset + block.len) as usize);
                 places.push(begin..end);
                 stretches += usize::from(stretch.is_some());
             }
-            for at in lines.len()..=lines.len() + length - MOST_TOGETHER {
+            for at in lines.len()..=lines.len() + length - MAX_STRING_BYTES {
                 let has_it = |place: &std::ops::Range<usize>| {
-                    place.start <= at && at + MOST_TOGETHER <= place.end
+                    place.start <= at && at + MAX_STRING_BYTES <= place.end
                 };
                 assert!(places.iter().any(has_it), "{at} of {length}");
             }

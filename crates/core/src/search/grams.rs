@@ -8,7 +8,7 @@
 //! number, beyond ASCII. Hashes collide, so a gram that is there may be another: what is
 //! found by grams is a candidate.
 
-use super::blocks::MOST_TOGETHER;
+use super::blocks::MAX_STRING_BYTES;
 
 /// How many bits the hash of a gram has.
 pub const HASH_BITS: u32 = 16;
@@ -30,7 +30,7 @@ pub(super) const NUMBER_BEYOND_ASCII: u32 = hash(0, 0, 4) as u32;
 
 /// What bytes around a line end hash to, which are no gram. A gram that is this
 /// number is in every block.
-pub(super) const NONE: u16 = u16::MAX;
+pub(super) const NO_GRAM: u16 = u16::MAX;
 
 /// What each byte counts for: numbers to the base of 33, spread over all bits, the
 /// upper ones above all. In words of this size eight are computed at once by any processor.
@@ -80,9 +80,9 @@ pub(super) const fn sort_of(byte: u8) -> u8 {
 /// One number for how grams are made, and how many bytes have theirs together, so that
 /// grams kept by another version are known for what they are.
 pub(super) fn fingerprint() -> u64 {
-    let mut signer = super::Signer::default();
+    let mut signer = super::GramExtractor::default();
     let grams = signer.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
-    let sizes = u64::from(HASH_BITS) | (MOST_TOGETHER as u64) << 32;
+    let sizes = u64::from(HASH_BITS) | (MAX_STRING_BYTES as u64) << 32;
     grams.iter().fold(sizes, |sum, gram| {
         sum.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*gram)
     })

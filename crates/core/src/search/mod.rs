@@ -6,29 +6,29 @@
 //!
 //! Lines and columns are counted from 1, columns in code points.
 
+mod block_index;
 mod blocks;
 mod engine;
+mod gram_extractor;
+mod gram_query;
 mod grams;
-mod held;
+mod memory_index;
 mod pack;
-mod plan;
 mod query;
-mod saved;
+mod render_line;
 mod scan;
+mod serialize;
 mod shards;
-mod show;
-mod signer;
-mod slices;
 
-pub use blocks::{Cut, Signable, cuts, signable};
-pub use held::{Held, Sign};
+pub use block_index::{Block, BlockIndex, Chunk};
+pub use blocks::{BlockRange, ContentClass, cuts, signable};
+pub use gram_extractor::GramExtractor;
+pub use gram_query::GramQuery;
+pub use memory_index::{Indexed, MemoryIndex};
 pub use pack::{pack_hit, search_packed};
-pub use plan::Plan;
 pub use query::{Case, MAX_PATTERN_BYTES, MAX_PATTERNS, Query, QueryOptions};
-pub use saved::{Source, gram_format};
-pub use show::Line;
-pub use signer::Signer;
-pub use slices::{Block, Slices, Stretch};
+pub use render_line::Line;
+pub use serialize::{Source, gram_format};
 
 use std::ops::ControlFlow;
 
@@ -41,7 +41,7 @@ pub const BINARY_WINDOW: usize = 64 * 1024;
 
 /// What is wanted of each hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Want {
+pub enum OutputMode {
     /// Its lines.
     #[default]
     Lines,
@@ -63,7 +63,7 @@ pub struct Limits {
     /// Hits up to this line are passed over, without being counted.
     pub skip_lines: u64,
     /// What is wanted of each hit.
-    pub want: Want,
+    pub want: OutputMode,
 }
 
 impl Default for Limits {
@@ -74,7 +74,7 @@ impl Default for Limits {
             max_hits: u64::MAX,
             max_line_chars: 500,
             skip_lines: 0,
-            want: Want::Lines,
+            want: OutputMode::Lines,
         }
     }
 }
@@ -143,7 +143,7 @@ pub struct Hit<'a> {
 /// What became of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The number of hits given to the receiver or, for [`Want::Count`], counted.
+    /// The number of hits given to the receiver or, for [`OutputMode::Count`], counted.
     pub hits: u64,
     /// The text is binary and was not searched.
     pub binary: bool,
@@ -157,7 +157,7 @@ impl Query {
     /// Searches the content of a file: byte order marks are honoured (UTF-8,
     /// UTF-16), binary content is recognised, a NUL further on ends the search.
     ///
-    /// `interrupted` is asked about every 256 KiB. Without [`Want::Lines`] the
+    /// `interrupted` is asked about every 256 KiB. Without [`OutputMode::Lines`] the
     /// receiver is never called.
     pub fn search(
         &self,

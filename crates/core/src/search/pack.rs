@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{Hit, Limits, Line, Query, Want};
+use super::{Hit, Limits, Line, OutputMode, Query};
 use crate::error::Result;
 use crate::options::Options;
 use crate::pack::Packed;
 
 /// Searches one text for a caller beyond the boundary. `options` is the JSON
-/// form of [`Limits`], with `skipLines`, and `count` for [`Want::Count`].
+/// form of [`Limits`], with `skipLines`, and `count` for [`OutputMode::Count`].
 ///
 /// The result is `binary more hits`, whether hits carry context, and the hits
 /// as [`pack_hit`] writes them.
@@ -20,7 +20,7 @@ pub fn search_packed(query: &Query, content: &[u8], options: &str) -> Result<Pac
     let mut limits = Limits::read(&options)?;
     limits.skip_lines = options.number("skipLines")?.unwrap_or(0);
     if options.flag("count", false)? {
-        limits.want = Want::Count;
+        limits.want = OutputMode::Count;
     }
     let context = limits.has_context();
     let mut hits = Packed::new();

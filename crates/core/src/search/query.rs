@@ -11,9 +11,9 @@ use grep_regex::RegexMatcherBuilder;
 use regex_syntax::ast::{self, ErrorKind};
 use regex_syntax::hir::{Look, translate::TranslatorBuilder};
 
-use super::blocks::MOST_TOGETHER;
+use super::blocks::MAX_STRING_BYTES;
 use super::engine::{Engine, first_line};
-use super::plan::Plan;
+use super::gram_query::GramQuery;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
 
@@ -28,7 +28,7 @@ const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
 /// while searching, so ordinary patterns stay far below.
 const MAX_STATES_BYTES: usize = 64 << 20;
 /// What `\b` and `$` look at before or after a match: a character, or a line end.
-const MOST_LOOKED_AT: usize = 4;
+const MAX_LOOKAROUND_BYTES: usize = 4;
 /// How deep groups may nest.
 pub(super) const MAX_NESTING: u32 = 250;
 
@@ -100,10 +100,10 @@ impl<'a> QueryOptions<'a> {
 #[derive(Clone)]
 pub struct Query {
     pub(super) matcher: Engine,
-    pub(super) way: Way,
+    pub(super) way: Strategy,
     /// The pattern names the carriage return, so that of a CRLF takes part in a match.
     pub(super) names_cr: bool,
-    plan: Arc<Plan>,
+    plan: Arc<GramQuery>,
     key: Arc<str>,
     /// The most bytes that a match can have; `None` is any number.
     reach: Option<usize>,
@@ -113,7 +113,7 @@ pub struct Query {
 
 /// How a text is gone through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Strategy {
     /// Matches lie within lines: search the whole text, then look at the line.
     Buffer,
     /// The pattern has `\A` or `\z`, which hold at each line: line by line.
@@ -145,21 +145,21 @@ impl Query {
             return Err(too_large());
         }
         let traits = if options.regex && !options.is_text() {
-            Traits::of(pattern)?
+            PatternTraits::of(pattern)?
         } else {
-            Traits { names_cr: pattern.contains('\r'), ..Traits::default() }
+            PatternTraits { names_cr: pattern.contains('\r'), ..PatternTraits::default() }
         };
         if !options.multiline && !options.regex && pattern.contains('\n') {
             return Err(invalid("pattern", "pattern contains a line break, a line never does")
                 .hint("set multiline:true"));
         }
-        let (plan, reach) = Plan::and_reach(options);
+        let (plan, reach) = GramQuery::and_reach(options);
         let (plan, key) = (Arc::new(plan), options.key());
         let names_cr = traits.names_cr;
         let parts = Vec::new();
         let whole = |matcher, way| Self { matcher, way, names_cr, plan, key, reach, parts };
         if options.is_text() && !options.word && !pattern.contains('\n') {
-            return Ok(whole(Engine::of_text(pattern), Way::Buffer));
+            return Ok(whole(Engine::of_text(pattern), Strategy::Buffer));
         }
         let mut builder = RegexMatcherBuilder::new();
         builder
@@ -177,7 +177,7 @@ impl Query {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
             let within_lines = matcher.non_matching_bytes().is_some_and(|set| set.contains(b'\n'));
             if !within_lines || traits.text_anchors {
-                return Ok(whole(Engine::Regex(matcher), Way::AcrossLines));
+                return Ok(whole(Engine::Regex(matcher), Strategy::AcrossLines));
             }
             builder.crlf(traits.line_end && !traits.names_cr);
         }
@@ -185,7 +185,7 @@ impl Query {
             builder.line_terminator(Some(b'\n'));
         }
         let matcher = Engine::Regex(builder.build(pattern).map_err(unbuildable)?);
-        let way = if traits.text_anchors { Way::EachLine } else { Way::Buffer };
+        let way = if traits.text_anchors { Strategy::EachLine } else { Strategy::Buffer };
         Ok(whole(matcher, way))
     }
 
@@ -195,14 +195,14 @@ impl Query {
     }
 
     /// The grams that every match contains.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &GramQuery {
         &self.plan
     }
 
-    /// Whether each match lies in one [`Stretch`](super::Stretch), with all that decides about it.
+    /// Whether each match lies in one [`Chunk`](super::Stretch), with all that decides about it.
     pub fn fits_stretch(&self) -> bool {
-        let fits = |reach| reach + 2 * MOST_LOOKED_AT <= MOST_TOGETHER;
-        self.way == Way::Buffer && self.reach.is_some_and(fits)
+        let fits = |reach| reach + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
+        self.way == Strategy::Buffer && self.reach.is_some_and(fits)
     }
 
     /// Whether a stretch can have a match; false only where it has none.
@@ -215,7 +215,7 @@ impl Query {
 
     /// Whether a match may lie on several lines.
     pub fn crosses_lines(&self) -> bool {
-        self.way == Way::AcrossLines
+        self.way == Strategy::AcrossLines
     }
 
     /// Compiles several patterns into one query; hits say which of them matched.
@@ -274,7 +274,7 @@ impl Query {
 
 /// What must be known of a regular expression before it is compiled.
 #[derive(Clone, Copy, Default)]
-struct Traits {
+struct PatternTraits {
     /// It has `$`.
     line_end: bool,
     /// It has `\A` or `\z`.
@@ -283,7 +283,7 @@ struct Traits {
     names_cr: bool,
 }
 
-impl Traits {
+impl PatternTraits {
     fn of(pattern: &str) -> Result<Self> {
         let ast = ast::parse::ParserBuilder::new()
             .nest_limit(MAX_NESTING)

@@ -5,12 +5,12 @@ use std::ops::{ControlFlow, Range};
 use grep_matcher::LineMatchKind;
 
 use super::engine::first_line;
-use super::query::Way;
-use super::show::{code_points, show};
-use super::{BINARY_WINDOW, Hit, Limits, Line, Outcome, Query, Want};
+use super::query::Strategy;
+use super::render_line::{code_points, show};
+use super::{BINARY_WINDOW, Hit, Limits, Line, Outcome, OutputMode, Query};
 
 /// How much is searched between two looks at the interrupt, in bytes.
-const BLOCK: usize = 256 << 10;
+const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
 
 /// A search under way.
 pub(super) struct Scan<'a> {
@@ -45,7 +45,7 @@ struct Group {
 }
 
 /// What is known of a line that was found.
-enum Found {
+enum LineMatch {
     /// Where it matches, from where the search began.
     Match(Range<usize>),
     /// It matches.
@@ -88,9 +88,9 @@ impl<'a> Scan<'a> {
     pub fn run(mut self) -> Outcome {
         // The receiver and the limits end the passes early.
         let _ = match self.query.way {
-            Way::Buffer => self.buffer(),
-            Way::EachLine => self.each_line(),
-            Way::AcrossLines => self.across_lines(),
+            Strategy::Buffer => self.buffer(),
+            Strategy::EachLine => self.each_line(),
+            Strategy::AcrossLines => self.across_lines(),
         };
         self.outcome
     }
@@ -111,7 +111,7 @@ impl<'a> Scan<'a> {
                 }
                 let from = std::mem::replace(&mut at, line.end + 1);
                 match found {
-                    Found::Match(place) => {
+                    LineMatch::Match(place) => {
                         let place = from + place.start..from + place.end;
                         if place.end > self.content_end(&line) {
                             // The match took the carriage return; without it the line may not match.
@@ -120,8 +120,10 @@ impl<'a> Scan<'a> {
                             self.hit(line, place)?;
                         }
                     }
-                    Found::Line if self.content_end(&line) == line.end => self.line_hit(line)?,
-                    Found::Line | Found::Candidate => self.line_if_match(line)?,
+                    LineMatch::Line if self.content_end(&line) == line.end => {
+                        self.line_hit(line)?
+                    }
+                    LineMatch::Line | LineMatch::Candidate => self.line_if_match(line)?,
                 }
             }
             at = at.max(block);
@@ -130,19 +132,19 @@ impl<'a> Scan<'a> {
     }
 
     /// An offset in the first line that matches, or may.
-    fn next_line(&mut self, text: &[u8]) -> Option<(usize, Found)> {
+    fn next_line(&mut self, text: &[u8]) -> Option<(usize, LineMatch)> {
         let matcher = &self.query.matcher;
         let Some(lines) = matcher.candidate_line().filter(|_| !self.direct) else {
             let found = matcher.find(text)?;
-            return Some((found.start, Found::Match(found)));
+            return Some((found.start, LineMatch::Match(found)));
         };
         match first_line(lines, text)? {
-            LineMatchKind::Candidate(offset) => Some((offset, Found::Candidate)),
+            LineMatchKind::Candidate(offset) => Some((offset, LineMatch::Candidate)),
             LineMatchKind::Confirmed(offset) => {
                 // There is no cheaper test than the match itself. Where its
                 // place is wanted, look for it at once from now on.
-                self.direct = self.limits.want == Want::Lines;
-                Some((offset, Found::Line))
+                self.direct = self.limits.want == OutputMode::Lines;
+                Some((offset, LineMatch::Line))
             }
         }
     }
@@ -186,12 +188,12 @@ impl<'a> Scan<'a> {
                 let lines_end = line.end;
                 let next = Group { line, place: found.clone(), lines_end };
                 let ended = group.replace(next);
-                if let Some(ended) = ended.filter(|_| self.limits.want == Want::Lines) {
+                if let Some(ended) = ended.filter(|_| self.limits.want == OutputMode::Lines) {
                     self.hit(ended.line, ended.place)?;
                 }
             }
             if let Some(group) = &mut group {
-                if self.limits.want == Want::Count {
+                if self.limits.want == OutputMode::Count {
                     self.hit(group.line.clone(), found.clone())?;
                 }
                 let last = found.end.max(found.start + 1) - 1;
@@ -201,7 +203,7 @@ impl<'a> Scan<'a> {
                 group.place.end = group.place.end.max(found.end);
             }
         }
-        match group.filter(|_| self.limits.want == Want::Lines) {
+        match group.filter(|_| self.limits.want == OutputMode::Lines) {
             Some(group) => self.hit(group.line, group.place),
             None => ControlFlow::Continue(()),
         }
@@ -213,7 +215,7 @@ impl<'a> Scan<'a> {
             self.outcome.stopped = true;
             return ControlFlow::Break(());
         }
-        let end = at.saturating_add(BLOCK);
+        let end = at.saturating_add(BYTES_PER_INTERRUPT_CHECK);
         if end >= self.text.len() {
             return ControlFlow::Continue(self.text.len());
         }
@@ -249,8 +251,8 @@ impl<'a> Scan<'a> {
     fn line_hit(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let start = line.start;
         let place = match self.limits.want {
-            Want::Count => start..start,
-            Want::Lines => {
+            OutputMode::Count => start..start,
+            OutputMode::Lines => {
                 let text = &self.text[start..self.content_end(&line)];
                 match self.query.matcher.find(text) {
                     Some(found) => start + found.start..start + found.end,
@@ -271,7 +273,7 @@ impl<'a> Scan<'a> {
             return ControlFlow::Break(());
         }
         let limits = self.limits;
-        let number = if limits.want == Want::Lines || limits.skip_lines > 0 {
+        let number = if limits.want == OutputMode::Lines || limits.skip_lines > 0 {
             self.number_of(line.start)
         } else {
             0
@@ -284,7 +286,7 @@ impl<'a> Scan<'a> {
             return ControlFlow::Break(());
         }
         self.outcome.hits += 1;
-        if limits.want == Want::Count {
+        if limits.want == OutputMode::Count {
             return ControlFlow::Continue(());
         }
         let place = place.start - line.start..place.end - line.start;
@@ -310,8 +312,8 @@ impl<'a> Scan<'a> {
     /// Which of several patterns match a line or, across lines, a match.
     fn attribute(&mut self, line: &Range<usize>, place: &Range<usize>) {
         let text = match self.query.way {
-            Way::Buffer | Way::EachLine => &self.text[line.start..self.content_end(line)],
-            Way::AcrossLines => {
+            Strategy::Buffer | Strategy::EachLine => &self.text[line.start..self.content_end(line)],
+            Strategy::AcrossLines => {
                 let end = line.start + place.end;
                 &self.text[line.start..end.max(line.end).min(self.text.len())]
             }

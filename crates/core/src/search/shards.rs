@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::block_index::{Block, and, or};
+use super::gram_query::GramQuery;
 use super::grams::HASH_BITS;
-use super::plan::Plan;
-use super::slices::{Block, and, or};
 
-const LEAST_ROWS: usize = 64;
-const MOST_ROWS: usize = 1 << HASH_BITS;
+const MIN_ROWS: usize = 64;
+const MAX_ROWS: usize = 1 << HASH_BITS;
 /// Into how many steps the way to twice as many rows is cut: what is rounded up is waste.
 const STEPS_BITS: u32 = 2;
 /// The bits of a full shard: 4 MiB, so that rows are long enough to be read in one go.
@@ -28,7 +28,7 @@ const WHOLE_ROWS: usize = 3;
 /// Words that come into the cache together.
 const LINE: usize = 8;
 /// Of how many words one at most must be left for the others to be passed over.
-const FEW_OF: usize = 4;
+const SPARSE_RATIO: usize = 4;
 
 /// What is remembered of many blocks. A copy shares what will not change.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ pub(super) struct Shard {
 }
 
 /// Columns that are left of a word.
-struct Left<'s> {
+struct Remaining<'s> {
     shard: &'s Shard,
     /// Which word.
     at: usize,
@@ -104,12 +104,12 @@ impl Shards {
     }
 
     /// The blocks that a plan lets through.
-    pub fn blocks(&self, plan: &Plan, found: &mut dyn FnMut(&Block)) {
+    pub fn blocks(&self, plan: &GramQuery, found: &mut dyn FnMut(&Block)) {
         let plan = &self.rarest_first(plan);
-        if let Plan::Grams(grams) = plan
+        if let GramQuery::Grams(grams) = plan
             && !grams.is_empty()
         {
-            return self.with_all(grams, found);
+            return self.intersect(grams, found);
         }
         for shard in self.shards() {
             let Some(columns) = shard.fitting(plan) else {
@@ -133,7 +133,7 @@ impl Shards {
     /// What it takes is waiting for memory, so what can be waited for at once is: first the
     /// whole rows of a few grams, of all shards; then of each further gram the words where
     /// a column is left, wherever they are.
-    fn with_all(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
+    fn intersect(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
         let (first, rest) = grams.split_at(grams.len().min(WHOLE_ROWS));
         let mut sum = 0;
         for (shard, &gram) in
@@ -143,7 +143,7 @@ impl Shards {
             sum = row.iter().step_by(LINE).fold(sum ^ last, |sum, word| sum ^ word);
         }
         std::hint::black_box(sum);
-        let mut left: Vec<Left<'_>> = Vec::new();
+        let mut left: Vec<Remaining<'_>> = Vec::new();
         for shard in self.shards() {
             shard.words_with_all(first, &mut left);
         }
@@ -154,7 +154,7 @@ impl Shards {
             }
             left.retain(|left| left.columns != 0);
         }
-        for Left { shard, at, mut columns } in left {
+        for Remaining { shard, at, mut columns } in left {
             while columns != 0 {
                 let column = at * 64 + columns.trailing_zeros() as usize;
                 columns &= columns - 1;
@@ -164,7 +164,7 @@ impl Shards {
     }
 
     /// Of how many blocks, of a few shards, a plan lets how many through.
-    pub fn sample(&self, plan: &Plan) -> (usize, usize) {
+    pub fn sample(&self, plan: &GramQuery) -> (usize, usize) {
         let plan = &self.rarest_first(plan);
         let step = self.shards().count().div_ceil(SAMPLE_SHARDS).max(1);
         self.shards().step_by(step).fold((0, 0), |(fitting, all), shard| {
@@ -178,16 +178,17 @@ impl Shards {
 
     /// The plan with the grams first that are in the fewest blocks: most columns are
     /// out after two or three of them.
-    fn rarest_first(&self, plan: &Plan) -> Plan {
-        let sorted = |plans: &[Plan]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
+    fn rarest_first(&self, plan: &GramQuery) -> GramQuery {
+        let sorted =
+            |plans: &[GramQuery]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
         match (plan, self.shards().max_by_key(|shard| shard.blocks.len())) {
-            (Plan::Grams(grams), Some(shard)) if grams.len() > 2 => {
+            (GramQuery::Grams(grams), Some(shard)) if grams.len() > 2 => {
                 let mut grams = grams.clone();
-                grams.sort_by_cached_key(|&gram| shard.often(gram));
-                Plan::Grams(grams)
+                grams.sort_by_cached_key(|&gram| shard.gram_frequency(gram));
+                GramQuery::Grams(grams)
             }
-            (Plan::All(plans), _) => Plan::All(sorted(plans)),
-            (Plan::One(plans), _) => Plan::One(sorted(plans)),
+            (GramQuery::All(plans), _) => GramQuery::All(sorted(plans)),
+            (GramQuery::One(plans), _) => GramQuery::One(sorted(plans)),
             (plan, _) => plan.clone(),
         }
     }
@@ -222,7 +223,7 @@ impl Shard {
 
     /// Whether a shard can have so many rows.
     pub(super) fn can_have(rows: usize) -> bool {
-        (LEAST_ROWS..=MOST_ROWS).contains(&rows) && height_for(rows) == rows
+        (MIN_ROWS..=MAX_ROWS).contains(&rows) && height_for(rows) == rows
     }
 
     /// Gives the words of each row that are full.
@@ -282,11 +283,11 @@ impl Shard {
     }
 
     /// The columns that fit; `None` is all.
-    fn fitting(&self, plan: &Plan) -> Option<Vec<u64>> {
+    fn fitting(&self, plan: &GramQuery) -> Option<Vec<u64>> {
         match plan {
-            Plan::Any => None,
-            Plan::Grams(grams) => self.with_all(grams),
-            Plan::All(plans) => {
+            GramQuery::Any => None,
+            GramQuery::Grams(grams) => self.intersect(grams),
+            GramQuery::All(plans) => {
                 let mut columns: Option<Vec<u64>> = None;
                 for plan in plans {
                     let Some(fitting) = self.fitting(plan) else { continue };
@@ -301,7 +302,7 @@ impl Shard {
                 }
                 columns
             }
-            Plan::One(plans) => {
+            GramQuery::One(plans) => {
                 let mut columns = vec![0; self.blocks.len() / 64 + 1];
                 for plan in plans {
                     or(&mut columns, &self.fitting(plan)?);
@@ -314,7 +315,7 @@ impl Shard {
 
 impl Shard {
     /// The columns with all of some grams; `None`, all, where there are none.
-    fn with_all(&self, grams: &[u32]) -> Option<Vec<u64>> {
+    fn intersect(&self, grams: &[u32]) -> Option<Vec<u64>> {
         let (first, rest) = grams.split_first()?;
         let (row, last) = self.row(*first);
         let mut columns = Vec::with_capacity(row.len() + 1);
@@ -329,7 +330,7 @@ impl Shard {
                 *word &= other;
                 left += usize::from(*word != 0);
             }
-            if left * FEW_OF < columns.len() {
+            if left * SPARSE_RATIO < columns.len() {
                 break;
             }
         }
@@ -348,13 +349,13 @@ impl Shard {
     }
 
     /// The words where a column has all of a few grams.
-    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Left<'s>>) {
+    fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Remaining<'s>>) {
         let rows =
             [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
         let [Some((a, last_a)), Some((b, last_b)), Some((c, last_c))] = rows else { return };
         let mut put = |at, columns| {
             if columns != 0 {
-                left.push(Left { shard: self, at, columns });
+                left.push(Remaining { shard: self, at, columns });
             }
         };
         for (at, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
@@ -370,7 +371,7 @@ impl Shard {
     }
 
     /// How often a gram is in the first columns.
-    fn often(&self, gram: u32) -> u32 {
+    fn gram_frequency(&self, gram: u32) -> u32 {
         let (row, last) = self.row(gram);
         row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
     }
@@ -378,7 +379,7 @@ impl Shard {
 
 /// How many rows a shard has for blocks that should have so many.
 fn height_for(rows: usize) -> usize {
-    let rows = rows.clamp(LEAST_ROWS, MOST_ROWS);
+    let rows = rows.clamp(MIN_ROWS, MAX_ROWS);
     let step = 1 << (rows.ilog2() - STEPS_BITS);
     rows.next_multiple_of(step)
 }

@@ -115,7 +115,7 @@ fn a_match_across_lines_has_all_its_lines_and_context_after_the_last() {
     assert_eq!(spans(r"a\n\n", "a\n\nb\n"), ["1-2:a||b"]);
     assert_eq!(spans(r"a\nb", "a\na\nb\nc"), ["2-3:a|b|c"]);
     let query = QueryOptions { multiline: true, ..options(r"\p{Lu}*\s+foo") };
-    let count = Limits { want: Want::Count, ..Limits::default() };
+    let count = Limits { want: OutputMode::Count, ..Limits::default() };
     let (_, outcome) = found(&query, &count, b"K foo\n\nfoo\n foo");
     assert_eq!(outcome.hits, 3);
 }
@@ -153,7 +153,7 @@ fn the_cr_of_a_crlf_matches_only_a_pattern_that_names_it() {
     ];
     for (pattern, expected) in cases {
         assert_eq!(lines(&options(pattern), text), *expected, "{pattern}");
-        let count = Limits { want: Want::Count, ..Limits::default() };
+        let count = Limits { want: OutputMode::Count, ..Limits::default() };
         let (_, outcome) = found(&options(pattern), &count, text.as_bytes());
         assert_eq!(outcome.hits, expected.len() as u64, "count {pattern}");
     }
@@ -185,7 +185,7 @@ fn context_and_limits() {
     assert!(!outcome.more);
     let (hits, _) = found(&options("hit"), &Limits { skip_lines: 3, ..limits }, text);
     assert_eq!(hits, ["6:1:hit"]);
-    let count = Limits { want: Want::Count, ..Limits::default() };
+    let count = Limits { want: OutputMode::Count, ..Limits::default() };
     let (hits, outcome) = found(&options("hit"), &count, text);
     assert!(hits.is_empty());
     assert_eq!(outcome.hits, 2);
@@ -277,7 +277,7 @@ proptest! {
                 ControlFlow::Continue(())
             });
             prop_assert_eq!(&numbers, &naive(&pattern, &text));
-            let count = Limits { want: Want::Count, ..Limits::default() };
+            let count = Limits { want: OutputMode::Count, ..Limits::default() };
             let outcome = query.search(text.as_bytes(), &count, &|| false, &mut |_| ControlFlow::Continue(()));
             prop_assert_eq!(outcome.hits, numbers.len() as u64);
         }

@@ -5,7 +5,7 @@
 
 use super::Kind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
 
-type Found = (Kind, &'static str);
+type Signature = (Kind, &'static str);
 
 /// First byte, so that most entries are never compared; then the rest.
 const TABLE: &[(&[u8], Kind, &str)] = &[
@@ -73,7 +73,7 @@ const TABLE: &[(&[u8], Kind, &str)] = &[
 ];
 
 /// The format whose signature the bytes bear.
-pub(super) fn find(bytes: &[u8]) -> Option<Found> {
+pub(super) fn find(bytes: &[u8]) -> Option<Signature> {
     let found = TABLE.iter().find(|(signature, ..)| bytes.starts_with(signature));
     if let Some(&(_, kind, mime)) = found {
         return match mime {
@@ -118,7 +118,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
 }
 
 /// Zip, and the formats that are zips: told by the names of the first entries.
-fn zip(bytes: &[u8]) -> Option<Found> {
+fn zip(bytes: &[u8]) -> Option<Signature> {
     if !matches!(bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..]) {
         return None;
     }
@@ -154,7 +154,7 @@ fn zip(bytes: &[u8]) -> Option<Found> {
     })
 }
 
-fn riff(bytes: &[u8]) -> Option<Found> {
+fn riff(bytes: &[u8]) -> Option<Signature> {
     match (bytes.get(..4)?, bytes.get(8..12)?) {
         (b"RIFF", b"WEBP") => Some((Image, "image/webp")),
         (b"RIFF", b"WAVE") => Some((Audio, "audio/wav")),
@@ -165,26 +165,26 @@ fn riff(bytes: &[u8]) -> Option<Found> {
 }
 
 /// `BM` begins many a text: the header must make sense.
-fn bmp(bytes: &[u8]) -> Option<Found> {
+fn bmp(bytes: &[u8]) -> Option<Signature> {
     let plausible = bytes.starts_with(b"BM")
         && matches!(le32(bytes, 14)?, 12 | 40 | 52 | 56 | 64 | 108 | 124)
         && le32(bytes, 6)? == 0;
     plausible.then_some((Image, "image/bmp"))
 }
 
-fn bzip2(bytes: &[u8]) -> Option<Found> {
+fn bzip2(bytes: &[u8]) -> Option<Signature> {
     let plausible = matches!(bytes, [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..]
         if rest.starts_with(b"1AY&SY") || rest.starts_with(b"\x17\x72\x45\x38\x50\x90"));
     plausible.then_some((Archive, "application/x-bzip2"))
 }
 
 /// `MZ`, and the offset of the real header or NULs, which text does not have.
-fn pe(bytes: &[u8]) -> Option<Found> {
+fn pe(bytes: &[u8]) -> Option<Signature> {
     (bytes.starts_with(b"MZ") && has_nul(bytes))
         .then_some((Binary, "application/vnd.microsoft.portable-executable"))
 }
 
-fn ico(bytes: &[u8]) -> Option<Found> {
+fn ico(bytes: &[u8]) -> Option<Signature> {
     let mime = match bytes {
         [0, 0, 1, 0, ..] => "image/x-icon",
         [0, 0, 2, 0, ..] => "image/x-win-bitmap",
@@ -196,7 +196,7 @@ fn ico(bytes: &[u8]) -> Option<Found> {
 }
 
 /// The family of MPEG-4: the brand tells pictures, sound and film apart.
-fn iso_media(bytes: &[u8]) -> Option<Found> {
+fn iso_media(bytes: &[u8]) -> Option<Signature> {
     match bytes.get(4..8)? {
         b"ftyp" => {}
         b"moov" | b"mdat" | b"wide" => return Some((Video, "video/quicktime")),
@@ -213,7 +213,7 @@ fn iso_media(bytes: &[u8]) -> Option<Found> {
     })
 }
 
-fn matroska(bytes: &[u8]) -> Option<Found> {
+fn matroska(bytes: &[u8]) -> Option<Signature> {
     if !bytes.starts_with(b"\x1a\x45\xdf\xa3") {
         return None;
     }
@@ -221,14 +221,14 @@ fn matroska(bytes: &[u8]) -> Option<Found> {
     Some((Video, if contains(head, b"webm") { "video/webm" } else { "video/matroska" }))
 }
 
-fn ogg(bytes: &[u8]) -> Found {
+fn ogg(bytes: &[u8]) -> Signature {
     let head = &bytes[..bytes.len().min(128)];
     if contains(head, b"theora") { (Video, "video/ogg") } else { (Audio, "audio/ogg") }
 }
 
 /// Java classes and fat Mach-O files share a signature; a fat file holds a
 /// handful of architectures where a class has its version, 45 or more.
-fn java_or_mach(bytes: &[u8]) -> Option<Found> {
+fn java_or_mach(bytes: &[u8]) -> Option<Signature> {
     if !bytes.starts_with(b"\xca\xfe\xba\xbe") {
         return None;
     }
@@ -239,7 +239,7 @@ fn java_or_mach(bytes: &[u8]) -> Option<Found> {
 }
 
 /// A transport stream: a sync byte every 188 bytes (192 with time stamps).
-fn mpeg_ts(bytes: &[u8]) -> Option<Found> {
+fn mpeg_ts(bytes: &[u8]) -> Option<Signature> {
     let packets = |first: usize, length: usize| {
         let mut syncs = bytes.iter().skip(first).step_by(length).take(5);
         bytes.len() > first + 2 * length && syncs.all(|&byte| byte == 0x47)
@@ -249,7 +249,7 @@ fn mpeg_ts(bytes: &[u8]) -> Option<Found> {
 
 /// MP3 or AAC without a tag: a frame header, and another where the first frame
 /// ends, as two bytes alone would fit text in many encodings.
-fn mpeg_audio(bytes: &[u8]) -> Option<Found> {
+fn mpeg_audio(bytes: &[u8]) -> Option<Signature> {
     let [0xff, second, third, ..] = *bytes else { return None };
     if second & 0xf6 == 0xf0 {
         // AAC in ADTS: the frame's length is in the header.
@@ -275,12 +275,12 @@ fn mpeg_audio(bytes: &[u8]) -> Option<Found> {
     (next[0] == 0xff && next[1] & 0xfe == second & 0xfe).then_some((Audio, "audio/mpeg"))
 }
 
-fn tar(bytes: &[u8]) -> Option<Found> {
+fn tar(bytes: &[u8]) -> Option<Signature> {
     (bytes.get(257..262) == Some(b"ustar")).then_some((Archive, "application/x-tar"))
 }
 
 /// Some programs put a few bytes before the header; readers accept it.
-fn pdf_after_junk(bytes: &[u8]) -> Option<Found> {
+fn pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
     let head = bytes.get(..bytes.len().min(1024))?;
     let at = memchr::memmem::find(head, b"%PDF-1.")?;
     // A text that speaks of PDF is no PDF.

@@ -1,7 +1,7 @@
 //! What kind of file bytes are: image, archive, text, or none of these.
 //!
 //! Content decides, never the name alone: first the signatures of known formats
-//! ([`magic`]), then whether the rest reads as text in some encoding ([`score`]).
+//! ([`magic`]), then whether the rest reads as text in some encoding ([`text_heuristic`]).
 //! The name only tells apart kinds of text (`.ts` is TypeScript unless the
 //! content is an MPEG transport stream). Legacy text, BOM-less UTF-16 and logs
 //! full of escape sequences are text: to lose them is worse than to show a
@@ -11,7 +11,7 @@
 
 pub mod image;
 mod magic;
-mod score;
+mod text_heuristic;
 mod types;
 
 use crate::encoding::{self, Encoding};
@@ -110,7 +110,7 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
     if let Some((kind, mime)) = magic::find(bytes) {
         return Sniffed { kind, mime };
     }
-    if !score::is_text(sample, complete && sample.len() == bytes.len()) {
+    if !text_heuristic::is_text(sample, complete && sample.len() == bytes.len()) {
         return Sniffed { kind: Kind::Binary, mime: "application/octet-stream" };
     }
     match types::by_name(name).or_else(|| types::by_text(sample)) {

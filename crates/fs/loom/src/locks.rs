@@ -8,7 +8,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use crate::model;
-use crate::turns::{Site, take};
+use crate::turns::{LockFile, take};
 
 /// A file: held or not.
 type Node = Arc<Mutex<bool>>;
@@ -31,7 +31,7 @@ impl Drop for Open {
     }
 }
 
-impl Site for Directory {
+impl LockFile for Directory {
     type File = Open;
     type Error = Infallible;
 

@@ -10,7 +10,7 @@ pub mod landlock;
 #[cfg(target_os = "linux")]
 mod pool;
 #[cfg(not(target_os = "linux"))]
-#[path = "elsewhere.rs"]
+#[path = "pool_unsupported.rs"]
 mod pool;
 #[cfg(target_os = "linux")]
 mod queue;
@@ -75,7 +75,7 @@ impl Confinement {
     }
 
     fn none(abi: u32, reason: Option<String>) -> Self {
-        Self { pool: Pool::free(), enforced: Enforced::Not, abi, reason }
+        Self { pool: Pool::unrestricted(), enforced: Enforced::Not, abi, reason }
     }
 }
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn quick_work_is_done_while_every_thread_for_scans_is_busy() {
-        let pool = Pool::free();
+        let pool = Pool::unrestricted();
         let (tell, told) = channel();
         let (hold, held) = channel::<()>();
         let held = Arc::new(std::sync::Mutex::new(held));
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn everything_that_is_submitted_is_done_and_a_panic_stops_nothing() {
-        let pool = Pool::free();
+        let pool = Pool::unrestricted();
         let (tell, told) = channel();
         pool.submit(Lane::Quick, || panic!("a defect"));
         for number in 0..1000 {

@@ -16,7 +16,7 @@ use filewright_core::{Code, Error, Result};
 
 use super::Lane;
 use super::landlock::Ruleset;
-use super::queue::{Queue, Then};
+use super::queue::{Queue, Submitted};
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -47,7 +47,7 @@ struct Shared {
 
 impl Pool {
     /// The pool of those that are not restricted.
-    pub fn free() -> Arc<Self> {
+    pub fn unrestricted() -> Arc<Self> {
         static FREE: OnceLock<Arc<Pool>> = OnceLock::new();
         Arc::clone(FREE.get_or_init(|| Arc::new(Self::over(None))))
     }
@@ -107,7 +107,7 @@ impl Pool {
     }
 
     fn submit_boxed(&self, lane: Lane, work: Work) {
-        if self.shared.queue(lane).put(work) == Then::Nothing {
+        if self.shared.queue(lane).put(work) == Submitted::Nothing {
             return;
         }
         let shared = Arc::clone(&self.shared);
@@ -149,7 +149,7 @@ impl Shared {
     /// restricted pool has a thread from the beginning.
     fn hand_over(&self, left: impl IntoIterator<Item = Work>) {
         for work in left {
-            if self.quick.put(work) == Then::Start {
+            if self.quick.put(work) == Submitted::Start {
                 // The thread that was counted is not started: the others do the work.
                 drop(self.quick.give_up());
             }

@@ -22,7 +22,7 @@ struct State<W> {
 
 /// What is to be done once something was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum Submitted {
     /// Nothing: somebody will do it.
     Nothing,
     /// Start a thread, which is counted already: it serves, or it is given up.
@@ -41,16 +41,16 @@ impl<W> Queue<W> {
     }
 
     /// Puts something to do.
-    pub(crate) fn put(&self, work: W) -> Then {
+    pub(crate) fn put(&self, work: W) -> Submitted {
         let mut state = self.lock();
         state.work.push_back(work);
         if state.idle >= state.work.len() || state.threads >= self.most {
             drop(state);
             self.ready.notify_one();
-            return Then::Nothing;
+            return Submitted::Nothing;
         }
         state.threads += 1;
-        Then::Start
+        Submitted::Start
     }
 
     /// A thread that was counted does not serve. Where nobody else does, all that

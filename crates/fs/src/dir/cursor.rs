@@ -13,18 +13,18 @@ use crate::dir::stat::Stat;
 use crate::dir::{open_directory, open_entries};
 
 /// How many descriptors a cursor keeps open.
-const WINDOW: usize = 24;
+const MAX_OPEN_LEVELS: usize = 24;
 
 /// A place in a tree.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     levels: Vec<Level>,
-    up: Up,
+    up: ParentAccess,
 }
 
 /// What a directory is reached again for on the way up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Up {
+pub(crate) enum ParentAccess {
     /// To work on its entries.
     Stand,
     /// To change the directory itself as well, such as its permission bits.
@@ -40,7 +40,7 @@ struct Level {
 
 impl Cursor {
     /// At the top of a tree: a directory open for reading.
-    pub(crate) fn new(top: OwnedFd, up: Up) -> Self {
+    pub(crate) fn new(top: OwnedFd, up: ParentAccess) -> Self {
         Self { levels: vec![Level { fd: Some(top), id: (0, 0) }], up }
     }
 
@@ -61,7 +61,7 @@ impl Cursor {
             Err(error) => return Err(error),
         };
         // The top is never closed, so that a walk ends where it began.
-        let far = self.levels.len().checked_sub(WINDOW).filter(|far| *far > 0);
+        let far = self.levels.len().checked_sub(MAX_OPEN_LEVELS).filter(|far| *far > 0);
         if let Some(level) = far.and_then(|far| self.levels.get_mut(far))
             && let Some(fd) = level.fd.take()
         {
@@ -84,8 +84,8 @@ impl Cursor {
             let moved =
                 || Error::new(Code::Conflict, "the tree is being changed by another program");
             let fd = match self.up {
-                Up::Stand => open_directory(below.as_fd(), b"..").map_err(os)?,
-                Up::Change => open_entries(&below, b"..")?.ok_or_else(moved)?,
+                ParentAccess::Stand => open_directory(below.as_fd(), b"..").map_err(os)?,
+                ParentAccess::Change => open_entries(&below, b"..")?.ok_or_else(moved)?,
             };
             let stat = Stat::of(&fd).map_err(os)?;
             if (stat.dev, stat.ino) != level.id {

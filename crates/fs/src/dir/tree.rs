@@ -16,8 +16,8 @@ use filewright_core::Result;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
-use crate::dir::cursor::{Cursor, Up};
+use crate::cancel::CancelToken;
+use crate::dir::cursor::{Cursor, ParentAccess};
 use crate::dir::errno::os;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
@@ -52,7 +52,7 @@ const REFILLS: u32 = 64;
 
 /// What a walk meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
+pub(crate) enum Visit {
     /// Anything but a directory, with its kind where that is known.
     Entry(Option<Kind>),
     /// A directory that is about to be opened.
@@ -75,13 +75,13 @@ pub(crate) enum Next {
 }
 
 /// Walks everything below a directory. `visit` gets what is met, the descriptor
-/// of the directory it is in (for [`Met::Enter`] its own) and its name.
+/// of the directory it is in (for [`Visit::Enter`] its own) and its name.
 pub(crate) fn walk_tree(
     top: OwnedFd,
-    cancel: &Cancel,
-    mut visit: impl FnMut(Met, BorrowedFd<'_>, &[u8]) -> Result<Next>,
+    cancel: &CancelToken,
+    mut visit: impl FnMut(Visit, BorrowedFd<'_>, &[u8]) -> Result<Next>,
 ) -> Result<()> {
-    let mut cursor = Cursor::new(top, Up::Stand);
+    let mut cursor = Cursor::new(top, ParentAccess::Stand);
     // For each level the directory's name and the directories in it still to do.
     let mut frames: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
     let mut name = Vec::new();
@@ -98,7 +98,7 @@ pub(crate) fn walk_tree(
             if kind == Some(Kind::Dir) {
                 directories.push(name.to_vec());
             } else {
-                visit(Met::Entry(kind), here, name)?;
+                visit(Visit::Entry(kind), here, name)?;
             }
             Ok(())
         })?;
@@ -107,22 +107,22 @@ pub(crate) fn walk_tree(
         loop {
             let Some((own, directories)) = frames.last_mut() else { return Ok(()) };
             if let Some(next) = directories.pop() {
-                if visit(Met::Before, cursor.here()?, &next)? == Next::Skip {
+                if visit(Visit::Before, cursor.here()?, &next)? == Next::Skip {
                     continue;
                 }
                 if cursor.enter(&next)? {
-                    visit(Met::Enter, cursor.here()?, &next)?;
+                    visit(Visit::Enter, cursor.here()?, &next)?;
                     name = next;
                     break;
                 }
-                visit(Met::Entry(None), cursor.here()?, &next)?;
+                visit(Visit::Entry(None), cursor.here()?, &next)?;
                 continue;
             }
             let own = std::mem::take(own);
             frames.pop();
             let Some((_, directories)) = frames.last_mut() else { return Ok(()) };
             cursor.leave()?;
-            if visit(Met::Leave, cursor.here()?, &own)? == Next::Again {
+            if visit(Visit::Leave, cursor.here()?, &own)? == Next::Again {
                 directories.push(own);
             }
         }
@@ -130,16 +130,16 @@ pub(crate) fn walk_tree(
 }
 
 /// Counts everything below a directory.
-pub(crate) fn count_tree(top: OwnedFd, cancel: &Cancel) -> Result<Counts> {
+pub(crate) fn count_tree(top: OwnedFd, cancel: &CancelToken) -> Result<Counts> {
     let mut counts = Counts::default();
     walk_tree(top, cancel, |met, dir, name| {
-        if let Met::Entry(_) | Met::Leave = met
+        if let Visit::Entry(_) | Visit::Leave = met
             && !is_temp_name(name)
             && let Some(stat) = Stat::find(dir, name)?
         {
             counts.add(&stat);
         }
-        Ok(if met == Met::Before && is_temp_name(name) { Next::Skip } else { Next::Go })
+        Ok(if met == Visit::Before && is_temp_name(name) { Next::Skip } else { Next::Go })
     })?;
     Ok(counts)
 }
@@ -190,14 +190,14 @@ pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     let _ = unlock(dir, name);
     let Some(top) = open_entries(dir, name)? else { return Ok(()) };
     let mut refills = 0;
-    walk_tree(top, &Cancel::new(), |met, dir, name| match met {
-        Met::Before => {
+    walk_tree(top, &CancelToken::new(), |met, dir, name| match met {
+        Visit::Before => {
             let _ = unlock(dir, name);
             Ok(Next::Go)
         }
-        Met::Enter => Ok(Next::Go),
-        Met::Leave => remove_directory(dir, name, &mut Counts::default(), &mut refills),
-        Met::Entry(_) => {
+        Visit::Enter => Ok(Next::Go),
+        Visit::Leave => remove_directory(dir, name, &mut Counts::default(), &mut refills),
+        Visit::Entry(_) => {
             rustix::fs::unlinkat(dir, name, AtFlags::empty()).map_err(os)?;
             Ok(Next::Go)
         }

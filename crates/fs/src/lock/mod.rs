@@ -16,15 +16,15 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-mod turns;
+mod acquire;
 
-use turns::{Site, take};
+use acquire::{LockFile, take};
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::os;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::unlink;
-use crate::root::{Last, Made, Missing, Policy, Roots};
+use crate::root::{CreatedDirs, FinalSymlink, MissingPolicy, Policy, Roots};
 
 /// A directory of lock files.
 #[derive(Debug)]
@@ -47,11 +47,11 @@ pub struct Lock {
 /// As [`Locks::open`]; `NOT_FOUND` for what is not to be made.
 pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
     let everything = Roots::new(&Policy::unconfined())?;
-    let mut made = Made::private();
+    let mut made = CreatedDirs::private();
     // A name in the directory, so that the directory is on the way to it.
     let path = [state, b"/", name, b"/any"].concat();
-    let missing = if make { Missing::Make(&mut made) } else { Missing::Fail };
-    let place = everything.locate(&path, Intent::Write, Last::Keep, missing)?;
+    let missing = if make { MissingPolicy::Make(&mut made) } else { MissingPolicy::Fail };
+    let place = everything.locate(&path, Intent::Write, FinalSymlink::Keep, missing)?;
     let dir = place.dir.duplicate().map_err(os)?;
     made.keep();
     let stat = Stat::of(&dir).map_err(os)?;
@@ -97,7 +97,7 @@ impl Locks {
     ///
     /// # Errors
     /// `LOCK_TIMEOUT`, `CANCELLED` and what the system refuses with.
-    pub fn lock(&self, real: &[u8], timeout: Duration, cancel: &Cancel) -> Result<Lock> {
+    pub fn lock(&self, real: &[u8], timeout: Duration, cancel: &CancelToken) -> Result<Lock> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
@@ -128,7 +128,7 @@ struct Named<'a> {
     name: &'a str,
 }
 
-impl Site for Named<'_> {
+impl LockFile for Named<'_> {
     type File = OwnedFd;
     type Error = Error;
 
@@ -172,9 +172,9 @@ mod tests {
         let held = a.try_lock(b"/w/f").unwrap().unwrap();
         assert!(b.try_lock(b"/w/f").unwrap().is_none());
         assert!(b.try_lock(b"/w/g").unwrap().is_some());
-        let late = b.lock(b"/w/f", Duration::from_millis(5), &Cancel::new());
+        let late = b.lock(b"/w/f", Duration::from_millis(5), &CancelToken::new());
         assert_eq!(late.unwrap_err().code, Code::LockTimeout);
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         cancel.cancel();
         let cancelled = b.lock(b"/w/f", Duration::from_secs(5), &cancel);
         assert_eq!(cancelled.unwrap_err().code, Code::Cancelled);
@@ -211,8 +211,9 @@ mod tests {
                 scope.spawn(|| {
                     let locks = Locks::open(&state).unwrap();
                     for _ in 0..100 {
-                        let lock =
-                            locks.lock(b"/x", Duration::from_secs(30), &Cancel::new()).unwrap();
+                        let lock = locks
+                            .lock(b"/x", Duration::from_secs(30), &CancelToken::new())
+                            .unwrap();
                         use std::sync::atomic::Ordering::SeqCst;
                         assert_eq!(inside.fetch_add(1, SeqCst), 0);
                         total.fetch_add(1, SeqCst);

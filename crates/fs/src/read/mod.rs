@@ -15,7 +15,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::os;
 use crate::dir::stat::Stat;
 use crate::root::Roots;
@@ -24,7 +24,7 @@ use crate::root::Roots;
 pub const MAX_BYTES: u64 = 2 << 30;
 
 /// How much is read between two looks at the cancel token. Bytes.
-pub(crate) const BLOCK: usize = 1 << 20;
+pub(crate) const BYTES_PER_READ: usize = 1 << 20;
 
 /// What of a file to read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +54,12 @@ impl Roots {
     /// Those of [`Roots::open_file`]; `TOO_LARGE` with `details.size` and
     /// `details.limit`; `INVALID_ARGUMENT` for a range that ends before it
     /// starts; `CANCELLED`.
-    pub fn read(&self, path: &[u8], options: &ReadOptions, cancel: &Cancel) -> Result<Content> {
+    pub fn read(
+        &self,
+        path: &[u8],
+        options: &ReadOptions,
+        cancel: &CancelToken,
+    ) -> Result<Content> {
         if options.end.is_some_and(|end| end < options.start) {
             return Err(Error::new(Code::InvalidArgument, "range ends before it starts"));
         }
@@ -69,16 +74,16 @@ impl Roots {
     ///
     /// # Errors
     /// Those of [`Roots::open_file`]; `CANCELLED`.
-    pub fn hash(&self, path: &[u8], cancel: &Cancel) -> Result<(String, Stat)> {
+    pub fn hash(&self, path: &[u8], cancel: &CancelToken) -> Result<(String, Stat)> {
         let file = self.open_file(path, Intent::Read)?;
         Ok((hash_of(&file.fd, cancel)?, file.stat))
     }
 }
 
 /// The SHA-256 of an open file, from its beginning.
-pub(crate) fn hash_of(fd: impl AsFd, cancel: &Cancel) -> Result<String> {
+pub(crate) fn hash_of(fd: impl AsFd, cancel: &CancelToken) -> Result<String> {
     let mut hasher = Hasher::new();
-    let mut block = Vec::with_capacity(BLOCK / 4);
+    let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
     let mut at = 0;
     loop {
         cancel.check()?;
@@ -98,7 +103,12 @@ fn too_large(size: u64, limit: u64) -> Error {
 }
 
 /// Reads a range of an open regular file whose size was `size` a moment ago.
-fn read_range(fd: impl AsFd, size: u64, options: &ReadOptions, cancel: &Cancel) -> Result<Vec<u8>> {
+fn read_range(
+    fd: impl AsFd,
+    size: u64,
+    options: &ReadOptions,
+    cancel: &CancelToken,
+) -> Result<Vec<u8>> {
     let limit = options.max_bytes.unwrap_or(MAX_BYTES).min(MAX_BYTES);
     let end = options.end.unwrap_or(u64::MAX);
     let expected = end.min(size).saturating_sub(options.start);
@@ -121,7 +131,7 @@ fn read_range(fd: impl AsFd, size: u64, options: &ReadOptions, cancel: &Cancel) 
         if read_at(&fd, &mut bytes, options.start + done)? == 0 {
             break;
         }
-        if bytes.len() >= BLOCK {
+        if bytes.len() >= BYTES_PER_READ {
             cancel.check()?;
         }
     }

@@ -6,11 +6,11 @@ use rustix::io::Errno;
 
 use crate::dir::errno::os;
 use crate::dir::stat::{Kind, Stat};
-use crate::root::{Last, Missing, Roots};
+use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
 /// The facts about one path.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct PathStat {
     /// What the system says of it.
     pub stat: Stat,
     /// Where a symbolic link points, as written; only for a link itself.
@@ -24,18 +24,18 @@ impl Roots {
     ///
     /// # Errors
     /// `NOT_FOUND`, `OUTSIDE_ALLOWED` and what the system refuses with.
-    pub fn stat(&self, path: &[u8]) -> Result<Facts> {
-        let place = self.locate(path, Intent::Read, Last::Follow, Missing::Fail)?;
+    pub fn stat(&self, path: &[u8]) -> Result<PathStat> {
+        let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Fail)?;
         let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
-        Ok(Facts { stat, target: None, real: place.real })
+        Ok(PathStat { stat, target: None, real: place.real })
     }
 
     /// The facts about a path itself: a link is not followed.
     ///
     /// # Errors
     /// As [`Roots::stat`].
-    pub fn lstat(&self, path: &[u8]) -> Result<Facts> {
-        let place = self.locate(path, Intent::Read, Last::Keep, Missing::Fail)?;
+    pub fn lstat(&self, path: &[u8]) -> Result<PathStat> {
+        let place = self.locate(path, Intent::Read, FinalSymlink::Keep, MissingPolicy::Fail)?;
         let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
         let target = match &place.name {
             Some(name) if stat.kind == Kind::Symlink => Some(
@@ -45,7 +45,7 @@ impl Roots {
             ),
             _ => None,
         };
-        Ok(Facts { stat, target, real: place.real })
+        Ok(PathStat { stat, target, real: place.real })
     }
 
     /// Whether anything is at a path, links followed. A path that cannot be
@@ -71,7 +71,8 @@ impl Roots {
     /// `OUTSIDE_ALLOWED`, `LOOP` and what the system refuses with.
     pub fn realpath(&self, path: &[u8]) -> Result<Vec<u8>> {
         let resolve = |intent| -> Result<Vec<u8>> {
-            let place = self.locate(path, intent, Last::Follow, Missing::Stop)?;
+            let place =
+                self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::StopSignal)?;
             Ok(place.real_with_missing())
         };
         match resolve(Intent::Read) {

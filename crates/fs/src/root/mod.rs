@@ -5,44 +5,44 @@
 //! moving it, changes nothing afterwards. An operation takes an absolute path
 //! and an intent, and is carried out relative to descriptors beneath a root:
 //!
-//! - `locate` turns a path into a `Place`: the descriptor of a directory and
+//! - `resolve_entry` turns a path into a `ResolvedEntry`: the descriptor of a directory and
 //!   one name in it. Nearly always by one `openat2` call that forbids links, so
 //!   that the path as written is the real path; else by
-//! - `walk`, which goes descriptor by descriptor and interprets links itself.
+//! - `components`, which goes descriptor by descriptor and interprets links itself.
 //! - `open` opens what a place names, after looking at what it is.
 //!
 //! Rights and rules are checked on the real path, in which no link is left. A
 //! path outside is refused in the same words whether or not it exists, and what
 //! lies outside is never touched to find out.
 
-mod locate;
-mod made;
+mod components;
+mod created_dirs;
 mod open;
 mod policy;
 mod renew;
 mod repository;
+mod resolve_entry;
 mod resolver;
-mod walk;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
 use std::sync::RwLock;
 
 use filewright_core::access::{
-    HEAD_BYTES, Intent, Rules, RulesConfig, Trail, Verdict, holds_secret, may_hold_secret,
+    HEAD_BYTES, Intent, PathCursor, Rules, RulesConfig, Verdict, holds_secret, may_hold_secret,
 };
 use filewright_core::ignore::{Kind as RuleKind, Rules as IgnoreRules, Stack};
 use filewright_core::{Code, Error, Result};
 
 pub use open::{OpenDir, OpenFile};
-pub use policy::{Choice, Follow, Kernel, Policy};
+pub use policy::{Follow, Kernel, Policy, ResolverChoice};
 pub use renew::Renewed;
 pub use resolver::Resolver;
 
-pub(crate) use locate::{Last, Missing, Place};
-pub(crate) use made::Made;
+pub(crate) use created_dirs::CreatedDirs;
 pub(crate) use open::{ATTEMPTS, open_regular};
 pub(crate) use repository::marks_in;
+pub(crate) use resolve_entry::{FinalSymlink, MissingPolicy, ResolvedEntry};
 
 use crate::dir::directory_flags;
 use crate::dir::errno::{os, outside, protected, secret, secret_content};
@@ -215,7 +215,8 @@ impl Roots {
 
     /// Resolves a path and pins the directory at it or deepest above it.
     fn pin(&self, path: &[u8]) -> Result<Root> {
-        let place = self.locate(path, Intent::Read, Last::Follow, Missing::Stop)?;
+        let place =
+            self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::StopSignal)?;
         let whole = place.real_with_missing();
         let (anchor, anchor_path) = match place.open_directory() {
             Some(opened) => (opened.map_err(os)?, whole.clone()),
@@ -226,7 +227,8 @@ impl Roots {
     }
 
     fn realpath_of(&self, path: &[u8]) -> Result<Vec<u8>> {
-        let place = self.locate(path, Intent::Read, Last::Follow, Missing::Stop)?;
+        let place =
+            self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::StopSignal)?;
         Ok(place.real_with_missing())
     }
 
@@ -278,9 +280,9 @@ impl Roots {
     ///
     /// # Errors
     /// `IO_ERROR` where there are no descriptors left.
-    pub fn trusted(&self) -> Result<Self> {
+    pub fn without_secret_filter(&self) -> Result<Self> {
         let roots = self.roots.iter().map(Root::duplicate).collect::<Result<_>>()?;
-        Ok(self.with_roots(roots, self.rules.clone().telling_secrets()))
+        Ok(self.with_roots(roots, self.rules.clone().with_secrets_allowed()))
     }
 
     /// The same policy over other descriptors; what is kept of the files is not taken along.
@@ -303,7 +305,7 @@ impl Roots {
     }
 
     /// Whether the content at a resolved path is a secret that nobody has granted.
-    pub(crate) fn is_kept(&self, real: &[u8]) -> bool {
+    pub(crate) fn is_hidden_secret(&self, real: &[u8]) -> bool {
         self.rules.secret(real) && !self.is_granted(real)
     }
 
@@ -314,12 +316,12 @@ impl Roots {
 
     /// Refuses to read the content of a secret.
     pub(crate) fn check_secret(&self, real: &[u8]) -> Result<()> {
-        if self.is_kept(real) { Err(secret()) } else { Ok(()) }
+        if self.is_hidden_secret(real) { Err(secret()) } else { Ok(()) }
     }
 
     /// Refuses to read a file that is a secret by what it holds. `real` is its path.
     pub(crate) fn check_content(&self, fd: &OwnedFd, real: &[u8]) -> Result<()> {
-        if !self.rules.keeps_secrets() || !is_secret_content(fd) {
+        if !self.rules.hides_secrets() || !is_secret_content(fd) {
             return Ok(());
         }
         if self.rules.asks_content(real) && !self.is_granted(real) {
@@ -329,19 +331,23 @@ impl Roots {
     }
 
     /// Refuses to take a secret to where it could be read.
-    pub(crate) fn check_secret_goes(&self, from: &[u8], to: &[u8]) -> Result<()> {
-        if self.is_kept(from) && !self.rules.secret(to) { Err(secret()) } else { Ok(()) }
+    pub(crate) fn check_secret_copy(&self, from: &[u8], to: &[u8]) -> Result<()> {
+        if self.is_hidden_secret(from) && !self.rules.secret(to) { Err(secret()) } else { Ok(()) }
     }
 
-    /// [`Roots::check_secret_goes`] for an entry that a walk has come to.
-    pub(crate) fn check_secret_goes_on(&self, from: &Trail<'_>, to: &Trail<'_>) -> Result<()> {
+    /// [`Roots::check_secret_copy`] for an entry that a walk has come to.
+    pub(crate) fn check_secret_copy_on(
+        &self,
+        from: &PathCursor<'_>,
+        to: &PathCursor<'_>,
+    ) -> Result<()> {
         let kept = from.secret() && !self.is_granted(from.path());
         if kept && !to.secret() { Err(secret()) } else { Ok(()) }
     }
 
     /// [`Roots::check`] for writing, for an entry that a walk has come to and whose
     /// directory may be written.
-    pub(crate) fn check_written_on(&self, entry: &Trail<'_>) -> Result<()> {
+    pub(crate) fn check_written_on(&self, entry: &PathCursor<'_>) -> Result<()> {
         if !self.has_right(entry.path(), Intent::Write) || entry.denied_entry() {
             return Err(outside_for(Intent::Write));
         }
@@ -349,8 +355,8 @@ impl Roots {
     }
 
     /// Whether a link may be made that leads to this path, as written.
-    pub(crate) fn may_lead(&self, path: &[u8]) -> bool {
-        self.entrance(path).is_some_and(|(_, real)| {
+    pub(crate) fn link_target_allowed(&self, path: &[u8]) -> bool {
+        self.root_for(path).is_some_and(|(_, real)| {
             self.permits(&real, Intent::Read) || self.permits(&real, Intent::Write)
         })
     }
@@ -361,13 +367,13 @@ impl Roots {
 
     /// Whether the path is a root or holds one: such an entry is not moved,
     /// replaced or deleted.
-    pub(crate) fn holds_root(&self, real: &[u8]) -> bool {
+    pub(crate) fn contains_root(&self, real: &[u8]) -> bool {
         self.roots.iter().any(|root| (root.read || root.write) && is_within(&root.path, real))
     }
 
     /// The deepest root that the path, as written, lies in: its index and the
     /// path mapped onto the root's real path.
-    fn entrance(&self, path: &[u8]) -> Option<(usize, Vec<u8>)> {
+    fn root_for(&self, path: &[u8]) -> Option<(usize, Vec<u8>)> {
         let named = || self.roots.iter().filter(|root| root.read || root.write);
         let (name, root) = named()
             .flat_map(|root| [Some(&root.path), root.alias.as_ref()].map(|name| (name, root)))
@@ -405,7 +411,7 @@ impl Roots {
     }
 
     /// The root with the deepest anchor from which the walk may stand at `path`.
-    fn reaching(&self, path: &[u8]) -> Option<usize> {
+    fn nearest_anchor(&self, path: &[u8]) -> Option<usize> {
         self.deepest(|root| root.reaches(path))
     }
 

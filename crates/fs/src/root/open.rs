@@ -7,7 +7,7 @@ use filewright_core::access::Intent;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Last, Missing, Place, Roots};
+use super::{FinalSymlink, MissingPolicy, ResolvedEntry, Roots};
 use crate::dir::errno::{not_regular, os, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
@@ -47,7 +47,7 @@ impl Roots {
     /// what the system refuses with.
     pub fn open_file(&self, path: &[u8], intent: Intent) -> Result<OpenFile> {
         for _ in 0..ATTEMPTS {
-            let place = self.locate(path, intent, Last::Follow, Missing::Fail)?;
+            let place = self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::Fail)?;
             if place.kind() == Some(Kind::File) {
                 self.check_secret(&place.real)?;
             }
@@ -66,7 +66,8 @@ impl Roots {
     /// refuses with.
     pub fn open_dir(&self, path: &[u8]) -> Result<OpenDir> {
         for _ in 0..ATTEMPTS {
-            let place = self.locate(path, Intent::Read, Last::Follow, Missing::Fail)?;
+            let place =
+                self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Fail)?;
             let name = match (&place.name, place.kind()) {
                 (None, _) => &b"."[..],
                 (Some(_), None) => return Err(os(Errno::NOENT)),
@@ -83,7 +84,7 @@ impl Roots {
 
 /// The gate: opens what the place names if it is a regular file, and looks
 /// again at what was opened. `None` where it has become something else.
-pub(crate) fn open_regular(place: &Place<'_>) -> Result<Option<(OwnedFd, Stat)>> {
+pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd, Stat)>> {
     let name = match (&place.name, place.kind()) {
         (None, _) | (_, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),
         (Some(_), None) => return Err(os(Errno::NOENT)),

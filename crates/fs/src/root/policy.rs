@@ -18,7 +18,7 @@ pub enum Follow {
 
 /// Which resolver to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum ResolverChoice {
     /// The kernel's where it has one, else the walk.
     #[default]
     Auto,
@@ -62,7 +62,7 @@ pub struct Policy {
     /// What becomes of symbolic links.
     pub follow: Follow,
     /// Which resolver to use.
-    pub resolver: Choice,
+    pub resolver: ResolverChoice,
     /// Whether the kernel restricts the threads that touch files.
     pub kernel: Kernel,
 }
@@ -127,10 +127,10 @@ impl Policy {
             },
         };
         let resolver = match &json["resolver"] {
-            Value::Null => Choice::Auto,
+            Value::Null => ResolverChoice::Auto,
             value => match value.as_str() {
-                Some("auto") => Choice::Auto,
-                Some("walk") => Choice::Walk,
+                Some("auto") => ResolverChoice::Auto,
+                Some("walk") => ResolverChoice::Walk,
                 _ => return Err(wrong("resolver", "\"auto\" or \"walk\"")),
             },
         };

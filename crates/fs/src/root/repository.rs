@@ -28,7 +28,8 @@ impl Roots {
 
     /// Which marks of a repository a directory has; none where it is outside or cannot be looked at.
     pub(crate) fn marks_at(&self, directory: &[u8]) -> Marks {
-        let Some(index) = self.reaching(if directory.is_empty() { b"/" } else { directory }) else {
+        let Some(index) = self.nearest_anchor(if directory.is_empty() { b"/" } else { directory })
+        else {
             return Marks::default();
         };
         let root = &self.roots[index];

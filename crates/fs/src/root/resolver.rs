@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
-use super::policy::Choice;
+use super::policy::ResolverChoice;
 use crate::dir::directory_flags;
 
 /// The resolver in force.
@@ -23,9 +23,9 @@ pub enum Resolver {
 impl Resolver {
     /// Chooses once per process; the environment variable
     /// `FILEWRIGHT_RESOLVER=walk` forces the walk.
-    pub(crate) fn choose(choice: Choice) -> Self {
+    pub(crate) fn choose(choice: ResolverChoice) -> Self {
         static FOUND: OnceLock<Resolver> = OnceLock::new();
-        if choice == Choice::Walk {
+        if choice == ResolverChoice::Walk {
             return Resolver::Walk("chosen by the caller");
         }
         *FOUND.get_or_init(|| match std::env::var_os("FILEWRIGHT_RESOLVER") {

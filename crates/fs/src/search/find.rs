@@ -7,15 +7,17 @@ use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
 
 use super::mtimes;
-use crate::cancel::{Cancel, Deadline};
+use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::Roots;
 use crate::walk::options::{IndexMode, walk_options};
-use crate::walk::{Directory, FileAt, Ground, Next, Stop, Summary, Visitor, WalkOptions, walk};
+use crate::walk::{
+    Directory, FileEntry, Next, StopSignal, Summary, Visitor, WalkOptions, WalkRoot, walk,
+};
 
 /// Which entries are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum EntryFilter {
     /// Regular files.
     File,
     /// Directories.
@@ -41,7 +43,7 @@ pub struct FindOptions {
     /// Which entries are seen.
     pub walk: WalkOptions,
     /// Which kinds of entries are asked for.
-    pub wanted: Wanted,
+    pub wanted: EntryFilter,
     /// The order of the results.
     pub sort: Sort,
     /// What counts as lately: changed at or after this time (ms since 1970).
@@ -79,9 +81,9 @@ impl FindOptions {
         Ok(Self {
             walk: walk_options(&options, "pattern", true)?,
             wanted: match options.choice("type", &["file", "dir", "any"])? {
-                0 => Wanted::File,
-                1 => Wanted::Dir,
-                _ => Wanted::Any,
+                0 => EntryFilter::File,
+                1 => EntryFilter::Dir,
+                _ => EntryFilter::Any,
             },
             sort: match options.choice("sort", &["path", "recent", "mtime"])? {
                 0 => Sort::Path,
@@ -105,10 +107,15 @@ impl FindOptions {
 ///
 /// # Errors
 /// What opening the directory is refused with; `CANCELLED`.
-pub fn find(roots: &Roots, path: &[u8], options: &FindOptions, cancel: &Cancel) -> Result<Packed> {
-    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+pub fn find(
+    roots: &Roots,
+    path: &[u8],
+    options: &FindOptions,
+    cancel: &CancelToken,
+) -> Result<Packed> {
+    let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     stop.cancel.check()?;
-    let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
+    let ground = WalkRoot::open(roots, path, options.walk.ignore.as_deref())?;
     find_from_disk(&ground, options, &stop)
 }
 
@@ -117,16 +124,16 @@ pub fn find(roots: &Roots, path: &[u8], options: &FindOptions, cancel: &Cancel) 
 /// # Errors
 /// As [`find`].
 pub fn find_from_disk(
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &FindOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Result<Packed> {
     let (summary, groups) = walk(ground, &options.walk, stop, &Finder { options })?;
     Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
 }
 
 /// The page of the entries of `groups`, in the order that was asked for.
-pub fn pack(mut groups: Vec<Group>, summary: &Summary, options: &FindOptions) -> Packed {
+pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOptions) -> Packed {
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
     let total: usize = groups.iter().map(|group| group.ends.len()).sum();
     let mut page = Page::new(options);
@@ -147,7 +154,7 @@ pub struct Finder<'a> {
 }
 
 /// The wanted entries of one directory, in path order.
-pub struct Group {
+pub struct DirMatches {
     /// The directory with its final slash.
     pub prefix: Box<[u8]>,
     /// The names, one after the other.
@@ -158,7 +165,7 @@ pub struct Group {
     pub times: Vec<f64>,
 }
 
-impl Group {
+impl DirMatches {
     /// Puts names that are not shown as they are into the order in which they are shown.
     pub fn sort(&mut self) {
         let mut begin = 0;
@@ -182,26 +189,26 @@ impl Group {
 }
 
 impl Visitor for Finder<'_> {
-    type Local = Vec<Group>;
+    type Local = Vec<DirMatches>;
 
     const OPENS_FILES: bool = false;
 
-    fn local(&self) -> Vec<Group> {
+    fn local(&self) -> Vec<DirMatches> {
         Vec::new()
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
         let fits = match self.options.wanted {
-            Wanted::File => kind == Kind::File,
-            Wanted::Dir => kind == Kind::Dir,
-            Wanted::Any => kind != Kind::Other,
+            EntryFilter::File => kind == Kind::File,
+            EntryFilter::Dir => kind == Kind::Dir,
+            EntryFilter::Any => kind != Kind::Other,
         };
         fits && self.options.walk.globs.matches(path, kind == Kind::Dir)
     }
 
-    fn directory(&self, groups: &mut Vec<Group>, directory: &Directory<'_>) {
+    fn directory(&self, groups: &mut Vec<DirMatches>, directory: &Directory<'_>) {
         let count = directory.entries.len();
-        let mut group = Group {
+        let mut group = DirMatches {
             prefix: directory.prefix.into(),
             names: Vec::with_capacity(count * 16),
             ends: Vec::with_capacity(count),
@@ -219,19 +226,19 @@ impl Visitor for Finder<'_> {
         groups.push(group);
     }
 
-    fn file(&self, _: &mut Vec<Group>, _: &FileAt<'_>) -> Next {
+    fn file(&self, _: &mut Vec<DirMatches>, _: &FileEntry<'_>) -> Next {
         Next::Continue
     }
 }
 
 /// Goes through all entries in path order. The groups are sorted by directory,
 /// which puts each before those below it.
-fn in_path_order<'g>(groups: &'g [Group], take: &mut impl FnMut(&'g Group, usize)) {
+fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatches, usize)) {
     // The groups around the current one, with how many names they have given.
-    let mut open: Vec<(&Group, usize)> = Vec::new();
-    let give = |entry: &mut (&'g Group, usize),
+    let mut open: Vec<(&DirMatches, usize)> = Vec::new();
+    let give = |entry: &mut (&'g DirMatches, usize),
                 until: Option<&[u8]>,
-                take: &mut dyn FnMut(&'g Group, usize)| {
+                take: &mut dyn FnMut(&'g DirMatches, usize)| {
         let (group, given) = entry;
         while *given < group.ends.len() && until.is_none_or(|until| group.name(*given) < until) {
             take(group, *given);
@@ -259,7 +266,7 @@ fn in_path_order<'g>(groups: &'g [Group], take: &mut impl FnMut(&'g Group, usize
 }
 
 /// All entries in an order that depends on time.
-fn by_time<'g>(groups: &'g [Group], options: &FindOptions) -> Vec<(&'g Group, usize)> {
+fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirMatches, usize)> {
     let mut entries = Vec::new();
     in_path_order(groups, &mut |group, name| entries.push((group, name)));
     // The sort is stable: what changed at the same time stays in path order.
@@ -330,7 +337,7 @@ impl<'a> Page<'a> {
         self.paths.text.push_str(path);
     }
 
-    fn take(&mut self, group: &Group, index: usize) {
+    fn take(&mut self, group: &DirMatches, index: usize) {
         let name = group.name(index);
         let time = group.times.get(index).copied();
         if self.skipping && self.is_before(group, name, time) {
@@ -354,7 +361,7 @@ impl<'a> Page<'a> {
 
     /// Whether an entry belongs to an earlier page: it sorts at or before that
     /// page's last path, which may have gone away since.
-    fn is_before(&self, group: &Group, name: &[u8], time: Option<f64>) -> bool {
+    fn is_before(&self, group: &DirMatches, name: &[u8], time: Option<f64>) -> bool {
         let Some((after, after_time)) = &self.options.after else { return false };
         let path_is_before = group.prefix.iter().chain(name).le(after.iter());
         let Some(time) = time else { return path_is_before };

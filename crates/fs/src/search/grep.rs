@@ -9,13 +9,13 @@
 use filewright_core::glob::{Case, Globs};
 use filewright_core::options::{Options, invalid};
 use filewright_core::pack::Packed;
-use filewright_core::search::{Limits, Query, Want};
+use filewright_core::search::{Limits, OutputMode, Query};
 use filewright_core::{Code, Result};
 
-use crate::cancel::{Cancel, Deadline};
+use crate::cancel::{CancelToken, Deadline};
 use crate::root::Roots;
 use crate::walk::options::{IndexMode, walk_options};
-use crate::walk::{Ground, Stop, WalkOptions, walk};
+use crate::walk::{StopSignal, WalkOptions, WalkRoot, walk};
 
 use super::searcher::Search;
 
@@ -48,7 +48,7 @@ pub enum Reason {
 
 /// How a search knows that it saw every file as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fresh {
+pub enum Freshness {
     /// It looked at all of them.
     Scan = 0,
     /// The kernel tells of every change.
@@ -112,7 +112,7 @@ impl GrepOptions {
         match output {
             // One more than wanted tells that there is more.
             Output::Content => limits.max_hits = limits.max_hits.min(max_results.saturating_add(1)),
-            Output::Files | Output::Count => limits.want = Want::Count,
+            Output::Files | Output::Count => limits.want = OutputMode::Count,
         }
         Ok(Self {
             query: Query::from_options(&options)?,
@@ -149,7 +149,7 @@ impl GrepOptions {
 /// The first packed result is the head: `total_matches files_with_matches
 /// files_searched skipped_binary skipped_large unreadable ignored truncated
 /// reason`, then the place to continue from as `path? line`, then whether hits
-/// carry context, then the number of [`Fresh`]. Each further one is `files` and per file `path hits`, with
+/// carry context, then the number of [`Freshness`]. Each further one is `files` and per file `path hits`, with
 /// [`Output::Content`] followed by the hits as [`pack_hit`] writes them.
 ///
 /// # Errors
@@ -159,9 +159,9 @@ pub fn grep(
     roots: &Roots,
     path: &[u8],
     options: &GrepOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<Vec<Packed>> {
-    let stop = Stop { cancel, deadline: Deadline::after(options.timeout_ms) };
+    let stop = StopSignal { cancel, deadline: Deadline::after(options.timeout_ms) };
     let ground = start(roots, path, options, &stop)?;
     scan(roots, path, ground.as_ref(), options, &stop)
 }
@@ -171,10 +171,10 @@ pub fn start<'r>(
     roots: &'r Roots,
     path: &[u8],
     options: &GrepOptions,
-    stop: &Stop<'_>,
-) -> Result<Option<Ground<'r>>> {
+    stop: &StopSignal<'_>,
+) -> Result<Option<WalkRoot<'r>>> {
     stop.cancel.check()?;
-    match Ground::open(roots, path, options.walk.ignore.as_deref()) {
+    match WalkRoot::open(roots, path, options.walk.ignore.as_deref()) {
         Err(error) if error.code == Code::NotDirectory && path.last() != Some(&b'/') => Ok(None),
         ground => ground.map(Some),
     }
@@ -187,9 +187,9 @@ pub fn start<'r>(
 pub fn scan(
     roots: &Roots,
     path: &[u8],
-    ground: Option<&Ground<'_>>,
+    ground: Option<&WalkRoot<'_>>,
     options: &GrepOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Result<Vec<Packed>> {
     let search = match ground {
         Some(ground) => Search::below(options, ground),
@@ -203,5 +203,5 @@ pub fn scan(
         None => (0, 0, search.named_file(roots, path, stop)?),
     };
     stop.cancel.check()?;
-    Ok(search.results(unreadable, ignored, stopped_at.as_deref(), Fresh::Scan))
+    Ok(search.results(unreadable, ignored, stopped_at.as_deref(), Freshness::Scan))
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use filewright_core::path::decode_name;
 
-use super::find::Group;
+use super::find::DirMatches;
 use crate::dir::stat::Stat;
-use crate::walk::{Ground, Opener, Stop, threads};
+use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 
 /// Fewer groups than this are done before another thread has started.
 const ALONE: usize = 64;
 
 /// Asks for the times of all entries. Where it stops early, some are missing.
-pub fn ask(ground: &Ground<'_>, groups: &mut [Group], stop: &Stop<'_>) {
+pub fn ask(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let threads = if groups.len() < ALONE { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
@@ -31,7 +31,7 @@ pub fn ask(ground: &Ground<'_>, groups: &mut [Group], stop: &Stop<'_>) {
     groups.iter_mut().for_each(|group| group.times.resize(group.ends.len(), 0.0));
 }
 
-fn ask_part(ground: &Ground<'_>, groups: &mut [Group], stop: &Stop<'_>) {
+fn ask_part(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let mut opener = Opener::new(ground, stop);
     for group in groups {
         if stop.now() || !group.times.is_empty() {

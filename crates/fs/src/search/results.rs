@@ -2,7 +2,7 @@
 
 use filewright_core::pack::Packed;
 
-use super::grep::{Fresh, Output, Reason};
+use super::grep::{Freshness, Output, Reason};
 use super::searcher::Search;
 
 /// How much text crosses to JavaScript in one piece (bytes).
@@ -14,7 +14,7 @@ const MOVED: usize = 64 << 10;
 const HEAD: usize = 2;
 
 /// The hits of one file.
-pub(super) struct Found {
+pub(super) struct FileMatches {
     pub path: Box<[u8]>,
     pub hits: u64,
     /// The path, the number of hits and the hits.
@@ -43,7 +43,7 @@ impl Search<'_> {
         unreadable: u64,
         ignored: u64,
         stopped_at: Option<&[u8]>,
-        fresh: Fresh,
+        fresh: Freshness,
     ) -> Vec<Packed> {
         let options = self.options;
         let mut found = std::mem::take(&mut *self.found());
@@ -111,7 +111,7 @@ impl Search<'_> {
     }
 }
 
-impl Found {
+impl FileMatches {
     /// The line of the hit with this number, from 1; 0 for none.
     fn line_of(&self, hit: usize) -> u64 {
         let begin = match hit {
@@ -133,7 +133,7 @@ impl Found {
 }
 
 /// Packs files into pieces of moderate size.
-fn pack(found: Vec<Found>, results: &mut Vec<Packed>) {
+fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     let mut batch = Vec::new();
     let mut size = 0;
     for mut file in found {

@@ -14,24 +14,24 @@ use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
 use super::grep::{GrepOptions, Output};
-use super::results::{Found, head, taken};
+use super::results::{FileMatches, head, taken};
 use crate::dir::errno::os;
 use crate::dir::stat::Kind;
 use crate::root::{Roots, is_secret_content};
 use crate::walk::{
-    Content, Directory, FileAt, Ground, Next, Stop, Visitor, read_open, read_regular,
+    Content, Directory, FileEntry, Next, StopSignal, Visitor, WalkRoot, read_open, read_regular,
 };
 
 /// A buffer that grew beyond this for one file is given back (bytes).
-pub(super) const KEEP_BUFFER: usize = 4 << 20;
+pub(super) const MAX_THREAD_BUFFER: usize = 4 << 20;
 
 /// A search under way.
 pub struct Search<'a> {
     /// The search as it was asked for.
     pub options: &'a GrepOptions,
     /// Below what files are searched, where those that hold keys are left out.
-    ground: Option<&'a Ground<'a>>,
-    pub(super) found: Mutex<Vec<Found>>,
+    ground: Option<&'a WalkRoot<'a>>,
+    pub(super) found: Mutex<Vec<FileMatches>>,
     /// What `max_results` limits: hits or files.
     pub(super) units: AtomicU64,
     pub(super) searched: AtomicU64,
@@ -72,12 +72,12 @@ thread_local! {
 }
 
 /// Of each of [`READ_INTO`] so much is kept between searches, at most (bytes).
-const KEPT: usize = 256 << 10;
+const MAX_REUSED_BUFFER: usize = 256 << 10;
 
 impl Drop for Local {
     fn drop(&mut self) {
         let keep = |buffer: &mut Vec<u8>| {
-            if buffer.capacity() <= KEPT { std::mem::take(buffer) } else { Vec::new() }
+            if buffer.capacity() <= MAX_REUSED_BUFFER { std::mem::take(buffer) } else { Vec::new() }
         };
         let kept = (keep(&mut self.buffer), keep(&mut self.parts));
         // A thread that ends has nowhere to keep it.
@@ -104,7 +104,7 @@ impl Visitor for Search<'_> {
 
     fn directory(&self, _: &mut Local, _: &Directory<'_>) {}
 
-    fn file(&self, local: &mut Local, file: &FileAt<'_>) -> Next {
+    fn file(&self, local: &mut Local, file: &FileEntry<'_>) -> Next {
         let max_bytes = self.options.max_file_bytes;
         let read = read_regular(file.dir, file.name, max_bytes, file.stop, &mut local.buffer);
         self.whole(local, file.path, read, file.stop)
@@ -118,7 +118,7 @@ impl<'a> Search<'a> {
         local: &mut Local,
         path: &[u8],
         read: rustix::io::Result<Content>,
-        stop: &Stop<'_>,
+        stop: &StopSignal<'_>,
     ) -> Next {
         let next = match read {
             Ok(Content::Read) => self.content(local, path, stop),
@@ -133,7 +133,7 @@ impl<'a> Search<'a> {
                 Next::Continue
             }
         };
-        if local.buffer.capacity() > KEEP_BUFFER {
+        if local.buffer.capacity() > MAX_THREAD_BUFFER {
             local.buffer = Vec::new();
         }
         next
@@ -155,8 +155,8 @@ impl<'a> Search<'a> {
     }
 
     /// The same search below a directory: files that hold keys have no matches there.
-    pub fn below(options: &'a GrepOptions, ground: &'a Ground<'a>) -> Self {
-        let hides = ground.roots.rules().keeps_secrets();
+    pub fn below(options: &'a GrepOptions, ground: &'a WalkRoot<'a>) -> Self {
+        let hides = ground.roots.rules().hides_secrets();
         Self { ground: hides.then_some(ground), ..Self::new(options) }
     }
 
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
         &self,
         roots: &Roots,
         path: &[u8],
-        stop: &Stop<'_>,
+        stop: &StopSignal<'_>,
     ) -> Result<Option<Box<[u8]>>> {
         let opened = roots.open_file(path, Intent::Read)?;
         let mut local = self.local();
@@ -199,12 +199,13 @@ impl<'a> Search<'a> {
     }
 
     /// Searches the file that is in the buffer.
-    pub fn content(&self, local: &mut Local, path: &[u8], stop: &Stop<'_>) -> Next {
+    pub fn content(&self, local: &mut Local, path: &[u8], stop: &StopSignal<'_>) -> Next {
         let content = std::mem::take(&mut local.buffer);
         let hides = || holds_secret(&content);
-        let next = self.gather(local, path, stop, hides, |query, limits, interrupted, receive| {
-            query.search(&content, limits, interrupted, receive)
-        });
+        let next =
+            self.collect_hits(local, path, stop, hides, |query, limits, interrupted, receive| {
+                query.search(&content, limits, interrupted, receive)
+            });
         local.buffer = content;
         next
     }
@@ -216,33 +217,34 @@ impl<'a> Search<'a> {
         path: &[u8],
         parts: &[Part],
         fd: &OwnedFd,
-        stop: &Stop<'_>,
+        stop: &StopSignal<'_>,
     ) -> Next {
         let content = std::mem::take(&mut local.parts);
         let hides = || is_secret_content(fd);
-        let next = self.gather(local, path, stop, hides, |query, limits, interrupted, receive| {
-            let mut all = Outcome::default();
-            for part in parts {
-                let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
-                let lines = content.get(part.range.clone()).unwrap_or_default();
-                let one = query.search_lines(lines, part.line, &limits, interrupted, receive);
-                all.hits += one.hits;
-                (all.more, all.stopped) = (one.more, one.stopped);
-                if all.more || all.stopped {
-                    break;
+        let next =
+            self.collect_hits(local, path, stop, hides, |query, limits, interrupted, receive| {
+                let mut all = Outcome::default();
+                for part in parts {
+                    let limits = Limits { max_hits: limits.max_hits - all.hits, ..*limits };
+                    let lines = content.get(part.range.clone()).unwrap_or_default();
+                    let one = query.search_lines(lines, part.line, &limits, interrupted, receive);
+                    all.hits += one.hits;
+                    (all.more, all.stopped) = (one.more, one.stopped);
+                    if all.more || all.stopped {
+                        break;
+                    }
                 }
-            }
-            all
-        });
+                all
+            });
         local.parts = content;
         next
     }
 
-    fn gather(
+    fn collect_hits(
         &self,
         local: &mut Local,
         path: &[u8],
-        stop: &Stop<'_>,
+        stop: &StopSignal<'_>,
         holds_secret: impl FnOnce() -> bool,
         search: impl FnOnce(&Query, &Limits, &dyn Fn() -> bool, Receive<'_>) -> Outcome,
     ) -> Next {
@@ -304,7 +306,7 @@ impl<'a> Search<'a> {
     ) -> Next {
         let hits = outcome.hits;
         let mut found = self.found();
-        found.push(Found { path: path.into(), hits, packed, ends, more: outcome.more });
+        found.push(FileMatches { path: path.into(), hits, packed, ends, more: outcome.more });
         let units = self.units_of(hits);
         if self.units.fetch_add(units, Ordering::Relaxed) + units <= self.options.max_results {
             return Next::Continue;
@@ -330,7 +332,7 @@ impl<'a> Search<'a> {
         if self.options.output == Output::Content { hits } else { 1 }
     }
 
-    pub(super) fn found(&self) -> MutexGuard<'_, Vec<Found>> {
+    pub(super) fn found(&self) -> MutexGuard<'_, Vec<FileMatches>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,13 +14,14 @@ use filewright_core::Result;
 use filewright_core::pack::Packed;
 use rustix::io::Errno;
 
-use super::grep::{Fresh, GrepOptions};
-use super::searcher::{KEEP_BUFFER, Local, Search};
-use crate::cancel::{Cancel, Deadline};
+use super::grep::{Freshness, GrepOptions};
+use super::searcher::{Local, MAX_THREAD_BUFFER, Search};
+use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::Roots;
 use crate::walk::{
-    Content, Directory, FileAt, Ground, Next, Stop, Visitor, WalkOptions, read_regular, walk,
+    Content, Directory, FileEntry, Next, StopSignal, Visitor, WalkOptions, WalkRoot, read_regular,
+    walk,
 };
 
 /// How often a search that waits asks whether it was cancelled.
@@ -44,7 +45,7 @@ struct Tree {
 #[derive(Debug)]
 struct Waiting {
     options: GrepOptions,
-    cancel: Cancel,
+    cancel: CancelToken,
     deadline: Deadline,
     tell: SyncSender<Results>,
 }
@@ -65,7 +66,7 @@ pub fn search(
     roots: &Arc<Roots>,
     path: &[u8],
     options: &GrepOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
     scan: impl FnOnce() -> Results,
 ) -> Results {
     let hurried = stop.deadline.left().is_some_and(|left| left < MIN_TIME);
@@ -101,7 +102,7 @@ pub fn search(
 }
 
 /// What others found for a search; `None` where it has to see to itself.
-fn wait(told: &Receiver<Results>, stop: &Stop<'_>) -> Option<Results> {
+fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
     loop {
         match told.recv_timeout(ASK_EVERY) {
             Ok(results) => return Some(results),
@@ -160,10 +161,10 @@ impl Drop for Walking {
 /// One walk for several searches. Who cannot be served is told by the end of its channel.
 fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
     let first = &waiting[0].options;
-    let Ok(ground) = Ground::open(roots, path, first.walk.ignore.as_deref()) else { return };
+    let Ok(ground) = WalkRoot::open(roots, path, first.walk.ignore.as_deref()) else { return };
     let earliest = waiting.iter().filter_map(|one| one.deadline.left()).min();
-    let cancel = Cancel::new();
-    let stop = Stop {
+    let cancel = CancelToken::new();
+    let stop = StopSignal {
         cancel: &cancel,
         deadline: Deadline::after(earliest.map(|left| left.as_millis() as u64)),
     };
@@ -174,7 +175,7 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
         // Time was up for another: this one has time left and begins again by itself.
         if summary.stopped_at.is_none() && !member.waiting.cancel.is_cancelled() {
             let results =
-                member.search.results(summary.unreadable, summary.ignored, None, Fresh::Scan);
+                member.search.results(summary.unreadable, summary.ignored, None, Freshness::Scan);
             let _ = member.waiting.tell.send(Ok(results));
         }
     }
@@ -184,14 +185,14 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
 struct Member<'a> {
     waiting: &'a Waiting,
     search: Search<'a>,
-    stop: Stop<'a>,
+    stop: StopSignal<'a>,
     /// What sorts behind this path is not wanted.
     bound: Mutex<Option<Box<[u8]>>>,
 }
 
 impl<'a> Member<'a> {
-    fn new(waiting: &'a Waiting, ground: &'a Ground<'a>, stop: &Stop<'a>) -> Self {
-        let stop = Stop { cancel: &waiting.cancel, deadline: stop.deadline };
+    fn new(waiting: &'a Waiting, ground: &'a WalkRoot<'a>, stop: &StopSignal<'a>) -> Self {
+        let stop = StopSignal { cancel: &waiting.cancel, deadline: stop.deadline };
         let search = Search::below(&waiting.options, ground);
         Self { waiting, search, stop, bound: Mutex::default() }
     }
@@ -214,7 +215,7 @@ struct Together<'a> {
     members: Vec<Member<'a>>,
     options: &'a WalkOptions,
     /// Ends the walk.
-    all: &'a Cancel,
+    all: &'a CancelToken,
 }
 
 impl Together<'_> {
@@ -252,8 +253,8 @@ impl Visitor for Together<'_> {
         }
     }
 
-    fn file(&self, (buffer, locals): &mut Self::Local, file: &FileAt<'_>) -> Next {
-        let FileAt { path, stop, .. } = *file;
+    fn file(&self, (buffer, locals): &mut Self::Local, file: &FileEntry<'_>) -> Next {
+        let FileEntry { path, stop, .. } = *file;
         let max_bytes = self.members.first().map_or(0, |one| one.search.options.max_file_bytes);
         let read = read_regular(file.dir, file.name, max_bytes, stop, buffer);
         let (mut bounded, mut cancelled) = (false, 0);
@@ -291,7 +292,7 @@ impl Visitor for Together<'_> {
                 Next::Interrupted => return Next::Interrupted,
             }
         }
-        if buffer.capacity() > KEEP_BUFFER {
+        if buffer.capacity() > MAX_THREAD_BUFFER {
             *buffer = Vec::new();
         }
         if cancelled == self.members.len() {
@@ -348,9 +349,9 @@ mod tests {
         roots: &Arc<Roots>,
         path: &[u8],
         options: &GrepOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Results {
-        let stop = Stop { cancel, deadline: Deadline::default() };
+        let stop = StopSignal { cancel, deadline: Deadline::default() };
         let ground = start(roots, path, options, &stop)?;
         let alone = || scan(roots, path, ground.as_ref(), options, &stop);
         search(walks, roots, path, options, &stop, alone)
@@ -371,8 +372,8 @@ mod tests {
                 .map(|number| {
                     let alone = &alone;
                     scope.spawn(move || {
-                        let (options, cancel) = (options(number), Cancel::new());
-                        let stop = Stop { cancel: &cancel, deadline: Deadline::default() };
+                        let (options, cancel) = (options(number), CancelToken::new());
+                        let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
                         let found = search(walks, roots, path, &options, &stop, || {
                             alone.fetch_add(1, Ordering::Relaxed);
                             grep(roots, path, &options, &cancel)
@@ -397,7 +398,7 @@ mod tests {
         let walks = Arc::default();
         for (options, found) in together(&walks, &roots, &path, 24) {
             let [mut found, mut alone] =
-                [found.unwrap(), grep(&roots, &path, &options, &Cancel::new()).unwrap()];
+                [found.unwrap(), grep(&roots, &path, &options, &CancelToken::new()).unwrap()];
             if options.max_results < u64::MAX - 1 {
                 // How many files it looked at before it had enough is chance.
                 for head in [&mut found[0], &mut alone[0]] {
@@ -419,7 +420,7 @@ mod tests {
         let options = options(1);
         let tree = Tree { path: path.clone(), view: options.files_view.clone() };
         let _walking = Walking::begin(&walks, &roots, tree).unwrap();
-        let cancel = Cancel::new();
+        let cancel = CancelToken::new();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| shared(&walks, &roots, &path, &options, &cancel));
             cancel.cancel();
@@ -435,8 +436,8 @@ mod tests {
         let tree = Tree { path: path.clone(), view: options.files_view.clone() };
         let walking = Walking::begin(&walks, &roots, tree.clone()).unwrap();
         std::thread::scope(|scope| {
-            let waiting =
-                scope.spawn(|| shared(&walks, &roots, &path, &options, &Cancel::new()).is_ok());
+            let waiting = scope
+                .spawn(|| shared(&walks, &roots, &path, &options, &CancelToken::new()).is_ok());
             while walks.lock()[&tree].is_empty() {
                 std::thread::yield_now();
             }

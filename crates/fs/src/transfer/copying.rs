@@ -3,24 +3,24 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use filewright_core::Result;
-use filewright_core::access::{Marks, Trail};
+use filewright_core::access::{Marks, PathCursor};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::merge::{Purpose, merge};
-use crate::cancel::Cancel;
-use crate::dir::cursor::{Cursor, Up};
+use crate::cancel::CancelToken;
+use crate::dir::cursor::{Cursor, ParentAccess};
 use crate::dir::errno::{not_regular, os, protected, repository, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
-use crate::dir::tree::{Counts, Met, Next, walk_tree};
-use crate::root::{Place, Roots, marks_in};
+use crate::dir::tree::{Counts, Next, Visit, walk_tree};
+use crate::root::{ResolvedEntry, Roots, marks_in};
 use crate::write::{Preserve, Source, Temp, flush, keep_moved, keep_times, place_new, set_mode};
 
 /// Why a tree is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum CopyMode {
     /// For a copy: what is neither file, link nor directory is passed over.
     Copy,
     /// For a move to another file system: owner, attributes and times are kept,
@@ -33,18 +33,18 @@ pub(super) struct Copying<'c> {
     pub roots: &'c Roots,
     pub from: Vec<u8>,
     pub to: Vec<u8>,
-    pub manner: Manner,
+    pub manner: CopyMode,
     pub preserve: Preserve,
-    pub cancel: &'c Cancel,
+    pub cancel: &'c CancelToken,
 }
 
 /// Directories that take no new entries once they have their permission bits, and
 /// get them last. Inner ones come before those around them.
-type Closed = Vec<Shut>;
+type FinishedDirs = Vec<FinishedDir>;
 
 /// One of them. How it is reached is told from the one before, so that a chain of
 /// them is as long as its names.
-struct Shut {
+struct FinishedDir {
     /// How many names below the top it shares with the one before.
     shared: usize,
     /// Its other names.
@@ -54,7 +54,12 @@ struct Shut {
 
 impl Copying<'_> {
     /// `None` where the destination changed meanwhile.
-    pub fn run(&self, top: OwnedFd, stat: &Stat, target: &Place<'_>) -> Result<Option<Counts>> {
+    pub fn run(
+        &self,
+        top: OwnedFd,
+        stat: &Stat,
+        target: &ResolvedEntry<'_>,
+    ) -> Result<Option<Counts>> {
         match target.kind() {
             None | Some(Kind::Dir) => {}
             Some(_) => return Err(os(Errno::NOTDIR)),
@@ -72,7 +77,7 @@ impl Copying<'_> {
         let temp = Temp::directory(base).map_err(os)?;
         let Some(stage) = open_entries(base, &temp.name)? else { return Err(unsettled()) };
         let kept = rustix::io::fcntl_dupfd_cloexec(&stage, 0).map_err(os)?;
-        if self.manner == Manner::Move {
+        if self.manner == CopyMode::Move {
             keep_moved(&stage, &top, stat, self.preserve)?;
         }
         let (counts, closed) = self.fill(top, stage)?;
@@ -93,18 +98,19 @@ impl Copying<'_> {
         Ok(Some(counts))
     }
 
-    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, Closed)> {
+    fn fill(&self, top: OwnedFd, stage: OwnedFd) -> Result<(Counts, FinishedDirs)> {
         let mut counts = Counts { directories: 1, ..Counts::default() };
-        let mut closed = Closed::new();
-        let mut cursor = Cursor::new(stage, Up::Change);
+        let mut closed = FinishedDirs::new();
+        let mut cursor = Cursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
         // How many names of where we are lead to the directory that was shut last.
         let mut shared = 0;
         let rules = self.roots.rules();
-        let (mut from, mut to) = (Trail::new(rules, &self.from), Trail::new(rules, &self.to));
+        let (mut from, mut to) =
+            (PathCursor::new(rules, &self.from), PathCursor::new(rules, &self.to));
         walk_tree(top, self.cancel, |met, dir, name| {
             match met {
-                Met::Leave => {
+                Visit::Leave => {
                     from.pop();
                     to.pop();
                     match above.last() {
@@ -113,7 +119,11 @@ impl Copying<'_> {
                         }
                         Some((_, mode)) => {
                             let names = above[shared..].iter().map(|(name, _)| name.clone());
-                            closed.push(Shut { shared, names: names.collect(), mode: *mode });
+                            closed.push(FinishedDir {
+                                shared,
+                                names: names.collect(),
+                                mode: *mode,
+                            });
                             shared = above.len();
                         }
                         None => {}
@@ -123,7 +133,7 @@ impl Copying<'_> {
                     cursor.leave()?;
                     return Ok(Next::Go);
                 }
-                Met::Enter => {
+                Visit::Enter => {
                     from.push(name);
                     to.push(name);
                     let stat = Stat::of(dir).map_err(os)?;
@@ -134,17 +144,17 @@ impl Copying<'_> {
                     if !cursor.enter(name)? {
                         return Err(unsettled());
                     }
-                    if self.manner == Manner::Move {
+                    if self.manner == CopyMode::Move {
                         keep_moved(cursor.here()?, dir, &stat, self.preserve)?;
                     }
                     return Ok(Next::Go);
                 }
-                Met::Before | Met::Entry(_) => {}
+                Visit::Before | Visit::Entry(_) => {}
             }
             if is_temp_name(name) || !self.wanted(&mut from, &mut to, dir, name)? {
                 return Ok(Next::Skip);
             }
-            if met != Met::Before {
+            if met != Visit::Before {
                 self.entry(dir, name, cursor.here()?, &mut counts)?;
             }
             Ok(Next::Go)
@@ -156,8 +166,8 @@ impl Copying<'_> {
     /// place.
     fn wanted(
         &self,
-        from: &mut Trail<'_>,
-        to: &mut Trail<'_>,
+        from: &mut PathCursor<'_>,
+        to: &mut PathCursor<'_>,
         dir: BorrowedFd<'_>,
         name: &[u8],
     ) -> Result<bool> {
@@ -173,7 +183,7 @@ impl Copying<'_> {
         let denied = from.denied_entry();
         if !denied {
             self.roots.check_written_on(to)?;
-            self.roots.check_secret_goes_on(from, to)?;
+            self.roots.check_secret_copy_on(from, to)?;
             if to.holds() {
                 return Err(protected());
             }
@@ -207,16 +217,16 @@ impl Copying<'_> {
                 let new =
                     rustix::fs::openat(to, name, flags, Mode::from_raw_mode(0o600)).map_err(os)?;
                 Source::Extended(&fd, b"").write_whole(&new, self.cancel)?;
-                if self.manner == Manner::Move {
+                if self.manner == CopyMode::Move {
                     keep_moved(&new, &fd, &stat, self.preserve)?;
                 }
                 set_mode(&new, stat.mode)?;
-                if self.manner == Manner::Move {
+                if self.manner == CopyMode::Move {
                     keep_times(&new, &stat);
                 }
                 flush(&new)?;
             }
-            Kind::Other if self.manner == Manner::Move => return Err(not_regular()),
+            Kind::Other if self.manner == CopyMode::Move => return Err(not_regular()),
             // A directory that came up meanwhile, or what is not copied at all.
             Kind::Dir | Kind::Other => return Ok(()),
         }
@@ -240,11 +250,11 @@ fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat
 
 /// Gives directories of the copy the permission bits that were held back. Those
 /// that were merged into others have none of their own.
-fn close(top: BorrowedFd<'_>, closed: &Closed) -> Result<()> {
+fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
     let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
-    let mut cursor = Cursor::new(own, Up::Change);
+    let mut cursor = Cursor::new(own, ParentAccess::Change);
     let mut depth = 0;
-    for Shut { shared, names, mode } in closed {
+    for FinishedDir { shared, names, mode } in closed {
         for _ in *shared..depth {
             cursor.leave()?;
         }

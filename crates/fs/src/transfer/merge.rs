@@ -5,12 +5,12 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use filewright_core::{Code, Error, Result};
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
-use crate::dir::cursor::{Cursor, Up};
+use crate::cancel::CancelToken;
+use crate::dir::cursor::{Cursor, ParentAccess};
 use crate::dir::errno::{os, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
-use crate::dir::tree::{Met, Next, walk_tree};
+use crate::dir::tree::{Next, Visit, walk_tree};
 use crate::write::Preserve;
 
 /// What a walk over a complete copy is for.
@@ -28,25 +28,25 @@ pub(super) fn merge(
     target: BorrowedFd<'_>,
     purpose: Purpose,
     preserve: Preserve,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<()> {
     let top = rustix::io::fcntl_dupfd_cloexec(stage, 0).map_err(os)?;
     let Some(own) = open_entries(target, b".")? else { return Err(unsettled()) };
-    let mut cursor = Cursor::new(own, Up::Stand);
+    let mut cursor = Cursor::new(own, ParentAccess::Stand);
     walk_tree(top, cancel, |met, dir, name| {
         match met {
-            Met::Enter => {
+            Visit::Enter => {
                 return if cursor.enter(name)? { Ok(Next::Go) } else { Err(unsettled()) };
             }
-            Met::Leave => {
+            Visit::Leave => {
                 cursor.leave()?;
                 return Ok(Next::Go);
             }
-            Met::Before | Met::Entry(_) => {}
+            Visit::Before | Visit::Entry(_) => {}
         }
         let here = cursor.here()?;
         let found = Stat::find(here, name)?;
-        match (met == Met::Before, found.map(|stat| stat.kind)) {
+        match (met == Visit::Before, found.map(|stat| stat.kind)) {
             (true, Some(Kind::Dir)) => return Ok(Next::Go),
             (true, Some(_)) => return Err(os(Errno::NOTDIR)),
             (false, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),

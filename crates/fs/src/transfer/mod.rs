@@ -17,22 +17,25 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::{not_regular, os, protected, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::tree::Counts;
 use crate::dir::unlink;
-use crate::root::{ATTEMPTS, Last, Made, Missing, Place, Roots, is_within, open_regular};
+use crate::root::{
+    ATTEMPTS, CreatedDirs, FinalSymlink, MissingPolicy, ResolvedEntry, Roots, is_within,
+    open_regular,
+};
 use crate::write::aside::{
     Conditions, Taken, check_aside, check_empty, conflict, link_aside, no_aside, replace_exact,
     same_content, set_aside,
 };
 use crate::write::{
-    Durability, Original, Preserve, Temp, WriteOptions, Written, may_write, place_new, same_file,
+    Durability, OldFile, Preserve, Temp, WriteOptions, Written, may_write, place_new, same_file,
     sync_directory,
 };
-use copying::{Copying, Manner};
+use copying::{CopyMode, Copying};
 
 /// How something is moved or copied.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +79,7 @@ impl Roots {
         from: &[u8],
         to: &[u8],
         options: &TransferOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<()> {
         self.rename_if(from, to, options, &Conditions::default(), cancel).map(|_| ())
     }
@@ -92,24 +95,28 @@ impl Roots {
         to: &[u8],
         options: &TransferOptions,
         conditions: &Conditions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Option<Version>> {
         check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
             cancel.check()?;
-            let source = self.locate(from, Intent::Write, Last::Keep, Missing::Fail)?;
+            let source =
+                self.locate(from, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&source)?;
             self.check_version(&source, &stat, conditions.if_version.as_ref(), cancel)?;
-            let mut made = Made::new();
-            let missing =
-                if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
-            let target = self.locate(to, Intent::Write, Last::Keep, missing)?;
+            let mut made = CreatedDirs::new();
+            let missing = if options.create_dirs {
+                MissingPolicy::Make(&mut made)
+            } else {
+                MissingPolicy::Fail
+            };
+            let target = self.locate(to, Intent::Write, FinalSymlink::Keep, missing)?;
             let made_some = made.count() > 0;
             self.may_replace(&source, &stat, &target, options, conditions)?;
             if stat.kind == Kind::Symlink && self.rules().guards_link(target_name(&target)) {
                 return Err(protected());
             }
-            self.check_secret_goes(&source.real, &target.real)?;
+            self.check_secret_copy(&source.real, &target.real)?;
             if stat.kind == Kind::Dir {
                 let Some(top) = open_entries(&source.dir, name)? else { continue };
                 self.check_whole_tree(top, &source.real, Some(&target.real), cancel)?;
@@ -172,19 +179,19 @@ impl Roots {
     /// What stands against putting `source` where `target` is.
     fn may_replace(
         &self,
-        source: &Place<'_>,
+        source: &ResolvedEntry<'_>,
         stat: &Stat,
-        target: &Place<'_>,
+        target: &ResolvedEntry<'_>,
         options: &TransferOptions,
         conditions: &Conditions,
     ) -> Result<()> {
         if target.found.is_some() && !options.overwrite && !is_respelt(source, stat, target) {
             return Err(os(Errno::EXIST));
         }
-        if target.name.is_none() || self.holds_root(&target.real) {
+        if target.name.is_none() || self.contains_root(&target.real) {
             return Err(root_replaced());
         }
-        if self.rules().guarded(&target.real) {
+        if self.rules().is_or_contains_protected(&target.real) {
             return Err(protected());
         }
         if target.real == source.real {
@@ -222,17 +229,17 @@ impl Roots {
     fn move_across(
         &self,
         from: &[u8],
-        source: &Place<'_>,
+        source: &ResolvedEntry<'_>,
         stat: &Stat,
         to: &[u8],
         options: &TransferOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<()> {
         match stat.kind {
             Kind::Other => return Err(not_regular()),
             Kind::File => {
                 let Some((fd, facts)) = open_regular(source)? else { return Err(unsettled()) };
-                let copy = Original { fd: &fd, facts: &facts, moved: true };
+                let copy = OldFile { fd: &fd, facts: &facts, moved: true };
                 let written =
                     self.write_copy(to, copy, &options.write(Some(facts.mode)), cancel)?;
                 let changed = !Stat::of(&fd).map_err(os)?.version().same_facts(&facts);
@@ -244,7 +251,7 @@ impl Roots {
                 }
             }
             Kind::Dir | Kind::Symlink => {
-                self.copy_any(from, to, options, Manner::Move, cancel)?;
+                self.copy_any(from, to, options, CopyMode::Move, cancel)?;
             }
         }
         self.remove_tree(from, cancel).map(|_| ())
@@ -260,7 +267,7 @@ impl Roots {
         from: &[u8],
         to: &[u8],
         options: &TransferOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Counts> {
         let written = self.copy_file_if(from, to, options, &Conditions::default(), cancel)?;
         Ok(Counts { files: 1, directories: 0, bytes: written.stat.size })
@@ -277,13 +284,13 @@ impl Roots {
         to: &[u8],
         options: &TransferOptions,
         conditions: &Conditions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Written> {
         let file = self.open_file(from, Intent::Read)?;
         if conditions.if_version.as_ref().is_some_and(|wanted| !wanted.same_facts(&file.stat)) {
             return Err(conflict("it has changed since it was looked at"));
         }
-        let copy = Original { fd: &file.fd, facts: &file.stat, moved: false };
+        let copy = OldFile { fd: &file.fd, facts: &file.stat, moved: false };
         let mut write = options.write(Some(file.stat.mode));
         write.aside.clone_from(&conditions.aside);
         self.write_copy(to, copy, &write, cancel)
@@ -300,9 +307,9 @@ impl Roots {
         from: &[u8],
         to: &[u8],
         options: &TransferOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Counts> {
-        self.copy_any(from, to, options, Manner::Copy, cancel)
+        self.copy_any(from, to, options, CopyMode::Copy, cancel)
     }
 
     fn copy_any(
@@ -310,12 +317,13 @@ impl Roots {
         from: &[u8],
         to: &[u8],
         options: &TransferOptions,
-        manner: Manner,
-        cancel: &Cancel,
+        manner: CopyMode,
+        cancel: &CancelToken,
     ) -> Result<Counts> {
         for _ in 0..ATTEMPTS {
             cancel.check()?;
-            let source = self.locate(from, Intent::Read, Last::Keep, Missing::Fail)?;
+            let source =
+                self.locate(from, Intent::Read, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let stat = source.found.ok_or_else(|| os(Errno::NOENT))?;
             let name = source.name.as_deref().unwrap_or(b".");
             match stat.kind {
@@ -323,17 +331,20 @@ impl Roots {
                 Kind::Other => return Err(not_regular()),
                 Kind::Dir | Kind::Symlink => {}
             }
-            let mut made = Made::new();
-            let missing =
-                if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
-            let target = self.locate(to, Intent::Write, Last::Keep, missing)?;
+            let mut made = CreatedDirs::new();
+            let missing = if options.create_dirs {
+                MissingPolicy::Make(&mut made)
+            } else {
+                MissingPolicy::Fail
+            };
+            let target = self.locate(to, Intent::Write, FinalSymlink::Keep, missing)?;
             if target.real == source.real {
                 return Err(same_file());
             }
             if target.found.is_some() && !options.overwrite {
                 return Err(os(Errno::EXIST));
             }
-            if self.rules().guarded(&target.real) {
+            if self.rules().is_or_contains_protected(&target.real) {
                 return Err(protected());
             }
             let copied = if stat.kind == Kind::Symlink {
@@ -357,7 +368,7 @@ impl Roots {
             {
                 // Whoever is told of a failure looks for nothing at the new place.
                 if target.found.is_none() {
-                    let _ = self.remove_tree(to, &Cancel::new());
+                    let _ = self.remove_tree(to, &CancelToken::new());
                 }
                 return Err(error);
             }
@@ -371,9 +382,9 @@ impl Roots {
     /// `None` where the destination changed meanwhile.
     fn copy_link(
         &self,
-        source: &Place<'_>,
+        source: &ResolvedEntry<'_>,
         name: &[u8],
-        target: &Place<'_>,
+        target: &ResolvedEntry<'_>,
         preserve: Preserve,
     ) -> Result<Option<Counts>> {
         let Some(new_name) = &target.name else { return Err(os(Errno::ISDIR)) };
@@ -399,13 +410,13 @@ impl Roots {
 }
 
 /// The version of what was moved, if it is what stands at its new name.
-fn moved_version(target: &Place<'_>, name: &[u8], moved: &Stat) -> Option<Version> {
+fn moved_version(target: &ResolvedEntry<'_>, name: &[u8], moved: &Stat) -> Option<Version> {
     let now = Stat::at(&target.dir, name).ok()?;
     same_content(&now, moved).then(|| now.version())
 }
 
 /// Sets aside what a move will replace. A file keeps its name until then.
-fn take_target(target: &Place<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<Taken> {
+fn take_target(target: &ResolvedEntry<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<Taken> {
     if old.kind != Kind::Dir {
         return link_aside(&target.dir, name, old, aside);
     }
@@ -414,7 +425,12 @@ fn take_target(target: &Place<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Res
 }
 
 /// Undoes [`take_target`] for a move that failed.
-fn give_target_back(target: &Place<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<()> {
+fn give_target_back(
+    target: &ResolvedEntry<'_>,
+    name: &[u8],
+    old: &Stat,
+    aside: &[u8],
+) -> Result<()> {
     if old.kind == Kind::Dir {
         return place_new(&target.dir, aside, name).map_err(os);
     }
@@ -443,13 +459,13 @@ fn rename_new(
 
 /// Whether the two places are one entry under another spelling of its name, as
 /// on volumes that ignore letter case.
-fn is_respelt(source: &Place<'_>, stat: &Stat, target: &Place<'_>) -> bool {
+fn is_respelt(source: &ResolvedEntry<'_>, stat: &Stat, target: &ResolvedEntry<'_>) -> bool {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);
     one_entry && target.real != source.real
 }
 
-fn target_name<'p>(target: &'p Place<'_>) -> &'p [u8] {
+fn target_name<'p>(target: &'p ResolvedEntry<'_>) -> &'p [u8] {
     target.name.as_deref().unwrap_or_default()
 }
 

@@ -12,14 +12,15 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::{os, protected, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_kept_name;
 use crate::dir::tree::{Counts, count_tree, remove_own};
 use crate::root::{
-    ATTEMPTS, Follow, Last, Made, Missing, Place, Roots, absolute_of, outside_for, parent_of,
+    ATTEMPTS, CreatedDirs, FinalSymlink, Follow, MissingPolicy, ResolvedEntry, Roots, absolute_of,
+    outside_for, parent_of,
 };
 use crate::write::aside::{Conditions, Taken, check_aside, check_empty, delete_exact, set_aside};
 use crate::write::sweep_now;
@@ -48,13 +49,14 @@ impl Roots {
     /// `OUTSIDE_ALLOWED` and what the system refuses with.
     pub fn mkdir(&self, path: &[u8], options: &MkdirOptions) -> Result<bool> {
         for _ in 0..ATTEMPTS {
-            let mut made = Made::new();
-            let missing = if options.parents { Missing::Make(&mut made) } else { Missing::Fail };
-            let place = self.locate(path, Intent::Write, Last::Keep, missing);
+            let mut made = CreatedDirs::new();
+            let missing =
+                if options.parents { MissingPolicy::Make(&mut made) } else { MissingPolicy::Fail };
+            let place = self.locate(path, Intent::Write, FinalSymlink::Keep, missing);
             let place = match place {
                 // `link/` may be a link to a directory.
                 Err(error) if error.code == Code::NotDirectory && ends_in_slash(path) => {
-                    self.locate(path, Intent::Write, Last::Follow, Missing::Fail)?
+                    self.locate(path, Intent::Write, FinalSymlink::Follow, MissingPolicy::Fail)?
                 }
                 place => place?,
             };
@@ -100,10 +102,11 @@ impl Roots {
     pub fn delete_if(&self, path: &[u8], conditions: &Conditions) -> Result<()> {
         check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
-            let place = self.locate(path, Intent::Write, Last::Keep, Missing::Fail)?;
+            let place =
+                self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&place)?;
             let version = conditions.if_version.as_ref();
-            self.check_version(&place, &stat, version, &Cancel::new())?;
+            self.check_version(&place, &stat, version, &CancelToken::new())?;
             let taken = match &conditions.aside {
                 Some(aside) => {
                     if stat.kind == Kind::Dir {
@@ -150,7 +153,7 @@ impl Roots {
     pub fn sweep(&self, directory: &[u8]) -> Result<()> {
         // A name in the directory, so that the directory is on the way to it.
         let inside = [directory, b"/.filewright-sweep"].concat();
-        match self.locate(&inside, Intent::Write, Last::Keep, Missing::Fail) {
+        match self.locate(&inside, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail) {
             Ok(place) => sweep_now(&place.dir),
             Err(error) if error.code == Code::NotFound => return Ok(()),
             Err(error) => return Err(error),
@@ -164,7 +167,7 @@ impl Roots {
     /// # Errors
     /// As [`Roots::delete`], without `NOT_EMPTY`; `CANCELLED`. A tree that
     /// holds a root, or a denied or protected entry, is refused as a whole.
-    pub fn remove_tree(&self, path: &[u8], cancel: &Cancel) -> Result<Counts> {
+    pub fn remove_tree(&self, path: &[u8], cancel: &CancelToken) -> Result<Counts> {
         self.remove_tree_if(path, &Conditions::default(), cancel)
     }
 
@@ -177,11 +180,12 @@ impl Roots {
         &self,
         path: &[u8],
         conditions: &Conditions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Counts> {
         check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
-            let place = self.locate(path, Intent::Write, Last::Keep, Missing::Fail)?;
+            let place =
+                self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&place)?;
             self.check_version(&place, &stat, conditions.if_version.as_ref(), cancel)?;
             // What was set aside goes whatever its permission bits: the change that did it stands.
@@ -226,22 +230,22 @@ impl Roots {
 
     /// What the place names, if it may be taken away as a whole by its name and
     /// path. What it holds is looked at elsewhere.
-    pub(crate) fn removable<'p>(&self, place: &'p Place<'_>) -> Result<(&'p [u8], Stat)> {
-        if place.name.is_none() || self.holds_root(&place.real) {
+    pub(crate) fn removable<'p>(&self, place: &'p ResolvedEntry<'_>) -> Result<(&'p [u8], Stat)> {
+        if place.name.is_none() || self.contains_root(&place.real) {
             return Err(Error::new(
                 Code::ProtectedPath,
                 "a root cannot be moved, replaced or deleted",
             ));
         }
         let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
-        if self.rules().guarded(&place.real) {
+        if self.rules().is_or_contains_protected(&place.real) {
             return Err(protected());
         }
         Ok((place.name.as_deref().unwrap_or_default(), stat))
     }
 
     /// `PERM` is what some systems say to unlinking a directory.
-    fn has_become_dir(&self, place: &Place<'_>, name: &[u8], stat: &Stat) -> Result<bool> {
+    fn has_become_dir(&self, place: &ResolvedEntry<'_>, name: &[u8], stat: &Stat) -> Result<bool> {
         Ok(stat.kind != Kind::Dir
             && Stat::find(&place.dir, name)?.is_some_and(|now| now.kind == Kind::Dir))
     }
@@ -253,10 +257,11 @@ impl Roots {
     /// refuses with.
     pub fn chmod(&self, path: &[u8], mode: u32) -> Result<()> {
         for _ in 0..ATTEMPTS {
-            let place = self.locate(path, Intent::Write, Last::Follow, Missing::Fail)?;
+            let place =
+                self.locate(path, Intent::Write, FinalSymlink::Follow, MissingPolicy::Fail)?;
             let found = place.found.ok_or_else(|| os(Errno::NOENT))?;
             if let Some(name) = &place.name
-                && self.rules().guards_name(name)
+                && self.rules().may_contain_protected(name)
             {
                 return Err(protected());
             }
@@ -276,7 +281,7 @@ impl Roots {
     /// `ALREADY_EXISTS`, `NOT_FOUND` for a missing parent, `INVALID_ARGUMENT`,
     /// `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and what the system refuses with.
     pub fn symlink(&self, target: &[u8], path: &[u8]) -> Result<()> {
-        let place = self.locate(path, Intent::Write, Last::Keep, Missing::Fail)?;
+        let place = self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
         let name = match (&place.name, place.kind()) {
             (Some(name), None) => name,
             _ => return Err(os(Errno::EXIST)),
@@ -297,7 +302,7 @@ impl Roots {
             [parent_of(&place.real), b"/", target].concat()
         };
         let leads = absolute_of(&components(&whole)?.names);
-        if self.follow() != Follow::Any && !self.may_lead(&leads) {
+        if self.follow() != Follow::Any && !self.link_target_allowed(&leads) {
             return Err(outside_for(Intent::Write));
         }
         rustix::fs::symlinkat(target, &place.dir, name.as_slice()).map_err(os)
@@ -309,7 +314,7 @@ fn ends_in_slash(path: &[u8]) -> bool {
 }
 
 /// Sweeps a directory that would be empty without litter of dead processes.
-fn remove_litter(place: &Place<'_>, name: &[u8]) -> bool {
+fn remove_litter(place: &ResolvedEntry<'_>, name: &[u8]) -> bool {
     let Ok(Some(dir)) = open_entries(&place.dir, name) else { return false };
     sweep_now(&dir) > 0
 }

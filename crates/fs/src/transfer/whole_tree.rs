@@ -4,11 +4,11 @@
 use std::os::fd::OwnedFd;
 
 use filewright_core::Result;
-use filewright_core::access::{Marks, Trail};
+use filewright_core::access::{Marks, PathCursor};
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::{outside, protected, repository};
-use crate::dir::tree::{Counts, Met, Next, remove_directory, remove_entry, walk_tree};
+use crate::dir::tree::{Counts, Next, Visit, remove_directory, remove_entry, walk_tree};
 use crate::root::{Roots, marks_in};
 
 impl Roots {
@@ -20,26 +20,29 @@ impl Roots {
         top: OwnedFd,
         real: &[u8],
         there: Option<&[u8]>,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<()> {
         let rules = self.rules();
-        let secrets = rules.keeps_secrets() && there.is_some();
+        let secrets = rules.hides_secrets() && there.is_some();
         if !rules.denies() && !rules.protects() && !secrets {
             return Ok(());
         }
-        let mut trails: Vec<Trail<'_>> =
-            [Some(real), there].into_iter().flatten().map(|path| Trail::new(rules, path)).collect();
+        let mut trails: Vec<PathCursor<'_>> = [Some(real), there]
+            .into_iter()
+            .flatten()
+            .map(|path| PathCursor::new(rules, path))
+            .collect();
         walk_tree(top, cancel, |met, dir, name| {
             match met {
-                Met::Leave => {
-                    trails.iter_mut().for_each(Trail::pop);
+                Visit::Leave => {
+                    trails.iter_mut().for_each(PathCursor::pop);
                     return Ok(Next::Go);
                 }
-                Met::Enter => {
+                Visit::Enter => {
                     trails.iter_mut().for_each(|trail| trail.push(name));
                     return Ok(Next::Go);
                 }
-                Met::Before | Met::Entry(_) => {}
+                Visit::Before | Visit::Entry(_) => {}
             }
             trails.iter_mut().for_each(|trail| trail.push(name));
             trails.iter().try_for_each(check_whole_entry)?;
@@ -52,37 +55,42 @@ impl Roots {
                 return Err(repository());
             }
             if let [here, there] = &trails[..] {
-                self.check_secret_goes_on(here, there)?;
+                self.check_secret_copy_on(here, there)?;
                 if there.protected() && !here.protected() {
                     return Err(protected());
                 }
             }
-            trails.iter_mut().for_each(Trail::pop);
+            trails.iter_mut().for_each(PathCursor::pop);
             Ok(Next::Go)
         })
     }
 
     /// Removes everything below a directory, and counts it.
-    pub(crate) fn empty_tree(&self, top: OwnedFd, real: &[u8], cancel: &Cancel) -> Result<Counts> {
-        let mut trail = Trail::new(self.rules(), real);
+    pub(crate) fn empty_tree(
+        &self,
+        top: OwnedFd,
+        real: &[u8],
+        cancel: &CancelToken,
+    ) -> Result<Counts> {
+        let mut trail = PathCursor::new(self.rules(), real);
         let checks = self.rules().denies() || self.rules().protects();
         let mut counts = Counts::default();
         let mut refills = 0;
         walk_tree(top, cancel, |met, dir, name| {
             match met {
-                Met::Enter => trail.push(name),
-                Met::Leave => {
+                Visit::Enter => trail.push(name),
+                Visit::Leave => {
                     trail.pop();
                     return remove_directory(dir, name, &mut counts, &mut refills);
                 }
-                Met::Before | Met::Entry(_) if checks => {
+                Visit::Before | Visit::Entry(_) if checks => {
                     trail.push(name);
                     check_whole_entry(&trail)?;
                     trail.pop();
                 }
-                Met::Before | Met::Entry(_) => {}
+                Visit::Before | Visit::Entry(_) => {}
             }
-            if let Met::Entry(_) = met {
+            if let Visit::Entry(_) = met {
                 remove_entry(dir, name, &mut counts)?;
             }
             Ok(Next::Go)
@@ -92,7 +100,7 @@ impl Roots {
 }
 
 /// The rules on one entry of a tree that is to be moved or removed.
-fn check_whole_entry(entry: &Trail<'_>) -> Result<()> {
+fn check_whole_entry(entry: &PathCursor<'_>) -> Result<()> {
     if entry.denied_entry() {
         let mut error = outside();
         error.message = "the directory holds something outside the allowed roots".to_owned();

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use filewright_core::Result;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::for_each_name;
 use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
@@ -63,7 +63,12 @@ impl Roots {
     /// # Errors
     /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED`, `CANCELLED` and what
     /// the system refuses with.
-    pub fn list(&self, path: &[u8], options: &ListOptions, cancel: &Cancel) -> Result<Listing> {
+    pub fn list(
+        &self,
+        path: &[u8],
+        options: &ListOptions,
+        cancel: &CancelToken,
+    ) -> Result<Listing> {
         let dir = self.open_dir(path)?;
         let limit = options.limit.unwrap_or(usize::MAX);
         let mut listing = Listing::default();

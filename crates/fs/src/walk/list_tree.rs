@@ -11,13 +11,13 @@ use filewright_core::Result;
 use filewright_core::options::{Options, invalid};
 use filewright_core::path::encode_name;
 
-use crate::cancel::{Cancel, Deadline};
+use crate::cancel::{CancelToken, Deadline};
 use crate::dir::errno::os;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::Roots;
 use crate::walk::list::describe;
 use crate::walk::options::{IndexMode, walk_options};
-use crate::walk::{Ground, Listing, Opener, Place, Stop, WalkOptions, rules};
+use crate::walk::{DirPath, Listing, Opener, StopSignal, WalkOptions, WalkRoot, parent_rules};
 
 /// What to list of a tree.
 #[derive(Clone, Debug)]
@@ -93,11 +93,11 @@ pub fn list_tree(
     roots: &Roots,
     path: &[u8],
     options: &TreeOptions,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<TreePage> {
-    let stop = Stop { cancel, deadline: Deadline::default() };
+    let stop = StopSignal { cancel, deadline: Deadline::default() };
     stop.cancel.check()?;
-    let ground = Ground::open(roots, path, options.walk.ignore.as_deref())?;
+    let ground = WalkRoot::open(roots, path, options.walk.ignore.as_deref())?;
     list_from_disk(&ground, options, &stop)
 }
 
@@ -106,9 +106,9 @@ pub fn list_tree(
 /// # Errors
 /// As [`list_tree`].
 pub fn list_from_disk(
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &TreeOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Result<TreePage> {
     let page = outline(&mut Disk::new(ground, options, stop), options, stop)?;
     describe_all(ground, page, options.facts, stop)
@@ -120,7 +120,12 @@ pub trait Source {
     type Id: Copy;
 
     /// Puts in the entries of a directory that are to be listed, in any order.
-    fn entries(&mut self, id: Self::Id, place: &Place, into: &mut Entries<Self::Id>) -> Result<()>;
+    fn entries(
+        &mut self,
+        id: Self::Id,
+        place: &DirPath,
+        into: &mut Entries<Self::Id>,
+    ) -> Result<()>;
 
     /// The start.
     fn start(&self) -> Self::Id;
@@ -176,7 +181,7 @@ fn name_of<'n, Id>(names: &'n [u8], item: &Item<Id>) -> &'n [u8] {
 }
 
 /// An entry of the page before its facts are known.
-pub struct Given {
+pub struct ListedEntry {
     /// The directory that it is in, as it is opened.
     raw: Arc<[u8]>,
     name: Box<[u8]>,
@@ -185,14 +190,14 @@ pub struct Given {
 }
 
 /// The entries of a page, and how many there are in all.
-pub struct Outline {
-    given: Vec<Given>,
+pub struct TreeOutline {
+    given: Vec<ListedEntry>,
     total: u64,
 }
 
 /// A directory that is gone through.
 struct Open<Id> {
-    place: Place,
+    place: DirPath,
     entries: Entries<Id>,
     next: usize,
 }
@@ -201,11 +206,11 @@ struct Open<Id> {
 pub fn outline<S: Source>(
     source: &mut S,
     options: &TreeOptions,
-    stop: &Stop<'_>,
-) -> Result<Outline> {
-    let mut outline = Outline { given: Vec::new(), total: 0 };
+    stop: &StopSignal<'_>,
+) -> Result<TreeOutline> {
+    let mut outline = TreeOutline { given: Vec::new(), total: 0 };
     let mut spare: Vec<Entries<S::Id>> = Vec::new();
-    let enter = |source: &mut S, spare: &mut Vec<Entries<S::Id>>, id, place: Place| {
+    let enter = |source: &mut S, spare: &mut Vec<Entries<S::Id>>, id, place: DirPath| {
         stop.cancel.check()?;
         let new = || Entries { names: Vec::new(), items: Vec::new() };
         let mut entries = spare.pop().unwrap_or_else(new);
@@ -216,7 +221,7 @@ pub fn outline<S: Source>(
         Ok::<_, filewright_core::Error>(Open { place, entries, next: 0 })
     };
     let empty: Arc<[u8]> = Arc::from(&b""[..]);
-    let start = Place { raw: Arc::clone(&empty), shown: empty };
+    let start = DirPath { raw: Arc::clone(&empty), shown: empty };
     let mut open = vec![enter(source, &mut spare, source.start(), start)?];
     loop {
         let level = open.len();
@@ -234,7 +239,7 @@ pub fn outline<S: Source>(
         if outline.total >= options.from && outline.given.len() < options.limit {
             let path = [&top.place.shown[..], &shown()].concat();
             let (raw, name) = (Arc::clone(&top.place.raw), name.into());
-            outline.given.push(Given { raw, name, path, kind: item.kind });
+            outline.given.push(ListedEntry { raw, name, path, kind: item.kind });
         }
         outline.total += 1;
         if item.kind == Kind::Dir && level < options.depth {
@@ -248,14 +253,14 @@ pub fn outline<S: Source>(
     }
 }
 
-fn below(place: &Place, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> Place {
+fn below(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -> DirPath {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
     let raw = join(&place.raw, name);
     if plain && Arc::ptr_eq(&place.raw, &place.shown) {
-        return Place { shown: Arc::clone(&raw), raw };
+        return DirPath { shown: Arc::clone(&raw), raw };
     }
-    Place { raw, shown: join(&place.shown, &shown()) }
+    DirPath { raw, shown: join(&place.shown, &shown()) }
 }
 
 /// Asks for the facts of the entries of a page.
@@ -263,15 +268,15 @@ fn below(place: &Place, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>) -
 /// # Errors
 /// `CANCELLED`.
 pub fn describe_all(
-    ground: &Ground<'_>,
-    outline: Outline,
+    ground: &WalkRoot<'_>,
+    outline: TreeOutline,
     facts: bool,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> Result<TreePage> {
     let mut opener = Opener::new(ground, stop);
     let mut page =
         TreePage { entries: Vec::with_capacity(outline.given.len()), total: outline.total };
-    for Given { raw, name, path, kind } in outline.given {
+    for ListedEntry { raw, name, path, kind } in outline.given {
         stop.cancel.check()?;
         let mut entry = TreeEntry { path, kind, stat: None, target: None };
         if facts || kind == Kind::Symlink {
@@ -290,7 +295,7 @@ pub fn describe_all(
 
 /// The directories as they are on the disk.
 struct Disk<'a> {
-    ground: &'a Ground<'a>,
+    ground: &'a WalkRoot<'a>,
     options: &'a WalkOptions,
     opener: Opener<'a>,
     listing: Listing,
@@ -299,7 +304,7 @@ struct Disk<'a> {
 }
 
 impl<'a> Disk<'a> {
-    fn new(ground: &'a Ground<'a>, options: &'a TreeOptions, stop: &'a Stop<'a>) -> Self {
+    fn new(ground: &'a WalkRoot<'a>, options: &'a TreeOptions, stop: &'a StopSignal<'a>) -> Self {
         let (opener, stacks) = (Opener::new(ground, stop), vec![ground.stack.clone()]);
         Self { ground, options: &options.walk, opener, listing: Listing::default(), stacks }
     }
@@ -313,7 +318,7 @@ impl Source for Disk<'_> {
         0
     }
 
-    fn entries(&mut self, above: u32, place: &Place, into: &mut Entries<u32>) -> Result<()> {
+    fn entries(&mut self, above: u32, place: &DirPath, into: &mut Entries<u32>) -> Result<()> {
         let Self { ground, options, opener, listing, stacks } = self;
         let fd = opener.open(&place.raw).map_err(os)?;
         listing.read(fd.as_fd()).map_err(os)?;
@@ -321,7 +326,8 @@ impl Source for Disk<'_> {
         if let Some(names) = &options.ignore {
             let directory = [&ground.real[ground.top..], &place.raw].concat();
             stacks.truncate(above as usize + 1);
-            let stack = rules::enter(&stacks[above as usize], fd, listing, names, &directory).0;
+            let stack =
+                parent_rules::enter(&stacks[above as usize], fd, listing, names, &directory).0;
             stacks.push(stack);
             own = above + 1;
         }
@@ -329,7 +335,7 @@ impl Source for Disk<'_> {
         let mut path = [&ground.real[..], &place.raw].concat();
         let base = path.len();
         let denies = ground.roots.rules().denies();
-        let sees = Sees::new(options, place);
+        let sees = VisibilityFilter::new(options, place);
         for index in 0..listing.len() {
             let (name, kind) = (listing.name(index), listing.kind(index));
             path.truncate(base);
@@ -351,15 +357,15 @@ impl Source for Disk<'_> {
 }
 
 /// Which entries of a directory are wanted, whatever ignore files say.
-pub struct Sees<'a> {
+pub struct VisibilityFilter<'a> {
     options: &'a WalkOptions,
     /// The directory as it is shown, with a final slash.
     prefix: &'a [u8],
 }
 
-impl<'a> Sees<'a> {
+impl<'a> VisibilityFilter<'a> {
     /// The filter for the entries of the directory `place`.
-    pub fn new(options: &'a WalkOptions, place: &'a Place) -> Self {
+    pub fn new(options: &'a WalkOptions, place: &'a DirPath) -> Self {
         Self { options, prefix: &place.shown }
     }
 

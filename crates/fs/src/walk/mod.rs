@@ -20,8 +20,8 @@ pub mod list_tree;
 mod listing;
 mod open;
 pub mod options;
+pub mod parent_rules;
 mod queue;
-pub mod rules;
 mod worker;
 
 use std::ffi::CStr;
@@ -34,13 +34,13 @@ use filewright_core::Result;
 use filewright_core::glob::Globs;
 use filewright_core::ignore::Stack;
 
-use crate::cancel::{Cancel, Deadline};
+use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::{Resolver, Roots};
 
 pub use listing::Listing;
 pub use open::{Content, Opener, open_plain, read_open, read_regular};
-pub use queue::Place;
+pub use queue::DirPath;
 use queue::Queue;
 use worker::Worker;
 
@@ -85,7 +85,7 @@ pub trait Visitor: Sync {
     fn directory(&self, local: &mut Self::Local, directory: &Directory<'_>);
 
     /// One wanted file.
-    fn file(&self, local: &mut Self::Local, file: &FileAt<'_>) -> Next;
+    fn file(&self, local: &mut Self::Local, file: &FileEntry<'_>) -> Next;
 }
 
 /// The wanted entries of one directory.
@@ -101,7 +101,7 @@ pub struct Directory<'a> {
 }
 
 /// A file to be opened.
-pub struct FileAt<'a> {
+pub struct FileEntry<'a> {
     /// The directory it is in.
     pub dir: BorrowedFd<'a>,
     /// Its name there.
@@ -109,7 +109,7 @@ pub struct FileAt<'a> {
     /// The path relative to the start, as shown.
     pub path: &'a [u8],
     /// Whether the walk has to end.
-    pub stop: &'a Stop<'a>,
+    pub stop: &'a StopSignal<'a>,
 }
 
 /// What a visitor wants after a file.
@@ -123,14 +123,14 @@ pub enum Next {
 }
 
 /// Why a walk may have to end early.
-pub struct Stop<'a> {
+pub struct StopSignal<'a> {
     /// Set when the caller cancels.
-    pub cancel: &'a Cancel,
+    pub cancel: &'a CancelToken,
     /// When the time is up.
     pub deadline: Deadline,
 }
 
-impl Stop<'_> {
+impl StopSignal<'_> {
     /// Whether it must end now.
     pub fn now(&self) -> bool {
         self.cancel.is_cancelled() || self.deadline.passed()
@@ -166,7 +166,7 @@ impl Counters {
 }
 
 /// Where a walk starts.
-pub struct Ground<'r> {
+pub struct WalkRoot<'r> {
     /// The roots that the start was opened beneath.
     pub roots: &'r Roots,
     /// The start, open for reading.
@@ -182,7 +182,7 @@ pub struct Ground<'r> {
     pub rules: u64,
 }
 
-impl<'r> Ground<'r> {
+impl<'r> WalkRoot<'r> {
     /// Opens the start of a walk.
     ///
     /// # Errors
@@ -194,7 +194,7 @@ impl<'r> Ground<'r> {
             real.push(b'/');
         }
         let (stack, top, rules) = match ignore {
-            Some(names) => rules::above(roots, &real, names),
+            Some(names) => parent_rules::parent_rules(roots, &real, names),
             None => (Stack::new(), real.len(), 0),
         };
         let resolver = roots.resolver();
@@ -207,9 +207,9 @@ impl<'r> Ground<'r> {
 /// # Errors
 /// `CANCELLED`. A deadline that passes is no error: see [`Summary::stopped_at`].
 pub fn walk<V: Visitor>(
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &WalkOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
     visitor: &V,
 ) -> Result<(Summary, Vec<V::Local>)> {
     walk_queue(ground, options, stop, visitor, Queue::new(ground.stack.clone()))
@@ -220,11 +220,11 @@ pub fn walk<V: Visitor>(
 /// # Errors
 /// As [`walk`].
 pub fn walk_ignored<V: Visitor>(
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &WalkOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
     visitor: &V,
-    places: Vec<Place>,
+    places: Vec<DirPath>,
 ) -> Result<Summary> {
     if places.is_empty() {
         return Ok(Summary::default());
@@ -233,9 +233,9 @@ pub fn walk_ignored<V: Visitor>(
 }
 
 fn walk_queue<V: Visitor>(
-    ground: &Ground<'_>,
+    ground: &WalkRoot<'_>,
     options: &WalkOptions,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
     visitor: &V,
     queue: Queue,
 ) -> Result<(Summary, Vec<V::Local>)> {

@@ -8,19 +8,19 @@ use std::time::Duration;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Ground, Stop};
+use super::{StopSignal, WalkRoot};
 use crate::root::Resolver;
 
 /// The longest path given to the kernel in one piece, in bytes.
 const PATH_MAX: usize = 4095;
 /// How long is waited for a free descriptor before an entry counts as unreadable.
-const PATIENCE: u32 = 400;
+const MAX_RETRIES: u32 = 400;
 
 /// Opens the directories of a walk, remembering the last one: the next is
 /// nearly always the same or below it.
 pub struct Opener<'a> {
-    ground: &'a Ground<'a>,
-    stop: &'a Stop<'a>,
+    ground: &'a WalkRoot<'a>,
+    stop: &'a StopSignal<'a>,
     last: Option<(Arc<[u8]>, OwnedFd)>,
     /// Where paths are put together.
     path: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct Opener<'a> {
 
 impl<'a> Opener<'a> {
     /// An opener that has opened nothing yet.
-    pub fn new(ground: &'a Ground<'a>, stop: &'a Stop<'a>) -> Self {
+    pub fn new(ground: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
         Self { ground, stop, last: None, path: Vec::new() }
     }
 
@@ -72,13 +72,13 @@ impl<'a> Opener<'a> {
         self.path.extend_from_slice(directory);
         self.path.extend_from_slice(name.to_bytes());
         let from = self.ground.fd.as_fd();
-        or_other(self.patiently(|| open_path(from, &self.path, PLAIN)))
+        or_other(self.retry_out_of_fds(|| open_path(from, &self.path, PLAIN)))
     }
 
     fn below(&self, from: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
         let path = path.strip_suffix(b"/").unwrap_or(path);
         if path.is_empty() {
-            return self.patiently(|| open_directory(from, b"."));
+            return self.retry_out_of_fds(|| open_directory(from, b"."));
         }
         let one_call = self.ground.resolver == Resolver::Kernel;
         let mut rest = path;
@@ -96,9 +96,9 @@ impl<'a> Opener<'a> {
             let next = {
                 let dir = at.as_ref().map_or(from, AsFd::as_fd);
                 if memchr::memchr(b'/', piece).is_none() {
-                    self.patiently(|| open_directory(dir, piece))?
+                    self.retry_out_of_fds(|| open_directory(dir, piece))?
                 } else {
-                    self.patiently(|| open_path(dir, piece, DIRECTORY))?
+                    self.retry_out_of_fds(|| open_path(dir, piece, DIRECTORY))?
                 }
             };
             if piece.len() == rest.len() {
@@ -110,28 +110,28 @@ impl<'a> Opener<'a> {
     }
 
     /// Tries again while the process or the system is out of descriptors.
-    fn patiently(
+    fn retry_out_of_fds(
         &self,
         open: impl FnMut() -> rustix::io::Result<OwnedFd>,
     ) -> rustix::io::Result<OwnedFd> {
-        patiently(self.stop, open)
+        retry_out_of_fds(self.stop, open)
     }
 }
 
 /// Tries again while the process or the system is out of descriptors, up to
 /// about two seconds.
-pub(super) fn patiently<T>(
-    stop: &Stop<'_>,
+pub(super) fn retry_out_of_fds<T>(
+    stop: &StopSignal<'_>,
     mut open: impl FnMut() -> rustix::io::Result<T>,
 ) -> rustix::io::Result<T> {
     let mut tries = 0;
     loop {
         match open() {
-            Err(Errno::MFILE | Errno::NFILE) if tries < PATIENCE && !stop.now() => {
+            Err(Errno::MFILE | Errno::NFILE) if tries < MAX_RETRIES && !stop.now() => {
                 tries += 1;
                 std::thread::sleep(Duration::from_millis(5));
             }
-            Err(Errno::AGAIN | Errno::INTR) if tries < PATIENCE => tries += 1,
+            Err(Errno::AGAIN | Errno::INTR) if tries < MAX_RETRIES => tries += 1,
             result => return result,
         }
     }
@@ -187,7 +187,7 @@ pub fn read_regular(
     dir: BorrowedFd<'_>,
     name: &CStr,
     max_bytes: u64,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
     buffer: &mut Vec<u8>,
 ) -> rustix::io::Result<Content> {
     let Some(fd) = open_plain(dir, name, stop)? else { return Ok(Content::Special) };
@@ -203,9 +203,9 @@ pub fn read_regular(
 pub fn open_plain(
     dir: BorrowedFd<'_>,
     name: &CStr,
-    stop: &Stop<'_>,
+    stop: &StopSignal<'_>,
 ) -> rustix::io::Result<Option<OwnedFd>> {
-    or_other(patiently(stop, || rustix::fs::openat(dir, name, PLAIN, Mode::empty())))
+    or_other(retry_out_of_fds(stop, || rustix::fs::openat(dir, name, PLAIN, Mode::empty())))
 }
 
 const PLAIN: OFlags = OFlags::RDONLY

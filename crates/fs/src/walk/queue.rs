@@ -11,13 +11,13 @@ use filewright_core::ignore::Stack;
 pub(super) struct Task {
     /// Nothing that comes of the work sorts before this path.
     pub key: Box<[u8]>,
-    pub directory: Place,
+    pub directory: DirPath,
     pub work: Work,
 }
 
 /// A directory below the start, with a final slash; empty for the start.
 #[derive(Clone)]
-pub struct Place {
+pub struct DirPath {
     /// As it is opened.
     pub raw: Arc<[u8]>,
     /// As it is shown.
@@ -84,15 +84,15 @@ impl Queue {
         let empty: Arc<[u8]> = Arc::from(&b""[..]);
         let start = Task {
             key: Box::default(),
-            directory: Place { raw: empty.clone(), shown: empty },
+            directory: DirPath { raw: empty.clone(), shown: empty },
             work: Work::List { stack, depth: 0, ignored: false },
         };
         Self::holding(BinaryHeap::from([start]), Vec::new())
     }
 
     /// A queue that holds ignored directories alone.
-    pub fn of_ignored(places: Vec<Place>) -> Self {
-        let task = |directory: Place| Task {
+    pub fn of_ignored(places: Vec<DirPath>) -> Self {
+        let task = |directory: DirPath| Task {
             key: directory.shown[..].into(),
             directory,
             work: Work::List { stack: Stack::new(), depth: 0, ignored: true },

@@ -7,21 +7,21 @@ use std::sync::atomic::Ordering;
 use filewright_core::ignore::Stack;
 
 use super::open::Opener;
-use super::queue::{Place, Queue, Task, Work};
+use super::queue::{DirPath, Queue, Task, Work};
 use super::{
-    Counters, Directory, FileAt, Ground, IGNORED_BUDGET, Listing, MAX_DEPTH, Next, Stop, Visitor,
-    WalkOptions, rules,
+    Counters, Directory, FileEntry, IGNORED_BUDGET, Listing, MAX_DEPTH, Next, StopSignal, Visitor,
+    WalkOptions, WalkRoot, parent_rules,
 };
 use crate::dir::stat::Kind;
 
 /// How many files are one piece of work: few enough to share them out, enough
 /// that the sharing costs nothing.
-const CHUNK: usize = 64;
+const FILES_PER_TASK: usize = 64;
 
 pub(super) struct Worker<'a, V: Visitor> {
-    ground: &'a Ground<'a>,
+    ground: &'a WalkRoot<'a>,
     options: &'a WalkOptions,
-    stop: &'a Stop<'a>,
+    stop: &'a StopSignal<'a>,
     visitor: &'a V,
     queue: &'a Queue,
     counters: &'a Counters,
@@ -48,9 +48,9 @@ impl Drop for Done<'_> {
 
 impl<'a, V: Visitor> Worker<'a, V> {
     pub fn new(
-        ground: &'a Ground<'a>,
+        ground: &'a WalkRoot<'a>,
         options: &'a WalkOptions,
-        stop: &'a Stop<'a>,
+        stop: &'a StopSignal<'a>,
         visitor: &'a V,
         queue: &'a Queue,
         counters: &'a Counters,
@@ -100,7 +100,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         self.local
     }
 
-    fn list(&mut self, place: &Place, stack: Stack, depth: usize, ignored: bool) {
+    fn list(&mut self, place: &DirPath, stack: Stack, depth: usize, ignored: bool) {
         let Self { ground, options, visitor, counters, .. } = *self;
         let listed = self.opener.open(&place.raw).and_then(|fd| {
             self.listing.read(fd)?;
@@ -114,7 +114,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         let stack = match &options.ignore {
             Some(names) if !ignored => {
                 let directory = [&ground.real[ground.top..], &place.raw].concat();
-                rules::enter(&stack, fd, listing, names, &directory).0
+                parent_rules::enter(&stack, fd, listing, names, &directory).0
             }
             _ => stack,
         };
@@ -187,7 +187,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    fn files(&mut self, place: &Place, names: &[u8]) {
+    fn files(&mut self, place: &DirPath, names: &[u8]) {
         let Ok(dir) = self.opener.open(&place.raw) else {
             Counters::add(&self.counters.unreadable, 1);
             return;
@@ -202,7 +202,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                 self.queue.stop(&self.path);
                 return;
             }
-            let file = FileAt { dir, name, path: &self.path, stop: self.stop };
+            let file = FileEntry { dir, name, path: &self.path, stop: self.stop };
             match self.visitor.file(&mut self.local, &file) {
                 Next::Continue => {}
                 Next::Bound(path) => {
@@ -225,7 +225,7 @@ fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
 }
 
 /// The place of a directory in another, unless all in it sorts before `from`.
-fn below(place: &Place, listing: &Listing, index: usize, from: &[u8]) -> Option<Place> {
+fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
     let shown = join(&place.shown, &listing.shown(index));
@@ -234,15 +234,21 @@ fn below(place: &Place, listing: &Listing, index: usize, from: &[u8]) -> Option<
     }
     let same = listing.is_plain(index) && Arc::ptr_eq(&place.raw, &place.shown);
     let raw = if same { shown.clone() } else { join(&place.raw, listing.name(index)) };
-    Some(Place { raw, shown })
+    Some(DirPath { raw, shown })
 }
 
 /// Makes pieces of work of a directory's files.
-fn share_out(place: &Place, listing: &Listing, wanted: &[u32], from: &[u8], made: &mut Vec<Task>) {
+fn share_out(
+    place: &DirPath,
+    listing: &Listing,
+    wanted: &[u32],
+    from: &[u8],
+    made: &mut Vec<Task>,
+) {
     let key = |index: u32| [&place.shown[..], &listing.shown(index as usize)].concat();
     let passed =
         if from.is_empty() { 0 } else { wanted.partition_point(|&index| key(index)[..] < *from) };
-    for chunk in wanted[passed..].chunks(CHUNK) {
+    for chunk in wanted[passed..].chunks(FILES_PER_TASK) {
         let mut names = Vec::new();
         for &index in chunk {
             names.extend_from_slice(listing.name(index as usize));

@@ -12,14 +12,14 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::{os, unsettled};
 use crate::dir::for_each_name;
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::dir::temp_name::{fresh_name, is_own_aside_name, is_temp_name};
 use crate::dir::unlink;
-use crate::root::{Place, Roots};
+use crate::root::{ResolvedEntry, Roots};
 use crate::write::place_new;
 
 /// What must still hold when an entry is taken away or replaced, and where the
@@ -73,10 +73,10 @@ impl Roots {
     /// Compares an entry with the version that a caller names.
     pub(crate) fn check_version(
         &self,
-        place: &Place<'_>,
+        place: &ResolvedEntry<'_>,
         stat: &Stat,
         version: Option<&Version>,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<()> {
         match version {
             Some(version) if !self.is_version(place, stat, version, cancel)? => {

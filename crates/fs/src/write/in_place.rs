@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::flush::flush;
 use super::source::Source;
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::{os, unsettled};
 use crate::dir::stat::Stat;
 use crate::read::read_at;
@@ -28,7 +28,7 @@ pub(crate) fn write_in_place(
     name: &[u8],
     old: &Stat,
     source: &Source<'_>,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<OwnedFd> {
     if old.size > MAX_BACKUP {
         return Err(Error::new(
@@ -53,7 +53,7 @@ pub(crate) fn write_in_place(
     reserve(&fd, source)?;
     cancel.check()?;
     // From here on nothing is cancelled: a half is worse than a whole.
-    let whole = Cancel::new();
+    let whole = CancelToken::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
         rustix::fs::ftruncate(&fd, length).map_err(os)?;
         flush(&fd)

@@ -2,7 +2,7 @@
 //!
 //! New content goes to a temporary file in the same directory ([`temp`]), its
 //! length is verified, the successor gets what the old file had of owner, mode
-//! and attributes ([`keep`]), and one rename puts it in place. Whatever fails,
+//! and attributes ([`metadata`]), and one rename puts it in place. Whatever fails,
 //! the old content is whole and nothing is left behind; directories made on the
 //! way go too. Only where a rename is impossible is a file written in place
 //! ([`in_place`]).
@@ -25,12 +25,12 @@
 //! (about 5 times the price of `Atomic`).
 
 pub mod aside;
+mod commit;
+mod deferred_close;
 mod flush;
 mod in_place;
-mod job;
-mod keep;
-mod later;
-mod put;
+mod metadata;
+mod replacement;
 mod source;
 mod temp;
 
@@ -41,19 +41,21 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
+pub(crate) use commit::{place_new, sync_directory};
 pub(crate) use flush::flush;
-pub(crate) use keep::{keep_moved, keep_times, set_mode};
-pub(crate) use put::{place_new, sync_directory};
+pub(crate) use metadata::{keep_moved, keep_times, set_mode};
 pub(crate) use source::Source;
 pub(crate) use temp::{Temp, sweep_now};
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::{not_regular, os, protected, unsettled};
 use crate::dir::stat::{Kind, Stat, Version};
 use crate::read::hash_of;
-use crate::root::{ATTEMPTS, Last, Made, Missing, Place, Roots, open_regular};
+use crate::root::{
+    ATTEMPTS, CreatedDirs, FinalSymlink, MissingPolicy, ResolvedEntry, Roots, open_regular,
+};
 use crate::write::aside::{check_aside, conflict};
-use job::{Attempt, Job};
+use replacement::{Attempt, Replacement};
 
 /// How hard a write is pushed to the disk; see the module header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,12 +142,12 @@ enum Change<'c> {
     /// The old bytes and these.
     Append(&'c [u8]),
     /// The content of another file.
-    Copy(Original<'c>),
+    Copy(OldFile<'c>),
 }
 
 /// An open file that is copied.
 #[derive(Clone, Copy)]
-pub(crate) struct Original<'c> {
+pub(crate) struct OldFile<'c> {
     pub fd: &'c OwnedFd,
     pub facts: &'c Stat,
     /// Whether the copy is to take the place of the original: then it gets its
@@ -167,7 +169,7 @@ impl Roots {
         path: &[u8],
         bytes: &[u8],
         options: &WriteOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Written> {
         self.change(path, Change::Whole(bytes), options, cancel)
     }
@@ -182,7 +184,7 @@ impl Roots {
         path: &[u8],
         bytes: &[u8],
         options: &WriteOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Written> {
         self.change(path, Change::Append(bytes), options, cancel)
     }
@@ -191,9 +193,9 @@ impl Roots {
     pub(crate) fn write_copy(
         &self,
         path: &[u8],
-        original: Original<'_>,
+        original: OldFile<'_>,
         options: &WriteOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Written> {
         self.change(path, Change::Copy(original), options, cancel)
     }
@@ -203,20 +205,24 @@ impl Roots {
         path: &[u8],
         change: Change<'_>,
         options: &WriteOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Written> {
         check_aside(options.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
             cancel.check()?;
-            let mut made = Made::new();
-            let last = if options.if_absent { Last::Keep } else { Last::Follow };
-            let missing =
-                if options.create_dirs { Missing::Make(&mut made) } else { Missing::Fail };
+            let mut made = CreatedDirs::new();
+            let last = if options.if_absent { FinalSymlink::Keep } else { FinalSymlink::Follow };
+            let missing = if options.create_dirs {
+                MissingPolicy::Make(&mut made)
+            } else {
+                MissingPolicy::Fail
+            };
             let place = self.locate(path, Intent::Write, last, missing)?;
             let made_some = made.count() > 0;
             match self.attempt(&place, change, options, cancel) {
                 Ok(Attempt::Again) => {}
-                Err(error) if error.code == Code::NoSpace && later::settled() => {}
+                Err(error) if error.code == Code::NoSpace && deferred_close::wait_for_pending() => {
+                }
                 Err(error) => return Err(error),
                 Ok(Attempt::Done(written)) => {
                     made.keep();
@@ -233,15 +239,15 @@ impl Roots {
 
     fn attempt(
         &self,
-        place: &Place<'_>,
+        place: &ResolvedEntry<'_>,
         change: Change<'_>,
         options: &WriteOptions,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<Attempt> {
         let Some(name) = &place.name else {
             return Err(os(if options.if_absent { Errno::EXIST } else { Errno::ISDIR }));
         };
-        if self.rules().guards_name(name) {
+        if self.rules().may_contain_protected(name) {
             return Err(protected());
         }
         let old = match place.kind() {
@@ -287,17 +293,18 @@ impl Roots {
             Change::Copy(original) if original.moved => Some(original),
             _ => None,
         };
-        Job { place, name, old: old.as_ref(), source, compare, moved, options, cancel }.run()
+        Replacement { place, name, old: old.as_ref(), source, compare, moved, options, cancel }
+            .run()
     }
 
     /// Whether the file is still the version named; its content is only hashed
     /// where the facts differ and the hash is known.
     pub(crate) fn is_version(
         &self,
-        place: &Place<'_>,
+        place: &ResolvedEntry<'_>,
         stat: &Stat,
         version: &Version,
-        cancel: &Cancel,
+        cancel: &CancelToken,
     ) -> Result<bool> {
         if version.same_facts(stat) {
             return Ok(true);
@@ -311,7 +318,7 @@ impl Roots {
 }
 
 /// Refuses a file that may not be written. A rename would not ask.
-pub(crate) fn may_write(place: &Place<'_>, name: &[u8], old: &Stat) -> Result<()> {
+pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> Result<()> {
     if old.mode & 0o222 == 0 {
         let error = Error::new(
             Code::PermissionDenied,

@@ -8,10 +8,10 @@ use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
 use super::temp::write_all;
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::os;
 use crate::dir::stat::Stat;
-use crate::read::{BLOCK, read_at};
+use crate::read::{BYTES_PER_READ, read_at};
 
 /// New content.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Source<'s> {
 
 impl Source<'_> {
     /// [`Source::write_to`] an empty file, which must hold as many bytes then.
-    pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &Cancel) -> Result<()> {
+    pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<()> {
         let length = self.write_to(&fd, cancel)?;
         if Stat::of(&fd).map_err(os)?.size == length {
             return Ok(());
@@ -33,7 +33,7 @@ impl Source<'_> {
     }
 
     /// Writes everything from the start of a file, and gives the number of bytes.
-    pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &Cancel) -> Result<u64> {
+    pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<u64> {
         match self {
             Source::Bytes(bytes) => {
                 write_all(fd, bytes, 0, cancel)?;
@@ -51,7 +51,7 @@ impl Source<'_> {
 /// Copies a whole file to the start of another, inside the kernel where it can,
 /// sharing blocks where the file system does; holes stay holes. Gives the number
 /// of bytes.
-fn copy(from: &OwnedFd, to: impl AsFd, cancel: &Cancel) -> Result<u64> {
+fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
     let size = Stat::of(from).map_err(os)?.size;
     let mut at = 0;
     while at < size {
@@ -71,7 +71,7 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &Cancel) -> Result<u64> {
     }
     // Files of the system say 0 and have content all the same.
     let mut done = 0;
-    let mut block = Vec::with_capacity(BLOCK / 4);
+    let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
     loop {
         block.clear();
         if read_at(from, &mut block, done)? == 0 {
@@ -104,7 +104,13 @@ fn next_data(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
 
 /// Copies a part to the same place. Gives where it ended: before `end` only
 /// where the file ends there by now.
-fn copy_range(from: &OwnedFd, to: impl AsFd, start: u64, end: u64, cancel: &Cancel) -> Result<u64> {
+fn copy_range(
+    from: &OwnedFd,
+    to: impl AsFd,
+    start: u64,
+    end: u64,
+    cancel: &CancelToken,
+) -> Result<u64> {
     let mut at = start;
     while at < end {
         cancel.check()?;
@@ -119,7 +125,7 @@ fn copy_range(from: &OwnedFd, to: impl AsFd, start: u64, end: u64, cancel: &Canc
             Err(_) => break,
         }
     }
-    let mut block = Vec::with_capacity(BLOCK / 4);
+    let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
     while at < end {
         cancel.check()?;
         block.clear();
@@ -136,9 +142,9 @@ fn copy_range(from: &OwnedFd, to: impl AsFd, start: u64, end: u64, cancel: &Canc
 #[cfg(target_os = "linux")]
 fn copy_block(from: &OwnedFd, to: impl AsFd, at: u64, length: u64) -> rustix::io::Result<u64> {
     /// How much is copied between two looks at the cancel token. Bytes.
-    const CHUNK: u64 = 64 << 20;
+    const BYTES_PER_COPY: u64 = 64 << 20;
     let (mut source, mut target) = (at, at);
-    let length = length.min(CHUNK) as usize;
+    let length = length.min(BYTES_PER_COPY) as usize;
     rustix::fs::copy_file_range(from, Some(&mut source), to, Some(&mut target), length)
         .map(|count| count as u64)
 }

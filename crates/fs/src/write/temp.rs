@@ -11,7 +11,7 @@ use filewright_core::{Code, Error, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::os;
 use crate::dir::stat::Stat;
 use crate::dir::temp_name::{fresh_name, is_kept_name, maker};
@@ -142,11 +142,11 @@ pub(crate) fn write_all(
     fd: impl AsFd,
     mut bytes: &[u8],
     mut at: u64,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<()> {
     while !bytes.is_empty() {
         cancel.check()?;
-        let block = &bytes[..bytes.len().min(crate::read::BLOCK)];
+        let block = &bytes[..bytes.len().min(crate::read::BYTES_PER_READ)];
         match rustix::io::pwrite(&fd, block, at) {
             // No system call may write nothing of something and succeed, but a
             // loop that trusts this could spin for ever.

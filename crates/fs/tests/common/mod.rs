@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use filewright_fs::root::{Choice, Policy, Roots};
+use filewright_fs::root::{Policy, ResolverChoice, Roots};
 
 /// W (allowed), O (outside), P (a sibling whose name begins with W's name).
 pub struct World {
@@ -46,7 +46,7 @@ impl World {
 }
 
 pub fn both(policy: &Policy) -> [Roots; 2] {
-    [Choice::Auto, Choice::Walk]
+    [ResolverChoice::Auto, ResolverChoice::Walk]
         .map(|resolver| Roots::new(&Policy { resolver, ..policy.clone() }).unwrap())
 }
 

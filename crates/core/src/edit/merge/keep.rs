@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::alignment::Cut;
-use super::super::key::{has_word, key, squeezed};
 use super::super::lines::{indent, trim, trim_end};
+use super::super::normalize::{collapse_whitespace, has_word, match_key};
 use super::{Base, Merge};
 use crate::diff::changes_between;
 
@@ -12,7 +12,7 @@ use crate::diff::changes_between;
 const TELLING: usize = 8;
 
 /// What the old text got wrong in a line.
-enum Marred {
+enum Damage {
     /// Other quotes or odd blanks, where the file has plain ones.
     Signs,
     /// The file has it on one line with the one before.
@@ -121,8 +121,8 @@ impl Merge<'_, '_> {
             .collect();
         if pairs.iter().all(|(old, _)| trim(self.old[*old]).is_empty()) {
             let all: Vec<usize> = (0..self.base.len()).collect();
-            let made_of = self.made_of(&all, 0..self.new.len());
-            pairs.extend(made_of.iter().enumerate().filter_map(|(new, at)| {
+            let line_origins = self.line_origins(&all, 0..self.new.len());
+            pairs.extend(line_origins.iter().enumerate().filter_map(|(new, at)| {
                 match self.base[(*at)?] {
                     Base::Old(old) => Some((old, new)),
                     Base::FileOnly(_) => None,
@@ -139,12 +139,12 @@ impl Merge<'_, '_> {
                 continue;
             }
             let file = indent(self.hay.line(unit.file.start));
-            let tells = has_word(self.old[old]);
+            let significant_bytes = has_word(self.old[old]);
             let (new, old) = (indent(self.new[new]), indent(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
             // Which of several braces is meant, nobody knows.
-            alike += isize::from(new == old && new != file && tells);
+            alike += isize::from(new == old && new != file && significant_bytes);
         }
         new_right - old_right.max(4 * alike)
     }
@@ -158,7 +158,7 @@ impl Merge<'_, '_> {
         let new: Vec<Vec<u8>> = self.new.iter().map(|line| view(None, line)).collect();
         let mut by_key: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
         for (at, line) in self.new.iter().enumerate() {
-            by_key.entry(key(line)).or_default().push(at);
+            by_key.entry(match_key(line)).or_default().push(at);
         }
         // Of several, the one that is indented as the file's line is.
         let likest = |places: &Vec<usize>, line: usize| {
@@ -172,11 +172,11 @@ impl Merge<'_, '_> {
                 Base::Old(line) => {
                     let seen = view(Some(*line), self.old[*line]);
                     let mended = |at: &&usize| match self.marred(*line) {
-                        Some(Marred::Signs) => indent(&new[**at]) == indent(&seen),
-                        Some(Marred::Break) => true,
+                        Some(Damage::Signs) => indent(&new[**at]) == indent(&seen),
+                        Some(Damage::Break) => true,
                         None => false,
                     };
-                    let found = by_key.get(&key(self.old[*line]));
+                    let found = by_key.get(&match_key(self.old[*line]));
                     match found.and_then(|places| places.iter().find(mended)) {
                         Some(&at) => new[at].clone(),
                         None => seen,
@@ -184,9 +184,9 @@ impl Merge<'_, '_> {
                 }
                 // A forgotten line that the new text has after all.
                 Base::FileOnly(line) => {
-                    let key = key(self.hay.line(*line));
-                    let tells = has_word(&key) || key.len() >= TELLING;
-                    let found = by_key.get(&key).filter(|_| tells);
+                    let key = match_key(self.hay.line(*line));
+                    let significant_bytes = has_word(&key) || key.len() >= TELLING;
+                    let found = by_key.get(&key).filter(|_| significant_bytes);
                     let found = found.and_then(|places| likest(places, *line));
                     found.map_or(b"\n".to_vec(), |at| new[at].clone())
                 }
@@ -211,20 +211,20 @@ impl Merge<'_, '_> {
 
     /// What the old text got wrong in a line besides its indentation. A new line
     /// with the same words mends that, and changes nothing.
-    fn marred(&self, old: usize) -> Option<Marred> {
+    fn marred(&self, old: usize) -> Option<Damage> {
         let unit = self.unit_of[old].map(|unit| &self.units[unit])?;
         if unit.cut != Cut::default() || trim(self.old[old]).is_empty() {
             return None;
         }
         if unit.old.start != old {
-            return Some(Marred::Break);
+            return Some(Damage::Break);
         }
         let joined = |lines: &mut dyn Iterator<Item = &[u8]>| -> Vec<u8> {
-            lines.flat_map(|line| squeezed(line).into_owned()).collect()
+            lines.flat_map(|line| collapse_whitespace(line).into_owned()).collect()
         };
         let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
         let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
-        (sent != there && key(&sent) == key(&there)).then_some(Marred::Signs)
+        (sent != there && match_key(&sent) == match_key(&there)).then_some(Damage::Signs)
     }
 
     /// A file line that several old lines make up stays whole or goes whole.

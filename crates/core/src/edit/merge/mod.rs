@@ -7,9 +7,9 @@
 //! where they stand amid what is replaced, nobody knows where they belong, and
 //! the edit is refused.
 
-mod blanks;
 mod keep;
-mod made;
+mod origins;
+mod reindent;
 mod replace;
 mod write;
 
@@ -20,9 +20,9 @@ use super::alignment::{Alignment, Cut, Step};
 use super::haystack::Haystack;
 use super::indent::IndentMap;
 use super::lines::{indent, trim_end};
-use super::quotes::QuoteMap;
-use blanks::in_the_files_blanks;
-use write::{without_doubles, write};
+use super::quote_style::QuoteMap;
+use reindent::reindent;
+use write::{dedupe_insertions, write};
 
 /// Why the edit cannot be made at its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ enum Base {
 
 /// One line of the result.
 #[derive(Debug)]
-enum Out {
+enum OutputLine {
     /// A line of the file.
     Keep(usize),
     /// A new line, ending as the file's line named does.
@@ -64,17 +64,17 @@ pub(super) fn merge(
     old: &[&[u8]],
     new: &[&[u8]],
 ) -> Result<Splice, Conflict> {
-    merge_with(hay, alignment, old, new, &Lessons::default())
+    merge_with(hay, alignment, old, new, &LearnedStyle::default())
 }
 
 /// What a place teaches about indentation and quotes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lessons {
+pub(super) struct LearnedStyle {
     indents: IndentMap,
     quotes: QuoteMap,
 }
 
-impl Lessons {
+impl LearnedStyle {
     /// Learns from the lines of an alignment.
     pub(super) fn learn(
         &mut self,
@@ -96,9 +96,9 @@ pub(super) fn merge_with(
     alignment: &Alignment,
     old: &[&[u8]],
     new: &[&[u8]],
-    elsewhere: &Lessons,
+    elsewhere: &LearnedStyle,
 ) -> Result<Splice, Conflict> {
-    let translated = in_the_files_blanks(hay, alignment, old, new);
+    let translated = reindent(hay, alignment, old, new);
     let lines: Vec<&[u8]>;
     let new = match &translated {
         Some(translated) => {
@@ -110,7 +110,7 @@ pub(super) fn merge_with(
     let mut merge = Merge::new(hay, alignment, old, new);
     merge.learn(elsewhere);
     let mut out = merge.out()?;
-    let lines = without_doubles(hay, &alignment.file, &mut out);
+    let lines = dedupe_insertions(hay, &alignment.file, &mut out);
     Ok(write(hay, lines, &out))
 }
 
@@ -179,7 +179,7 @@ impl<'m, 'e> Merge<'m, 'e> {
     }
 
     /// Learns what the model's indentation and quotes stand for in this file.
-    fn learn(&mut self, elsewhere: &Lessons) {
+    fn learn(&mut self, elsewhere: &LearnedStyle) {
         let mut from_old = IndentMap::default();
         let identity = self.new_is_right;
         for (base, kept) in self.base.iter().zip(&self.kept) {
@@ -215,7 +215,7 @@ impl<'m, 'e> Merge<'m, 'e> {
     }
 
     /// The lines of the result.
-    fn out(&self) -> Result<Vec<Out>, Conflict> {
+    fn out(&self) -> Result<Vec<OutputLine>, Conflict> {
         let mut out = Vec::new();
         let (mut at, mut next) = (0, 0);
         while at < self.base.len() || next < self.new.len() {
@@ -236,7 +236,7 @@ impl<'m, 'e> Merge<'m, 'e> {
     }
 
     /// Whether the edit changes the blanks of a blank line that it knows exactly.
-    fn redresses(&self, old: usize, new: Option<usize>) -> bool {
+    fn changes_blank_line(&self, old: usize, new: Option<usize>) -> bool {
         let (Some(unit), Some(new)) = (self.unit_of[old].map(|unit| &self.units[unit]), new) else {
             return false;
         };
@@ -248,23 +248,25 @@ impl<'m, 'e> Merge<'m, 'e> {
             && sent != self.new[new]
     }
 
-    fn keep_line(&self, at: usize, out: &mut Vec<Out>) {
+    fn keep_line(&self, at: usize, out: &mut Vec<OutputLine>) {
         match self.base[at] {
             Base::FileOnly(line) => {
                 let placed = self.kept[at].map(|new| self.placed(new));
                 let moved = placed.filter(|text| indent(text) != indent(self.hay.line(line)));
-                out.push(moved.map_or(Out::Keep(line), |text| Out::New(text, Some(line))));
+                out.push(
+                    moved.map_or(OutputLine::Keep(line), |text| OutputLine::New(text, Some(line))),
+                );
             }
             // Blanks that the edit gives a blank line, or takes from one.
-            Base::Old(old) if self.redresses(old, self.kept[at]) => {
+            Base::Old(old) if self.changes_blank_line(old, self.kept[at]) => {
                 let end = self.unit_of[old].map(|unit| self.units[unit].file.start);
-                out.extend(self.kept[at].map(|new| Out::New(self.placed(new), end)));
+                out.extend(self.kept[at].map(|new| OutputLine::New(self.placed(new), end)));
             }
             Base::Old(old) => {
                 if let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit])
                     && unit.old.start == old
                 {
-                    out.extend(unit.file.clone().map(Out::Keep));
+                    out.extend(unit.file.clone().map(OutputLine::Keep));
                 }
             }
         }

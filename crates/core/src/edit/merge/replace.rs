@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::key::key;
+use super::super::levenshtein::similarity;
 use super::super::lines::trim;
 use super::super::needle::Kind;
-use super::super::similar::similarity;
-use super::{Base, Conflict, Merge, Out, Unit};
+use super::super::normalize::match_key;
+use super::{Base, Conflict, Merge, OutputLine, Unit};
 use crate::diff::changes_between;
 
 impl Merge<'_, '_> {
@@ -15,7 +15,7 @@ impl Merge<'_, '_> {
         &self,
         base: Range<usize>,
         new: Range<usize>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<OutputLine>,
     ) -> Result<(), Conflict> {
         let gone: Vec<usize> =
             base.clone().filter(|&at| matches!(self.base[at], Base::Old(_))).collect();
@@ -23,21 +23,21 @@ impl Merge<'_, '_> {
         let (Some(&first), Some(&last)) = (gone.first(), gone.last()) else {
             return self.inserted(base, new, out);
         };
-        out.extend(self.forgotten(base.start..first).map(|(_, line)| Out::Keep(line)));
-        let made_of = self.made_of(&gone, new.clone());
-        let mut lines: Vec<Out> = Vec::new();
+        out.extend(self.forgotten(base.start..first).map(|(_, line)| OutputLine::Keep(line)));
+        let line_origins = self.line_origins(&gone, new.clone());
+        let mut lines: Vec<OutputLine> = Vec::new();
         for (index, line) in new.clone().enumerate() {
-            let source = made_of[index].and_then(|at| self.unit_at(at));
+            let source = line_origins[index].and_then(|at| self.unit_at(at));
             let instead = source.or_else(|| gone.get(index).and_then(|&at| self.unit_at(at)));
             let text = match source {
                 Some(unit) if unit.old.len() == 1 && unit.file.len() == 1 => {
-                    self.in_the_files_words(unit, line)
+                    self.with_file_spelling(unit, line)
                 }
                 _ => self.placed(line),
             };
-            match source.filter(|unit| self.is_spelt_right(unit, line, &text)) {
-                Some(unit) => lines.push(Out::Keep(unit.file.start)),
-                None => lines.push(Out::New(text, instead.map(|unit| unit.file.start))),
+            match source.filter(|unit| self.is_already_correct(unit, line, &text)) {
+                Some(unit) => lines.push(OutputLine::Keep(unit.file.start)),
+                None => lines.push(OutputLine::New(text, instead.map(|unit| unit.file.start))),
             }
         }
         self.uncut(&gone, &mut lines);
@@ -45,7 +45,7 @@ impl Merge<'_, '_> {
         // their neighbours.
         for (at, line) in self.forgotten(first..last).rev() {
             let place = |goes: &dyn Fn(usize) -> bool| {
-                made_of.iter().position(|source| source.is_some_and(goes))
+                line_origins.iter().position(|source| source.is_some_and(goes))
             };
             let next = gone.iter().copied().find(|&other| other > at);
             let before = gone.iter().copied().rfind(|&other| other < at);
@@ -53,12 +53,12 @@ impl Merge<'_, '_> {
                 .or_else(|| place(&|source| Some(source) == before).map(|index| index + 1));
             match (index, Kind::of(self.hay.line(line))) {
                 (_, Kind::Code) | (None, Kind::Comment) => return Err(Conflict::Unmentioned(line)),
-                (Some(index), _) => lines.insert(index.min(lines.len()), Out::Keep(line)),
+                (Some(index), _) => lines.insert(index.min(lines.len()), OutputLine::Keep(line)),
                 (None, Kind::Blank) => {}
             }
         }
         out.extend(lines);
-        out.extend(self.forgotten(last + 1..base.end).map(|(_, line)| Out::Keep(line)));
+        out.extend(self.forgotten(last + 1..base.end).map(|(_, line)| OutputLine::Keep(line)));
         Ok(())
     }
 
@@ -68,10 +68,11 @@ impl Merge<'_, '_> {
         &self,
         base: Range<usize>,
         new: Range<usize>,
-        out: &mut Vec<Out>,
+        out: &mut Vec<OutputLine>,
     ) -> Result<(), Conflict> {
         let forgotten: Vec<usize> = self.forgotten(base.clone()).map(|(_, line)| line).collect();
-        let keys = |lines: &mut dyn Iterator<Item = &[u8]>| lines.map(key).collect::<Vec<_>>();
+        let keys =
+            |lines: &mut dyn Iterator<Item = &[u8]>| lines.map(match_key).collect::<Vec<_>>();
         let there = keys(&mut forgotten.iter().map(|&line| self.hay.line(line)));
         let comes = keys(&mut self.new[new.clone()].iter().copied());
         let there: Vec<&[u8]> = there.iter().map(Vec::as_slice).collect();
@@ -83,14 +84,16 @@ impl Merge<'_, '_> {
         let mut next = 0;
         for change in changes_between(&there, &comes).iter().chain([&end]) {
             out.extend(
-                forgotten[next..change.before.start as usize].iter().map(|&line| Out::Keep(line)),
+                forgotten[next..change.before.start as usize]
+                    .iter()
+                    .map(|&line| OutputLine::Keep(line)),
             );
             let stays = &forgotten[change.before.start as usize..change.before.end as usize];
             let added =
                 new.start + change.after.start as usize..new.start + change.after.end as usize;
             next = change.before.end as usize;
             if added.is_empty() {
-                out.extend(stays.iter().map(|&line| Out::Keep(line)));
+                out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
                 continue;
             }
             if let Some(&line) =
@@ -103,13 +106,13 @@ impl Merge<'_, '_> {
             let spaced = blank(added.end - 1) && !blank(added.start);
             let follows = stays.iter().all(|&line| Kind::of(self.hay.line(line)) == Kind::Blank)
                 && (spaced || self.is_nearer_to_next(&base, &added));
-            let new = added.map(|line| Out::New(self.placed(line), None));
+            let new = added.map(|line| OutputLine::New(self.placed(line), None));
             if follows {
-                out.extend(stays.iter().map(|&line| Out::Keep(line)));
+                out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
                 out.extend(new);
             } else {
                 out.extend(new);
-                out.extend(stays.iter().map(|&line| Out::Keep(line)));
+                out.extend(stays.iter().map(|&line| OutputLine::Keep(line)));
             }
         }
         Ok(())
@@ -118,11 +121,11 @@ impl Merge<'_, '_> {
     /// Whether new lines are more like the line after them than the one before.
     pub(super) fn is_nearer_to_next(&self, base: &Range<usize>, added: &Range<usize>) -> bool {
         let text = |at: Option<usize>| match at.and_then(|at| self.base.get(at)) {
-            Some(Base::Old(line)) => key(self.old[*line]),
+            Some(Base::Old(line)) => match_key(self.old[*line]),
             _ => Vec::new(),
         };
         let (before, after) = (text(base.start.checked_sub(1)), text(Some(base.end)));
-        let (first, last) = (key(self.new[added.start]), key(self.new[added.end - 1]));
+        let (first, last) = (match_key(self.new[added.start]), match_key(self.new[added.end - 1]));
         similarity(&last, &after, 0.0) > similarity(&first, &before, 0.0)
     }
 

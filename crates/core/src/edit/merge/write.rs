@@ -4,36 +4,37 @@ use std::ops::Range;
 
 use super::super::Splice;
 use super::super::haystack::Haystack;
-use super::super::key::{has_word, key};
-use super::Out;
+use super::super::normalize::{has_word, match_key};
+use super::OutputLine;
 
 /// Bytes of words that are no coincidence.
-const TELLING: usize = 6;
+const MIN_SIGNIFICANT_BYTES: usize = 6;
 /// Lines that are looked at for doubles.
-const MOST: usize = 200;
+const MAX_COMPARED_LINES: usize = 200;
 
 /// Lines that the old text forgot at its edges, and the new text has: they stand
 /// before or after the place already, and stay there. What is new goes before
 /// the ones, or after the others, unless it takes the place of lines there: then
 /// it only reads like them. Gives the lines that are written then.
-pub(super) fn without_doubles(
+pub(super) fn dedupe_insertions(
     hay: &Haystack<'_>,
     file: &Range<usize>,
-    out: &mut Vec<Out>,
+    out: &mut Vec<OutputLine>,
 ) -> Range<usize> {
-    let made = |item: &&Out| matches!(item, Out::New(..));
-    let head = out.iter().take(MOST).take_while(made).count();
+    let made = |item: &&OutputLine| matches!(item, OutputLine::New(..));
+    let head = out.iter().take(MAX_COMPARED_LINES).take_while(made).count();
     let most = head.min(file.start);
     let whole = (1..=most).rev().find(|&count| is_there(hay, &out[..count], file.start - count));
     out.drain(..whole.unwrap_or(0));
-    let starts_at = |item: Option<&Out>, line| matches!(item, Some(Out::Keep(at)) if *at == line);
+    let starts_at =
+        |item: Option<&OutputLine>, line| matches!(item, Some(OutputLine::Keep(at)) if *at == line);
     let inserted = whole.is_none() && starts_at(out.get(head), file.start);
     let ends = |count: &usize| is_there(hay, &out[head - count..head], file.start - count);
     let before = (1..=most).rev().filter(|_| inserted).find(ends).unwrap_or(0);
     if before > 0 {
-        out.splice(head - before..head, (file.start - before..file.start).map(Out::Keep));
+        out.splice(head - before..head, (file.start - before..file.start).map(OutputLine::Keep));
     }
-    let tail = out.iter().rev().take(MOST).take_while(made).count();
+    let tail = out.iter().rev().take(MAX_COMPARED_LINES).take_while(made).count();
     let (start, most) = (out.len() - tail, tail.min(hay.len() - file.end));
     let whole = (1..=most).rev().find(|&count| is_there(hay, &out[out.len() - count..], file.end));
     out.truncate(out.len() - whole.unwrap_or(0));
@@ -42,24 +43,25 @@ pub(super) fn without_doubles(
     let begins = |count: &usize| is_there(hay, &out[start..start + count], file.end);
     let after = (1..=most).rev().filter(|_| inserted).find(begins).unwrap_or(0);
     if after > 0 {
-        out.splice(start..start + after, (file.end..file.end + after).map(Out::Keep));
+        out.splice(start..start + after, (file.end..file.end + after).map(OutputLine::Keep));
     }
     file.start - before..file.end + after
 }
 
 /// Whether new lines say enough, and stand in the file from a line on.
-fn is_there(hay: &Haystack<'_>, items: &[Out], from: usize) -> bool {
+fn is_there(hay: &Haystack<'_>, items: &[OutputLine], from: usize) -> bool {
     let keys = items.iter().map(|item| match item {
-        Out::New(text, _) => key(text),
-        Out::Keep(line) => key(hay.line(*line)),
+        OutputLine::New(text, _) => match_key(text),
+        OutputLine::Keep(line) => match_key(hay.line(*line)),
     });
     let keys: Vec<Vec<u8>> = keys.collect();
-    let tells: usize = keys.iter().filter(|key| has_word(key)).map(Vec::len).sum();
-    tells >= TELLING && keys.iter().zip(from..).all(|(own, line)| *own == key(hay.line(line)))
+    let significant_bytes: usize = keys.iter().filter(|key| has_word(key)).map(Vec::len).sum();
+    significant_bytes >= MIN_SIGNIFICANT_BYTES
+        && keys.iter().zip(from..).all(|(own, line)| *own == match_key(hay.line(line)))
 }
 
 /// Writes the lines that take the place of the file's lines `range`.
-pub(super) fn write(hay: &Haystack<'_>, range: Range<usize>, out: &[Out]) -> Splice {
+pub(super) fn write(hay: &Haystack<'_>, range: Range<usize>, out: &[OutputLine]) -> Splice {
     let lines = hay.len();
     let end_of =
         |at: usize| (at < lines).then(|| hay.file.split(at).1).filter(|end| !end.is_empty());
@@ -70,11 +72,11 @@ pub(super) fn write(hay: &Haystack<'_>, range: Range<usize>, out: &[Out]) -> Spl
     let mut with = Vec::new();
     for (index, item) in out.iter().enumerate() {
         let own = match item {
-            Out::Keep(at) => {
+            OutputLine::Keep(at) => {
                 with.extend_from_slice(hay.line(*at));
                 end_of(*at)
             }
-            Out::New(text, instead) => {
+            OutputLine::New(text, instead) => {
                 with.extend_from_slice(text);
                 instead.and_then(end_of)
             }

@@ -74,7 +74,7 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
 
 /// Keeps the index of a file that is still what `stat` says.
 pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
-    if index.scanned() == 0 || !settled(stat) {
+    if index.scanned() == 0 || !wait_for_pending(stat) {
         return;
     }
     let known = with(|entries| {
@@ -109,7 +109,7 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
 
 /// Whether the file's last change lies far enough back that another one would
 /// have another time stamp.
-fn settled(stat: &Stat) -> bool {
+fn wait_for_pending(stat: &Stat) -> bool {
     let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
     now.as_nanos() as i128 - i128::from(stat.ctime) > SETTLED_NANOS
 }

@@ -10,7 +10,7 @@
 //! so in `changed`.
 
 mod cache;
-mod piece;
+mod chunked_file;
 
 use filewright_core::Result;
 use filewright_core::access::Intent;
@@ -19,11 +19,11 @@ use filewright_core::page::{self, Facts, Page, PageRequest, Source};
 use filewright_core::sniff::{self, Inspection};
 use rustix::fd::AsFd;
 
-use crate::cancel::Cancel;
+use crate::cancel::CancelToken;
 use crate::dir::errno::os;
 use crate::dir::stat::Stat;
 use crate::root::Roots;
-use piece::Pieces;
+use chunked_file::ChunkedFile;
 
 /// Files up to this many bytes are read whole.
 pub const WHOLE_BYTES: u64 = 16 << 20;
@@ -54,7 +54,7 @@ pub fn read_page(
     roots: &Roots,
     path: &[u8],
     request: &PageRequest,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<FilePage> {
     let file = roots.open_file(path, Intent::Read)?;
     let name = String::from_utf8_lossy(path);
@@ -67,8 +67,8 @@ pub fn read_page(
 /// Those of [`Roots::open_file`], and what reading fails with.
 pub fn inspect(roots: &Roots, path: &[u8]) -> Result<(Inspection, Stat)> {
     let file = roots.open_file(path, Intent::Read)?;
-    let cancel = Cancel::new();
-    let mut pieces = Pieces::new(&file.fd, file.stat.size.max(1), &cancel);
+    let cancel = CancelToken::new();
+    let mut pieces = ChunkedFile::new(&file.fd, file.stat.size.max(1), &cancel);
     let head = pieces.chunk(0, HEAD)?;
     let head = &head[..head.len().min(HEAD)];
     let complete = head.len() as u64 >= file.stat.size;
@@ -81,7 +81,7 @@ fn page_of(
     stat: Stat,
     name: &str,
     request: &PageRequest,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<FilePage> {
     request.check(stat.size)?;
     if stat.size <= WHOLE_BYTES {
@@ -95,12 +95,12 @@ fn small(
     mut stat: Stat,
     name: &str,
     request: &PageRequest,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<FilePage> {
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let bytes = piece::read_whole(&fd, stat.size, cancel)?;
+        let bytes = chunked_file::read_whole(&fd, stat.size, cancel)?;
         let after = Stat::of(&fd).map_err(os)?;
         let changed = after.version() != stat.version() || bytes.len() as u64 != stat.size;
         // The kernel's own files say 0 bytes and hold more: nothing changed.
@@ -121,9 +121,9 @@ fn big(
     stat: Stat,
     name: &str,
     request: &PageRequest,
-    cancel: &Cancel,
+    cancel: &CancelToken,
 ) -> Result<FilePage> {
-    let mut pieces = Pieces::new(&fd, stat.size, cancel);
+    let mut pieces = ChunkedFile::new(&fd, stat.size, cancel);
     let head = pieces.chunk(0, HEAD)?;
     let head = &head[..head.len().min(HEAD)];
     let plain = head.is_ascii();
@@ -146,7 +146,7 @@ fn big(
     Ok(FilePage { page, stat, version: stat.version().to_string() })
 }
 
-fn encoding_of_window(pieces: &mut Pieces<'_>, start: u64) -> Result<Encoding> {
+fn encoding_of_window(pieces: &mut ChunkedFile<'_>, start: u64) -> Result<Encoding> {
     let window = pieces.chunk(start, HEAD)?;
     Ok(encoding::detect(&window[..window.len().min(HEAD)], false).encoding)
 }

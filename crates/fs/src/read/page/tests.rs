@@ -19,7 +19,7 @@ fn place() -> (TempDir, Roots) {
 
 fn read(roots: &Roots, path: &Path, request: &PageRequest) -> Result<FilePage> {
     let path = path.parent().unwrap().canonicalize().unwrap().join(path.file_name().unwrap());
-    read_page(roots, path.as_os_str().as_encoded_bytes(), request, &Cancel::new())
+    read_page(roots, path.as_os_str().as_encoded_bytes(), request, &CancelToken::new())
 }
 
 fn from(start_line: i64, max_lines: u64) -> PageRequest {
@@ -208,10 +208,10 @@ fn a_file_cut_short_while_it_is_read() {
     std::fs::write(&path, b"a\nb\n").unwrap();
     let file = File::open(&path).unwrap();
     let stat = Stat { size: BIG as u64, ..Stat::of(&file).unwrap() };
-    let page = page_of(&file, stat, "f", &from(2, 9), &Cancel::new()).unwrap().page;
+    let page = page_of(&file, stat, "f", &from(2, 9), &CancelToken::new()).unwrap().page;
     assert_eq!((page.content.as_str(), page.changed), ("b\n", true));
     let stat = Stat { size: 100, ..Stat::of(&file).unwrap() };
-    let page = page_of(&file, stat, "f", &from(1, 9), &Cancel::new()).unwrap().page;
+    let page = page_of(&file, stat, "f", &from(1, 9), &CancelToken::new()).unwrap().page;
     // Read again with the size it has now.
     assert_eq!((page.content.as_str(), page.changed), ("a\nb\n", false));
 }
@@ -257,7 +257,7 @@ fn cancelling_stops_a_scan() {
     let path = dir.path().join("f");
     std::fs::write(&path, lines(BIG)).unwrap();
     let file = File::open(&path).unwrap();
-    let cancel = Cancel::new();
+    let cancel = CancelToken::new();
     cancel.cancel();
     let error = page_of(&file, Stat::of(&file).unwrap(), "f", &from(1, 1), &cancel).unwrap_err();
     assert_eq!(error.code, Code::Cancelled);
@@ -270,8 +270,8 @@ fn an_index_from_pieces_is_that_of_the_bytes() {
     let bytes = lines(1_000_000);
     std::fs::write(&path, &bytes).unwrap();
     let file = File::open(&path).unwrap();
-    let cancel = Cancel::new();
-    let mut pieces = Pieces::new(&file, bytes.len() as u64, &cancel);
+    let cancel = CancelToken::new();
+    let mut pieces = ChunkedFile::new(&file, bytes.len() as u64, &cancel);
     let mut index = LineIndex::new(encoding::Unit::Byte, 0);
     let mut other = LineIndex::new(encoding::Unit::Byte, 0);
     for line in (1..20_000).step_by(997) {

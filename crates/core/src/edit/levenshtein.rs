@@ -1,0 +1,191 @@
+//! How alike two short texts are: edit distance, many columns at a time.
+
+/// Longer texts are alike only if they are equal.
+pub(super) const MAX_BYTES: usize = 4096;
+
+/// 1 for equal texts down to 0; below `floor` simply 0. Costs about one step per
+/// byte of one text and 64 bytes of the other, after what both begin and end
+/// with is cut off.
+pub(super) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
+    let longest = a.len().max(b.len());
+    if a == b {
+        return 1.0;
+    }
+    if longest > MAX_BYTES {
+        return 0.0;
+    }
+    let most = ((1.0 - floor) * longest as f64).floor() as usize;
+    let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[prefix..], &b[prefix..]);
+    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[..a.len() - suffix], &b[..b.len() - suffix]);
+    if a.len().abs_diff(b.len()) > most {
+        return 0.0;
+    }
+    let (pattern, text) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    match distance(pattern, text, most) {
+        Some(distance) => 1.0 - distance as f64 / longest as f64,
+        None => 0.0,
+    }
+}
+
+/// The number of single-byte edits between two texts; `None` above `most`.
+fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
+    let mut whole = Pattern::default();
+    whole.set(pattern);
+    whole.distance(text, most)
+}
+
+/// A text that many are compared with.
+#[derive(Default)]
+pub(super) struct Pattern {
+    bytes: Vec<u8>,
+    /// By 64 bytes of the pattern: for each byte, where it is.
+    places: Vec<[u64; 256]>,
+    columns: Vec<Column>,
+}
+
+impl Pattern {
+    /// Longer patterns are compared after what both texts begin and end with
+    /// is cut off.
+    const SHORT_BYTES: usize = 128;
+
+    /// Takes another text.
+    pub(super) fn set(&mut self, bytes: &[u8]) {
+        for (at, &byte) in self.bytes.iter().enumerate() {
+            self.places[at / 64][usize::from(byte)] = 0;
+        }
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        let blocks = bytes.len().div_ceil(64);
+        if self.places.len() < blocks {
+            self.places.resize(blocks, [0; 256]);
+        }
+        for (at, &byte) in bytes.iter().enumerate() {
+            self.places[at / 64][usize::from(byte)] |= 1 << (at % 64);
+        }
+    }
+
+    /// As [`similarity`] of the pattern and a text.
+    pub(super) fn similarity(&mut self, text: &[u8], floor: f64) -> f64 {
+        let longest = self.bytes.len().max(text.len());
+        if longest > Self::SHORT_BYTES {
+            return similarity(&self.bytes, text, floor);
+        }
+        if longest == 0 {
+            return 1.0;
+        }
+        let most = ((1.0 - floor) * longest as f64).floor() as usize;
+        if self.bytes.len().abs_diff(text.len()) > most {
+            return 0.0;
+        }
+        self.distance(text, most).map_or(0.0, |distance| 1.0 - distance as f64 / longest as f64)
+    }
+
+    /// Myers' bit-vector algorithm in blocks of 64 rows.
+    fn distance(&mut self, text: &[u8], most: usize) -> Option<usize> {
+        let Some(last) = self.bytes.len().checked_sub(1) else {
+            return Some(text.len()).filter(|&distance| distance <= most);
+        };
+        let blocks = last / 64 + 1;
+        self.columns.clear();
+        self.columns.resize(blocks, Column { up: !0, down: 0 });
+        let last = 1u64 << (last % 64);
+        let mut score = self.bytes.len();
+        for (at, &byte) in text.iter().enumerate() {
+            // Moving along the text costs one at the top row.
+            let mut carry = 1;
+            for (block, column) in self.columns.iter_mut().enumerate() {
+                let high = if block + 1 == blocks { last } else { 1 << 63 };
+                carry = column.advance(self.places[block][usize::from(byte)], carry, high);
+            }
+            score = score.wrapping_add_signed(carry);
+            // Each remaining byte can lower the score by one at most.
+            if score > most + (text.len() - at - 1) {
+                return None;
+            }
+        }
+        Some(score).filter(|&distance| distance <= most)
+    }
+}
+
+/// Differences between neighbouring rows of 64, as bits: where the distance
+/// goes up and where it goes down.
+#[derive(Clone, Copy)]
+struct Column {
+    up: u64,
+    down: u64,
+}
+
+impl Column {
+    /// Takes the next byte of the text; the carry is how the distance changes
+    /// along the row above, and the result along the last row.
+    fn advance(&mut self, matches: u64, carry: isize, high: u64) -> isize {
+        let vertical = matches | self.down;
+        let matches = matches | u64::from(carry < 0);
+        let horizontal = ((matches & self.up).wrapping_add(self.up) ^ self.up) | matches;
+        let mut plus = self.down | !(horizontal | self.up);
+        let mut minus = self.up & horizontal;
+        let out = isize::from(plus & high != 0) - isize::from(minus & high != 0);
+        plus = (plus << 1) | u64::from(carry > 0);
+        minus = (minus << 1) | u64::from(carry < 0);
+        self.up = minus | !(vertical | plus);
+        self.down = plus & vertical;
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, distance, similarity};
+    use proptest::prelude::*;
+
+    fn plain(a: &[u8], b: &[u8]) -> usize {
+        let mut row: Vec<usize> = (0..=b.len()).collect();
+        for (i, x) in a.iter().enumerate() {
+            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+            for (j, y) in b.iter().enumerate() {
+                let best = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+                diagonal = std::mem::replace(&mut row[j + 1], best);
+            }
+        }
+        row[b.len()]
+    }
+
+    #[test]
+    fn likeness() {
+        assert_eq!(similarity(b"abcd", b"abxd", 0.5), 0.75);
+        assert_eq!(similarity(b"abcd", b"abxd", 0.8), 0.0);
+        assert_eq!(similarity(b"", b"", 0.5), 1.0);
+        assert_eq!(similarity(&[b'a'; 5000], &[b'a'; 5001], 0.5), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn patterns_can_be_used_again(
+            texts in proptest::collection::vec("[ab]{0,140}", 2..6), floor in 0.0f64..0.9,
+        ) {
+            let mut pattern = Pattern::default();
+            for pair in texts.windows(2) {
+                pattern.set(pair[0].as_bytes());
+                for text in &texts {
+                    let expected = similarity(pair[0].as_bytes(), text.as_bytes(), floor);
+                    prop_assert_eq!(pattern.similarity(text.as_bytes(), floor), expected);
+                }
+            }
+        }
+
+        #[test]
+        fn distances_are_those_of_the_plain_algorithm(
+            a in proptest::collection::vec(b'a'..b'd', 0..200),
+            b in proptest::collection::vec(b'a'..b'd', 0..200),
+        ) {
+            let expected = plain(&a, &b);
+            prop_assert_eq!(distance(&a, &b, usize::MAX / 2), Some(expected));
+            prop_assert_eq!(distance(&a, &b, expected), Some(expected));
+            if expected > 0 {
+                prop_assert_eq!(distance(&a, &b, expected - 1), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Tabs for spaces: the new text in the blanks of the file, where it is the old
+//! text alone that is shifted.
+
+use super::super::alignment::Alignment;
+use super::super::haystack::Haystack;
+use super::super::lines::indent;
+use super::Merge;
+
+/// The new text with tabs for spaces, or the other way round, where that makes
+/// its indentation the file's, and the old text alone was shifted besides.
+pub(super) fn reindent(
+    hay: &Haystack<'_>,
+    alignment: &Alignment,
+    old: &[&[u8]],
+    new: &[&[u8]],
+) -> Option<Vec<Vec<u8>>> {
+    let file: Vec<&[u8]> = alignment.file.clone().map(|at| hay.line(at)).collect();
+    let sent: Vec<&[u8]> = old.iter().chain(new).copied().collect();
+    let has = |lines: &[&[u8]], mark: u8| lines.iter().any(|line| indent(line).contains(&mark));
+    let (tabs, spaces) = (has(&file, b'\t'), has(&file, b' '));
+    let (sent_tabs, sent_spaces) = (has(&sent, b'\t'), has(&sent, b' '));
+    let to_tabs = tabs && !spaces && !sent_tabs;
+    let to_spaces = spaces && !tabs && sent_tabs && !sent_spaces;
+    if !to_tabs && !to_spaces {
+        return None;
+    }
+    let by_unit = [2, 4, 8].into_iter().filter_map(|unit| {
+        let lines = |lines: &[&[u8]]| -> Option<Vec<Vec<u8>>> {
+            lines.iter().map(|line| retabbed(line, unit, to_tabs)).collect()
+        };
+        let (old, new) = (lines(old)?, lines(new)?);
+        let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
+        let lines: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
+        let right = Merge::new(hay, alignment, &old, &lines).new_alone_is_right();
+        (right > 0).then_some((right, new))
+    });
+    by_unit.max_by_key(|(right, _)| *right).map(|(_, new)| new)
+}
+
+fn retabbed(line: &[u8], unit: usize, to_tabs: bool) -> Option<Vec<u8>> {
+    let blanks = indent(line).len();
+    let (mark, count) = if to_tabs { (b'\t', blanks / unit) } else { (b' ', blanks * unit) };
+    let whole = !to_tabs || blanks.is_multiple_of(unit);
+    whole.then(|| [&vec![mark; count], &line[blanks..]].concat())
+}

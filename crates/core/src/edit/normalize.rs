@@ -1,0 +1,95 @@
+//! What two lines have in common when only their words count: no white space,
+//! one form of every quote, dash and composed character.
+
+use std::borrow::Cow;
+
+use super::lines::trim;
+use crate::unicode_normalize::{Form, normalised};
+
+/// Lines of more bytes are compared as they are, but for blanks around them.
+const FOLDED: usize = 1 << 16;
+
+/// The words of a line. Lines with equal keys say the same.
+pub(super) fn match_key(line: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(line.len());
+    push_key(line, &mut key);
+    key
+}
+
+/// Appends the words of a line.
+pub(super) fn push_key(line: &[u8], key: &mut Vec<u8>) {
+    if line.len() > FOLDED {
+        key.extend_from_slice(trim(line));
+        return;
+    }
+    if line.is_ascii() {
+        let start = key.len();
+        key.resize(start + line.len(), 0);
+        let out = &mut key[start..];
+        let mut len = 0;
+        for &byte in line {
+            out[len] = byte;
+            len += usize::from(!is_space(byte));
+        }
+        key.truncate(start + len);
+        return;
+    }
+    for chunk in line.utf8_chunks() {
+        let seen: String = chunk.valid().chars().filter(|c| !is_invisible(*c)).collect();
+        for c in normalised(&seen, Form::Nfkc).chars().filter(|c| !is_invisible(*c)) {
+            key.extend_from_slice(fold_char(c).encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        key.extend_from_slice(chunk.invalid());
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// White space, and characters that show nothing.
+fn is_invisible(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+}
+
+/// The plain form of a typographic character.
+pub(super) fn fold_char(c: char) -> char {
+    match c {
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => '\'',
+        '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ff02}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        c => c,
+    }
+}
+
+/// A text without its white space, other than that as it is.
+pub(super) fn collapse_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
+    if line.iter().any(|byte| is_space(*byte)) {
+        return Cow::Owned(line.iter().copied().filter(|byte| !is_space(*byte)).collect());
+    }
+    Cow::Borrowed(line)
+}
+
+/// Whether a key holds a letter, digit or underscore.
+pub(super) fn has_word(key: &[u8]) -> bool {
+    key.iter().any(|&byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::match_key;
+
+    #[test]
+    fn keys_hold_the_words_alone() {
+        for (a, b) in [
+            ("  if (x) {\t", "if(x){"),
+            ("say \u{201c}hi\u{201d} \u{2013} ok", "say \"hi\" - ok"),
+            ("caf\u{e9}", "cafe\u{301}"),
+            ("a\u{a0}b\u{200b}c", "abc"),
+            ("wait\u{2026}", "wait..."),
+        ] {
+            assert_eq!(match_key(a.as_bytes()), match_key(b.as_bytes()), "{a}");
+        }
+        assert_ne!(match_key(b"a-b"), match_key(b"ab"));
+    }
+}

@@ -1,0 +1,73 @@
+//! What became of each edit of a list of which one was refused.
+//!
+//! All or none are made. To spare an attempt for each further mistake, those
+//! after the refused one are tried as well, as if it had not been there.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::budget::Budget;
+use super::content::Content;
+use super::offsets::LineOffsets;
+use super::{Applied, AppliedEdit, Edit, Options, apply};
+use crate::error::Error;
+
+/// Edits that are told of, at most.
+const MAX_REPORTED: usize = 20;
+
+/// A list of edits, as far as it was made.
+pub(super) struct EditOutcomes<'v, 'c> {
+    pub content: Content<'c>,
+    /// The text before the first edit.
+    pub original: Cow<'c, [u8]>,
+    pub shifts: LineOffsets,
+    pub edits: &'v [Edit],
+    pub options: &'v Options,
+    pub work: &'v Budget,
+}
+
+impl EditOutcomes<'_, '_> {
+    /// The refusal of the edit after the applied ones, with a verdict on each.
+    pub(super) fn added_to(mut self, error: Error, applied: &[Applied]) -> Error {
+        if self.edits.len() < 2 {
+            return error;
+        }
+        let mut told: Vec<Value> = applied.iter().take(MAX_REPORTED).map(made).collect();
+        let refused = applied.len();
+        if told.len() < MAX_REPORTED {
+            told.push(not_made(&error));
+        }
+        for (index, edit) in self.edits.iter().enumerate().take(MAX_REPORTED).skip(refused + 1) {
+            if self.work.is_spent() {
+                break;
+            }
+            let place = (index, self.edits.len());
+            let Self { content, original, shifts, options, work, .. } = &mut self;
+            told.push(match apply(content, original, shifts, edit, options, place, work) {
+                Ok(AppliedEdit { facts, .. }) => made(&facts),
+                Err(error) => not_made(&error),
+            });
+        }
+        for (index, verdict) in told.iter_mut().enumerate() {
+            if let Value::Object(verdict) = verdict {
+                verdict.insert("index".into(), index.into());
+            }
+        }
+        error.detail("edits", told)
+    }
+}
+
+fn made(facts: &Applied) -> Value {
+    json!({ "ok": true, "tier": facts.tier.as_str(), "start_line": facts.start_line, "end_line": facts.end_line })
+}
+
+fn not_made(error: &Error) -> Value {
+    let mut verdict = Map::new();
+    verdict.insert("ok".into(), false.into());
+    verdict.insert("code".into(), error.code.as_str().into());
+    if let Some(reason) = error.details.get("reason") {
+        verdict.insert("reason".into(), reason.clone());
+    }
+    Value::Object(verdict)
+}

@@ -1,0 +1,180 @@
+//! Second thoughts about an edit that is there literally.
+//!
+//! Three mistakes match to the letter and still make a mess: an edit sent twice,
+//! a new text that ends in lines the file has next and the old text forgot, and
+//! a dedented old text that is found behind its own indentation.
+
+use memchr::memmem;
+
+use super::lines::{indent, is_blank, trim};
+use super::normalize::has_word;
+use super::{Edit, Match, Splice, Strictness, Tier};
+use crate::text::line_begin;
+
+/// Bytes of words that are no coincidence.
+const MIN_SIGNIFICANT_BYTES: usize = 6;
+/// Lines of the new text that may be there already.
+const MAX_NEW_LINES: usize = 500;
+
+/// What is doubtful about a literal match.
+pub(super) enum Suspicion {
+    /// All that the edit adds is there already.
+    AlreadyApplied,
+    /// The new text ends, or begins, with lines that the file has there: this is
+    /// the edit without doubling them.
+    DuplicatesLines(Match),
+    /// The old text lacks its indentation, or begins or ends amid a line that
+    /// it does not name; to mend that takes this strictness.
+    SplitsLine(Strictness),
+}
+
+/// Looks at a literal match once more.
+pub(super) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Option<Suspicion> {
+    let [splice] = found.splices.as_slice() else { return None };
+    if edit.replace_all || edit.expected.is_some() {
+        return None;
+    }
+    if is_there(text, splice) {
+        return Some(Suspicion::AlreadyApplied);
+    }
+    if let Some(strictness) = lacks_indentation(text, splice) {
+        return Some(Suspicion::SplitsLine(strictness));
+    }
+    let Some(splice) = with_forgotten(text, splice) else {
+        return is_torn(text, splice).then_some(Suspicion::SplitsLine(Strictness::Fuzzy));
+    };
+    let found = Match {
+        splices: vec![splice],
+        places: 1,
+        tier: Tier::Fuzzy,
+        repairs: Vec::new(),
+        score: 1.0,
+    };
+    Some(Suspicion::DuplicatesLines(found))
+}
+
+/// Whether what the edit puts before and after the old text stands there.
+fn is_there(text: &[u8], splice: &Splice) -> bool {
+    let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
+    let old = &text[splice.range.clone()];
+    memmem::find_iter(&splice.with, old).take(8).any(|at| {
+        let (head, tail) = (&splice.with[..at], &splice.with[at + old.len()..]);
+        before.ends_with(head)
+            && after.starts_with(tail)
+            && significant_bytes(head) + significant_bytes(tail) >= MIN_SIGNIFICANT_BYTES
+    })
+}
+
+fn lacks_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
+    let old = &text[splice.range.clone()];
+    let before = &text[line_begin(text, splice.range.start)..splice.range.start];
+    if before.is_empty() || !before.iter().all(|&byte| is_blank(byte)) || is_blank(old[0]) {
+        return None;
+    }
+    if splice.with.first().is_some_and(|&byte| is_blank(byte)) {
+        return Some(Strictness::Whitespace);
+    }
+    let single = memchr::memchr(b'\n', trim(old)).is_none();
+    let shallow = |line: &[u8]| !trim(line).is_empty() && !indent(line).starts_with(before);
+    let mut further = splice.with.split(|&byte| byte == b'\n').skip(1);
+    (single && further.any(shallow)).then_some(Strictness::Fuzzy)
+}
+
+/// Whether the first or last of several old lines, saying nothing themselves,
+/// are found in a line that says something.
+fn is_torn(text: &[u8], splice: &Splice) -> bool {
+    let old = &text[splice.range.clone()];
+    let (Some(first), Some(last)) = (memchr::memchr(b'\n', old), memchr::memrchr(b'\n', old))
+    else {
+        return false;
+    };
+    let start = line_begin(text, splice.range.start);
+    let rest = &text[splice.range.end..];
+    let after = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    let head = start < splice.range.start && !has_word(&old[..first]);
+    let tail = !trim(after).is_empty() && !old.ends_with(b"\n") && !has_word(&old[last..]);
+    head || tail
+}
+
+/// The splice stretched over the lines of the file that the new text repeats.
+fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
+    let old = &text[splice.range.clone()];
+    let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
+    let new = splice.with.as_slice();
+    let cuts: Vec<usize> = memchr::memchr_iter(b'\n', new).collect();
+    let last = &cuts[cuts.len().saturating_sub(MAX_NEW_LINES)..];
+    let first = &cuts[..cuts.len().min(MAX_NEW_LINES)];
+
+    // After an old text that ends its line, a further line begins; before one
+    // that does not, its line end.
+    let tail = last.iter().map(|&at| at + usize::from(old.ends_with(b"\n"))).find(|&at| {
+        let tail = &new[at..];
+        let closed =
+            tail.ends_with(b"\n") || matches!(after.get(tail.len()), None | Some(b'\n' | b'\r'));
+        after.starts_with(tail)
+            && closed
+            && !old.ends_with(tail)
+            && significant_bytes(tail) >= MIN_SIGNIFICANT_BYTES
+    });
+    if let Some(at) = tail {
+        let range = splice.range.start..splice.range.end + (new.len() - at);
+        return Some(Splice { range, with: new.to_vec() });
+    }
+    let head =
+        first.iter().rev().map(|&at| at + usize::from(!old.starts_with(b"\n"))).find(|&at| {
+            let head = &new[..at];
+            let open = before.len() == at
+                || head.starts_with(b"\n")
+                || before.get(before.len().wrapping_sub(at + 1)) == Some(&b'\n');
+            before.ends_with(head)
+                && open
+                && !old.starts_with(head)
+                && significant_bytes(head) >= MIN_SIGNIFICANT_BYTES
+        });
+    let at = head?;
+    Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })
+}
+
+/// Bytes of lines that hold a word.
+fn significant_bytes(text: &[u8]) -> usize {
+    text.split(|&byte| byte == b'\n').map(trim).filter(|line| has_word(line)).map(<[u8]>::len).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{Edit, Options, Strictness, plan};
+
+    fn run(strictness: Strictness, text: &str, old: &str, new: &str) -> String {
+        let edit = Edit { old: old.into(), new: new.into(), ..Edit::default() };
+        let options = Options { strictness, label: "f".into(), ..Options::default() };
+        match plan(text.as_bytes(), &[edit], &options) {
+            Ok(plan) => String::from_utf8(plan.bytes).unwrap(),
+            Err(error) => format!("refused: {}", error.details["reason"]),
+        }
+    }
+
+    #[test]
+    fn literal_matches_are_doubted_where_they_would_make_a_mess() {
+        use Strictness::{Exact, Fuzzy, Whitespace};
+        let (file, old, new) = ("open();\nclose_all();\n", "open();\n", "open();\nclose_all();\n");
+        assert_eq!(run(Whitespace, file, old, new), "refused: \"already_applied\"");
+        assert_eq!(run(Exact, file, old, new), "open();\nclose_all();\nclose_all();\n");
+
+        let new = "begin();\nclose_all();\n";
+        assert_eq!(run(Fuzzy, file, old, new), "begin();\nclose_all();\n");
+        assert_eq!(run(Whitespace, file, old, new), "begin();\nclose_all();\nclose_all();\n");
+        let (old, new) = ("close_all();\n", "open_all();\nclose_all();\n");
+        assert_eq!(
+            run(Fuzzy, "open_all();\nclose_all();\n", old, new),
+            "refused: \"already_applied\""
+        );
+
+        let file = "if x {\n    first_call(a);\n}\n";
+        let (old, new) = ("first_call(a);", "    first_call(a);\n    second_call(b);");
+        let both = "if x {\n    first_call(a);\n    second_call(b);\n}\n";
+        assert_eq!(run(Whitespace, file, old, new), both);
+        assert_eq!(run(Fuzzy, file, old, "first_call(a);\nsecond_call(b);"), both);
+        let literal = "if x {\n    first_call(a);\nsecond_call(b);\n}\n";
+        assert_eq!(run(Whitespace, file, old, "first_call(a);\nsecond_call(b);"), literal);
+    }
+}

@@ -1,0 +1,157 @@
+//! The place that is most like the old text.
+//!
+//! Lines vote for diagonals ([`super::diagonals`]), the text is aligned around
+//! the best of them, and the best alignment is taken if the lines that say
+//! something else are but slips of the pen, and if no other place is nearly as
+//! good.
+
+use super::align::align;
+use super::alignment::{Alignment, Step};
+use super::candidates::{Candidate, NoMatch};
+use super::diagonals::diagonals;
+use super::haystack::Haystack;
+use super::levenshtein::Pattern;
+use super::lines::trim;
+use super::needle::{Kind, LINE, Needle};
+use super::typo::{has_word, is_typo};
+
+/// Alignments that are tried.
+const MAX_CANDIDATES: usize = 24;
+/// Alignments that are tried where no diagonal has more votes than another.
+pub(super) const MAX_ALIGNMENTS: usize = 100;
+/// Other places that are looked at as rivals of the best.
+const MAX_RIVALS: usize = 8;
+/// The least share of the old text that must be found.
+const MIN_SIMILARITY: f64 = 0.8;
+/// The least share that makes a place worth showing in a refusal.
+const MIN_SUGGESTED_SIMILARITY: f64 = 0.4;
+
+/// Finds it, or says why it will not do.
+pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Candidate, NoMatch> {
+    let mut pattern = Pattern::default();
+    let mut found: Vec<Alignment> = Vec::new();
+    let mut tried: Vec<isize> = Vec::new();
+    // A place beyond this cost is neither shown nor a rival of the best so far.
+    let mut most = needle.total - (f64::from(needle.total) * MIN_SUGGESTED_SIMILARITY) as i32;
+    let diagonals = diagonals(hay, needle, &mut pattern).ok_or(NoMatch::TooLarge)?;
+    let (mut votes, mut untried) = (0.0f64, diagonals.crowded);
+    for diagonal in diagonals.list {
+        // Where many are as good as the best, they are all looked at, or none is taken.
+        if tried.len() >= MAX_CANDIDATES && (found.is_empty() || diagonal.votes < votes) {
+            break;
+        }
+        if tried.len() >= MAX_ALIGNMENTS {
+            untried = true;
+            break;
+        }
+        if tried.iter().any(|near| near.abs_diff(diagonal.at) <= 1) {
+            continue;
+        }
+        tried.push(diagonal.at);
+        if let Some(alignment) = align(hay, needle, diagonal.at, most, &mut pattern) {
+            let cost = alignment.cost;
+            if found.iter().all(|other| cost < other.cost) {
+                votes = diagonal.votes;
+            }
+            most = most.min((cost + clear_of(needle)).max(cost.saturating_mul(10) / 7 + 1));
+            found.push(alignment);
+        }
+    }
+    if hay.work.is_spent() {
+        return Err(NoMatch::TooLarge);
+    }
+    found.sort_by_key(|alignment| (alignment.cost, alignment.file.start));
+    let share = |alignment: &Alignment| 1.0 - f64::from(alignment.cost) / f64::from(needle.total);
+    let mut found =
+        found.into_iter().map(|alignment| Candidate { score: share(&alignment), alignment });
+    let best = found.next().ok_or(NoMatch::Nowhere)?;
+    let differs = first_difference(hay, needle, &best.alignment);
+    let mut found =
+        found.take(MAX_RIVALS).filter(|place| place.alignment.is_apart_from(&best.alignment));
+    if best.score < MIN_SIMILARITY {
+        return Err(match differs {
+            Some(line) if best.score >= MIN_SUGGESTED_SIMILARITY => {
+                NoMatch::Different { place: best, line }
+            }
+            _ => NoMatch::Nowhere,
+        });
+    }
+    if let Some(line) = differs {
+        let cost = best.alignment.cost;
+        let mut alike: Vec<Candidate> =
+            found.take_while(|place| place.alignment.cost == cost).collect();
+        alike.extend(lines_as_like(hay, needle, &best.alignment));
+        return Err(if alike.is_empty() {
+            NoMatch::Different { place: best, line }
+        } else {
+            NoMatch::Several([vec![best], alike].concat())
+        });
+    }
+    // A place that would be refused by itself is no rival.
+    let rival = found.find(|place| first_difference(hay, needle, &place.alignment).is_none());
+    if let Some(rival) = rival {
+        let (cost, other) = (best.alignment.cost, rival.alignment.cost);
+        if other - cost < clear_of(needle) || (cost > LINE / 10 && cost * 10 > other * 7) {
+            return Err(NoMatch::Several(vec![best, rival]));
+        }
+    }
+    if untried || hay.work.is_spent() {
+        return Err(NoMatch::TooLarge);
+    }
+    Ok(best)
+}
+
+/// By how much a place must be better than another to be the one.
+fn clear_of(needle: &Needle<'_>) -> i32 {
+    (LINE * 12 / 100).max(needle.total / 100 * 3)
+}
+
+/// The other lines of the file that are as much like an old text of one line as the best: lines beside the best are
+/// within its band, so that they have no alignment of their own.
+fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> Vec<Candidate> {
+    let ([sent], [Step::Pair { file, .. }]) = (needle.lines.as_slice(), best.steps.as_slice())
+    else {
+        return Vec::new();
+    };
+    if !hay.work.pay_for(hay.len(), sent.text.len()) {
+        return Vec::new();
+    }
+    let there = trim(hay.line(file.start));
+    let mut pattern = Pattern::default();
+    pattern.set(trim(sent.text));
+    let likeness = pattern.similarity(there, 0.0);
+    let is_near = |at: usize| at.abs_diff(file.start) == 1;
+    (file.start.saturating_sub(1)..hay.len().min(file.start + 2))
+        .filter(|&at| is_near(at) && pattern.similarity(trim(hay.line(at)), 0.0) >= likeness)
+        .map(|at| {
+            let mut alignment = best.clone();
+            alignment.file = at..at + 1;
+            if let [Step::Pair { file, .. }] = alignment.steps.as_mut_slice() {
+                *file = at..at + 1;
+            }
+            Candidate { alignment, score: 0.0 }
+        })
+        .collect()
+}
+
+/// The first line of the old text that the file has in other words, or not at
+/// all: slips of the pen do not count, as long as they are few.
+fn first_difference(
+    hay: &Haystack<'_>,
+    needle: &Needle<'_>,
+    alignment: &Alignment,
+) -> Option<usize> {
+    let known = |word: &[u8]| !hay.work.try_spend(hay.text.len() / 8) || has_word(hay.text, word);
+    let mut edit_distance = 0;
+    alignment.steps.iter().find_map(|step| match step {
+        Step::Pair { old, file, likeness, .. } if *likeness < 1.0 => {
+            edit_distance += 1;
+            let line = old.start;
+            let few = edit_distance <= 1 + needle.len() / 4;
+            let slip = is_typo(needle.lines[line].text, hay.line(file.start), &known);
+            (!few || !slip).then_some(line)
+        }
+        Step::OldOnly(line) => (needle.lines[*line].kind != Kind::Blank).then_some(*line),
+        Step::Pair { .. } | Step::FileOnly(_) => None,
+    })
+}

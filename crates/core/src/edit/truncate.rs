@@ -1,0 +1,124 @@
+//! A refusal within its bounds: 2,048 bytes for all that a program is told, so
+//! that a model reads it to the end.
+//!
+//! What helps least goes first: further candidates, then their lines, and only
+//! at last the end of the message.
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::text::{count_chars, cut_chars};
+
+/// Bytes of a refusal as JSON, at most.
+const REFUSAL: usize = 2048;
+/// Of these, what is added above this crate: whether the file has changed since
+/// it was read, in words and as data.
+const ADDED: usize = 140;
+
+/// Details that stay: by them the refusal is put beside the right edit or file.
+const KEPT_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
+
+/// The refusal about a file, shortened where it is too long. The hint counts
+/// twice, since the message ends with it, and the path once more.
+pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
+    let sheds: [fn(&mut Error); 8] = [
+        |error| cut(error, "candidates", 1),
+        |error| without(error, "candidates", "differs"),
+        |error| cut(error, "lines", 20),
+        |error| without(error, "candidates", "old_text"),
+        |error| cut(error, "edits", 5),
+        |error| without(error, "hunks", "message"),
+        |error| cut(error, "hunks", 5),
+        |error| error.details.retain(|key, _| KEPT_DETAILS.contains(&key.as_str())),
+    ];
+    let hint = error.hint.as_deref().map_or(0, quoted);
+    let room = REFUSAL.saturating_sub(ADDED + hint + quoted(path).min(REFUSAL / 2));
+    for shed in sheds {
+        if error.to_json().len() <= room {
+            return error;
+        }
+        shed(&mut error);
+    }
+    while error.to_json().len() > room && error.message.len() > 40 {
+        let keep = count_chars(&error.message) * 9 / 10;
+        error.message = format!("{}\u{2026}", cut_chars(&error.message, keep.saturating_sub(1)));
+    }
+    error
+}
+
+/// Bytes of a text in JSON.
+fn quoted(text: &str) -> usize {
+    Value::from(text).to_string().len()
+}
+
+fn cut(error: &mut Error, key: &str, keep: usize) {
+    if let Some(Value::Array(list)) = error.details.get_mut(key) {
+        list.truncate(keep);
+    }
+}
+
+fn without(error: &mut Error, list: &str, key: &str) {
+    if let Some(Value::Array(items)) = error.details.get_mut(list) {
+        for item in items.iter_mut().filter_map(Value::as_object_mut) {
+            item.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{Anchor, Anchors, Edit, OnMultiple, Options, Strictness, plan};
+    use crate::patch;
+    use proptest::prelude::*;
+
+    fn line() -> impl Strategy<Value = String> {
+        prop_oneof!["[ab]{1,3}", "\\PC{0,200}", "[\u{1}-\u{1f}\"\\\\😀]{0,200}", "[a-f ]{0,3000}"]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn no_refusal_is_longer_than_2048_bytes(
+            lines in proptest::collection::vec(line(), 0..30),
+            old in proptest::collection::vec((any::<prop::sample::Index>(), line(), 0..4u8), 1..6),
+            label in "[a-z/é]{1,150}",
+            anchors: bool,
+            many in 1..4usize,
+            strictness in 0..3usize,
+        ) {
+            let text = lines.join("\n");
+            let lines: Vec<&str> = text.split('\n').collect();
+            let old: Vec<String> = old
+                .iter()
+                .map(|(at, other, kind)| {
+                    let there = lines[at.index(lines.len())];
+                    match kind {
+                        0 => other.clone(),
+                        1 => format!("  {there}"),
+                        2 => there.replacen('a', "b", 1),
+                        _ => there.to_owned(),
+                    }
+                })
+                .collect();
+            let strictness = [Strictness::Exact, Strictness::Whitespace, Strictness::Fuzzy][strictness];
+            let options = Options {
+                strictness, on_multiple: OnMultiple::Error, label: label.clone(), ..Options::default()
+            };
+            let at = Anchor { line: 3, hash: ['a'; 6] };
+            let named = anchors.then_some(Anchors { from: at, to: at, insert: None, unchanged: false });
+            let edit = Edit { old: old.join("\n"), new: "q".into(), anchors: named, ..Edit::default() };
+            if let Err(error) = plan(text.as_bytes(), &vec![edit; many], &options) {
+                let json = error.to_json();
+                prop_assert!(json.len() + error.hint.iter().map(String::len).sum::<usize>() <= 2048, "{json}");
+                prop_assert!(error.hint.is_some(), "{json}");
+            }
+            let hunk = |line: &String| format!("@@ -1 +1 @@\n-{line}\n+x\n");
+            let diff = format!("--- a/{label}\n+++ b/{label}\n{}", old.iter().map(hunk).collect::<String>());
+            let files = (vec![label], vec![Some(text.into_bytes())]);
+            if let Err(error) = patch::apply_packed(files.0, files.1, &diff, "{}") {
+                prop_assert!(error.to_json().len() <= 2048, "{}", error.to_json());
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! How paths end that globs match, and which letters they have: a look at two
+//! words tells of nearly all paths that they do not match, where matching each
+//! costs ten times as much.
+
+use super::pattern::Pattern;
+use crate::text::char_mask::char_mask;
+
+/// As many bytes as are looked at.
+const WIDTH: usize = size_of::<u64>();
+
+/// Ends of which every matching path has one, with the letters that go with it.
+#[derive(Clone, Debug)]
+pub struct SuffixFilter(Vec<End>);
+
+#[derive(Clone, Copy, Debug)]
+struct End {
+    bytes: u64,
+    mask: u64,
+    letters: u64,
+}
+
+impl SuffixFilter {
+    /// The ends that patterns ask for, letter by letter; `None` where one of
+    /// them lets any end through.
+    pub(super) fn of(patterns: &[Pattern<'_>]) -> Option<Self> {
+        let mut ends = Vec::new();
+        for pattern in patterns {
+            if pattern.directory {
+                return None;
+            }
+            let letters = char_mask(literals(pattern.body).as_bytes());
+            match braces(pattern.body) {
+                Some((before, alternatives)) => {
+                    let literal = literal_end(before);
+                    for alternative in alternatives.split(',') {
+                        ends.push(End::of(&[literal, alternative].concat(), letters)?);
+                    }
+                }
+                None => ends.push(End::of(literal_end(pattern.body), letters)?),
+            }
+        }
+        Some(Self(ends))
+    }
+
+    /// Whether a path whose last eight bytes these are, the last one on top, and
+    /// whose letters these can match. A shorter path may have anything before it.
+    #[inline]
+    pub fn fit(&self, last: u64, letters: u64) -> bool {
+        let fits = |end: &End| ((last ^ end.bytes) & end.mask) | (end.letters & !letters) == 0;
+        self.0.iter().any(fits)
+    }
+}
+
+impl End {
+    fn of(text: &str, letters: u64) -> Option<Self> {
+        let (mut bytes, mut mask) = ([0; WIDTH], [0; WIDTH]);
+        for (place, byte) in text.bytes().rev().take(WIDTH).enumerate() {
+            (bytes[WIDTH - 1 - place], mask[WIDTH - 1 - place]) = (byte, 0xff);
+        }
+        let (bytes, mask) = (u64::from_le_bytes(bytes), u64::from_le_bytes(mask));
+        let letters = letters | char_mask(text.as_bytes());
+        (letters != 0).then_some(Self { bytes, mask, letters })
+    }
+}
+
+/// What stands for itself alone before anything that need not be there. A slash
+/// may belong to `**/`.
+fn literals(body: &str) -> String {
+    let sure = body.find(['[', '{', '\\']).map_or(body, |at| &body[..at]);
+    sure.replace(['*', '?', '/'], "")
+}
+
+/// What comes after everything that stands for something else.
+fn literal_end(body: &str) -> &str {
+    body.rfind(SPECIAL).map_or(body, |at| &body[at + 1..])
+}
+
+/// A body that ends in braces of plain alternatives: what is before them, and they.
+fn braces(body: &str) -> Option<(&str, &str)> {
+    let (before, alternatives) = body.strip_suffix('}')?.rsplit_once('{')?;
+    let plain = !alternatives.contains(|c| c != ',' && SPECIAL.contains(&c));
+    // Without a comma the braces may be letters, and after a backslash the first one is.
+    (plain && alternatives.contains(',') && !before.ends_with('\\'))
+        .then_some((before, alternatives))
+}
+
+/// All of them take one byte.
+const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Case, Globs};
+
+    /// Whether the ends let a path through; `None` where there are none.
+    fn lets_through(patterns: &[&str], path: &str) -> Option<bool> {
+        let globs = Globs::new(patterns, &[] as &[&str], Case::Sensitive).unwrap();
+        let mut paths = crate::rank::PathTable::default();
+        ["another/path", path].into_iter().for_each(|path| paths.push(path));
+        globs.ends().map(|ends| paths.fits(1, ends))
+    }
+
+    #[test]
+    fn ends_of_patterns() {
+        let cases: [(&[&str], &str, Option<bool>); 19] = [
+            (&["**/*.h"], "a/b.h", Some(true)),
+            (&["**/*.h"], "a/b.hpp", Some(false)),
+            (&["*.{ts,tsx}"], "a.tsx", Some(true)),
+            (&["*.{ts,tsx}"], "a.rs", Some(false)),
+            (&["*{,.min}.js"], "a.min.js", Some(true)),
+            (&["a{b,}"], "a", Some(true)),
+            (&["*.h", "Makefile"], "drivers/Makefile", Some(true)),
+            (&["*.h", "Makefile"], "drivers/makefile", Some(false)),
+            (&["[ab].c"], "a.c", Some(true)),
+            (&["x/*"], "x/y", Some(true)),
+            (&["x/*"], "z/y", Some(false)),
+            (&["a/**/b*.c"], "a/b.c", Some(true)),
+            (&["**/ext4*.c"], "fs/ext2/inode.c", Some(false)),
+            (&["*{a,b}c*"], "bc", None),
+            (&["*.[ch]"], "a.c", Some(true)),
+            (&["*.[ch]"], "Makefile", Some(false)),
+            (&["dir/"], "dir/a", None),
+            (&["*{,}"], "a", None),
+            (&[], "a", None),
+        ];
+        for (patterns, path, expected) in cases {
+            assert_eq!(lets_through(patterns, path), expected, "{patterns:?} {path}");
+        }
+    }
+
+    proptest! {
+        /// A path that matches is never kept from being matched.
+        #[test]
+        fn what_matches_is_let_through(
+            pattern in r"(\*\*/|[ab]/|/)?[ab.*?]{0,3}([.]|\{a,b\}|\{a,\}|\[ab\]|\\\{|\\,|b\}|,)?[ab.]{0,2}(\{a,b\.\}|\*|/)?",
+            path in "([ab]/){0,2}[ab.{},]{1,4}",
+        ) {
+            if let Ok(globs) = Globs::new(&[&pattern], &[] as &[&str], Case::Sensitive)
+                && globs.matches(path.as_bytes(), false)
+            {
+                prop_assert_ne!(lets_through(&[&pattern], &path), Some(false), "{} {}", pattern, path);
+            }
+        }
+    }
+}

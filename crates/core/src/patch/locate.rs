@@ -1,0 +1,280 @@
+//! The place of one hunk: as it is, then ever more loosely.
+
+use std::ops::Range;
+
+use super::apply::{AppliedHunk, Attempt, MatchMethod, Options};
+use super::file::{
+    File, SharedMargins, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
+};
+use super::mismatch::HunkMismatch;
+use super::{Hunk, Mark, PatchLine};
+use crate::edit::{self, Budget, Splice};
+
+/// A place in lines (0-based).
+#[derive(Clone, Debug)]
+pub(super) struct HunkLocation {
+    pub end: usize,
+    pub placed: AppliedHunk,
+}
+
+impl HunkLocation {
+    /// The line after the hunk, once it is made.
+    pub(super) fn end_after(&self, splice: &Splice) -> usize {
+        self.placed.line as usize - 1 + memchr::memchr_iter(b'\n', &splice.with).count()
+    }
+}
+
+/// Finds the place of one hunk at or after the line `from`. `shift` is how far
+/// off the numbers of the last hunk were.
+pub(super) fn place(
+    file: &File<'_>,
+    hunk: &Hunk,
+    from: usize,
+    shift: i64,
+    options: Options,
+    work: &Budget,
+) -> Attempt {
+    // Each way of comparing looks at every line.
+    if !work.try_spend(file.text.len() / 4 + 20 * file.lines.len()) {
+        return Err(HunkMismatch::TooMuch);
+    }
+    let from = after_anchors(file, hunk, from)?;
+    let old: Vec<&[u8]> = hunk.before().map(|line| line.text.as_bytes()).collect();
+    let expected = hunk.old_start.map(|start| {
+        let first = if old.is_empty() { start } else { start.saturating_sub(1) };
+        (first as i64 + shift).max(0) as usize
+    });
+    if old.is_empty() {
+        return insertion(file, hunk, expected, from);
+    }
+    let whole = 0..hunk.lines.len();
+    let ways: [(SharedMargins, MatchMethod, bool); 3] = [
+        (eq_exact, MatchMethod::Exact, true),
+        (eq_ignore_eol, MatchMethod::Exact, false),
+        (eq_ignore_trailing_space, MatchMethod::Blanks, false),
+    ];
+    for (same, how, literal) in ways {
+        let places = file.find(&old, from, hunk.at_end, same);
+        if !places.is_empty() {
+            let first = choose(&places, hunk, expected)?;
+            let made = made_already(file, hunk, first + old.len())
+                .or_else(|| made_before(file, hunk, first, expected));
+            if let Some(line) = made {
+                return Err(HunkMismatch::Already(line));
+            }
+            // A last line without a line end does not show which line ends the patch means,
+            // unless the patch has a carriage return.
+            let mut replaced = first..first + old.len();
+            let literal =
+                literal && (has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
+            let splice = file.splice(hunk, whole, first..first + old.len(), literal);
+            return Ok((splice, located(first..first + old.len(), expected, how)));
+        }
+    }
+    if let Some(line) = already_applied_at(file, hunk, expected) {
+        return Err(HunkMismatch::Already(line));
+    }
+    if options.fuzz > 0
+        && let Some(attempt) = loosely(file, hunk, expected, from, work)
+    {
+        return attempt;
+    }
+    with_fuzz(file, hunk, expected, from, options.fuzz)
+        .unwrap_or_else(|| Err(file.difference(&old, expected, from)))
+}
+
+/// The line after the last anchor.
+fn after_anchors(
+    file: &File<'_>,
+    hunk: &Hunk,
+    mut from: usize,
+) -> std::result::Result<usize, HunkMismatch> {
+    for anchor in &hunk.anchors {
+        let wanted = [anchor.as_bytes()];
+        let found = [eq_exact as SharedMargins, eq_ignore_trailing_space, eq_ignore_indent]
+            .into_iter()
+            .find_map(|same| file.find(&wanted, from, false, same).first().copied());
+        from = found.ok_or_else(|| HunkMismatch::NoAnchor(anchor.clone()))? + 1;
+    }
+    Ok(from)
+}
+
+/// One of several places: the one the header names, or the first after an
+/// anchor.
+fn choose(
+    places: &[usize],
+    hunk: &Hunk,
+    expected: Option<usize>,
+) -> std::result::Result<usize, HunkMismatch> {
+    if let Some(at) = expected.filter(|at| places.contains(at)) {
+        return Ok(at);
+    }
+    match places {
+        [only] => Ok(*only),
+        [first, ..] if !hunk.anchors.is_empty() => Ok(*first),
+        _ => Err(HunkMismatch::Several(places.iter().map(|at| *at as u64 + 1).collect())),
+    }
+}
+
+/// A hunk with nothing but new lines goes where its number or anchor says.
+fn insertion(file: &File<'_>, hunk: &Hunk, expected: Option<usize>, from: usize) -> Attempt {
+    let at = match expected {
+        _ if hunk.at_end || file.lines.is_empty() => file.lines.len(),
+        _ if !hunk.anchors.is_empty() => from,
+        Some(at) if at <= file.lines.len() => at,
+        Some(at) => {
+            let expected = format!("line {at}");
+            return Err(HunkMismatch::Differs {
+                line: file.lines.len() as u64,
+                expected,
+                found: None,
+            });
+        }
+        None => return Err(HunkMismatch::NoContext),
+    };
+    let made_at = if hunk.at_end { at.saturating_sub(hunk.lines.len()) } else { at };
+    if let Some(line) = made_already(file, hunk, made_at) {
+        return Err(HunkMismatch::Already(line));
+    }
+    let literal = has_cr(hunk) || file.lines.is_empty();
+    let splice = file.splice(hunk, 0..hunk.lines.len(), at..at, literal);
+    Ok((splice, located(at..at, Some(at), MatchMethod::Exact)))
+}
+
+/// Whether a patch shows carriage returns, so that its lines end as they are written.
+fn has_cr(hunk: &Hunk) -> bool {
+    hunk.lines.iter().any(|line| line.text.ends_with('\r'))
+}
+
+/// The line (1-based) of lines that a hunk without removals would insert a second time: its
+/// last lines are added, and stand at `at` already. A caller that repeats a call sends such a
+/// hunk; whoever wants the lines twice gives the line after them as context. A hunk with
+/// numbers says by context on one side alone that it was made at the end of the file, where
+/// nothing can follow; without any context its number is all that tells its place.
+fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
+    if hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
+        return None;
+    }
+    let added = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Added).count();
+    let has_context = hunk.lines.iter().any(|line| line.mark != Mark::Added);
+    if added == 0 || hunk.old_start.is_some() && !has_context {
+        return None;
+    }
+    let added = &hunk.lines[hunk.lines.len() - added..];
+    is_there(file, added, at).then_some(at as u64 + 1)
+}
+
+/// The same for a hunk that begins with the lines it adds: they stand right before `first`, where
+/// its context is. A hunk with numbers says by its context that it was made at the beginning of
+/// the file; where it fits there, nothing is before it.
+fn made_before(file: &File<'_>, hunk: &Hunk, first: usize, expected: Option<usize>) -> Option<u64> {
+    let added = hunk.lines.iter().take_while(|line| line.mark == Mark::Added).count();
+    let is_insertion = hunk.lines[added..].iter().all(|line| line.mark == Mark::Context);
+    if added == 0 || !is_insertion || expected == Some(first) {
+        return None;
+    }
+    let at = first.checked_sub(added)?;
+    is_there(file, &hunk.lines[..added], at).then_some(at as u64 + 1)
+}
+
+/// Whether lines that a hunk adds stand at `at`. A blank line is often wanted twice.
+fn is_there(file: &File<'_>, added: &[PatchLine], at: usize) -> bool {
+    let Some(there) = file.lines.get(at..at + added.len()) else { return false };
+    added.iter().any(|line| !line.text.trim().is_empty())
+        && added.iter().zip(there).all(|(a, b)| eq_ignore_eol(a.text.as_bytes(), b))
+}
+
+/// The line (1-based) at which all that a hunk makes stands already.
+fn already_applied_at(file: &File<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
+    let new: Vec<&[u8]> = hunk.after().map(|line| line.text.as_bytes()).collect();
+    if !hunk.lines.iter().any(|line| line.mark == Mark::Added) {
+        return None;
+    }
+    let places = file.find(&new, 0, hunk.at_end, eq_ignore_eol);
+    let at = expected.filter(|at| places.contains(at)).or(match places.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    })?;
+    Some(at as u64 + 1)
+}
+
+/// By the edit matcher; `None` where it does not find the hunk.
+fn loosely(
+    file: &File<'_>,
+    hunk: &Hunk,
+    expected: Option<usize>,
+    from: usize,
+    work: &Budget,
+) -> Option<Attempt> {
+    let plain = |line: &'_ str| line.strip_suffix('\r').unwrap_or(line).as_bytes().to_vec();
+    let old: Vec<Vec<u8>> = hunk.before().map(|line| plain(&line.text)).collect();
+    let new: Vec<Vec<u8>> = hunk.after().map(|line| plain(&line.text)).collect();
+    let old: Vec<&[u8]> = old.iter().map(Vec::as_slice).collect();
+    let new: Vec<&[u8]> = new.iter().map(Vec::as_slice).collect();
+    let mut places = edit::place_lines(file.text, &old, &new, work)?;
+    places.retain(|place| place.lines.start >= from);
+    let starts: Vec<usize> = places.iter().map(|place| place.lines.start).collect();
+    if starts.is_empty() {
+        return None;
+    }
+    let first = match choose(&starts, hunk, expected) {
+        Ok(first) => first,
+        Err(unfit) => return Some(Err(unfit)),
+    };
+    let place = places.into_iter().find(|place| place.lines.start == first)?;
+    let mut splice = place.splice;
+    if place.lines.end == file.lines.len() && hunk.after().last().is_some_and(|line| line.open) {
+        let open = splice.with.strip_suffix(b"\n").map_or(splice.with.len(), <[u8]>::len);
+        splice.with.truncate(open);
+    }
+    Some(Ok((splice, located(place.lines, expected, MatchMethod::Loose))))
+}
+
+/// Without outermost context lines; `None` where that does not help.
+fn with_fuzz(
+    file: &File<'_>,
+    hunk: &Hunk,
+    expected: Option<usize>,
+    from: usize,
+    fuzz: usize,
+) -> Option<Attempt> {
+    let context = |line: &&super::PatchLine| line.mark == Mark::Context;
+    let lead = hunk.lines.iter().take_while(context).count();
+    let trail = hunk.lines.iter().rev().take_while(context).count();
+    for most in 1..=fuzz {
+        for (head, tail) in [(most, 0), (0, most), (most, most)] {
+            let (head, tail) = (head.min(lead), tail.min(trail));
+            if head + tail >= hunk.lines.len() {
+                continue;
+            }
+            let lines = head..hunk.lines.len() - tail;
+            let old: Vec<&[u8]> = hunk.lines[lines.clone()]
+                .iter()
+                .filter(|line| line.mark != Mark::Added)
+                .map(|line| line.text.as_bytes())
+                .collect();
+            if head + tail == 0 || old.iter().all(|line| line.iter().all(u8::is_ascii_whitespace)) {
+                continue;
+            }
+            let expected = expected.map(|at| at + head);
+            let places = file.find(&old, from, false, eq_ignore_trailing_space);
+            if places.is_empty() {
+                continue;
+            }
+            return Some(choose(&places, hunk, expected).map(|first| {
+                let at = first..first + old.len();
+                (
+                    file.splice(hunk, lines, at.clone(), false),
+                    located(at, expected, MatchMethod::Fuzz),
+                )
+            }));
+        }
+    }
+    None
+}
+
+fn located(lines: Range<usize>, expected: Option<usize>, how: MatchMethod) -> HunkLocation {
+    let line = lines.start as u64 + 1;
+    let offset = expected.map_or(0, |expected| lines.start as i64 - expected as i64);
+    HunkLocation { end: lines.end, placed: AppliedHunk { line, offset, how } }
+}

@@ -1,0 +1,118 @@
+//! Why a hunk does not fit, and the error that says so.
+
+use serde_json::{Value, json};
+
+use super::FilePatch;
+use super::apply::Attempt;
+use crate::error::{Code, Error};
+use crate::path::escape_controls;
+use crate::text::cut_chars;
+
+/// Why a hunk does not fit.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum HunkMismatch {
+    /// It is there already, at this line (1-based).
+    Already(u64),
+    /// It fits at each of these lines (1-based).
+    Several(Vec<u64>),
+    /// A line that should stand before it does not.
+    NoAnchor(String),
+    /// There is nothing to find it by.
+    NoContext,
+    /// The patch is too large to look any further.
+    TooMuch,
+    /// The file has other lines.
+    Differs { line: u64, expected: String, found: Option<String> },
+}
+
+/// The error for a file of which not every hunk fits: the first that does not,
+/// and a line for each.
+pub(super) fn report(file: &FilePatch, attempts: &[Attempt]) -> Error {
+    let total = attempts.len();
+    let name = file.name().unwrap_or("the file");
+    let path = escape_controls(name);
+    let mut told = Vec::new();
+    let mut first = None;
+    for (index, attempt) in attempts.iter().enumerate() {
+        match attempt {
+            Ok((_, at)) => told.push(json!({ "hunk": index, "ok": true, "line": at.placed.line })),
+            Err(unfit) => {
+                told.push(json!({ "hunk": index, "ok": false, "reason": unfit.reason(), "message": unfit.message() }));
+                first.get_or_insert((index, unfit));
+            }
+        }
+    }
+    let Some((index, unfit)) = first else {
+        return Error::new(Code::PatchFailed, format!("the hunks of {path} overlap"))
+            .detail("path", name);
+    };
+    let error = Error::new(
+        Code::PatchFailed,
+        format!("hunk {} of {total} does not apply to {path}: {}", index + 1, unfit.message()),
+    )
+    .hint(unfit.hint())
+    .detail("file", name)
+    .detail("path", name)
+    .detail("hunk", index)
+    .detail("patch_line", file.hunks[index].line)
+    .detail("reason", unfit.reason())
+    .detail("hunks", told.into_iter().take(20).collect::<Vec<Value>>());
+    unfit.details(error)
+}
+
+impl HunkMismatch {
+    const fn reason(&self) -> &'static str {
+        match self {
+            Self::Already(_) => "already_applied",
+            Self::Several(_) => "ambiguous",
+            Self::NoAnchor(_) => "anchor_missing",
+            Self::NoContext => "no_context",
+            Self::TooMuch => "too_much",
+            Self::Differs { .. } => "lines_differ",
+        }
+    }
+
+    fn message(&self) -> String {
+        let show = |line: &str| escape_controls(cut_chars(line, 80)).into_owned();
+        match self {
+            Self::Already(line) => format!("it is already applied, at line {line}"),
+            Self::Several(lines) => {
+                let listed: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
+                format!("it fits at lines {} equally well", listed.join(", "))
+            }
+            Self::NoAnchor(anchor) => format!("there is no line \"{}\"", show(anchor)),
+            Self::TooMuch => "the patch is too much work for a file of this size".to_owned(),
+            Self::NoContext => "it has neither context nor a line number".to_owned(),
+            Self::Differs { line, expected, found: Some(found) } => {
+                format!("line {line} is \"{}\", the patch has \"{}\"", show(found), show(expected))
+            }
+            Self::Differs { line, expected, found: None } => {
+                format!("the file ends before line {line}, the patch has \"{}\"", show(expected))
+            }
+        }
+    }
+
+    const fn hint(&self) -> &'static str {
+        match self {
+            Self::Already(_) => "leave this hunk out",
+            Self::Several(_) => "give more context lines, or the right line numbers",
+            Self::NoAnchor(_) => "give a line of the file after @@, or none",
+            Self::TooMuch => "apply it in parts, or write the file",
+            Self::NoContext => "give the lines before and after the change",
+            Self::Differs { .. } => "read the file again and make the hunk from its lines",
+        }
+    }
+
+    fn details(&self, error: Error) -> Error {
+        match self {
+            Self::Already(line) => error.detail("line", *line),
+            Self::Several(lines) => error.detail("lines", lines[..lines.len().min(100)].to_vec()),
+            Self::NoAnchor(anchor) => error.detail("anchor", anchor.as_str()),
+            Self::NoContext | Self::TooMuch => error,
+            Self::Differs { line, expected, found } => error
+                .detail("line", *line)
+                .detail("expected", cut_chars(expected, 200))
+                .detail("found", found.as_deref().map(|found| cut_chars(found, 200).to_owned())),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Which blocks of many texts a query can match in.
+//!
+//! A block is whole lines. Of one whose last line is long, as minified programs are,
+//! nearly every gram is somewhere in it, and to read it takes long: it is signed in
+//! stretches that overlap. What must stand together (the grams of one string) does so
+//! in one stretch; what a match has besides may be in another.
+
+use super::gram_query::GramQuery;
+use super::shards::Shards;
+
+/// Rows for a hundred distinct grams of a block. Fewer let through more blocks that do not match,
+/// more cost memory.
+const ROWS_OF_BLOCKS: usize = 118;
+/// The same of a stretch, which is looked at faster than a file is opened.
+const ROWS_OF_STRETCHES: usize = 90;
+
+/// A piece of a text: whole lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Whose it is: a number of the caller's.
+    pub owner: u32,
+    /// Where it begins, in bytes.
+    pub offset: u32,
+    /// Its length in bytes.
+    pub len: u32,
+    /// The number of its first line, from 1.
+    pub line: u32,
+}
+
+/// A part of a block that is signed by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Where it begins in the text, in bytes.
+    pub offset: u32,
+    /// Its length in bytes.
+    pub len: u32,
+}
+
+/// What is remembered of many blocks. A copy shares what will not change.
+#[derive(Clone, Debug, Default)]
+pub struct BlockIndex {
+    pub(super) whole: Shards,
+    /// Blocks in stretches.
+    pub(super) long: Vec<Block>,
+    /// Their stretches, each owned by the place of its block in `long`.
+    pub(super) stretches: Shards,
+}
+
+impl BlockIndex {
+    /// Remembers a block by its distinct grams or, of one in stretches, those of one of them.
+    pub fn push(&mut self, grams: &[u32], block: Block, stretch: Option<Chunk>) {
+        let Some(Chunk { offset, len }) = stretch else {
+            return self.whole.push(grams, block, ROWS_OF_BLOCKS);
+        };
+        // The first stretch of a block is where that begins. Of others the block is among the
+        // last: few come between.
+        let later = offset != block.offset;
+        let known = || self.long.iter().rposition(|known| *known == block);
+        let place = later.then(known).flatten().unwrap_or(self.long.len());
+        if place == self.long.len() {
+            self.long.push(block);
+        }
+        let stretch = Block { owner: place as u32, offset, len, line: block.line };
+        self.stretches.push(grams, stretch, ROWS_OF_STRETCHES);
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.whole.len() + self.long.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.whole.bytes() + self.stretches.bytes() + self.long.capacity() * size_of::<Block>()
+    }
+
+    /// Gives back the memory for blocks to come.
+    pub fn shrink(&mut self) {
+        self.whole.shrink();
+        self.stretches.shrink();
+        self.long.shrink_to_fit();
+    }
+
+    /// The blocks that a plan lets through.
+    pub fn blocks(&self, plan: &GramQuery, found: &mut dyn FnMut(&Block)) {
+        self.whole.blocks(plan, found);
+        if self.long.is_empty() {
+            return;
+        }
+        match owners(plan, self.long.len(), &|grams, found| self.stretches.blocks(grams, found)) {
+            None => self.long.iter().for_each(found),
+            Some(set) => {
+                let is_in = |place: usize| set[place / 64] >> (place & 63) & 1 == 1;
+                let of_set = self.long.iter().enumerate().filter(|(place, _)| is_in(*place));
+                of_set.for_each(|(_, block)| found(block));
+            }
+        }
+    }
+
+    /// The same where each match lies in one stretch: blocks of which each of some stretches
+    /// may have a match, and no other.
+    pub fn candidates_with_chunks(
+        &self,
+        plan: &GramQuery,
+        found: &mut dyn FnMut(&Block, Option<Chunk>),
+    ) {
+        self.whole.blocks(plan, &mut |block| found(block, None));
+        self.stretches.blocks(plan, &mut |&Block { owner, offset, len, .. }| {
+            if let Some(block) = self.long.get(owner as usize) {
+                found(block, Some(Chunk { offset, len }));
+            }
+        });
+    }
+
+    /// Whether a plan lets so many blocks through that, where the first matches will do, the
+    /// texts are better read one after another: an eighth or more of a sample.
+    pub fn is_unselective(&self, plan: &GramQuery) -> bool {
+        let (fitting, blocks) = self.whole.sample(plan);
+        blocks > 0 && fitting * 8 >= blocks
+    }
+
+    /// The owners below `owners` that a plan lets through when the parts of a
+    /// match may lie in different blocks, as one bit each. `None` is all.
+    pub fn owners(&self, plan: &GramQuery, count: usize) -> Option<Vec<u64>> {
+        owners(plan, count, &|grams, found| self.blocks(grams, found))
+    }
+}
+
+/// Gives the blocks with all grams of a plan that is nothing else.
+type WithGrams<'a> = &'a dyn Fn(&GramQuery, &mut dyn FnMut(&Block));
+
+/// The owners of blocks when the parts of a match may lie in different ones.
+fn owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u64>> {
+    match plan {
+        GramQuery::Any => None,
+        GramQuery::Grams(_) => {
+            let mut set = vec![0; count.div_ceil(64)];
+            blocks(plan, &mut |block| {
+                if let Some(word) = set.get_mut(block.owner as usize / 64) {
+                    *word |= 1 << (block.owner & 63);
+                }
+            });
+            Some(set)
+        }
+        GramQuery::All(plans) => {
+            let known = plans.iter().filter_map(|plan| owners(plan, count, blocks));
+            known.reduce(|mut set, other| {
+                and(&mut set, &other);
+                set
+            })
+        }
+        GramQuery::One(plans) => {
+            let mut set = vec![0; count.div_ceil(64)];
+            for plan in plans {
+                or(&mut set, &owners(plan, count, blocks)?);
+            }
+            Some(set)
+        }
+    }
+}
+
+/// Keeps what is in both; false where nothing is.
+pub(super) fn and(set: &mut [u64], other: &[u64]) -> bool {
+    let mut any = 0;
+    for (word, other) in set.iter_mut().zip(other) {
+        *word &= other;
+        any |= *word;
+    }
+    any != 0
+}
+
+pub(super) fn or(set: &mut [u64], other: &[u64]) {
+    for (word, other) in set.iter_mut().zip(other) {
+        *word |= other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use super::super::grams::HASH_BITS;
+    use super::super::{BlockRange, Case, GramExtractor, Hit, Limits, Query, QueryOptions, cuts};
+    use super::*;
+
+    fn block(owner: u32) -> Block {
+        Block { owner, offset: 0, len: 1, line: 1 }
+    }
+
+    #[test]
+    fn every_block_is_found_again_by_its_grams() {
+        let mut slices = BlockIndex::default();
+        let grams_of = |owner: u32| -> Vec<u32> {
+            // Of very different sizes, so that there are several shards.
+            (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
+        };
+        for owner in 0..500 {
+            slices.push(&grams_of(owner), block(owner), None);
+        }
+        slices.shrink();
+        assert_eq!(slices.len(), 500);
+        for owner in 0..500 {
+            let plan = GramQuery::Grams(grams_of(owner));
+            let mut found = Vec::new();
+            slices.blocks(&plan, &mut |block| found.push(block.owner));
+            assert!(found.contains(&owner), "{owner}");
+            let set = slices.owners(&plan, 500).unwrap();
+            assert!(set[owner as usize / 64] >> (owner & 63) & 1 == 1, "{owner}");
+        }
+        let mut all = 0;
+        slices.blocks(&GramQuery::Any, &mut |_| all += 1);
+        assert_eq!((all, slices.owners(&GramQuery::Any, 500)), (500, None));
+        assert!(
+            slices.is_unselective(&GramQuery::Any)
+                && !BlockIndex::default().is_unselective(&GramQuery::Any)
+        );
+        assert!(!slices.is_unselective(&GramQuery::Grams(grams_of(6))), "which few have");
+    }
+
+    #[test]
+    fn of_several_plans_all_or_one_must_be_met() {
+        let mut slices = BlockIndex::default();
+        assert!(slices.is_empty());
+        // A small shard leaves out the low bits of a gram, so these differ in the high ones.
+        let apart = |grams: &[u32]| -> Vec<u32> {
+            grams.iter().map(|gram| gram << (HASH_BITS - 4)).collect()
+        };
+        for (owner, grams) in [(0, &[1, 2][..]), (1, &[2, 3]), (2, &[4])] {
+            slices.push(&apart(grams), block(owner), None);
+        }
+        slices.shrink();
+        assert!(!slices.is_empty() && slices.bytes() > 0);
+        let of = |grams: &[u32]| GramQuery::Grams(apart(grams));
+        for (name, plan, expected) in [
+            ("all", GramQuery::All(vec![of(&[1]), of(&[2])]), 0b001),
+            ("one", GramQuery::One(vec![of(&[1]), of(&[4])]), 0b101),
+            ("all that say something", GramQuery::All(vec![GramQuery::Any, of(&[3])]), 0b010),
+        ] {
+            assert_eq!(slices.owners(&plan, 3).unwrap()[0] & 0b111, expected, "{name}");
+            let mut found = 0;
+            slices.blocks(&plan, &mut |block| found |= 1 << block.owner);
+            assert_eq!(found & expected, expected, "{name}");
+        }
+        let one_of_any = GramQuery::One(vec![of(&[1]), GramQuery::Any]);
+        assert!(slices.owners(&one_of_any, 3).is_none(), "any of them may be meant");
+    }
+
+    /// Remembers a text, whole or in stretches.
+    fn remember(slices: &mut BlockIndex, owner: u32, text: &str) {
+        let mut signer = GramExtractor::default();
+        for BlockRange { block, stretch, bytes } in cuts(text.as_bytes()) {
+            slices.push(signer.grams(bytes), Block { owner, ..block }, stretch);
+        }
+    }
+
+    fn options(pattern: &str) -> QueryOptions<'_> {
+        QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
+    }
+
+    #[test]
+    fn what_stands_apart_on_a_long_line_is_found_together() {
+        let mut slices = BlockIndex::default();
+        let filler = "0 ".repeat(50_000);
+        remember(&mut slices, 0, &format!("first{filler}second{filler}third\nanother line\n"));
+        remember(&mut slices, 1, "second and third\n");
+        // pattern, whose block may match, whether one stretch may
+        for (pattern, owners, in_a_stretch) in [
+            ("first", 0b01, true),
+            ("second", 0b11, true),
+            ("third.*absent|first.*third", 0b01, false),
+            ("first.*third", 0b01, false),
+            ("first.*absent", 0b00, false),
+            ("another line", 0b01, false),
+        ] {
+            let plan = GramQuery::of(&options(pattern));
+            let (mut found, mut stretches) = (0, 0);
+            slices.blocks(&plan, &mut |block| found |= 1 << block.owner);
+            assert_eq!(found, owners, "{pattern}");
+            let set = slices.owners(&plan, 2).unwrap();
+            assert_eq!(set[0] & 0b11, owners, "{pattern}");
+            slices.candidates_with_chunks(&plan, &mut |block, stretch| {
+                assert!(stretch.is_none() || block.owner == 0, "{pattern}");
+                stretches += u32::from(stretch.is_some());
+            });
+            assert_eq!(stretches > 0, in_a_stretch, "{pattern}");
+        }
+        let mut all = 0;
+        slices.blocks(&GramQuery::Any, &mut |_| all += 1);
+        assert_eq!((all, slices.len()), (3, 3), "the long line, the one after it, the other text");
+    }
+
+    #[test]
+    fn a_string_longer_than_an_overlap_is_found_across_stretches() {
+        let needle: String = (0..400).map(|at| format!("{at:03}x")).collect();
+        let filler = "- ".repeat(20_000);
+        for at in (15_000..17_000).step_by(200) {
+            let mut slices = BlockIndex::default();
+            remember(&mut slices, 0, &format!("{}{needle}{filler}", &filler[..at]));
+            let mut found = false;
+            slices.blocks(&GramQuery::of(&options(&needle)), &mut |_| found = true);
+            assert!(found, "{at}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// As for short lines: nothing that matches is left out, and where a match fits into
+        /// a stretch, one of those that are named has it.
+        #[test]
+        fn nothing_on_a_long_line_is_left_out(
+            pattern in prop::sample::select(vec![
+                "needle", "needle|pin", r"\bneedle\b", r"needle\w*", "(?i)NEEDLE", "^needle",
+                "needle$", "ne{1,3}dle[0-9]{2}", "needle.*pin", r"[0-9]{4}-[0-9]{2}",
+                "stra\u{df}e", r"\Bedle",
+            ]),
+            words in prop::collection::vec((0..90_000_usize, prop::sample::select(vec![
+                "needle", " needle ", "needle42", "pin", "2024-05", "STRA\u{df}E stra\u{df}e",
+                "Needle", "\n",
+            ])), 1..6),
+            word: bool,
+        ) {
+            let mut text = "x ".repeat(50_000);
+            for (at, word) in words {
+                let at = (at..).find(|at| text.is_char_boundary(*at)).unwrap();
+                text.insert_str(at, word);
+            }
+            let query = Query::new(&QueryOptions { word, ..options(pattern) }).unwrap();
+            let mut slices = BlockIndex::default();
+            remember(&mut slices, 0, &text);
+            let (mut found, mut candidates_with_chunks) = (false, false);
+            slices.blocks(query.plan(), &mut |_| found = true);
+            slices.candidates_with_chunks(query.plan(), &mut |_, stretch| {
+                let (at, len) = stretch.map_or((0, text.len()), |s| (s.offset as usize, s.len as usize));
+                candidates_with_chunks |= query.may_match(&text.as_bytes()[at..at + len]);
+            });
+            let mut ignore = |_: &Hit<'_>| ControlFlow::Continue(());
+            let outcome = query.search(text.as_bytes(), &Limits::default(), &|| false, &mut ignore);
+            prop_assert!(found || outcome.hits == 0, "{}", pattern);
+            prop_assert!(candidates_with_chunks || outcome.hits == 0 || !query.fits_stretch(), "{}", pattern);
+        }
+    }
+}

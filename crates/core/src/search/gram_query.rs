@@ -1,0 +1,457 @@
+//! From a regular expression to the grams that every match must contain.
+//!
+//! A plan is weaker than its expression: it lets everything through that can
+//! match, and some that cannot. It is made from the parsed expression by going
+//! through what is written one after the other, with the set of strings that
+//! can have been matched so far: their ends go on, so that grams across the
+//! border of a literal and a class count too.
+
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+
+use super::blocks::MAX_STRING_BYTES;
+use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, of_needle};
+use super::query::{Case, MAX_NESTING, QueryOptions};
+
+/// The most strings that are followed at once.
+const MAX_STRINGS: usize = 64;
+/// The most characters of a class that are told apart, in ASCII and beyond.
+const MAX_ASCII_CHARS: usize = 16;
+const MAX_NON_ASCII_CHARS: usize = 32;
+/// The most repetitions that are spelt out.
+const MAX_REPETITIONS: u32 = 8;
+/// A plan with more grams costs more than it saves.
+const MAX_GRAMS: usize = 20_000;
+
+/// Which blocks of an index can hold a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GramQuery {
+    /// All: nothing is known.
+    Any,
+    /// Those with all of these grams.
+    Grams(Vec<u32>),
+    /// Those that fit all of these.
+    All(Vec<GramQuery>),
+    /// Those that fit one of these.
+    One(Vec<GramQuery>),
+}
+
+impl GramQuery {
+    /// The plan of a query that compiles.
+    pub(super) fn of(options: &QueryOptions<'_>) -> Self {
+        Self::and_reach(options).0
+    }
+
+    /// The plan, and the most bytes that a match can have; `None` is any number.
+    pub(super) fn and_reach(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
+        let (plan, reach) = if options.is_text() {
+            // Known without parsing, which takes longer than a query that finds nothing.
+            let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
+            (needle(&folded), Some(options.pattern.len()))
+        } else {
+            Self::of_parsed(options)
+        };
+        (if plan.grams() > MAX_GRAMS { GramQuery::Any } else { plan }, reach)
+    }
+
+    fn of_parsed(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
+        let escaped;
+        let pattern = if options.regex {
+            options.pattern
+        } else {
+            escaped = regex_syntax::escape(options.pattern);
+            &escaped
+        };
+        let parsed = ParserBuilder::new()
+            .nest_limit(MAX_NESTING)
+            .utf8(false)
+            .multi_line(true)
+            // Grams are folded, so letting in both cases costs nothing.
+            .case_insensitive(options.case != Case::Sensitive)
+            .build()
+            .parse(pattern);
+        let Ok(hir) = parsed else { return (GramQuery::Any, None) };
+        let mut planner = Planner { line_ends: options.multiline, left_out: Vec::new() };
+        let plan = planner.required(&hir);
+        let left_out = planner.left_out.into_iter().map(|gram| GramQuery::Grams(vec![gram]));
+        (one(std::iter::once(plan).chain(left_out).collect()), hir.properties().maximum_len())
+    }
+
+    /// The plan of what matches one of several queries.
+    pub fn one_of(plans: impl IntoIterator<Item = GramQuery>) -> Self {
+        one(plans.into_iter().collect())
+    }
+
+    fn grams(&self) -> usize {
+        match self {
+            GramQuery::Any => 0,
+            GramQuery::Grams(grams) => grams.len(),
+            GramQuery::All(plans) | GramQuery::One(plans) => {
+                plans.iter().map(GramQuery::grams).sum()
+            }
+        }
+    }
+}
+
+fn one(mut plans: Vec<GramQuery>) -> GramQuery {
+    if plans.is_empty() || plans.contains(&GramQuery::Any) {
+        return GramQuery::Any;
+    }
+    if plans.len() == 1 {
+        return plans.remove(0);
+    }
+    GramQuery::One(plans)
+}
+
+fn all(mut plans: Vec<GramQuery>) -> GramQuery {
+    plans.retain(|plan| *plan != GramQuery::Any);
+    match plans.len() {
+        0 => GramQuery::Any,
+        1 => plans.remove(0),
+        _ => GramQuery::All(plans),
+    }
+}
+
+/// The strings as grams see them, of which one is matched.
+type Strings = Vec<Vec<u8>>;
+
+struct Planner {
+    /// A match may cross lines.
+    line_ends: bool,
+    /// The grams of blocks with characters that the plan leaves out.
+    left_out: Vec<u32>,
+}
+
+impl Planner {
+    fn required(&mut self, hir: &Hir) -> GramQuery {
+        let mut run = Run::default();
+        self.follow(hir, &mut run);
+        run.end();
+        all(run.plans)
+    }
+
+    /// Goes through an expression as it goes on from what came before.
+    fn follow(&mut self, hir: &Hir, run: &mut Run) {
+        if let Some(strings) = self.exact(hir) {
+            run.then(&strings);
+            return;
+        }
+        match hir.kind() {
+            HirKind::Capture(capture) => self.follow(&capture.sub, run),
+            HirKind::Concat(parts) => parts.iter().for_each(|part| self.follow(part, run)),
+            HirKind::Alternation(parts) => {
+                let plans = parts.iter().map(|part| self.required(part)).collect();
+                run.gap(one(plans));
+            }
+            HirKind::Repetition(repetition) => self.repeat(repetition, run),
+            _ => run.gap(GramQuery::Any),
+        }
+    }
+
+    fn repeat(&mut self, repetition: &Repetition, run: &mut Run) {
+        if repetition.min == 0 {
+            return run.gap(GramQuery::Any);
+        }
+        let Some(strings) = self.exact(&repetition.sub) else {
+            let plan = self.required(&repetition.sub);
+            return run.gap(plan);
+        };
+        let spelt_out = repetition.min.min(MAX_REPETITIONS);
+        for _ in 0..spelt_out {
+            run.then(&strings);
+        }
+        if repetition.max == Some(spelt_out) {
+            return;
+        }
+        // Whatever came before may be further away now, but these stay the last.
+        run.gap(GramQuery::Any);
+        for _ in 0..spelt_out {
+            run.then(&strings);
+        }
+    }
+
+    /// All strings that an expression can match, where they are few.
+    fn exact(&mut self, hir: &Hir) -> Option<Strings> {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Some(vec![Vec::new()]),
+            HirKind::Literal(literal) => {
+                Some(vec![literal.0.iter().map(|&byte| fold(byte)).collect()])
+            }
+            HirKind::Class(class) => self.class(class),
+            HirKind::Capture(capture) => self.exact(&capture.sub),
+            HirKind::Concat(parts) => {
+                let mut strings = vec![Vec::new()];
+                for part in parts {
+                    strings = cross(&strings, &self.exact(part)?)?;
+                }
+                Some(strings)
+            }
+            HirKind::Alternation(parts) => {
+                let mut strings = Vec::new();
+                for part in parts {
+                    strings.extend(self.exact(part)?);
+                    if strings.len() > MAX_STRINGS {
+                        return None;
+                    }
+                }
+                Some(distinct(strings))
+            }
+            HirKind::Repetition(Repetition { min: 0, max: Some(1), sub, .. }) => {
+                let mut strings = self.exact(sub)?;
+                strings.push(Vec::new());
+                Some(distinct(strings))
+            }
+            HirKind::Repetition(repetition) => {
+                if repetition.max != Some(repetition.min) || repetition.min > MAX_REPETITIONS {
+                    return None;
+                }
+                let sub = self.exact(&repetition.sub)?;
+                let mut strings = vec![Vec::new()];
+                for _ in 0..repetition.min {
+                    strings = cross(&strings, &sub)?;
+                }
+                Some(strings)
+            }
+        }
+    }
+
+    fn class(&mut self, class: &Class) -> Option<Strings> {
+        let mut ascii = Vec::new();
+        let mut others = Vec::new();
+        let (mut many_others, mut numbers) = (false, true);
+        match class {
+            Class::Unicode(class) => {
+                for range in class.ranges() {
+                    let (start, end) = (range.start() as u32, range.end() as u32);
+                    ascii.extend((start..=end.min(0x7f)).map(|code| code as u8));
+                    let beyond = start.max(0x80);
+                    many_others |= end >= beyond && (end - beyond) as usize >= MAX_NON_ASCII_CHARS;
+                    if end >= beyond {
+                        let letters = (beyond..=end).filter_map(char::from_u32);
+                        others.extend(letters.clone().take(MAX_NON_ASCII_CHARS + 1));
+                        numbers &= letters.clone().all(char::is_numeric);
+                    }
+                }
+            }
+            Class::Bytes(class) => {
+                for range in class.ranges() {
+                    if range.end() > 0x7f {
+                        return None;
+                    }
+                    ascii.extend(range.start()..=range.end());
+                }
+            }
+        }
+        if !self.line_ends {
+            // No line has one.
+            ascii.retain(|&byte| byte != b'\n');
+        }
+        let digits = ascii.iter().filter(|byte| byte.is_ascii_digit()).count();
+        if digits > 3 {
+            ascii.retain(|byte| !byte.is_ascii_digit());
+            if digits > 0 {
+                ascii.push(DIGIT);
+            }
+        }
+        let mut strings: Strings = ascii.iter().map(|&byte| vec![fold(byte)]).collect();
+        strings = distinct(strings);
+        let many_others = many_others || others.len() > MAX_NON_ASCII_CHARS;
+        if strings.len() > MAX_ASCII_CHARS || many_others && strings.is_empty() {
+            return None;
+        }
+        if many_others {
+            // A match with one of them makes the block one with such a character.
+            let gram = if numbers { NUMBER_BEYOND_ASCII } else { BEYOND_ASCII };
+            if !self.left_out.contains(&gram) {
+                self.left_out.push(gram);
+            }
+        } else {
+            strings.extend(others.iter().map(|letter| letter.to_string().into_bytes()));
+        }
+        Some(strings)
+    }
+}
+
+/// What can have been matched since the last gap, and what is known so far.
+struct Run {
+    strings: Strings,
+    plans: Vec<GramQuery>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self { strings: vec![Vec::new()], plans: Vec::new() }
+    }
+}
+
+impl Run {
+    /// One of these follows.
+    fn then(&mut self, next: &Strings) {
+        if let Some(strings) = cross(&self.strings, next) {
+            self.strings = strings;
+            return;
+        }
+        self.note();
+        // Only the ends form grams with what follows.
+        let ends =
+            self.strings.iter().map(|string| string[string.len().saturating_sub(2)..].into());
+        self.strings = cross(&distinct(ends.collect()), next).unwrap_or_else(|| next.clone());
+    }
+
+    /// Something follows of which no more than `plan` is known.
+    fn gap(&mut self, plan: GramQuery) {
+        self.end();
+        self.plans.push(plan);
+        self.strings = vec![Vec::new()];
+    }
+
+    fn end(&mut self) {
+        self.note();
+    }
+
+    fn note(&mut self) {
+        let plans = self.strings.iter().map(|string| needle(string));
+        self.plans.push(one(plans.collect()));
+    }
+}
+
+/// The grams of a string, each line of it by itself: lines lie in blocks of their own.
+/// Of a long one the pieces too may lie apart.
+fn needle(string: &[u8]) -> GramQuery {
+    all(string
+        .split(|&byte| byte == b'\n')
+        .flat_map(pieces)
+        .map(|piece| match of_needle(piece) {
+            grams if grams.is_empty() => GramQuery::Any,
+            grams => GramQuery::Grams(grams),
+        })
+        .collect())
+}
+
+/// Pieces that have all grams of a line between them.
+fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let begins = (0..line.len().max(1)).step_by(MAX_STRING_BYTES - 2);
+    begins.map(|begin| &line[begin..line.len().min(begin + MAX_STRING_BYTES)])
+}
+
+fn cross(first: &Strings, second: &Strings) -> Option<Strings> {
+    if first.len() * second.len() > MAX_STRINGS {
+        return None;
+    }
+    let pairs = first.iter().flat_map(|a| second.iter().map(|b| [&a[..], &b[..]].concat()));
+    Some(distinct(pairs.collect()))
+}
+
+fn distinct(mut strings: Strings) -> Strings {
+    strings.sort_unstable();
+    strings.dedup();
+    strings
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::block_index::{Block, BlockIndex};
+    use super::super::{GramExtractor, Limits, Query};
+    use super::*;
+
+    fn options(pattern: &str) -> QueryOptions<'_> {
+        QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
+    }
+
+    /// Whether an index of one block takes it for a candidate.
+    fn candidate(options: &QueryOptions<'_>, block: &str) -> bool {
+        let mut slices = BlockIndex::default();
+        let mut signer = GramExtractor::default();
+        let grams = signer.grams(block.as_bytes());
+        // At the least density, so that a candidate is hardly ever one by chance.
+        slices.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 }, None);
+        let mut found = false;
+        slices.blocks(&GramQuery::of(options), &mut |block| found |= block.owner == 7);
+        found
+    }
+
+    #[test]
+    fn what_cannot_match_is_left_out() {
+        // pattern, block, whether it is a candidate
+        let cases = [
+            ("needle", "a needle in", true),
+            ("needle", "a haystack", false),
+            ("needle|haystack", "a haystack", true),
+            ("needle|haystack", "a pin and thread", false),
+            ("(?i)NEEDLE", "a needle", true),
+            ("(?i)kelvin", "\u{212a}elvin", true),
+            ("static\\s+int\\s+\\w+_probe", "static void foo_remove", false),
+            ("static\\s+int\\s+\\w+_probe", "static  int a_probe", true),
+            ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "on 2024-05-06", true),
+            ("[0-9]{4}-[0-9]{2}-[0-9]{2}", "on 2024/05/06", false),
+            (r"\d{4}-\d{2}", "no date", false),
+            (r"\d{4}-\d{2}", "٢٠٢٤-٠٥", true),
+            ("a.c", "zzzz", true),
+            ("colou?r", "the colr", false),
+            ("colou?r", "the color", true),
+            ("(foo){2,}bar", "foobar", false),
+            ("(foo){2,}bar", "foofoofoobar", true),
+            ("x(abc|def)*y", "xy", true),
+            ("x(abc|def)+y", "xy", false),
+            ("^needle$", "needle", true),
+        ];
+        for (pattern, block, expected) in cases {
+            assert_eq!(candidate(&options(pattern), block), expected, "{pattern} in {block}");
+        }
+    }
+
+    fn pattern() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            "[abcK1-3é]{1,4}",
+            Just("[ab]".to_owned()),
+            Just("[0-9]".to_owned()),
+            Just(r"\d".to_owned()),
+            Just(r"\w".to_owned()),
+            Just(".".to_owned()),
+            Just(r"\b".to_owned()),
+            Just("[^a]".to_owned()),
+            Just(r"\s".to_owned()),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 1..5).prop_map(|parts| parts.concat()),
+                proptest::collection::vec(inner.clone(), 1..4)
+                    .prop_map(|parts| format!("(?:{})", parts.join("|"))),
+                (inner, prop::sample::select(vec!["*", "+", "?", "{2}", "{2,3}", "{3,}"]))
+                    .prop_map(|(part, times)| format!("(?:{part}){times}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// What is known of a text without parsing it is what parsing it tells.
+        #[test]
+        fn a_text_is_its_own_plan(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
+            let options = QueryOptions { regex: false, multiline, ..options(&text) };
+            prop_assert_eq!(GramQuery::and_reach(&options), GramQuery::of_parsed(&options));
+        }
+
+        /// The one thing that must never happen: a block with a match is no candidate.
+        #[test]
+        fn nothing_that_matches_is_left_out(
+            pattern in pattern(),
+            line in "[abckK1-5 éſ٣\u{212a}]{0,24}",
+            insensitive: bool,
+            word: bool,
+            multiline: bool,
+        ) {
+            let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
+            let options = QueryOptions { case, word, multiline, ..options(&pattern) };
+            if let Ok(query) = Query::new(&options)
+                && query.search(line.as_bytes(), &Limits::default(), &|| false,
+                    &mut |_| std::ops::ControlFlow::Continue(())).hits > 0
+            {
+                prop_assert!(candidate(&options, &line), "{} in {:?}", pattern, line);
+            }
+        }
+    }
+}

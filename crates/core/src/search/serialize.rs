@@ -1,0 +1,207 @@
+//! Slices as bytes, to be kept and read again.
+//!
+//! What is read may be anything: it is checked as far as memory goes, and a
+//! number that makes no sense is the end of it. Whether it says the truth is
+//! for whoever kept it to know.
+
+use super::block_index::{Block, BlockIndex};
+use super::grams::fingerprint;
+use super::shards::{Shard, Shards};
+
+/// Words that are turned into bytes at once.
+const WORDS_PER_STEP: usize = 1024;
+/// The most shards: some gigabytes.
+const MAX_SHARDS: u32 = 4096;
+
+/// Where saved slices are read from: fills a piece, false at the end.
+pub type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
+
+/// What grams are today: slices of other grams are of no use.
+pub fn gram_format() -> u64 {
+    fingerprint()
+}
+
+impl BlockIndex {
+    /// Gives everything as bytes, in pieces.
+    pub fn save(&self, sink: &mut dyn FnMut(&[u8])) {
+        self.whole.save(sink);
+        sink(&(self.long.len() as u32).to_le_bytes());
+        save_blocks(&self.long, sink);
+        self.stretches.save(sink);
+    }
+
+    /// Reads what [`BlockIndex::save`] gave; `None` where it is nothing of the kind.
+    pub fn load(source: Source<'_>) -> Option<Self> {
+        let whole = Shards::load(source)?;
+        let long = number(source)?;
+        let long = load_blocks(long as usize, source)?;
+        Some(Self { whole, long, stretches: Shards::load(source)? })
+    }
+}
+
+impl Shards {
+    fn save(&self, sink: &mut dyn FnMut(&[u8])) {
+        sink(&(self.shards().count() as u32).to_le_bytes());
+        let mut bytes = Vec::with_capacity(8 * WORDS_PER_STEP);
+        for shard in self.shards() {
+            let (rows, blocks) = (shard.height() as u32, shard.blocks.len() as u32);
+            sink(&[rows.to_le_bytes(), blocks.to_le_bytes()].concat());
+            save_blocks(&shard.blocks, sink);
+            let mut give = |words: &[u64]| {
+                for words in words.chunks(WORDS_PER_STEP) {
+                    bytes.clear();
+                    words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+                    sink(&bytes);
+                }
+            };
+            shard.full_rows(&mut give);
+            give(&shard.last);
+        }
+    }
+
+    fn load(source: Source<'_>) -> Option<Self> {
+        let mut read = Self::default();
+        let shards = number(source)?;
+        if shards > MAX_SHARDS {
+            return None;
+        }
+        for _ in 0..shards {
+            let (rows, blocks) = (number(source)? as usize, number(source)? as usize);
+            if !Shard::can_have(rows) {
+                return None;
+            }
+            let mut shard = Shard::new(rows);
+            if blocks > shard.most_columns() {
+                return None;
+            }
+            shard.words = blocks / 64;
+            shard.blocks = load_blocks(blocks, source)?;
+            shard.rows = words(shard.words * rows, source)?;
+            shard.last = words(rows, source)?;
+            read.keep(shard);
+        }
+        Some(read)
+    }
+}
+
+fn save_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
+    let mut bytes = Vec::new();
+    for blocks in blocks.chunks(WORDS_PER_STEP / 2) {
+        bytes.clear();
+        for block in blocks {
+            for number in [block.owner, block.offset, block.len, block.line] {
+                bytes.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        sink(&bytes);
+    }
+}
+
+fn load_blocks(count: usize, source: Source<'_>) -> Option<Vec<Block>> {
+    // No memory for what is not there.
+    let mut blocks = Vec::with_capacity(count.min(WORDS_PER_STEP));
+    for _ in 0..count {
+        let (owner, offset) = (number(source)?, number(source)?);
+        let (len, line) = (number(source)?, number(source)?);
+        blocks.push(Block { owner, offset, len, line });
+    }
+    blocks.shrink_to_fit();
+    Some(blocks)
+}
+
+fn number(source: Source<'_>) -> Option<u32> {
+    let mut bytes = [0; 4];
+    source(&mut bytes).then(|| u32::from_le_bytes(bytes))
+}
+
+fn words(count: usize, source: Source<'_>) -> Option<Vec<u64>> {
+    let mut words = Vec::with_capacity(count);
+    let mut bytes = [0; 8 * WORDS_PER_STEP];
+    while words.len() < count {
+        let step = 8 * WORDS_PER_STEP.min(count - words.len());
+        if !source(&mut bytes[..step]) {
+            return None;
+        }
+        let (chunks, _) = bytes[..step].as_chunks();
+        words.extend(chunks.iter().map(|chunk| u64::from_le_bytes(*chunk)));
+    }
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block_index::Chunk;
+    use super::super::gram_query::GramQuery;
+    use super::*;
+
+    fn slices() -> BlockIndex {
+        let mut slices = BlockIndex::default();
+        for owner in 0..300_u32 {
+            let grams: Vec<u32> =
+                (0..=(owner % 5) * 200).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect();
+            let stretch = (owner % 7 == 0).then_some(Chunk { offset: owner, len: 1 });
+            slices.push(&grams, Block { owner, offset: owner, len: 1, line: 1 }, stretch);
+        }
+        slices
+    }
+
+    fn found(slices: &BlockIndex) -> Vec<Vec<Block>> {
+        (0..300_u32)
+            .map(|gram| {
+                let mut found = Vec::new();
+                slices.blocks(&GramQuery::Grams(vec![gram * 31]), &mut |block| found.push(*block));
+                found
+            })
+            .collect()
+    }
+
+    fn load(bytes: &[u8]) -> Option<BlockIndex> {
+        let mut left = bytes;
+        BlockIndex::load(&mut |piece| match left.split_at_checked(piece.len()) {
+            Some((mine, rest)) => {
+                piece.copy_from_slice(mine);
+                left = rest;
+                true
+            }
+            None => false,
+        })
+    }
+
+    #[test]
+    fn what_was_saved_is_read_again_and_goes_on() {
+        let mut before = slices();
+        for shrunk in [false, true] {
+            let mut bytes = Vec::new();
+            before.save(&mut |piece| bytes.extend_from_slice(piece));
+            let mut after = load(&bytes).unwrap();
+            assert_eq!((after.len(), found(&after)), (before.len(), found(&before)), "{shrunk}");
+            for slices in [&mut before, &mut after] {
+                for owner in 300..700 {
+                    slices.push(
+                        &[31, 62, owner],
+                        Block { owner, offset: 0, len: 1, line: 1 },
+                        None,
+                    );
+                }
+            }
+            assert_eq!(found(&after), found(&before), "{shrunk}");
+            before = slices();
+            before.shrink();
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_makes_no_sense_is_refused() {
+        let mut bytes = Vec::new();
+        slices().save(&mut |piece| bytes.extend_from_slice(piece));
+        for cut in (0..bytes.len()).step_by(997).chain([bytes.len() - 1]) {
+            assert!(load(&bytes[..cut]).is_none(), "{cut}");
+        }
+        // In the head of the first shard: the number of shards, of rows, of blocks.
+        for (at, value) in [(0, u32::MAX), (4, 7), (4, 1025), (4, u32::MAX), (8, u32::MAX)] {
+            let mut wrong = bytes.clone();
+            wrong[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            assert!(load(&wrong).is_none(), "{value} at {at}");
+        }
+    }
+}

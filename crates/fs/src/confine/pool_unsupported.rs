@@ -1,0 +1,57 @@
+//! The threads that touch files where single threads cannot be restricted: the
+//! same pool without a ruleset.
+//!
+//! Kept apart from `pool.rs` so that neither needs a flag.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::Lane;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads of each lane.
+const THREADS: usize = 4;
+
+/// A few threads for each lane, and their queues.
+#[derive(Debug)]
+pub struct Pool {
+    quick: Mutex<Sender<Work>>,
+    scans: Mutex<Sender<Work>>,
+}
+
+impl Pool {
+    /// The pool of those that are not restricted.
+    pub fn unrestricted() -> Arc<Self> {
+        static FREE: OnceLock<Arc<Pool>> = OnceLock::new();
+        Arc::clone(FREE.get_or_init(|| Arc::new(Pool { quick: lane(), scans: lane() })))
+    }
+
+    /// Has one of the threads of a lane do something.
+    pub fn submit(&self, lane: Lane, work: impl FnOnce() + Send + 'static) {
+        let queue = match lane {
+            Lane::Quick => &self.quick,
+            Lane::Scan => &self.scans,
+        };
+        let queue = queue.lock().unwrap_or_else(|bad| bad.into_inner());
+        // The threads live as long as the process.
+        let _ = queue.send(Box::new(work));
+    }
+}
+
+fn lane() -> Mutex<Sender<Work>> {
+    let (queue, work) = channel::<Work>();
+    let work = Arc::new(Mutex::new(work));
+    for _ in 0..THREADS {
+        let work = Arc::clone(&work);
+        std::thread::spawn(move || {
+            loop {
+                let next = work.lock().unwrap_or_else(|bad| bad.into_inner()).recv();
+                let Ok(next) = next else { return };
+                // Work that panics has told so itself; the thread goes on.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(next));
+            }
+        });
+    }
+    Mutex::new(queue)
+}

@@ -1,0 +1,382 @@
+//! The descriptor walk: one component at a time, no link ever followed by the
+//! kernel.
+//!
+//! Every directory on the way is opened by one name with no-follow, beneath the
+//! descriptor before it. A link is read as text and its names are walked in
+//! turn; an absolute one, and one that climbs out of its root, continues at the
+//! place it spells, which is entered again through the descriptor of the root
+//! that contains it. Between roots the way is only spelt out, never looked at.
+//! `..` is never asked of the kernel: it pops the descriptor before.
+//!
+//! So wherever directories are moved or exchanged meanwhile, every descriptor
+//! was reached by plain names from a pinned root.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use filewright_core::access::{Intent, PathCursor};
+use filewright_core::{Code, Error, Result};
+use rustix::io::Errno;
+
+use super::resolve_entry::{DirFd, FinalSymlink, MissingPolicy, ResolvedEntry};
+use super::{Follow, Roots, absolute_of, parent_of, push_name};
+use crate::dir::errno::{os, outside};
+use crate::dir::open_directory;
+use crate::dir::stat::{Kind, Stat};
+
+/// How many links are followed in one path, as in the kernel.
+const MAX_LINKS: u32 = 40;
+
+/// A bound on the steps of one walk: `..` in links could be spelt to cost the
+/// square of a path's depth.
+const MAX_STEPS: u32 = 1 << 17;
+
+/// How many descriptors a walk keeps for `..` to come back to. Deeper trees
+/// cost no more descriptors; the way back is then walked again.
+const MAX_OPEN_LEVELS: usize = 24;
+
+pub(super) struct ComponentWalk<'r, 'm> {
+    roots: &'r Roots,
+    last: FinalSymlink,
+    missing: MissingPolicy<'m>,
+    /// The names still to walk, the next one at the end.
+    todo: Vec<Vec<u8>>,
+    /// How many of them are `..`.
+    ups: usize,
+    /// The directory that was made last.
+    trail: Option<PathCursor<'r>>,
+    /// Where we are. `None`: outside every root, where only names are kept.
+    spot: Option<Frame>,
+    /// The absolute path of where we are; real inside a root.
+    path: Vec<u8>,
+    links: u32,
+    steps: u32,
+    directory: bool,
+    /// Whether a link led to `name/.`: that is inside a directory, so the name must be there.
+    inside: bool,
+}
+
+/// A directory beneath a root's anchor.
+struct Frame {
+    root: usize,
+    /// How far below the anchor.
+    depth: usize,
+    /// The descriptors of the innermost directories, the last is where we are.
+    fds: VecDeque<OwnedFd>,
+}
+
+impl<'r, 'm> ComponentWalk<'r, 'm> {
+    /// A walk to `real`, a path beneath the root of that index.
+    pub(super) fn new(
+        roots: &'r Roots,
+        root: usize,
+        real: &[u8],
+        last: FinalSymlink,
+        missing: MissingPolicy<'m>,
+    ) -> Self {
+        let mut walk = Self {
+            roots,
+            last,
+            missing,
+            todo: Vec::new(),
+            ups: 0,
+            trail: None,
+            spot: None,
+            path: real.to_vec(),
+            links: 0,
+            steps: 0,
+            directory: false,
+            inside: false,
+        };
+        walk.enter_root(root);
+        walk
+    }
+
+    pub(super) fn run(mut self) -> Result<ResolvedEntry<'r>> {
+        while let Some(name) = self.todo.pop() {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                return Err(os(Errno::LOOP));
+            }
+            if name == b".." {
+                self.ups -= 1;
+                self.climb();
+                continue;
+            }
+            // One path for the whole walk: a copy at every step would cost the
+            // square of a path's length.
+            let parent = self.path.len();
+            push_name(&mut self.path, &name);
+            if self.jumps() {
+                continue;
+            }
+            if self.roots.rules.denied_entry(&self.path) {
+                return Err(outside());
+            }
+            let place = if self.todo.is_empty() {
+                self.arrive(&name, parent)?
+            } else {
+                self.descend(name, parent)?
+            };
+            if let Some(place) = place {
+                return Ok(place);
+            }
+        }
+        // The path ended in a directory rather than in a name: a root, or a
+        // link to `.` or `..`.
+        let path = std::mem::take(&mut self.path);
+        let dir = self.into_dir().ok_or_else(outside)?;
+        let found = Some(Stat::of(&dir).map_err(os)?);
+        Ok(ResolvedEntry {
+            dir,
+            name: None,
+            real: path,
+            found,
+            missing: Vec::new(),
+            directory: true,
+        })
+    }
+
+    /// Handles the names that are not walked but jumped: out of the roots, into
+    /// another root, or spelt among no root at all. Whether it did. The path is
+    /// that of the name.
+    fn jumps(&mut self) -> bool {
+        let roots = &self.roots.roots;
+        let child = &self.path[..];
+        let named = |root: &&super::Root| root.read || root.write;
+        if let Some(root) =
+            roots.iter().filter(named).find(|root| root.alias.as_deref() == Some(child))
+        {
+            self.path.clone_from(&root.path);
+            self.enter();
+            return true;
+        }
+        let Some(spot) = &self.spot else {
+            self.enter();
+            return true;
+        };
+        let pinned = |index: &usize| {
+            let root = &roots[*index];
+            *index != spot.root && root.path == child && root.anchor_path == child
+        };
+        if let Some(index) = (0..roots.len()).find(pinned) {
+            self.enter_root(index);
+            return true;
+        }
+        if self.roots.nearest_anchor(child).is_none() {
+            self.spot = None;
+            return true;
+        }
+        false
+    }
+
+    /// Stands at the anchor of the deepest root that reaches `path`, with the
+    /// names between still to walk. Outside every root, only keeps the path.
+    fn enter(&mut self) {
+        match self.roots.nearest_anchor(&self.path) {
+            Some(index) => self.enter_root(index),
+            None => self.spot = None,
+        }
+    }
+
+    fn enter_root(&mut self, index: usize) {
+        let root = &self.roots.roots[index];
+        let from = if root.anchor_path == b"/" { 0 } else { root.anchor_path.len() };
+        let path = std::mem::replace(&mut self.path, root.anchor_path.clone());
+        self.push_names(&path[from..]);
+        self.spot = Some(Frame { root: index, depth: 0, fds: VecDeque::new() });
+    }
+
+    fn push_names(&mut self, path: &[u8]) {
+        let names = path.split(|&byte| byte == b'/').rev();
+        for name in names.filter(|name| !name.is_empty() && *name != b".") {
+            self.ups += usize::from(name == b"..");
+            self.todo.push(name.to_vec());
+        }
+    }
+
+    /// `..`: back to the descriptor before; above a root, to wherever the path
+    /// spells.
+    fn climb(&mut self) {
+        self.path.truncate(parent_of(&self.path).len());
+        let Some(spot) = &mut self.spot else { return self.enter() };
+        let kept = spot.fds.pop_back().is_some() && (spot.depth == 1 || !spot.fds.is_empty());
+        spot.depth = spot.depth.saturating_sub(1);
+        if !kept || self.roots.nearest_anchor(&self.path).is_none() {
+            self.enter();
+        }
+    }
+
+    /// Where we are.
+    fn here(&self) -> Result<BorrowedFd<'_>> {
+        let spot = self.spot.as_ref().ok_or_else(outside)?;
+        Ok(spot
+            .fds
+            .back()
+            .map_or_else(|| self.roots.roots[spot.root].anchor.as_fd(), |fd| fd.as_fd()))
+    }
+
+    fn into_dir(mut self) -> Option<DirFd<'r>> {
+        let spot = self.spot.as_mut()?;
+        Some(match spot.fds.pop_back() {
+            Some(fd) => DirFd::Opened(fd),
+            None => DirFd::Root(self.roots.roots[spot.root].anchor.as_fd()),
+        })
+    }
+
+    /// The last name: the place, unless it is a link to follow.
+    fn arrive(&mut self, name: &[u8], parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
+        let found = Stat::find(self.here()?, name)?;
+        if found.is_some_and(|stat| stat.kind == Kind::Symlink) && self.last == FinalSymlink::Follow
+        {
+            self.path.truncate(parent);
+            if !self.follow(name)? {
+                // No longer a link: look again.
+                self.todo.push(name.to_vec());
+            }
+            return Ok(None);
+        }
+        self.place(name, found, Vec::new()).map(Some)
+    }
+
+    fn place(
+        &mut self,
+        name: &[u8],
+        found: Option<Stat>,
+        missing: Vec<Vec<u8>>,
+    ) -> Result<ResolvedEntry<'r>> {
+        let real = std::mem::take(&mut self.path);
+        let spot = self.spot.as_mut().ok_or_else(outside)?;
+        let dir = match spot.fds.pop_back() {
+            Some(fd) => DirFd::Opened(fd),
+            None => DirFd::Root(self.roots.roots[spot.root].anchor.as_fd()),
+        };
+        if found.is_none() && self.inside {
+            return Err(os(Errno::NOENT));
+        }
+        let directory = self.directory;
+        Ok(ResolvedEntry { dir, name: Some(name.to_vec()), real, found, missing, directory })
+    }
+
+    /// A name on the way: goes into the directory, follows the link, or deals
+    /// with its absence.
+    fn descend(&mut self, name: Vec<u8>, parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
+        match open_directory(self.here()?, &name) {
+            Ok(fd) => self.step_into(fd),
+            // Which of the two a link gives depends on the platform.
+            Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
+                self.path.truncate(parent);
+                if !self.follow(&name)? {
+                    let kind = Stat::find(self.here()?, &name)?.map(|stat| stat.kind);
+                    if kind.is_some_and(|kind| kind != Kind::Dir && kind != Kind::Symlink) {
+                        return Err(os(Errno::NOTDIR));
+                    }
+                    self.todo.push(name);
+                }
+            }
+            Err(Errno::NOENT) => return self.absent(name),
+            Err(errno) => return Err(os(errno)),
+        }
+        Ok(None)
+    }
+
+    fn step_into(&mut self, fd: OwnedFd) {
+        if let Some(spot) = &mut self.spot {
+            spot.depth += 1;
+            spot.fds.push_back(fd);
+            if spot.fds.len() > MAX_OPEN_LEVELS {
+                spot.fds.pop_front();
+            }
+        }
+    }
+
+    fn absent(&mut self, name: Vec<u8>) -> Result<Option<ResolvedEntry<'r>>> {
+        // What follows a missing directory must not climb back out of it.
+        let climbs = self.ups > 0;
+        match &self.missing {
+            MissingPolicy::Fail => Err(os(Errno::NOENT)),
+            _ if climbs => Err(os(Errno::NOENT)),
+            MissingPolicy::StopSignal => {
+                let missing = std::mem::take(&mut self.todo).into_iter().rev().collect();
+                self.place(&name, None, missing).map(Some)
+            }
+            MissingPolicy::Make(_) => {
+                let way_to_root =
+                    self.roots.roots.iter().any(|root| root.write && root.reaches(&self.path));
+                if !way_to_root {
+                    return Err(super::outside_for(Intent::Write));
+                }
+                if self.made_is_protected(&name) {
+                    return Err(crate::dir::errno::protected());
+                }
+                let here = self.here()?;
+                let here = here.try_clone_to_owned().map_err(|_| os(Errno::MFILE))?;
+                if let MissingPolicy::Make(made) = &mut self.missing {
+                    made.make(&here, &name)?;
+                }
+                let fd = open_directory(here.as_fd(), &name).map_err(os)?;
+                self.step_into(fd);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whether the directory that is about to be made, where we are, is a protected
+    /// place. What is known of the one made before is used again.
+    fn made_is_protected(&mut self, name: &[u8]) -> bool {
+        let parent = parent_of(&self.path);
+        match &mut self.trail {
+            Some(trail) if trail.path() == parent => trail.push(name),
+            other => *other = Some(PathCursor::new(&self.roots.rules, &self.path)),
+        }
+        self.trail.as_ref().is_some_and(PathCursor::protected)
+    }
+
+    /// Reads a link and puts its names in front of those still to walk. Whether
+    /// it was a link.
+    fn follow(&mut self, name: &[u8]) -> Result<bool> {
+        self.links += 1;
+        if self.links > MAX_LINKS {
+            return Err(os(Errno::LOOP));
+        }
+        let here = self.here()?;
+        let target = match rustix::fs::readlinkat(here, name, Vec::new()) {
+            Ok(target) => target.into_bytes(),
+            Err(Errno::INVAL | Errno::NOENT) => return Ok(false),
+            Err(errno) => return Err(os(errno)),
+        };
+        if self.roots.follow == Follow::Never {
+            return Err(Error::new(
+                Code::OutsideAllowed,
+                "a symbolic link is on the way, and links are not followed",
+            ));
+        }
+        if is_magic(here)? {
+            return Err(outside());
+        }
+        if self.todo.is_empty() {
+            self.inside |= target.ends_with(b"/.");
+            self.directory |= self.inside || target.ends_with(b"/");
+        }
+        self.push_names(&target);
+        if target.first() == Some(&b'/') {
+            self.path = absolute_of(&[]);
+            self.enter();
+        }
+        Ok(true)
+    }
+}
+
+/// Whether the links of this directory are the kernel's own, which do not lead
+/// where they say: those of procfs, except in its top directory (`self`,
+/// `mounts`), whose inode number is 1.
+#[cfg(target_os = "linux")]
+fn is_magic(dir: BorrowedFd<'_>) -> Result<bool> {
+    let kind = rustix::fs::fstatfs(dir).map_err(os)?.f_type;
+    Ok(kind == rustix::fs::PROC_SUPER_MAGIC && Stat::of(dir).map_err(os)?.ino != 1)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_magic(_: BorrowedFd<'_>) -> Result<bool> {
+    Ok(false)
+}

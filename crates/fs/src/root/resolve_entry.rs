@@ -1,0 +1,234 @@
+//! From an absolute path to a place: the descriptor of a directory and one
+//! name in it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use filewright_core::access::Intent;
+use filewright_core::path::{components, encode_name};
+use filewright_core::{Code, Error, Result, windows_names};
+use rustix::io::Errno;
+
+use super::components::ComponentWalk;
+use super::renew::gone;
+use super::resolver::open_far_beneath;
+use super::{CreatedDirs, Follow, Resolver, Roots, absolute_of, outside_for, push_name};
+use crate::dir::errno::{os, outside};
+use crate::dir::open_directory;
+use crate::dir::stat::{Kind, Stat};
+
+/// The longest name of one entry, in bytes.
+const NAME_MAX: usize = 255;
+
+/// What becomes of a link that is the last name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FinalSymlink {
+    /// It is followed: the place is where it leads.
+    Follow,
+    /// It is the place.
+    Keep,
+}
+
+/// What becomes of a directory that is missing on the way.
+pub(crate) enum MissingPolicy<'m> {
+    /// `NOT_FOUND`.
+    Fail,
+    /// The place is the first missing name; the others are kept beside it.
+    StopSignal,
+    /// It is made.
+    Make(&'m mut CreatedDirs),
+}
+
+/// A directory descriptor: a root's own, or one opened on the way.
+#[derive(Debug)]
+pub(crate) enum DirFd<'r> {
+    Root(BorrowedFd<'r>),
+    Opened(OwnedFd),
+}
+
+impl DirFd<'_> {
+    /// A descriptor of its own.
+    pub(crate) fn duplicate(&self) -> rustix::io::Result<OwnedFd> {
+        rustix::io::fcntl_dupfd_cloexec(self, 0)
+    }
+}
+
+impl AsFd for DirFd<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            DirFd::Root(fd) => *fd,
+            DirFd::Opened(fd) => fd.as_fd(),
+        }
+    }
+}
+
+/// Where a path leads: one name in a directory.
+#[derive(Debug)]
+pub(crate) struct ResolvedEntry<'r> {
+    /// The directory.
+    pub dir: DirFd<'r>,
+    /// The name in it; `None` where the path leads to the directory itself.
+    pub name: Option<Vec<u8>>,
+    /// The absolute real path of the entry.
+    pub real: Vec<u8>,
+    /// What was there; `None` where nothing was. A fact of a moment ago.
+    pub found: Option<Stat>,
+    /// With [`MissingPolicy::StopSignal`], the names after `name`.
+    pub missing: Vec<Vec<u8>>,
+    /// Whether the path can only name a directory.
+    pub directory: bool,
+}
+
+impl ResolvedEntry<'_> {
+    /// The real path with the names that are missing.
+    pub(crate) fn real_with_missing(&self) -> Vec<u8> {
+        let mut path = self.real.clone();
+        for name in &self.missing {
+            push_name(&mut path, name);
+        }
+        path
+    }
+
+    /// The kind of what was there.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.found.map(|stat| stat.kind)
+    }
+
+    /// Opens the entry to stand on, if it was a directory.
+    pub(crate) fn open_directory(&self) -> Option<rustix::io::Result<OwnedFd>> {
+        match &self.name {
+            None => Some(self.dir.duplicate()),
+            Some(name) if self.kind() == Some(Kind::Dir) => {
+                Some(open_directory(self.dir.as_fd(), name))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+impl Roots {
+    /// Finds the place of an absolute path and checks rights and rules on its
+    /// real path. What is there, and whether anything is, is for the caller.
+    pub(crate) fn locate(
+        &self,
+        path: &[u8],
+        intent: Intent,
+        last: FinalSymlink,
+        missing: MissingPolicy<'_>,
+    ) -> Result<ResolvedEntry<'_>> {
+        if intent == Intent::Write && self.read_only {
+            return Err(Error::new(Code::ReadOnly, "the workspace is read-only"));
+        }
+        // Compiled everywhere, so that it cannot rot; asked where a name can be another's.
+        if cfg!(windows) {
+            windows_names::check(&encode_name(path))?;
+        }
+        let parsed = components(path)?;
+        if !parsed.absolute {
+            return Err(Error::new(Code::InvalidArgument, "path is not absolute"));
+        }
+        let (index, real) =
+            self.root_for(&absolute_of(&parsed.names)).ok_or_else(|| outside_for(intent))?;
+        if self.rules.denied(&real) {
+            return Err(outside_for(intent));
+        }
+        // Whoever lacks the right by the path as written can only gain it
+        // through a link, and must not learn what is on the way.
+        let allowed = self.has_right(&real, intent);
+        if allowed && intent == Intent::Write {
+            self.check(&real, intent)?;
+        }
+        let is_gone = || allowed && self.roots[index].is_gone();
+        let conceal = |error: Error| match allowed {
+            true if error.code == Code::NotFound && is_gone() => gone(),
+            true => error,
+            false => outside_for(intent),
+        };
+        if parsed.names.iter().any(|name| name.len() > NAME_MAX) {
+            return Err(conceal(os(Errno::NAMETOOLONG)));
+        }
+        let mut place = match self.by_kernel(index, &real, last, &missing) {
+            Some(result) => result.map_err(conceal)?,
+            None => ComponentWalk::new(self, index, &real, last, missing).run().map_err(conceal)?,
+        };
+        // In a deleted directory nothing is found, and nothing can be made.
+        if place.found.is_none_or(|stat| stat.kind == Kind::Dir && stat.nlink == 0) && is_gone() {
+            return Err(gone());
+        }
+        place.directory |= parsed.directory;
+        let final_path = place.real_with_missing();
+        if self.follow == Follow::Any && allowed {
+            if self.rules.denied(&final_path) {
+                return Err(outside());
+            }
+            if intent == Intent::Write && self.rules.protected(&final_path) {
+                return Err(crate::dir::errno::protected());
+            }
+        } else {
+            self.check(&final_path, intent)?;
+        }
+        if intent == Intent::Write {
+            self.check_repository(&final_path)?;
+        }
+        if place.directory && place.kind().is_some_and(|kind| kind != Kind::Dir) {
+            return Err(os(Errno::NOTDIR));
+        }
+        Ok(place)
+    }
+
+    /// The one-call way; `None` where it does not apply and the walk must go.
+    fn by_kernel(
+        &self,
+        index: usize,
+        real: &[u8],
+        last: FinalSymlink,
+        missing: &MissingPolicy<'_>,
+    ) -> Option<Result<ResolvedEntry<'_>>> {
+        let root = &self.roots[index];
+        if self.resolver != Resolver::Kernel {
+            return None;
+        }
+        let rest = real[root.anchor_path.len()..].strip_prefix(b"/");
+        let rest = if root.anchor_path == b"/" { real.strip_prefix(b"/") } else { rest };
+        let rest = rest.unwrap_or_default();
+        let mut place = ResolvedEntry {
+            dir: DirFd::Root(root.anchor.as_fd()),
+            name: None,
+            real: real.to_vec(),
+            found: None,
+            missing: Vec::new(),
+            directory: false,
+        };
+        if rest.is_empty() {
+            place.found = match Stat::of(&place.dir) {
+                Ok(stat) => Some(stat),
+                Err(errno) => return Some(Err(os(errno))),
+            };
+            return Some(Ok(place));
+        }
+        let name = match memchr::memrchr(b'/', rest) {
+            None => rest,
+            Some(cut) => {
+                match open_far_beneath(root.anchor.as_fd(), &rest[..cut]) {
+                    Ok(fd) => place.dir = DirFd::Opened(fd),
+                    Err(Errno::NOENT) if matches!(missing, MissingPolicy::Fail) => {
+                        return Some(Err(os(Errno::NOENT)));
+                    }
+                    Err(Errno::ACCESS) => return Some(Err(os(Errno::ACCESS))),
+                    // Links, missing directories, and whatever else a call in
+                    // one piece cannot tell apart.
+                    Err(_) => return None,
+                }
+                &rest[cut + 1..]
+            }
+        };
+        place.found = match Stat::find(&place.dir, name) {
+            Ok(found) => found,
+            Err(error) => return Some(Err(error)),
+        };
+        if place.kind() == Some(Kind::Symlink) && last == FinalSymlink::Follow {
+            return None;
+        }
+        place.name = Some(name.to_vec());
+        Some(Ok(place))
+    }
+}

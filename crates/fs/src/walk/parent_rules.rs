@@ -1,0 +1,137 @@
+//! The ignore files of a walk: those its listings show, and those above it.
+
+use std::ffi::CStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::BorrowedFd;
+
+use filewright_core::ignore::{Kind as RuleKind, MAX_FILE_BYTES, Rules, Stack};
+
+use super::open::{Content, read_regular};
+use super::{Listing, StopSignal};
+use crate::cancel::{CancelToken, Deadline};
+use crate::dir::stat::Kind;
+use crate::root::{Roots, parent_of};
+
+/// The stack for a listed directory, and what its own rules are, in one number:
+/// `directory` is its path as the rules see paths, with or without a final slash.
+pub fn enter(
+    stack: &Stack,
+    fd: BorrowedFd<'_>,
+    listing: &Listing,
+    names: &[String],
+    directory: &[u8],
+) -> (Stack, u64) {
+    let mut lists = Vec::new();
+    let mut is_repo_root = false;
+    let mut content = DefaultHasher::new();
+    for index in 0..listing.len() {
+        let name = listing.name(index);
+        if name.first() != Some(&b'.') {
+            continue;
+        }
+        if name == b".git" {
+            is_repo_root = true;
+            name.hash(&mut content);
+            if listing.kind(index) == Kind::Dir {
+                let rules = exclude(fd, &mut content);
+                lists.extend(rules.map(|rules| (RuleKind::EXCLUDE, rules)));
+            }
+        } else if listing.kind(index) == Kind::File
+            && let Some(place) = names.iter().position(|wanted| wanted.as_bytes() == name)
+        {
+            let rules = read(fd, name, &mut content);
+            lists.extend(rules.map(|rules| (RuleKind::file(place), rules)));
+        }
+    }
+    let directory = directory.strip_suffix(b"/").unwrap_or(directory);
+    (stack.enter(directory, lists, is_repo_root), content.finish())
+}
+
+/// The rules above the start of a walk, and where the paths they see begin in
+/// absolute paths; and what these rules are, in one number. `real` is the
+/// absolute path of the start, with a final slash.
+///
+/// Ignore files are honoured up to the root that the start lies in; above a
+/// whole file system only up to the repository. Where the start itself is
+/// ignored, somebody asked for it by name: then nothing above counts.
+pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usize, u64) {
+    let start = real.strip_suffix(b"/").unwrap_or(real);
+    let mut above = Vec::new();
+    let mut at = start;
+    while at.len() > 1 {
+        at = parent_of(at);
+        let Ok(opened) = roots.open_dir(at) else { break };
+        // A link on the way would lead to the rules of another tree.
+        if opened.real != at {
+            break;
+        }
+        let mut listing = Listing::default();
+        if listing.read(std::os::fd::AsFd::as_fd(&opened.fd)).is_err() {
+            break;
+        }
+        above.push((opened, listing));
+    }
+    if above.last().is_some_and(|(opened, _)| opened.real == b"/") {
+        let repository = above.iter().position(|(_, listing)| {
+            (0..listing.len()).any(|index| listing.name(index) == b".git")
+        });
+        above.truncate(repository.map_or(0, |place| place + 1));
+    }
+    let top = match above.last() {
+        Some((opened, _)) if opened.real.len() > 1 => opened.real.len() + 1,
+        Some(_) => 1,
+        None => real.len(),
+    };
+    let mut content = DefaultHasher::new();
+    let (mut stack, excludes) = roots.excludes.clone();
+    excludes.hash(&mut content);
+    let (fresh, fresh_content) = (stack.clone(), content.finish());
+    for (opened, listing) in above.iter().rev() {
+        let directory = opened.real.get(top..).unwrap_or_default();
+        if !directory.is_empty() && stack.ignored(directory, true) {
+            return (fresh, top, fresh_content);
+        }
+        let fd = std::os::fd::AsFd::as_fd(&opened.fd);
+        let entered = enter(&stack, fd, listing, names, directory);
+        stack = entered.0;
+        entered.1.hash(&mut content);
+    }
+    let itself = start.get(top..).unwrap_or_default();
+    if !itself.is_empty() && stack.ignored(itself, true) {
+        return (fresh, top, fresh_content);
+    }
+    (stack, top, content.finish())
+}
+
+/// The rules in a file of a directory; what they are goes into `content`.
+fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<Rules> {
+    let mut terminated = name.to_vec();
+    terminated.push(0);
+    let name = CStr::from_bytes_with_nul(&terminated).ok()?;
+    let cancel = CancelToken::new();
+    let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
+    let mut bytes = Vec::new();
+    match read_regular(dir, name, MAX_FILE_BYTES as u64, &stop, &mut bytes) {
+        Ok(Content::Read) => {
+            (name, &bytes).hash(content);
+            Some(Rules::parse(&bytes))
+        }
+        _ => None,
+    }
+}
+
+/// What `.git/info/exclude` says in a directory, in one number.
+pub fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
+    let mut content = DefaultHasher::new();
+    let _ = exclude(dir, &mut content);
+    content.finish()
+}
+
+/// The rules of `.git/info/exclude`.
+fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<Rules> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let git = openat(dir, c".git", flags, Mode::empty()).ok()?;
+    let info = openat(git, c"info", flags, Mode::empty()).ok()?;
+    read(std::os::fd::AsFd::as_fd(&info), b"exclude", content)
+}

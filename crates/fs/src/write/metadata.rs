@@ -1,0 +1,134 @@
+//! What a replaced file passes on to its successor: owner, group, permission
+//! bits, extended attributes and access lists; set before the rename, so that
+//! there is no moment with other rights than before.
+
+use std::os::fd::AsFd;
+
+use filewright_core::Result;
+use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid, XattrFlags};
+use rustix::io::Errno;
+
+use super::Preserve;
+use crate::dir::errno::os;
+use crate::dir::stat::{Kind, Stat};
+
+/// What became of the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The successor belongs to whom the file belonged.
+    Kept,
+    /// We may not give files away: only writing in place keeps the owner.
+    Foreign,
+}
+
+/// Gives the successor owner and group of the old file.
+pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
+    let now = Stat::of(&new).map_err(os)?;
+    let uid = (now.uid != old.uid).then(|| Uid::from_raw(old.uid));
+    let gid = (now.gid != old.gid).then(|| Gid::from_raw(old.gid));
+    if uid.is_none() && gid.is_none() {
+        return Ok(Owner::Kept);
+    }
+    match rustix::fs::fchown(new, uid, gid) {
+        Ok(()) => Ok(Owner::Kept),
+        Err(_) => Ok(Owner::Foreign),
+    }
+}
+
+/// Why attributes count as lost.
+pub(super) const NO_ATTRIBUTES: &str = "its extended attributes cannot be kept";
+
+/// Gives what is moved to another file system the owner, the group and the
+/// attributes that it has on this one. Its other names stay behind.
+pub(crate) fn keep_moved(
+    new: impl AsFd,
+    old: impl AsFd,
+    facts: &Stat,
+    preserve: Preserve,
+) -> Result<()> {
+    if facts.kind == Kind::File && facts.nlink > 1 {
+        preserve.may_lose("it has other names, which stay on the other file system")?;
+    }
+    if copy_owner(&new, facts)? == Owner::Foreign {
+        preserve.may_lose("its owner cannot be kept")?;
+    }
+    if !keep_attributes(new, old) {
+        preserve.may_lose(NO_ATTRIBUTES)?;
+    }
+    Ok(())
+}
+
+/// Sets permission bits. Set-user-id and set-group-id go, as they do when a
+/// file is written in place: new content must not run with old privileges.
+pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
+    match rustix::fs::fchmod(new, Mode::from_raw_mode((mode & 0o1777) as _)) {
+        // File systems without permission bits.
+        Ok(()) | Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(errno) => Err(os(errno)),
+    }
+}
+
+/// Gives a file the times of another, where we may.
+pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
+    let time = |nanos: i64| Timespec {
+        tv_sec: nanos.div_euclid(1_000_000_000),
+        tv_nsec: nanos.rem_euclid(1_000_000_000) as _,
+    };
+    let times = Timestamps { last_access: time(old.atime), last_modification: time(old.mtime) };
+    let _ = rustix::fs::futimens(new, &times);
+}
+
+/// Attributes that belong to the content, or that the kernel gives itself.
+fn is_bound(name: &[u8]) -> bool {
+    matches!(name, b"security.capability" | b"security.ima" | b"security.evm")
+}
+
+const ACL: &str = "system.posix_acl_access";
+
+/// Copies extended attributes and the access list, as far as we may; tells
+/// whether that was all of them.
+pub(crate) fn keep_attributes(new: impl AsFd, old: impl AsFd) -> bool {
+    let mut has_list = false;
+    let mut all = true;
+    for name in attribute_names(&old) {
+        if is_bound(&name) {
+            continue;
+        }
+        has_list |= name == ACL.as_bytes();
+        all &= attribute(&old, &name).is_some_and(|value| {
+            rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty()).is_ok()
+                // What the kernel gives itself is there already.
+                || attribute(&new, &name).as_ref() == Some(&value)
+        });
+    }
+    if !has_list {
+        // One inherited from the directory would let others in.
+        let _ = rustix::fs::fremovexattr(&new, ACL);
+    }
+    all
+}
+
+fn attribute_names(fd: impl AsFd) -> Vec<Vec<u8>> {
+    let mut list = Vec::with_capacity(1024);
+    loop {
+        list.clear();
+        match rustix::fs::flistxattr(&fd, rustix::buffer::spare_capacity(&mut list)) {
+            Ok(_) => break,
+            Err(Errno::RANGE) if list.capacity() < 64 * 1024 => list.reserve(64 * 1024),
+            Err(_) => return Vec::new(),
+        }
+    }
+    list.split(|&byte| byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+fn attribute(fd: impl AsFd, name: &[u8]) -> Option<Vec<u8>> {
+    let mut value = Vec::with_capacity(1024);
+    loop {
+        value.clear();
+        match rustix::fs::fgetxattr(&fd, name, rustix::buffer::spare_capacity(&mut value)) {
+            Ok(_) => return Some(value),
+            Err(Errno::RANGE) if value.capacity() < 64 * 1024 => value.reserve(64 * 1024),
+            Err(_) => return None,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! One replacement: the temporary file filled, given what the old file had, and
+//! put in place.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use filewright_core::Result;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::commit::CommitOutcome;
+use super::flush::flush;
+use super::in_place::write_in_place;
+use super::metadata::{
+    NO_ATTRIBUTES, Owner, copy_owner, keep_attributes, keep_moved, keep_times, set_mode,
+};
+use super::{Durability, OldFile, Source, Temp, WriteOptions, Written, deferred_close};
+use crate::cancel::CancelToken;
+use crate::dir::errno::os;
+use crate::dir::stat::Stat;
+use crate::root::ResolvedEntry;
+use crate::write::aside::no_aside;
+
+/// How one attempt ended.
+pub(super) enum Attempt {
+    Done(Written),
+    /// The path changed meanwhile: look again.
+    Again,
+}
+
+/// The replacement of one file.
+pub(super) struct Replacement<'j> {
+    pub place: &'j ResolvedEntry<'j>,
+    pub name: &'j [u8],
+    pub old: Option<&'j Stat>,
+    pub source: Source<'j>,
+    /// Whether the old file must still be `old` when it goes.
+    pub compare: bool,
+    /// What the new file takes the place of, on another file system.
+    pub moved: Option<OldFile<'j>>,
+    pub options: &'j WriteOptions,
+    pub cancel: &'j CancelToken,
+}
+
+impl Replacement<'_> {
+    pub fn run(&self) -> Result<Attempt> {
+        if let Some(old) = self.old {
+            self.options.preserve.may_replace(old)?;
+        }
+        // New files get the bits that the umask (or the directory's access
+        // list) leaves: the kernel applies it, nothing has to be read or set.
+        let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
+        let dir = self.place.dir.as_fd();
+        let made = match self.aside() {
+            // Exchanged with the old file, the temporary one leaves it this name.
+            Some(name) => Temp::named_file(dir, name, mode),
+            None => Temp::file(dir, mode),
+        };
+        let (temp, fd) = match made {
+            Ok(made) => made,
+            Err(Errno::NOENT) => return Ok(Attempt::Again),
+            Err(Errno::ACCESS | Errno::PERM) if self.old.is_some() => return self.in_place(),
+            Err(errno) => return Err(os(errno)),
+        };
+        self.source.write_whole(&fd, self.cancel)?;
+        let mut going = None;
+        if let Some(moved) = self.moved {
+            keep_moved(&fd, moved.fd, moved.facts, self.options.preserve)?;
+        } else if let Some(old) = self.old {
+            if copy_owner(&fd, old)? == Owner::Foreign {
+                drop(temp);
+                return self.in_place();
+            }
+            let opened = self.open_old();
+            if !opened.as_ref().is_some_and(|opened| keep_attributes(&fd, opened)) {
+                self.options.preserve.may_lose(NO_ATTRIBUTES)?;
+            }
+            going = opened.filter(|_| deferred_close::applies_to(&fd, old));
+        }
+        if let Some(mode) = self.options.mode.or(self.old.map(|old| old.mode)) {
+            set_mode(&fd, mode)?;
+        }
+        if let Some(moved) = self.moved {
+            keep_times(&fd, moved.facts);
+        }
+        if self.options.durability == Durability::Durable || reports_errors_on_close(&fd) {
+            rustix::fs::fsync(&fd).map_err(os)?;
+        }
+        flush(&fd)?;
+        self.cancel.check()?;
+        match self.put(temp, &fd)? {
+            CommitOutcome::Again => Ok(Attempt::Again),
+            CommitOutcome::InPlace => self.in_place(),
+            CommitOutcome::Done => {
+                if let Some(old) = going {
+                    deferred_close::close(old);
+                }
+                self.done(&fd, false).map(Attempt::Done)
+            }
+        }
+    }
+
+    /// The name under which the old file stays, if there is one that is wanted.
+    pub fn aside(&self) -> Option<&[u8]> {
+        self.options.aside.as_deref().filter(|_| self.old.is_some())
+    }
+
+    fn done(&self, fd: &OwnedFd, in_place: bool) -> Result<Written> {
+        let other_names =
+            self.old.filter(|_| !in_place).map_or(0, |old| old.nlink.saturating_sub(1));
+        let stat = Stat::of(fd).map_err(os)?;
+        Ok(Written { stat, created: self.old.is_none(), other_names, in_place })
+    }
+
+    fn in_place(&self) -> Result<Attempt> {
+        let Some(old) = self.old else { return Err(os(Errno::ACCESS)) };
+        if self.aside().is_some() {
+            return Err(no_aside());
+        }
+        let preserve = self.options.preserve;
+        preserve.may_lose("it could only be written in place, which is not atomic")?;
+        let fd = write_in_place(&self.place.dir, self.name, old, &self.source, self.cancel)?;
+        if let Some(mode) = self.options.mode {
+            set_mode(&fd, mode)?;
+        }
+        if self.options.durability == Durability::Durable {
+            rustix::fs::fsync(&fd).map_err(os)?;
+        }
+        self.done(&fd, true).map(Attempt::Done)
+    }
+
+    fn open_old(&self) -> Option<OwnedFd> {
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.place.dir, self.name, flags, Mode::empty()).ok()
+    }
+}
+
+/// Whether the file system may accept bytes now and refuse them when the file is
+/// closed, as network file systems do on a full disk.
+fn reports_errors_on_close(fd: &OwnedFd) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const NFS: i64 = 0x6969;
+        const SMB: [i64; 3] = [0x517b, 0xff53_4d42, 0xfe53_4d42];
+        rustix::fs::fstatfs(fd).is_ok_and(|stat| {
+            #[allow(clippy::useless_conversion)] // its type depends on the architecture
+            let kind = i64::from(stat.f_type) & 0xffff_ffff;
+            kind == NFS || SMB.contains(&kind)
+        })
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = fd;
+        false
+    }
+}

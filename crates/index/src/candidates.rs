@@ -1,0 +1,235 @@
+//! From a query to the files that must be read, in path order.
+
+use filewright_core::search::{Block, Chunk, GramQuery};
+
+use crate::negative_cache::{MAX_CHUNKS_PER_QUERY, Piece, piece};
+use crate::tree::{NONE, State, Tree};
+use crate::view::{Counts, View};
+use filewright_fs::search::grep::GrepOptions;
+
+/// What is to be read.
+#[derive(Default)]
+pub(crate) struct CandidateSet {
+    pub items: Vec<Item>,
+    pub blocks: Vec<Block>,
+    /// Stretches of blocks that need not be read where none of them matches.
+    pub doubts: Vec<UncertainChunk>,
+    /// What the index let through, for it to be known where it has no match.
+    pub pieces: Vec<Piece>,
+    /// How much is read, at least (bytes).
+    pub bytes: u64,
+    /// Files that need not be read.
+    pub passed: Counts,
+}
+
+/// A file to be read: some of its blocks, or where there are none all of it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Item {
+    pub file: u32,
+    pub blocks: (u32, u32),
+    pub doubts: (u32, u32),
+    pub pieces: (u32, u32),
+}
+
+/// A stretch that may have a match, and the block it is of.
+#[derive(Clone, Copy)]
+pub(crate) struct UncertainChunk {
+    pub block: Block,
+    pub stretch: Chunk,
+}
+
+/// Files that are read, at most, before it is asked which of them may match; fewer in
+/// tests, whose trees are small.
+const FIRST: usize = if cfg!(test) { 16 } else { 1024 };
+
+impl CandidateSet {
+    /// The first files from a path on, whatever may be in them, and where the next begins.
+    /// The tree is in order.
+    pub fn first(
+        tree: &Tree,
+        view: &View,
+        options: &GrepOptions,
+        from: &[u8],
+    ) -> (Self, Option<Vec<u8>>) {
+        let mut work = Self::default();
+        let mut ranks = (tree.first_at(from, view)..view.files.1)
+            .filter(|rank| view.sees(*rank as usize))
+            .map(|rank| tree.order.files[rank as usize]);
+        for file in ranks.by_ref().take(FIRST) {
+            match tree.files[file as usize].state {
+                State::Binary | State::SavedIndex => {
+                    work.passed.add(tree, file, options.max_file_bytes, 1);
+                }
+                _ => {
+                    work.bytes += u64::from(tree.files[file as usize].size);
+                    work.items.push(Item { file, ..Item::default() });
+                }
+            }
+        }
+        let next = ranks.next().map(|file| {
+            let mut path = Vec::new();
+            tree.path_of(file, &mut path);
+            path.split_off(tree.dirs[view.start() as usize].shown.len())
+        });
+        (work, next)
+    }
+
+    /// The work of a query from a path on, but for what is known to have no match. The tree
+    /// is in order.
+    pub fn of(
+        tree: &Tree,
+        view: &View,
+        options: &GrepOptions,
+        from: &[u8],
+        ruled_out: &[Piece],
+    ) -> Self {
+        let (query, max_bytes) = (&options.query, options.max_file_bytes);
+        let from = tree.first_at(from, view);
+        let order = &tree.order;
+        let mut passed = view.counts(tree, from, max_bytes);
+        let mut set = vec![0_u64; order.files.len().div_ceil(64)];
+        let mut add = |file: u32| {
+            let rank = order.rank.get(file as usize).copied().unwrap_or(NONE);
+            if let Some(word) = set.get_mut(rank as usize / 64) {
+                *word |= 1 << (rank & 63);
+            }
+        };
+        let mut blocks: Vec<(u32, Block)> = Vec::new();
+        let mut doubts: Vec<(u32, UncertainChunk)> = Vec::new();
+        let mut pieces: Vec<(u32, Piece)> = Vec::new();
+        // Whether it must be looked at; if so and there is room, it is noted down.
+        let mut passes = |file: u32, piece: Piece| {
+            let passes = ruled_out.binary_search(&piece).is_err();
+            if passes && pieces.len() < MAX_CHUNKS_PER_QUERY {
+                pieces.push((order.rank[file as usize], piece));
+            }
+            passes
+        };
+        match query.plan() {
+            GramQuery::Any => {
+                for &file in &order.files[from as usize..view.files.1.max(from) as usize] {
+                    if matches!(tree.files[file as usize].state, State::Text | State::Whole) {
+                        add(file);
+                    }
+                }
+            }
+            plan if query.crosses_lines() => match tree.slices.owners(plan, tree.owners.len()) {
+                Some(owners) => {
+                    for owner in bits(&owners) {
+                        let file = tree.owner(owner);
+                        file.filter(|file| passes(*file, piece(owner, 0))).map(&mut add);
+                    }
+                }
+                None => tree.owners.iter().copied().for_each(&mut add),
+            },
+            plan => {
+                let whole = options.limits.has_context();
+                // Where most blocks must be read, whole files are read faster.
+                let most = tree.slices.len() / 4 + 64;
+                let mut take = |block: &Block, stretch: Option<Chunk>| {
+                    let Some(file) = tree.owner_of(block) else { return };
+                    let offset = stretch.map_or(block.offset, |stretch| stretch.offset);
+                    if !passes(file, piece(block.owner, offset)) {
+                        return;
+                    }
+                    add(file);
+                    if whole || blocks.len().max(doubts.len()) > most {
+                        return;
+                    }
+                    let rank = order.rank[file as usize];
+                    match stretch {
+                        None => blocks.push((rank, *block)),
+                        Some(stretch) => {
+                            doubts.push((rank, UncertainChunk { block: *block, stretch }))
+                        }
+                    }
+                };
+                if query.fits_stretch() {
+                    tree.slices.candidates_with_chunks(plan, &mut take);
+                } else {
+                    tree.slices.blocks(plan, &mut |block| take(block, None));
+                }
+                if blocks.len().max(doubts.len()) > most {
+                    blocks.clear();
+                    doubts.clear();
+                }
+            }
+        }
+        tree.dirty.iter().chain(&tree.always).copied().for_each(&mut add);
+        blocks.sort_unstable_by_key(|(rank, block)| (*rank, block.offset));
+        doubts.sort_unstable_by_key(|(rank, doubt)| (*rank, doubt.stretch.offset));
+        pieces.sort_unstable();
+
+        let mut work = CandidateSet { passed, ..CandidateSet::default() };
+        let (mut blocks, mut doubts, mut pieces) = (&blocks[..], &doubts[..], &pieces[..]);
+        for rank in bits(&set).filter(|rank| *rank >= from && view.sees(*rank as usize)) {
+            let file = order.files[rank as usize];
+            passed.add(tree, file, max_bytes, u64::MAX);
+            let (blocks, doubts) = (of_rank(&mut blocks, rank), of_rank(&mut doubts, rank));
+            let pieces = of_rank(&mut pieces, rank);
+            let begins = work.sizes();
+            let known = &tree.files[file as usize];
+            let read = blocks.iter().map(|(_, block)| u64::from(block.len));
+            let looked_at = doubts.iter().map(|(_, doubt)| u64::from(doubt.stretch.len));
+            let bytes: u64 = read.chain(looked_at).sum();
+            let some = bytes > 0 && bytes * 2 < u64::from(known.size) && known.state == State::Text;
+            work.bytes += if some { bytes } else { known.size.into() };
+            if some {
+                work.blocks.extend(blocks.iter().map(|(_, block)| *block));
+                work.doubts.extend(doubts.iter().map(|(_, doubt)| *doubt));
+            }
+            work.pieces.extend(pieces.iter().map(|(_, piece)| *piece));
+            let ends = work.sizes();
+            work.items.push(Item {
+                file,
+                blocks: (begins.0, ends.0),
+                doubts: (begins.1, ends.1),
+                pieces: (begins.2, ends.2),
+            });
+        }
+        work.passed = passed;
+        work
+    }
+
+    /// How many blocks, doubts and pieces there are.
+    fn sizes(&self) -> (u32, u32, u32) {
+        (self.blocks.len() as u32, self.doubts.len() as u32, self.pieces.len() as u32)
+    }
+}
+
+impl Tree {
+    /// The place of the first file of a view whose path, as that shows it, does not sort before.
+    fn first_at(&self, from: &[u8], view: &View) -> u32 {
+        if from.is_empty() {
+            return view.files.0;
+        }
+        let (begin, end) = (view.files.0 as usize, view.files.1 as usize);
+        let cut = self.dirs[view.start() as usize].shown.len();
+        let mut path = Vec::new();
+        let before = self.order.files[begin..end.max(begin)].partition_point(|&file| {
+            self.path_of(file, &mut path);
+            path.get(cut..).unwrap_or_default() < from
+        });
+        (begin + before) as u32
+    }
+}
+
+/// What of a list belongs to a file; what comes before is passed over.
+fn of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
+    let rest = &left[left.partition_point(|(of, _)| *of < rank)..];
+    let (mine, rest) = rest.split_at(rest.partition_point(|(of, _)| *of == rank));
+    *left = rest;
+    mine
+}
+
+/// The numbers of the bits that are set.
+fn bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    words.iter().enumerate().flat_map(|(index, &word)| {
+        let mut left = word;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(index as u32 * 64 + bit)
+        })
+    })
+}

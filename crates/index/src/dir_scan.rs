@@ -1,0 +1,123 @@
+//! Looking at directories that are new to the tree: several threads open, watch
+//! and read them, and find out what their listings say.
+//!
+//! As for one directory, each is watched before it is listed, and whether it
+//! changed a moment ago is asked when it was listed, not when it is taken in.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::io::Errno;
+
+use crate::list::Contents;
+use crate::revalidate::is_racy;
+use crate::state::ScanContext;
+use crate::tree::{NONE, Tree};
+use crate::watch::{Watch, tells};
+use filewright_fs::dir::stat::Stat;
+use filewright_fs::walk::{Listing, Opener, threads};
+
+/// Fewer directories than this are done before another thread has started.
+pub(crate) const MIN_DIRS_FOR_THREADS: usize = 32;
+/// Directories that are looked at before they are taken in: bounds what waits.
+pub(crate) const MAX_PENDING_DIRS: usize = 1024;
+/// Directories that a thread takes at a time: neighbours, since those are opened from each other.
+const DIRS_PER_BATCH: usize = 16;
+
+/// What became of a directory that was looked at.
+pub(crate) struct ScanResult {
+    pub id: u32,
+    /// `None`: it was not looked at, time was up.
+    pub found: Option<Result<ScannedDir, Errno>>,
+}
+
+/// What was found.
+pub(crate) struct ScannedDir {
+    pub stat: Stat,
+    pub racy: bool,
+    /// Whether its file system tells of changes.
+    pub tells: bool,
+    pub watch: Option<i32>,
+    pub contents: Contents,
+}
+
+/// Looks at directories that were never listed, whose parents are in the tree.
+pub(crate) fn look(
+    tree: &Tree,
+    watch: Option<&Watch>,
+    dirs: &[u32],
+    sight: &ScanContext<'_>,
+) -> Vec<ScanResult> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(dirs.len())));
+    let run = || {
+        let mut looker = DirScanner {
+            tree,
+            watch,
+            sight,
+            opener: Opener::new(sight.ground, sight.stop),
+            listing: Listing::default(),
+            devices: HashMap::new(),
+        };
+        loop {
+            let begin = next.fetch_add(DIRS_PER_BATCH, Ordering::Relaxed);
+            let end = (begin + DIRS_PER_BATCH).min(dirs.len());
+            if begin >= end {
+                return;
+            }
+            let looked: Vec<ScanResult> =
+                dirs[begin..end].iter().map(|&id| looker.at(id)).collect();
+            done.lock().unwrap_or_else(PoisonError::into_inner).extend(looked);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads().min(dirs.len() / DIRS_PER_BATCH) {
+            // Without another thread this one does it all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // The same numbers for the same tree, whoever was faster.
+    done.sort_unstable_by_key(|looked: &ScanResult| looked.id);
+    done
+}
+
+struct DirScanner<'a> {
+    tree: &'a Tree,
+    watch: Option<&'a Watch>,
+    sight: &'a ScanContext<'a>,
+    opener: Opener<'a>,
+    listing: Listing,
+    /// Whether the file systems tell of changes, by device.
+    devices: HashMap<u64, bool>,
+}
+
+impl DirScanner<'_> {
+    fn at(&mut self, id: u32) -> ScanResult {
+        let found = (!self.sight.stop.now()).then(|| self.found(id));
+        ScanResult { id, found }
+    }
+
+    fn found(&mut self, id: u32) -> Result<ScannedDir, Errno> {
+        let (dir, sight) = (&self.tree.dirs[id as usize], self.sight);
+        let fd = self.opener.open(&dir.raw)?;
+        let stat = Stat::of(fd)?;
+        let tells = *self.devices.entry(stat.dev).or_insert_with(|| tells(fd));
+        let watch = self.watch.filter(|_| tells).and_then(|watch| watch.add(fd));
+        let listed = self.listing.read(fd);
+        if let Err(errno) = listed {
+            if let (Some(queue), Some(watch)) = (self.watch, watch) {
+                queue.remove(watch);
+            }
+            return Err(errno);
+        }
+        let racy = is_racy(&stat, tells);
+        let above = match dir.parent {
+            NONE => &sight.ground.stack,
+            parent => &self.tree.dirs[parent as usize].stack,
+        };
+        let contents = Contents::of(dir, above, fd, &self.listing, sight);
+        Ok(ScannedDir { stat, racy, tells, watch, contents })
+    }
+}

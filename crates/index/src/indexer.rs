@@ -1,0 +1,261 @@
+//! Signing files in the background: reading each once and remembering the grams
+//! of its blocks.
+//!
+//! A file that changes while it is read stays dirty, as does one that changed so
+//! lately that the next change might not show.
+
+use std::ffi::CString;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use filewright_core::search::{
+    Block, BlockRange, Chunk, ContentClass, GramExtractor, cuts, signable,
+};
+
+use crate::Index;
+use crate::tree::{NONE, State as FileState, stamp_of};
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::search::grep::MAX_FILE_BYTES;
+use filewright_fs::walk::{Content, Opener, StopSignal, WalkRoot, open_plain, read_open, threads};
+
+/// Blocks handed over at once: their grams are some hundred KB.
+const MAX_FILES_PER_HANDOVER: usize = 16;
+/// Files that a thread takes at a time.
+const FILES_PER_BATCH: usize = 32;
+/// More threads take more of the machine than a search gains.
+const MAX_THREADS: usize = 4;
+/// So many files that are read by every query are no reason to sign again.
+pub(crate) const MIN_DIRTY_FILES: usize = 64;
+/// How often files that keep changing are tried.
+const MAX_PASSES: u32 = 8;
+/// When what changed lately is tried again.
+const PASS_INTERVAL: Duration = Duration::from_millis(150);
+
+/// Signs what is dirty until next to nothing is.
+pub(crate) fn index_files(index: &Index, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) {
+    index.ask();
+    index.take_kept(ground, stop);
+    for number in 0..MAX_PASSES {
+        if !pass(index, ground, number, stop) {
+            break;
+        }
+    }
+    index.lock().tree.shrink();
+    if !stop.now() {
+        index.keep();
+    }
+}
+
+/// Signs what is dirty once; false where there was nothing worth it.
+pub(crate) fn pass(
+    index: &Index,
+    ground: &WalkRoot<'_>,
+    number: u32,
+    stop: &StopSignal<'_>,
+) -> bool {
+    let dirty = {
+        let mut state = index.lock();
+        state.tree.arrange();
+        let rank = &state.tree.order.rank;
+        let mut dirty: Vec<u32> = state.tree.dirty.iter().copied().collect();
+        dirty.sort_unstable_by_key(|&file| rank.get(file as usize).copied());
+        dirty
+    };
+    if dirty.is_empty()
+        || number > 1 && dirty.len() < MIN_DIRTY_FILES
+        || index.is_closed()
+        || stop.now()
+    {
+        return false;
+    }
+    if number > 0 {
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < PASS_INTERVAL && !stop.now() && !index.is_closed() {
+            std::thread::sleep(PASS_INTERVAL / 10);
+        }
+    }
+    let next = AtomicUsize::new(0);
+    let run = || Indexer::new(index, ground, stop).run(&dirty, &next);
+    std::thread::scope(|scope| {
+        for _ in 1..threads().min(MAX_THREADS).min(dirty.len().div_ceil(FILES_PER_BATCH)) {
+            // Without another thread this one does it all. They inherit its priority: low in the
+            // background, that of any call where somebody waits.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    true
+}
+
+/// Searches come first.
+pub(crate) fn lower_priority() {
+    // On Linux this holds for the thread; elsewhere it would for the process.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
+
+struct Indexer<'a> {
+    index: &'a Index,
+    ground: &'a WalkRoot<'a>,
+    stop: &'a StopSignal<'a>,
+    signer: GramExtractor,
+    buffer: Vec<u8>,
+    grams: Vec<u32>,
+    /// What is to be handed over: blocks, or stretches of them.
+    signed: Vec<IndexedFile>,
+}
+
+/// What was signed by itself, and where its grams end.
+struct IndexedFile {
+    block: Block,
+    stretch: Option<Chunk>,
+    end: usize,
+}
+
+/// A file to be signed.
+struct PendingFile {
+    file: u32,
+    touched: u32,
+    dir: Arc<[u8]>,
+    name: CString,
+}
+
+impl<'a> Indexer<'a> {
+    fn new(index: &'a Index, ground: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
+        let (buffer, grams, signed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { index, ground, stop, signer: GramExtractor::default(), buffer, grams, signed }
+    }
+
+    fn run(&mut self, dirty: &[u32], next: &AtomicUsize) {
+        let mut opener = Opener::new(self.ground, self.stop);
+        loop {
+            let begin = next.fetch_add(FILES_PER_BATCH, Ordering::Relaxed);
+            let end = (begin + FILES_PER_BATCH).min(dirty.len());
+            if begin >= end {
+                return;
+            }
+            for todo in self.look_up(&dirty[begin..end]) {
+                if self.is_over() || self.index.is_over_budget() {
+                    return;
+                }
+                self.file(&todo, &mut opener);
+            }
+        }
+    }
+
+    /// Whether nobody wants it any more.
+    fn is_over(&self) -> bool {
+        self.index.is_closed() || self.stop.now()
+    }
+
+    fn look_up(&self, files: &[u32]) -> Vec<PendingFile> {
+        let state = self.index.lock();
+        self.index.update_memory_use(&state);
+        let tree = &state.tree;
+        files
+            .iter()
+            .filter_map(|&id| {
+                let file = tree.files.get(id as usize)?;
+                if file.dir == NONE || file.state != FileState::Dirty {
+                    return None;
+                }
+                let dir = &tree.dirs[file.dir as usize];
+                let name = CString::new(dir.name(&dir.entries[file.entry as usize])).ok()?;
+                Some(PendingFile {
+                    file: id,
+                    touched: file.touched,
+                    dir: Arc::clone(&dir.raw),
+                    name,
+                })
+            })
+            .collect()
+    }
+
+    /// Signs a file; what cannot be read now stays dirty.
+    fn file(&mut self, todo: &PendingFile, opener: &mut Opener<'_>) {
+        let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, self.stop));
+        let Ok(Some(fd)) = opened else { return };
+        let Ok(stat) = Stat::of(&fd) else { return };
+        if stat.kind != Kind::File || self.index.lock().is_racy(&stat) {
+            return;
+        }
+        self.grams.clear();
+        self.signed.clear();
+        let mut owner = NONE;
+        let read = read_open(fd.as_fd(), stat.size, MAX_FILE_BYTES, &mut self.buffer);
+        let state = match read {
+            Ok(Content::Read) => self.content(todo, &mut owner),
+            Ok(_) => FileState::Always,
+            Err(_) => return,
+        };
+        if self.buffer.capacity() > 4 << 20 {
+            self.buffer = Vec::new();
+        }
+        // What was given up half-way stays dirty.
+        if self.is_over() || !Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat)) {
+            return;
+        }
+        let mut index = self.index.lock();
+        // Whoever closes it says so before it takes the lock and empties the tree.
+        if self.index.is_closed() {
+            return;
+        }
+        let index = &mut *index;
+        let file = &index.tree.files[todo.file as usize];
+        // What was heard meanwhile made it dirty again; what was not will.
+        if file.dir == NONE || file.touched != todo.touched || file.state != FileState::Dirty {
+            return;
+        }
+        hand_over(&mut index.tree, todo.file, &mut owner, &self.grams, &mut self.signed);
+        index.tree.settle(todo.file, state, &stat, owner);
+        self.index.files_since_save.fetch_add(1, Ordering::Relaxed);
+        self.index.count_bytes(stat.size);
+    }
+
+    /// Signs what is in the buffer, handing over all but the last blocks.
+    fn content(&mut self, todo: &PendingFile, owner: &mut u32) -> FileState {
+        let content = std::mem::take(&mut self.buffer);
+        let (how, text) = signable(&content);
+        for BlockRange { block, stretch, bytes } in cuts(text) {
+            self.grams.extend_from_slice(self.signer.grams(bytes));
+            // The owner is known when blocks are handed over.
+            self.signed.push(IndexedFile { block, stretch, end: self.grams.len() });
+            if self.signed.len() == MAX_FILES_PER_HANDOVER {
+                let tree = &mut self.index.lock().tree;
+                if self.is_over() {
+                    break;
+                }
+                hand_over(tree, todo.file, owner, &self.grams, &mut self.signed);
+                self.grams.clear();
+            }
+        }
+        let state = match how {
+            ContentClass::Text => FileState::Text,
+            ContentClass::Whole => FileState::Whole,
+            ContentClass::Binary => FileState::Binary,
+            ContentClass::Always => FileState::Always,
+        };
+        self.buffer = content;
+        state
+    }
+}
+
+fn hand_over(
+    tree: &mut crate::tree::Tree,
+    file: u32,
+    owner: &mut u32,
+    grams: &[u32],
+    signed: &mut Vec<IndexedFile>,
+) {
+    if *owner == NONE {
+        *owner = tree.owners.len() as u32;
+        tree.owners.push(file);
+    }
+    let mut begin = 0;
+    for IndexedFile { block, stretch, end } in signed.drain(..) {
+        tree.slices.push(&grams[begin..end], Block { owner: *owner, ..block }, stretch);
+        begin = end;
+    }
+}

@@ -1,0 +1,170 @@
+//! Making indexes, in the background or while somebody waits, and giving them back.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::Session;
+use crate::query::find;
+use crate::registry::REGISTRY;
+use crate::{Index, IndexStore, Key, MAX_INDEX_BYTES, Status, forget, indexer, path_of};
+use filewright_fs::cancel::{CancelToken, Deadline};
+use filewright_fs::root::is_within;
+use filewright_fs::walk::{StopSignal, WalkRoot};
+
+/// Has an index made in the background, of the root that a search was in.
+pub(crate) fn make(
+    session: &Arc<Session>,
+    ground: &WalkRoot<'_>,
+    names: Option<&[String]>,
+    anywhere: bool,
+    contents: bool,
+) {
+    let root = session.roots.index_root(path_of(&ground.real), |path| anywhere || is_of_use(path));
+    let Some(root) = root else { return };
+    let Some(index) = register(session, root, names) else { return };
+    index.signing.store(true, Ordering::Release);
+    let (session, root) = (Arc::clone(session), root.to_vec());
+    start(&index, move |index| {
+        if let Ok(ground) = WalkRoot::open(&session.roots, &root, index.key.names.as_deref()) {
+            let cancel = CancelToken::new();
+            let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
+            index.build(&ground, contents, &stop);
+        }
+    });
+}
+
+/// Makes an index now, and waits for it. One that is cancelled is thrown away.
+///
+/// # Errors
+/// As [`Roots::open_dir`]; `CANCELLED`.
+pub fn warm(
+    session: &Arc<Session>,
+    path: &[u8],
+    respect_ignore: bool,
+    cancel: &CancelToken,
+) -> filewright_core::Result<Status> {
+    cancel.check()?;
+    let names: Vec<String> =
+        filewright_core::ignore::FILE_NAMES.map(str::to_owned).into_iter().collect();
+    let names = respect_ignore.then_some(&names[..]);
+    let ground = WalkRoot::open(&session.roots, path, names)?;
+    if let Some((index, _)) = find(session, &ground, names) {
+        return Ok(index.status());
+    }
+    let Some(index) = register(session, path_of(&ground.real), names) else {
+        return Ok(Status::default());
+    };
+    index.signing.store(true, Ordering::Release);
+    index.requested.store(true, Ordering::Relaxed);
+    let stop = StopSignal { cancel, deadline: Deadline::default() };
+    index.build(&ground, true, &stop);
+    index.signing.store(false, Ordering::Release);
+    if cancel.is_cancelled() {
+        forget(session, &index);
+        cancel.check()?;
+    }
+    index.update_memory_use(&index.lock());
+    REGISTRY.mark_used(&index);
+    Ok(index.status())
+}
+
+/// Has the indexes of a set of roots kept in a directory of state, for processes
+/// that follow. To be called by a thread that the kernel does not restrict.
+pub fn set_state_dir(session: &Session, state: &[u8]) {
+    if let Some(shelf) = IndexStore::new(state) {
+        // Once: whoever came first stays.
+        let _ = session.shelf.set(shelf);
+    }
+}
+
+/// Gives back all indexes of a set of roots. The next search makes new ones.
+pub fn dispose(session: &Session) {
+    let indexes = std::mem::take(&mut *session.indexes.lock());
+    indexes.iter().for_each(|index| index.close());
+}
+
+/// What is known of the index of a path; `None` where there is none.
+///
+/// # Errors
+/// As [`Roots::open_dir`].
+pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<Status>> {
+    let real = session.roots.open_dir(path)?.real;
+    let indexes: Vec<Arc<Index>> = session.indexes.lock().clone();
+    let of = indexes.iter().find(|index| is_within(&real, path_of(&index.key.real)));
+    Ok(of.map(|index| index.status()))
+}
+
+/// Puts a new index into its place; `None` where there is one, or none can be.
+pub(crate) fn register(
+    session: &Session,
+    root: &[u8],
+    names: Option<&[String]>,
+) -> Option<Arc<Index>> {
+    let ground = WalkRoot::open(&session.roots, root, names).ok()?;
+    let key = Key::of(&ground, names)?;
+    let index = {
+        let mut indexes = session.indexes.lock();
+        indexes.retain(|index| !index.is_closed());
+        if indexes.iter().any(|index| index.key == key) {
+            return None;
+        }
+        let index = Index::new(key, &session.shelf);
+        indexes.push(Arc::clone(&index));
+        index
+    };
+    REGISTRY.mark_used(&index);
+    Some(index)
+}
+
+pub(crate) fn index_again(session: &Arc<Session>, index: &Arc<Index>) {
+    if index.is_over_budget() || index.signing.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let session = Arc::clone(session);
+    start(index, move |index| {
+        let names = index.key.names.as_deref();
+        if let Ok(ground) = WalkRoot::open(&session.roots, path_of(&index.key.real), names) {
+            let cancel = CancelToken::new();
+            indexer::index_files(
+                index,
+                &ground,
+                &StopSignal { cancel: &cancel, deadline: Deadline::default() },
+            );
+        }
+    });
+}
+
+/// Starts a thread that works on an index. It inherits what the kernel allows
+/// to the thread that starts it.
+fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
+    let worked = Arc::clone(index);
+    let started =
+        std::thread::Builder::new().name("filewright-index".to_owned()).spawn(move || {
+            indexer::lower_priority();
+            // A defect costs the index, not the search.
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&worked)));
+            worked.signing.store(false, Ordering::Release);
+            if done.is_err() {
+                worked.close();
+            } else {
+                let bytes = worked.lock().tree.bytes();
+                worked.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
+                worked.memory_bytes.store(bytes, Ordering::Relaxed);
+                if !worked.is_closed() {
+                    REGISTRY.mark_used(&worked);
+                }
+            }
+        });
+    if started.is_err() {
+        index.signing.store(false, Ordering::Release);
+    }
+}
+
+/// Whether an index of a directory serves anybody: not of a whole file system,
+/// nor of all that a user has.
+pub(crate) fn is_of_use(path: &[u8]) -> bool {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = std::env::var_os("HOME");
+    let home = home.as_ref().map(|home| path_of(home.as_bytes()));
+    path != b"/" && !home.is_some_and(|home| home != b"/" && is_within(home, path))
+}

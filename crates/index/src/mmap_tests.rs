@@ -1,0 +1,79 @@
+//! What a program stores through a memory map, against an index.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::fd::AsRawFd as _;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use crate::Session;
+use crate::grep_indexed;
+use crate::tests::session_of;
+use crate::warm;
+use filewright_fs::cancel::CancelToken;
+use filewright_fs::search::grep::GrepOptions;
+
+const OLD: &str = "plain words\n";
+const NEW: &[u8] = b"map";
+
+/// A file that is mapped to be written, until it is dropped.
+struct Mapped {
+    start: *mut libc::c_void,
+    _file: File,
+}
+
+impl Mapped {
+    fn of(file: File) -> Self {
+        let (rights, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: a new mapping at a place that the kernel chooses.
+        let start =
+            unsafe { libc::mmap(null_mut(), OLD.len(), rights, shared, file.as_raw_fd(), 0) };
+        assert_ne!(start, libc::MAP_FAILED);
+        Self { start, _file: file }
+    }
+
+    fn store(&self) {
+        // SAFETY: the mapping has more bytes than are stored.
+        unsafe { self.start.cast::<u8>().copy_from_nonoverlapping(NEW.as_ptr(), NEW.len()) }
+    }
+
+    fn flush(&self) {
+        // SAFETY: the whole mapping.
+        assert_eq!(unsafe { libc::msync(self.start, OLD.len(), libc::MS_SYNC) }, 0);
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the whole mapping, which nobody uses any more.
+        unsafe { libc::munmap(self.start, OLD.len()) };
+    }
+}
+
+fn found(session: &Arc<Session>, path: &[u8], index: &str) -> f64 {
+    let json = format!(r#"{{"pattern":"mapin","regex":false,"index":"{index}"}}"#);
+    let options = GrepOptions::from_json(&json).unwrap();
+    grep_indexed(session, path, &options, &CancelToken::new()).unwrap()[0].nums[0]
+}
+
+#[test]
+fn a_strict_search_finds_what_is_stored_through_a_map_and_another_once_the_file_is_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    for number in 0..40 {
+        fs::write(top.join(format!("f{number}")), OLD).unwrap();
+    }
+    let path = top.to_str().unwrap().as_bytes();
+    let session = session_of(&top, serde_json::json!({}));
+    let file = OpenOptions::new().read(true).write(true).open(top.join("f7")).unwrap();
+    let mapped = Mapped::of(file);
+    std::thread::sleep(std::time::Duration::from_millis(110));
+    assert_eq!(warm(&session, path, true, &CancelToken::new()).unwrap().unsigned, 0);
+    assert_eq!((found(&session, path, "auto"), found(&session, path, "strict")), (0.0, 0.0));
+    mapped.store();
+    assert_eq!(found(&session, path, "strict"), 1.0, "stored");
+    mapped.flush();
+    assert_eq!(found(&session, path, "strict"), 1.0, "written to the disk");
+    drop(mapped);
+    assert_eq!(found(&session, path, "auto"), 1.0, "closed");
+    assert_eq!(found(&session, path, "strict"), 1.0, "closed");
+}

@@ -1,0 +1,117 @@
+//! What was read for a query and had no match: for the same query it need not be read again.
+//!
+//! An index lets files through that do not match, and who asks page after page, counts
+//! first, or searches what another agent searched has them read each time. That a piece has
+//! no match holds as long as its owner is that of a file: a file that changes, or may have,
+//! is signed again, and the new owner has another number. So nothing here is ever wrong
+//! where the index itself is not; it only grows old, and what was asked longest ago goes.
+
+use std::sync::Arc;
+
+/// The most queries of which something is remembered.
+const MAX_QUERIES: usize = 64;
+/// The most pieces of one query.
+pub(crate) const MAX_CHUNKS_PER_QUERY: usize = 16 << 10;
+/// The most pieces of all.
+const MAX_CHUNKS: usize = 32 << 10;
+/// Longer queries are not remembered (bytes).
+const MAX_KEY_BYTES: usize = 1 << 10;
+
+/// What is read and searched as one, by its owner and its place in the text: a block, a
+/// stretch of one, or a whole file.
+pub(crate) type Piece = u64;
+
+/// The piece that begins at an offset (bytes).
+pub(crate) fn piece(owner: u32, offset: u32) -> Piece {
+    u64::from(owner) << 32 | u64::from(offset)
+}
+
+/// What is remembered, that of the last query first.
+#[derive(Default)]
+pub(crate) struct NegativeCache(Vec<Known>);
+
+/// The pieces that have no match of a query.
+struct Known {
+    query: Arc<str>,
+    /// In order, each once.
+    pieces: Arc<[Piece]>,
+}
+
+impl NegativeCache {
+    /// What has no match of a query, in order.
+    pub fn of(&mut self, query: &str) -> Arc<[Piece]> {
+        let Some(place) = self.0.iter().position(|known| *known.query == *query) else {
+            return Arc::default();
+        };
+        self.0[..=place].rotate_right(1);
+        Arc::clone(&self.0[0].pieces)
+    }
+
+    /// Remembers what was found to have no match.
+    pub fn add(&mut self, query: &Arc<str>, mut found: Vec<Piece>) {
+        if found.is_empty() || query.len() > MAX_KEY_BYTES {
+            return;
+        }
+        let before = self.of(query);
+        if found.len() + before.len() <= MAX_CHUNKS_PER_QUERY {
+            found.extend_from_slice(&before);
+        }
+        // Else it begins anew: of so many most belong to owners that are gone.
+        found.truncate(MAX_CHUNKS_PER_QUERY);
+        found.sort_unstable();
+        found.dedup();
+        self.0.retain(|known| known.query != *query);
+        self.0.insert(0, Known { query: Arc::clone(query), pieces: found.into() });
+        self.0.truncate(MAX_QUERIES);
+        let mut sum = 0;
+        self.0.retain(|known| {
+            sum += known.pieces.len();
+            sum <= MAX_CHUNKS
+        });
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(|known| known.query.len() + size_of_val(&*known.pieces)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: usize) -> Arc<str> {
+        number.to_string().into()
+    }
+
+    #[test]
+    fn what_was_found_is_known_in_order_and_once() {
+        let mut known = NegativeCache::default();
+        known.add(&key(1), vec![piece(2, 0), piece(1, 7)]);
+        known.add(&key(1), vec![piece(1, 7), piece(1, 3)]);
+        known.add(&key(2), vec![]);
+        assert_eq!(*known.of("1"), [piece(1, 3), piece(1, 7), piece(2, 0)]);
+        assert!(known.of("2").is_empty() && known.bytes() == 1 + 3 * 8);
+    }
+
+    #[test]
+    fn what_was_asked_longest_ago_goes() {
+        let mut known = NegativeCache::default();
+        for number in 0..MAX_QUERIES {
+            known.add(&key(number), vec![0]);
+        }
+        assert!(!known.of("0").is_empty(), "asked for: it is the last now");
+        known.add(&key(MAX_QUERIES), vec![0]);
+        assert!(!known.of("0").is_empty() && known.of("1").is_empty());
+        let many = |from: usize| (from..from + MAX_CHUNKS_PER_QUERY).map(|at| at as u64).collect();
+        for number in 1000..1010 {
+            known.add(&key(number), many(0));
+            known.add(&key(number), many(MAX_CHUNKS_PER_QUERY));
+        }
+        assert_eq!(known.of("1009").len(), MAX_CHUNKS_PER_QUERY, "it begins anew");
+        assert!(known.of("0").is_empty());
+        assert!(known.bytes() <= MAX_CHUNKS * size_of::<Piece>() + MAX_QUERIES * MAX_KEY_BYTES);
+        known.add(&"x".repeat(MAX_KEY_BYTES + 1).into(), vec![0]);
+        assert_eq!(known.of("1009").len(), MAX_CHUNKS_PER_QUERY);
+    }
+}

@@ -1,0 +1,109 @@
+//! Who looks into an index: one that is closed is emptied when the last of them is
+//! done, so that no query loses candidates half-way and takes that for their absence.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::Index;
+
+/// The queries that are looking into an index.
+#[derive(Default)]
+pub(crate) struct Readers(Mutex<Count>);
+
+#[derive(Default)]
+struct Count {
+    users: usize,
+    closed: bool,
+}
+
+impl Readers {
+    fn with<T>(&self, f: impl FnOnce(&mut Count) -> T) -> T {
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets nobody in any more. True where nobody is in.
+    pub fn close(&self) -> bool {
+        self.with(|count| {
+            count.closed = true;
+            count.users == 0
+        })
+    }
+}
+
+/// A right to find in an index what was found there before. To be dropped after what
+/// was locked of it.
+pub(crate) struct ReadGuard<'i>(&'i Index);
+
+impl<'i> ReadGuard<'i> {
+    /// `None` where it is closed.
+    pub fn of(index: &'i Index) -> Option<Self> {
+        let open = index.users.with(|count| {
+            count.users += usize::from(!count.closed);
+            !count.closed
+        });
+        // Not `then_some`: a lease that is made and dropped would count down.
+        open.then(|| Self(index))
+    }
+}
+
+impl Drop for ReadGuard<'_> {
+    fn drop(&mut self) {
+        let last = self.0.users.with(|count| {
+            count.users -= 1;
+            count.users == 0 && count.closed
+        });
+        if last {
+            self.0.empty();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use crate::grep_indexed;
+    use crate::tests::session_of;
+    use crate::{dispose, warm};
+    use filewright_fs::cancel::CancelToken;
+    use filewright_fs::search::grep::GrepOptions;
+
+    #[test]
+    fn a_search_is_whole_while_its_index_is_disposed_of() {
+        const FILES: u32 = 400;
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        for number in 0..FILES {
+            fs::write(top.join(format!("{number}.txt")), format!("word {number}\n")).unwrap();
+        }
+        let path = top.to_str().unwrap().as_bytes();
+        let session = session_of(&top, serde_json::json!({}));
+        let words = GrepOptions::from_json(r#"{"pattern":"word","output":"count"}"#).unwrap();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let disposing = Arc::clone(&session);
+            let done = &done;
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    warm(&disposing, path, true, &CancelToken::new()).unwrap();
+                    dispose(&disposing);
+                }
+            });
+            // However this ends, the other thread does too.
+            let _ended = Ended(done);
+            for round in 0..100 {
+                let found = grep_indexed(&session, path, &words, &CancelToken::new()).unwrap();
+                assert_eq!(found[0].nums[0], f64::from(FILES), "in round {round}");
+            }
+        });
+    }
+
+    struct Ended<'d>(&'d AtomicBool);
+
+    impl Drop for Ended<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! What all indexes of a process hold together is bounded: the one used longest ago goes.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::Index;
+
+/// The most indexes of a process; the one used longest ago goes.
+pub(crate) const MAX_INDEXES: usize = 8;
+/// The most memory of all indexes of a process, in bytes; the one used longest ago goes.
+const MAX_TOTAL_BYTES: usize = 1 << 30;
+
+/// The indexes of this process, the one used last at the end.
+pub(crate) static REGISTRY: Registry = Registry(Mutex::new(VecDeque::new()));
+
+pub(crate) struct Registry(pub(crate) Mutex<VecDeque<Weak<Index>>>);
+
+impl Registry {
+    /// An index is used. Where there are too many, or they hold too much, others go.
+    pub(crate) fn mark_used(&self, index: &Arc<Index>) {
+        self.mark_used_within(index, MAX_TOTAL_BYTES);
+    }
+
+    pub(crate) fn mark_used_within(&self, index: &Arc<Index>, most_bytes: usize) {
+        let surplus = {
+            let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut held: Vec<Arc<Index>> = live
+                .iter()
+                .filter_map(Weak::upgrade)
+                .filter(|known| !known.is_closed() && !Arc::ptr_eq(known, index))
+                .collect();
+            held.push(Arc::clone(index));
+            let update_memory_use = |held: &[Arc<Index>]| -> usize {
+                held.iter().map(|index| index.memory_bytes.load(Ordering::Relaxed)).sum()
+            };
+            let mut gone = 0;
+            while held.len() - gone > 1
+                && (held.len() - gone > MAX_INDEXES
+                    || update_memory_use(&held[gone..]) > most_bytes)
+            {
+                gone += 1;
+            }
+            *live = held[gone..].iter().map(Arc::downgrade).collect();
+            held.truncate(gone);
+            held
+        };
+        surplus.iter().for_each(|index| index.close());
+    }
+}

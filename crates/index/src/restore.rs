@@ -1,0 +1,93 @@
+//! Taking over what an earlier process signed: one look at each file tells
+//! whether it is still what it was.
+//!
+//! The tree is listed and watched before, so what changes after the look is
+//! heard; what changed before shows in the facts. A file that had changed so
+//! lately that the next change might not show was not signed in the first place.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::Index;
+use crate::snapshot::{Same, SavedIndex};
+use crate::tree::{State as FileState, Tree, stamp_of};
+use filewright_fs::dir::stat::Stat;
+use filewright_fs::walk::{Opener, StopSignal, WalkRoot, threads};
+
+/// Directories that a thread takes at a time.
+const DIRS_PER_BATCH: usize = 64;
+
+/// Takes over what was kept, where nothing was signed yet.
+pub(crate) fn restore_unchanged(
+    index: &Index,
+    ground: &WalkRoot<'_>,
+    kept: SavedIndex,
+    stop: &StopSignal<'_>,
+) {
+    let mut state = index.lock();
+    let same = same(&state.tree, &kept, ground, stop);
+    let bytes = same.iter().map(|same| u64::from(same.size)).sum();
+    if state.tree.restore(kept, &same) > 0 {
+        index.count_bytes(bytes);
+        index.update_memory_use(&state);
+    }
+}
+
+/// The files that are what they were.
+fn same(tree: &Tree, kept: &SavedIndex, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) -> Vec<Same> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let run = || {
+        let (mut opener, mut mine) = (Opener::new(ground, stop), Vec::new());
+        loop {
+            let begin = next.fetch_add(DIRS_PER_BATCH, Ordering::Relaxed);
+            let end = (begin + DIRS_PER_BATCH).min(tree.order.dirs.len());
+            if begin >= end || stop.now() {
+                break;
+            }
+            for span in &tree.order.dirs[begin..end] {
+                compare(tree, span.dir, kept, &mut opener, &mut mine);
+            }
+        }
+        found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads().min(tree.order.dirs.len().div_ceil(DIRS_PER_BATCH)) {
+            // Without another thread this one does it all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn compare(
+    tree: &Tree,
+    id: u32,
+    kept: &SavedIndex,
+    opener: &mut Opener<'_>,
+    found: &mut Vec<Same>,
+) {
+    let dir = &tree.dirs[id as usize];
+    let Some(known) = kept.dirs.get(&dir.raw[..]) else { return };
+    let Ok(fd) = opener.open(&dir.raw) else { return };
+    for entry in dir.entries.iter().filter(|entry| entry.is_file()) {
+        let is_dirty = |file: &crate::tree::File| file.state == FileState::Dirty;
+        if !tree.files.get(entry.below as usize).is_some_and(is_dirty) {
+            continue;
+        }
+        let name = dir.name(entry);
+        let Ok(place) = known.binary_search_by(|known| (*known.name).cmp(name)) else { continue };
+        let known = &known[place];
+        let Ok(stat) = Stat::at(fd, name) else { continue };
+        if stamp_of(&stat) == known.stamp {
+            found.push(Same {
+                file: entry.below,
+                state: known.state,
+                stamp: known.stamp,
+                size: known.size,
+                owner: known.owner,
+                linked: stat.nlink > 1,
+            });
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Asking for facts what no watch tells: whether directories and files are what they were.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::state::{ScanContext, State};
+use crate::tree::{NONE, State as FileState, stamp_of};
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::walk::{Opener, parent_rules};
+
+impl State {
+    /// Asks directories and their files whether they changed.
+    pub(crate) fn sweep(&mut self, sight: &ScanContext<'_>, mut dirs: Vec<u32>) {
+        // In order of their making neighbours follow each other.
+        dirs.sort_unstable();
+        dirs.dedup();
+        let mut opener = Opener::new(sight.ground, sight.stop);
+        for (done, &id) in dirs.iter().enumerate() {
+            if sight.stop.now() {
+                self.owed.extend(&dirs[done..]);
+                return;
+            }
+            let dir = &self.tree.dirs[id as usize];
+            if !dir.alive {
+                continue;
+            }
+            let (parent, raw) = (dir.parent, Arc::clone(&dir.raw));
+            let fd = match opener.open(&raw) {
+                Ok(fd) => fd,
+                Err(_) => {
+                    self.look_at(parent);
+                    self.look_at(id);
+                    continue;
+                }
+            };
+            match Stat::of(fd) {
+                Ok(stat) if stamp_of(&stat) == dir.stamp && !dir.racy && !dir.has_rules => {}
+                _ => drop(self.stale.insert((dir.depth, id))),
+            }
+            let changed: Vec<u32> = dir
+                .entries
+                .iter()
+                .filter(|entry| entry.kind == Kind::File && entry.below != NONE)
+                .filter(|entry| {
+                    let file = &self.tree.files[entry.below as usize];
+                    !matches!(file.state, FileState::Dirty | FileState::SavedIndex)
+                        && !Stat::at(fd, dir.name(entry))
+                            .is_ok_and(|stat| stamp_of(&stat) == file.stamp)
+                })
+                .map(|entry| entry.below)
+                .collect();
+            changed.into_iter().for_each(|file| self.tree.mark_used(file));
+        }
+    }
+
+    /// Asks the files with other names whether they changed.
+    pub(crate) fn revalidate_hard_links(&mut self, sight: &ScanContext<'_>) {
+        let mut linked: Vec<(u32, u32)> = self
+            .tree
+            .linked
+            .iter()
+            .map(|&file| (self.tree.files[file as usize].dir, file))
+            .collect();
+        linked.sort_unstable();
+        let mut opener = Opener::new(sight.ground, sight.stop);
+        for (dir, id) in linked {
+            let (dir, file) = (&self.tree.dirs[dir as usize], &self.tree.files[id as usize]);
+            let name = dir.name(&dir.entries[file.entry as usize]);
+            let same = opener.open(&dir.raw).and_then(|fd| Stat::at(fd, name));
+            if !same.is_ok_and(|stat| stamp_of(&stat) == file.stamp) {
+                self.tree.mark_used(id);
+            }
+        }
+    }
+
+    /// Looks whether the excludes of repositories changed: nobody watches in `.git`.
+    pub(crate) fn revalidate_repo_roots(&mut self, sight: &ScanContext<'_>) {
+        let mut opener = Opener::new(sight.ground, sight.stop);
+        let borders: Vec<u32> = self.borders.iter().copied().collect();
+        for id in borders {
+            let dir = &self.tree.dirs[id as usize];
+            let top = sight.ground.fd.as_fd();
+            let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
+            // Asked before the content: what changes in between shows the next time.
+            let stat = fd.and_then(exclude_stat);
+            let stamp = stat.as_ref().map_or(0, stamp_of);
+            if stamp != 0 && stamp == dir.exclude_stamp {
+                continue;
+            }
+            let now = fd.map(parent_rules::exclude_content);
+            let same = now == Ok(dir.exclude);
+            let lasting = same && stat.is_ok_and(|stat| !self.is_racy(&stat));
+            self.tree.dirs[id as usize].exclude_stamp = if lasting { stamp } else { 0 };
+            if !same {
+                self.look_at(id);
+            }
+        }
+    }
+
+    /// Whether a file changed so lately that its next change may not show in its facts.
+    pub fn is_racy(&self, stat: &Stat) -> bool {
+        is_racy(stat, self.devices.get(&stat.dev) == Some(&true))
+    }
+}
+
+/// Whether something changed so lately that the next change may not show in
+/// its facts: within a tick of the kernel's clock, or what other machines keep.
+pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
+    const TICK: i64 = 100_000_000;
+    const COARSE: i64 = 2_100_000_000;
+    let nanos = if tells { TICK } else { COARSE };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+    stat.ctime.max(stat.mtime) > i64::try_from(now).unwrap_or(i64::MAX) - nanos
+}
+
+/// The facts of a repository's excludes, where no link leads to them.
+fn exclude_stat(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
+    match Stat::at(dir, b".git/info")?.kind {
+        Kind::Dir => Stat::at(dir, b".git/info/exclude"),
+        _ => Err(rustix::io::Errno::LOOP),
+    }
+}

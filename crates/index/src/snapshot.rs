@@ -1,0 +1,344 @@
+//! An index as a file: which files were signed, what they were then, and what
+//! their blocks have.
+//!
+//! What is read is believed only as far as its check sum is right, and about a
+//! file only where the file is now what it was when it was signed. Anything
+//! else is as if nothing had been kept.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use filewright_core::search::{BlockIndex, gram_format};
+use rustix::io::Errno;
+
+use crate::tree::{NONE, State, Tree, stamp_format};
+
+const MAGIC: [u8; 8] = *b"fwindex\x02";
+/// How much is read, written and summed up at once.
+const BYTES_PER_READ: usize = 64 * 1024;
+/// The largest file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// What is to be kept of an index.
+pub(crate) struct Snapshot {
+    head: Vec<u8>,
+    slices: BlockIndex,
+}
+
+/// What was kept of an index.
+pub(crate) struct SavedIndex {
+    /// The files of each directory, in the order of their names.
+    pub dirs: HashMap<Box<[u8]>, Vec<SavedFile>>,
+    pub slices: BlockIndex,
+    /// How many owners the blocks have.
+    pub owners: usize,
+}
+
+/// A file as it was when it was signed.
+pub(crate) struct SavedFile {
+    pub name: Box<[u8]>,
+    pub state: State,
+    pub size: u32,
+    pub stamp: u64,
+    pub owner: u32,
+}
+
+impl Snapshot {
+    /// The index as it is. What is large is shared, not copied.
+    pub fn of(tree: &Tree) -> Self {
+        let mut head = Vec::new();
+        let mut put = |bytes: &[u8]| head.extend_from_slice(bytes);
+        put(&(tree.owners.len() as u32).to_le_bytes());
+        let dirs: Vec<_> = tree.dirs.iter().filter(|dir| dir.alive).collect();
+        put(&(dirs.len() as u32).to_le_bytes());
+        for dir in dirs {
+            let files: Vec<_> = dir
+                .entries
+                .iter()
+                .filter_map(|entry| {
+                    let file = tree.files.get(entry.below as usize).filter(|_| entry.is_file())?;
+                    Some((dir.name(entry), file, number_of(file.state)?))
+                })
+                .collect();
+            put(&(dir.raw.len() as u32).to_le_bytes());
+            put(&dir.raw);
+            put(&(files.len() as u32).to_le_bytes());
+            for (name, file, state) in files {
+                put(&(name.len() as u32).to_le_bytes());
+                put(name);
+                put(&state.to_le_bytes());
+                put(&file.size.to_le_bytes());
+                put(&file.signed.to_le_bytes());
+                put(&file.stamp.to_le_bytes());
+            }
+        }
+        Self { head, slices: tree.slices.clone() }
+    }
+
+    /// Writes everything to a new file.
+    pub fn write(&self, file: &OwnedFd) -> rustix::io::Result<()> {
+        let mut writer =
+            Writer { file, piece: Vec::with_capacity(BYTES_PER_READ), sum: Sum::default() };
+        let mut failed = Ok(());
+        let mut put = |bytes: &[u8]| {
+            if failed.is_ok() {
+                failed = writer.put(bytes);
+            }
+        };
+        put(&MAGIC);
+        put(&format().to_le_bytes());
+        put(&self.head);
+        self.slices.save(&mut put);
+        failed?;
+        writer.end()
+    }
+}
+
+impl SavedIndex {
+    /// Reads a file of so many bytes; `None` where it is nothing of the kind, or not
+    /// whole, or of another version.
+    pub fn read(file: &OwnedFd, bytes: u64) -> Option<Self> {
+        let left = bytes.checked_sub(8).filter(|_| bytes <= MAX_FILE_BYTES)?;
+        let mut reader = Reader { file, left, piece: Vec::new(), at: 0, sum: Sum::default() };
+        if reader.array()? != MAGIC || reader.array()? != format().to_le_bytes() {
+            return None;
+        }
+        let owners = reader.number()? as usize;
+        let mut dirs = HashMap::new();
+        for _ in 0..reader.number()? {
+            let raw = reader.bytes()?;
+            let mut files = Vec::new();
+            for _ in 0..reader.number()? {
+                let name = reader.bytes()?;
+                let state = state_of(reader.number()?)?;
+                let (size, owner) = (reader.number()?, reader.number()?);
+                let stamp = u64::from_le_bytes(reader.array()?);
+                files.push(SavedFile { name, state, size, stamp, owner });
+            }
+            dirs.insert(raw, files);
+        }
+        let slices = BlockIndex::load(&mut |piece| reader.fill(piece).is_some())?;
+        reader.is_whole().then_some(Self { dirs, slices, owners })
+    }
+}
+
+/// Of what kind the bytes are: another version keeps something else.
+fn format() -> u64 {
+    gram_format() ^ stamp_format().rotate_left(1)
+}
+
+fn number_of(state: State) -> Option<u32> {
+    match state {
+        State::Dirty | State::SavedIndex => None,
+        State::Text => Some(1),
+        State::Whole => Some(2),
+        State::Binary => Some(3),
+        State::Always => Some(4),
+    }
+}
+
+fn state_of(number: u32) -> Option<State> {
+    match number {
+        1 => Some(State::Text),
+        2 => Some(State::Whole),
+        3 => Some(State::Binary),
+        4 => Some(State::Always),
+        _ => None,
+    }
+}
+
+struct Writer<'a> {
+    file: &'a OwnedFd,
+    piece: Vec<u8>,
+    sum: Sum,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, mut bytes: &[u8]) -> rustix::io::Result<()> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(BYTES_PER_READ - self.piece.len()));
+            self.piece.extend_from_slice(now);
+            bytes = later;
+            if self.piece.len() == BYTES_PER_READ {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> rustix::io::Result<()> {
+        self.sum.add(&self.piece);
+        write_all(self.file, &self.piece)?;
+        self.piece.clear();
+        Ok(())
+    }
+
+    fn end(mut self) -> rustix::io::Result<()> {
+        self.flush()?;
+        write_all(self.file, &self.sum.get().to_le_bytes())
+    }
+}
+
+fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(file, bytes) {
+            Ok(0) => return Err(Errno::NOSPC),
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    file: &'a OwnedFd,
+    /// How much was not read yet, but for the sum.
+    left: u64,
+    piece: Vec<u8>,
+    /// How much of the piece was given.
+    at: usize,
+    sum: Sum,
+}
+
+impl Reader<'_> {
+    fn fill(&mut self, mut out: &mut [u8]) -> Option<()> {
+        while !out.is_empty() {
+            if self.at == self.piece.len() {
+                self.next_piece()?;
+            }
+            let count = out.len().min(self.piece.len() - self.at);
+            let (now, later) = out.split_at_mut(count);
+            now.copy_from_slice(&self.piece[self.at..self.at + count]);
+            self.at += count;
+            out = later;
+        }
+        Some(())
+    }
+
+    fn next_piece(&mut self) -> Option<()> {
+        let size = BYTES_PER_READ.min(usize::try_from(self.left).ok()?);
+        if size == 0 {
+            return None;
+        }
+        self.piece.resize(size, 0);
+        read_all(self.file, &mut self.piece)?;
+        self.sum.add(&self.piece);
+        self.left -= size as u64;
+        self.at = 0;
+        Some(())
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes).map(|()| bytes)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn bytes(&mut self) -> Option<Box<[u8]>> {
+        let length = self.number()? as usize;
+        // More than a path has; and no memory for what is not there.
+        if length > BYTES_PER_READ {
+            return None;
+        }
+        let mut bytes = vec![0; length];
+        self.fill(&mut bytes)?;
+        Some(bytes.into())
+    }
+
+    /// Whether everything was read, and the sum is right.
+    fn is_whole(&mut self) -> bool {
+        let mut sum = [0; 8];
+        self.left == 0
+            && self.at == self.piece.len()
+            && read_all(self.file, &mut sum).is_some()
+            && u64::from_le_bytes(sum) == self.sum.get()
+    }
+}
+
+fn read_all(file: &OwnedFd, mut out: &mut [u8]) -> Option<()> {
+    while !out.is_empty() {
+        match rustix::io::read(file, &mut *out) {
+            Ok(0) => return None,
+            Ok(read) => out = &mut out[read..],
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(())
+}
+
+/// A sum that shows what chance does to a file, at some gigabytes a second.
+#[derive(Default)]
+struct Sum {
+    lanes: [u64; 4],
+    bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        let (words, rest) = piece.as_chunks::<8>();
+        for words in words.chunks(4) {
+            for (lane, word) in self.lanes.iter_mut().zip(words) {
+                *lane = mix(*lane, u64::from_le_bytes(*word));
+            }
+        }
+        for &byte in rest {
+            self.lanes[0] = mix(self.lanes[0], u64::from(byte));
+        }
+    }
+
+    fn get(&self) -> u64 {
+        self.lanes.iter().fold(self.bytes, |sum, lane| mix(sum, *lane))
+    }
+}
+
+/// Each bit of `word` changes the result: both steps can be undone.
+fn mix(lane: u64, word: u64) -> u64 {
+    (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
+}
+
+impl Tree {
+    /// Whether it is worth keeping: most of what it holds is of files that are there.
+    pub fn is_compact(&self) -> bool {
+        self.owners.len() <= 2 * self.live_files + 5_000
+    }
+
+    /// Takes over what was kept of files that are what they were; their number.
+    /// Nothing is taken over where what was kept contradicts itself.
+    pub fn restore(&mut self, kept: SavedIndex, same: &[Same]) -> usize {
+        if !self.slices.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
+            return 0;
+        }
+        let mut owners = vec![NONE; kept.owners];
+        for same in same.iter().filter(|same| has_blocks(same.state)) {
+            match owners.get_mut(same.owner as usize) {
+                Some(owner) if *owner == NONE => *owner = same.file,
+                _ => return 0,
+            }
+        }
+        (self.owners, self.slices) = (owners, kept.slices);
+        for same in same {
+            self.settle_as(same);
+        }
+        same.len()
+    }
+}
+
+fn has_blocks(state: State) -> bool {
+    matches!(state, State::Text | State::Whole)
+}
+
+/// A file of the tree that is what it was when it was signed.
+pub(crate) struct Same {
+    pub file: u32,
+    pub state: State,
+    pub stamp: u64,
+    pub size: u32,
+    pub owner: u32,
+    pub linked: bool,
+}

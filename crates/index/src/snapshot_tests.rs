@@ -1,0 +1,181 @@
+//! An index that was kept, and what became of the tree since.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::grep_indexed;
+use crate::snapshot::SavedIndex;
+use crate::tests::session_of;
+use crate::*;
+use filewright_fs::cancel::CancelToken;
+use filewright_fs::search::grep::{GrepOptions, grep};
+
+struct DirPath {
+    tree: tempfile::TempDir,
+    state: tempfile::TempDir,
+    path: Vec<u8>,
+}
+
+impl DirPath {
+    fn new() -> Self {
+        let place = Self {
+            tree: tempfile::tempdir().unwrap(),
+            state: tempfile::tempdir().unwrap(),
+            path: Vec::new(),
+        };
+        let top = fs::canonicalize(place.tree.path()).unwrap();
+        for number in 0..90 {
+            let text = format!("needle {number}\nwords 2024-0{}\n", number % 9);
+            place.put(&format!("d{}/f{number}.txt", number % 7), &text.repeat(number % 5 * 80 + 1));
+        }
+        place.put("d1/empty", "");
+        place.put("d2/binary", "a\0needle");
+        place.put("d3/\u{e9}.txt", "\u{feff}needle of \u{e9}\n");
+        settle();
+        Self { path: top.to_str().unwrap().as_bytes().to_vec(), ..place }
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.tree.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// What a new process has.
+    fn process(&self) -> Arc<Session> {
+        let session = session_of(self.tree.path(), serde_json::json!({}));
+        set_state_dir(&session, self.state.path().to_str().unwrap().as_bytes());
+        session
+    }
+
+    /// The kept index, when it is there.
+    fn kept(&self) -> PathBuf {
+        loop {
+            let names = fs::read_dir(self.state.path().join("indexes")).into_iter().flatten();
+            let mut paths = names.map(|entry| entry.unwrap().path());
+            if let Some(path) = paths.find(|path| path.extension().is_none()) {
+                return path;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Warms an index, and compares what it says with a scan; gives how many files it signed.
+    fn signed_anew(&self, note: &str) -> usize {
+        let session = self.process();
+        let status = warm(&session, &self.path, true, &CancelToken::new()).unwrap();
+        assert_eq!(status.unsigned, 0, "{note}");
+        for query in [
+            r#"{"pattern":"needle"}"#,
+            r#"{"pattern":"needle 7$"}"#,
+            r#"{"pattern":"changed|moved"}"#,
+            r#"{"pattern":"[0-9]{4}-0"}"#,
+            r#"{"pattern":"é"}"#,
+        ] {
+            let options = GrepOptions::from_json(query).unwrap();
+            let mut found =
+                grep_indexed(&session, &self.path, &options, &CancelToken::new()).unwrap();
+            let mut scan = grep(&session.roots, &self.path, &options, &CancelToken::new()).unwrap();
+            let fresh = (found[0].nums.pop(), scan[0].nums.pop());
+            assert_ne!(fresh.0, fresh.1, "{note}: {query} was answered by a scan");
+            assert_eq!(found, scan, "{note}: {query}");
+        }
+        let index = Arc::clone(&session.indexes.lock()[0]);
+        index.files_since_save.load(Ordering::Relaxed)
+    }
+}
+
+/// What changed by now is known not to change again within the same tick.
+fn settle() {
+    std::thread::sleep(Duration::from_millis(110));
+}
+
+#[test]
+fn what_did_not_change_is_taken_over_and_nothing_else() {
+    let place = DirPath::new();
+    // All of it is kept, so nothing is owed.
+    assert_eq!(place.signed_anew("at first"), 0);
+    place.kept();
+    assert_eq!(place.signed_anew("unchanged"), 0);
+    let top = place.tree.path();
+    place.put("d1/f1.txt", "changed, and needle 7\n");
+    fs::rename(top.join("d2/f2.txt"), top.join("d2/moved.txt")).unwrap();
+    fs::remove_file(top.join("d3/f3.txt")).unwrap();
+    settle();
+    // The written one, and the one that is new by its name.
+    assert_eq!(place.signed_anew("changed"), 2);
+    // Times can be set back; that they were is known.
+    let old = fs::metadata(top.join("d4/f4.txt")).unwrap();
+    let text = fs::read_to_string(top.join("d4/f4.txt")).unwrap().replace("needle", "moved!");
+    place.put("d4/f4.txt", &text);
+    fs::File::options()
+        .write(true)
+        .open(top.join("d4/f4.txt"))
+        .unwrap()
+        .set_modified(old.modified().unwrap())
+        .unwrap();
+    settle();
+    assert_eq!(place.signed_anew("set back"), 3);
+    // Whole directories under other names have nothing that is known.
+    fs::rename(top.join("d5"), top.join("d8")).unwrap();
+    settle();
+    place.signed_anew("a directory moved");
+}
+
+#[test]
+fn what_is_damaged_is_made_anew() {
+    let place = DirPath::new();
+    place.signed_anew("at first");
+    let (kept, read) = (place.kept(), |path: &Path| {
+        let file = fs::File::open(path).unwrap();
+        let size = file.metadata().unwrap().len();
+        SavedIndex::read(&file.into(), size).map(|kept| kept.dirs.len())
+    });
+    let whole = fs::read(&kept).unwrap();
+    assert_eq!(read(&kept), Some(8));
+    let flips = [0, 7, 8, 16, 20, 40, 400, whole.len() / 2, whole.len() - 9, whole.len() - 1];
+    for at in flips {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 4;
+        fs::write(&kept, &damaged).unwrap();
+        assert_eq!(read(&kept), None, "a bit at {at} of {}", whole.len());
+    }
+    for length in [0, 1, 8, 15, 16, 24, 100, whole.len() / 3, whole.len() - 1] {
+        fs::write(&kept, &whole[..length]).unwrap();
+        assert_eq!(read(&kept), None, "{length} of {}", whole.len());
+    }
+    fs::write(&kept, [&whole[..], b"more"].concat()).unwrap();
+    assert_eq!(read(&kept), None);
+    place.signed_anew("damaged");
+    // What is no file is not read, and nothing waits for it.
+    fs::remove_file(&kept).unwrap();
+    fs::create_dir(&kept).unwrap();
+    place.signed_anew("a directory in its place");
+}
+
+#[test]
+fn what_others_could_have_written_is_not_believed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = DirPath::new();
+    place.signed_anew("at first");
+    let kept = place.kept();
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o666)).unwrap();
+    let shelf = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
+    let session = place.process();
+    let names = filewright_core::ignore::FILE_NAMES.map(str::to_owned);
+    let ground = WalkRoot::open(&session.roots, &place.path, Some(&names)).unwrap();
+    let ask = |shelf: &Arc<IndexStore>| {
+        let key = Key::of(&ground, Some(&names)).unwrap();
+        shelf.load(&key).unwrap().recv().unwrap().is_some()
+    };
+    assert!(!ask(&shelf));
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(ask(&shelf));
+    // Nor where the directory is open to others.
+    let open = place.state.path().join("indexes");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let shelf = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();
+    assert!(!ask(&shelf));
+}

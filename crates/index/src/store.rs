@@ -1,0 +1,145 @@
+//! Where indexes are kept between processes: a file each, in a directory of
+//! state that is ours alone.
+//!
+//! Threads that search may be kept inside a policy by the kernel, and the
+//! directory of state lies outside it. So one thread, started by somebody who is
+//! not restricted, reads and writes for all of them.
+
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Arc, OnceLock};
+
+use filewright_core::hash::sha256;
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+use crate::Key;
+use crate::snapshot::{SavedIndex, Snapshot};
+use filewright_fs::dir::stat::{Kind, Stat};
+use filewright_fs::lock::private_dir;
+
+/// The most indexes kept; the one made longest ago goes.
+const MAX_SAVED_INDEXES: usize = 16;
+/// The directory in the directory of state.
+const NAME: &[u8] = b"indexes";
+/// What an index that is being written is called at its end.
+const UNFINISHED: &str = ".new";
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A directory of kept indexes.
+pub(crate) struct IndexStore {
+    state: Vec<u8>,
+    dir: OnceLock<Option<OwnedFd>>,
+    thread: Sender<Job>,
+}
+
+impl std::fmt::Debug for IndexStore {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("a shelf")
+    }
+}
+
+impl IndexStore {
+    /// The shelf in a directory of state, which is made when something is put there.
+    /// To be called by a thread that is not restricted. `None` without another thread.
+    pub fn new(state: &[u8]) -> Option<Arc<Self>> {
+        static THREAD: OnceLock<Option<Sender<Job>>> = OnceLock::new();
+        let thread = THREAD.get_or_init(start).clone()?;
+        Some(Arc::new(Self { state: state.into(), dir: OnceLock::new(), thread }))
+    }
+
+    /// Reads a kept index in the background.
+    pub(crate) fn load(self: &Arc<Self>, key: &Key) -> Option<Receiver<Option<SavedIndex>>> {
+        let name = key.file_name();
+        let (shelf, (told, tell)) = (Arc::clone(self), sync_channel(1));
+        let job = move || drop(told.send(shelf.read(&name)));
+        self.thread.send(Box::new(job)).ok().map(|()| tell)
+    }
+
+    /// Keeps an index, in the background.
+    pub(crate) fn save(self: &Arc<Self>, key: &Key, snapshot: Snapshot) {
+        let (shelf, name) = (Arc::clone(self), key.file_name());
+        // What cannot be kept is made again.
+        let _ = self.thread.send(Box::new(move || shelf.write(&name, &snapshot)));
+    }
+
+    fn dir(&self) -> Option<&OwnedFd> {
+        self.dir.get_or_init(|| private_dir(&self.state, NAME, true).ok()).as_ref()
+    }
+
+    fn read(&self, name: &str) -> Option<SavedIndex> {
+        // Looking for an index makes no directory: whoever asked may be gone by now, and the
+        // place with it.
+        let dir = private_dir(&self.state, NAME, false).ok()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
+        let stat = Stat::of(&file).ok()?;
+        // Nobody else can have written it.
+        let ours = stat.uid == rustix::process::geteuid().as_raw() && stat.mode & 0o022 == 0;
+        if stat.kind != Kind::File || !ours {
+            return None;
+        }
+        SavedIndex::read(&file, stat.size)
+    }
+
+    fn write(&self, name: &str, snapshot: &Snapshot) {
+        let Some(dir) = self.dir() else { return };
+        let unfinished = format!("{name}.{}{UNFINISHED}", std::process::id());
+        let flags = OFlags::WRONLY
+            | OFlags::CREATE
+            | OFlags::TRUNC
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o600);
+        let Ok(file) = rustix::fs::openat(dir, &unfinished, flags, mode) else { return };
+        let written = snapshot.write(&file);
+        drop(file);
+        let renamed = written.is_ok() && rustix::fs::renameat(dir, &unfinished, dir, name).is_ok();
+        if !renamed {
+            let _ = rustix::fs::unlinkat(dir, &unfinished, AtFlags::empty());
+        }
+        self.prune();
+    }
+
+    /// Removes what is too much.
+    fn prune(&self) {
+        let Some(dir) = self.dir() else { return };
+        let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
+        let mut kept: Vec<(i64, Vec<u8>)> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name().to_bytes();
+                let stat = Stat::at(dir, name).ok().filter(|stat| stat.kind == Kind::File)?;
+                Some((stat.mtime, name.to_vec()))
+            })
+            .collect();
+        kept.sort_unstable();
+        let surplus = kept.len().saturating_sub(MAX_SAVED_INDEXES);
+        for (_, name) in &kept[..surplus] {
+            let _ = rustix::fs::unlinkat(dir, &name[..], AtFlags::empty());
+        }
+    }
+}
+
+impl Key {
+    fn file_name(&self) -> String {
+        let Self { real, names, top, rules, .. } = self;
+        let names = names.as_ref().map(|names| names.join("/"));
+        let text = format!("{} {names:?} {top} {rules}", String::from_utf8_lossy(real));
+        // Two names that are not text may look alike: what is kept is compared with the disk anyway.
+        sha256(text.as_bytes())[7..].to_owned()
+    }
+}
+
+fn start() -> Option<Sender<Job>> {
+    let (told, jobs) = channel::<Job>();
+    let serve = move || {
+        for job in jobs {
+            // A defect costs the index, not those that follow.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
+        }
+    };
+    std::thread::Builder::new().name("filewright-shelf".to_owned()).spawn(serve).ok()?;
+    Some(told)
+}
