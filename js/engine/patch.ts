@@ -253,7 +253,7 @@ function toFiles({ facts, contents }: PackedPatch): PatchedFile[] {
   }));
 }
 
-/** Reads what `merge3_packed` of `crates/core/src/merge.rs` wrote. */
+/** Reads what `merge3_packed` of `crates/core/src/merge` wrote. */
 function toMerge(packed: Packed & { readonly bytes: Uint8Array }): MergeResult {
   const { bytes } = packed;
   const from = unpack(packed);

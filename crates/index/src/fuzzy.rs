@@ -9,7 +9,7 @@ use filewright_core::rank::{Best, RankOptions};
 
 use crate::Session;
 use crate::lifecycle::{is_of_use, register};
-use crate::query::{find, refreshed};
+use crate::lookup::{find, refreshed};
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot, threads};

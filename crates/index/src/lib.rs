@@ -7,18 +7,13 @@
 //! file out. That it never does: files whose state is not known beyond doubt are
 //! read by every query.
 //!
-//! - `lifecycle` begins and ends indexes, `registry` bounds what all of them hold, `query` finds
-//!   the one that knows a tree and searches by it;
-//! - `watch` hears what changed, `state` takes it in before each query, `revalidate` asks
-//!   where no watch tells, `listing` and `list` compare a directory with what was known
-//!   of it, `dir_scan` does so for many that are new;
-//! - `tree`, `order` and `view` hold what is known, in path order;
-//! - `candidates` chooses the files, `verify` reads them;
-//! - `index_files` reads all files once, in the background;
-//! - `store` keeps what was signed for the next process, `snapshot` says how, and
-//!   `restore_unchanged` takes it over.
-//!
-//! - `mounts` tells of what is mounted over files, which no watch does.
+//! - `session` holds roots with their indexes; `grep`, `find`, `fuzzy` and `list_tree` answer
+//!   calls, by an index where there is one (`query`, `names`, `outline`), else from the disk;
+//! - `lifecycle` makes and ends indexes, `lookup` finds the one that knows a tree, `registry`
+//!   bounds what all of them hold, `readers` keeps one whole while a query reads it;
+//! - `tree` holds what is known, in path order; `watch` keeps it as the disk is;
+//! - `build` reads files, for the index and for a query; `store` keeps an index for the next
+//!   process.
 //!
 //! What it cannot know: the kernel tells nobody of a store through a memory map,
 //! written to the disk or not, until the file is closed for good. Who must see
@@ -27,39 +22,21 @@
 // Tests look at the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-mod candidates;
-mod dir_scan;
-mod event;
+mod build;
 mod find;
 mod fuzzy;
 mod grep;
-mod indexer;
 mod lifecycle;
-mod list;
 mod list_tree;
-mod listing;
-mod mounts;
+mod lookup;
 mod names;
-mod negative_cache;
-mod order;
 mod outline;
-mod path_columns;
 mod query;
 mod readers;
 mod registry;
-mod restore;
-mod revalidate;
 mod session;
-mod snapshot;
-mod state;
 mod store;
 mod tree;
-mod verify;
-mod view;
-#[cfg(target_os = "linux")]
-mod watch;
-#[cfg(not(target_os = "linux"))]
-#[path = "watch_unsupported.rs"]
 mod watch;
 
 #[cfg(test)]
@@ -67,8 +44,6 @@ mod cancel_tests;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod mmap_tests;
-#[cfg(test)]
-mod snapshot_tests;
 #[cfg(test)]
 mod tests;
 
@@ -82,14 +57,17 @@ pub use fuzzy::{FuzzyOptions, find_files};
 pub use grep::grep_indexed;
 pub use lifecycle::{dispose, set_state_dir, status, warm};
 pub use list_tree::list_tree;
-pub use mounts::prepare;
 pub use session::Session;
+pub use watch::mounts::prepare;
 
+use build::{indexer, negative_cache::NegativeCache};
 use filewright_fs::walk::{StopSignal, WalkRoot};
-use negative_cache::NegativeCache;
-use state::{ScanContext, State};
-use store::IndexStore;
-use view::Views;
+use store::{IndexStore, restore, snapshot};
+use tree::{path_columns, view::Views};
+use watch::{
+    mounts, state,
+    state::{ScanContext, State},
+};
 
 /// A scan that takes less is not worth an index.
 pub const MIN_SCAN_TIME: Duration = Duration::from_millis(25);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::Session;
-use crate::query::find;
+use crate::lookup::find;
 use crate::registry::REGISTRY;
-use crate::{Index, IndexStore, Key, MAX_INDEX_BYTES, Status, forget, indexer, path_of};
+use crate::{Index, IndexStore, Key, MAX_INDEX_BYTES, Status, build::indexer, forget, path_of};
 use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::root::is_within;
 use filewright_fs::walk::{StopSignal, WalkRoot};

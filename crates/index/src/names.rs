@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 
 use crate::Session;
-use crate::path_columns::{NonFileKind, place};
-use crate::query::{find, refreshed};
+use crate::lookup::{find, refreshed};
 use crate::tree::NONE;
+use crate::tree::path_columns::{NonFileKind, place};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::DirMatches;
 use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};

@@ -6,7 +6,7 @@ use filewright_core::Result;
 use filewright_core::error::{Code, Error};
 
 use crate::Session;
-use crate::query::{find, refreshed};
+use crate::lookup::{find, refreshed};
 use crate::tree::{NONE, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::list_tree::{Entries, Source, TreeOptions, TreeOutline, VisibilityFilter};

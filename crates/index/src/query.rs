@@ -1,15 +1,13 @@
 //! Asking an index: which one knows a tree, what changed since, and the search itself.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, PoisonError};
 
 use crate::Session;
-use crate::candidates::CandidateSet;
+use crate::build::candidates::CandidateSet;
+use crate::build::{indexer, verify};
 use crate::lifecycle::index_again;
+use crate::lookup::{find, refreshed};
 use crate::readers::ReadGuard;
-use crate::registry::REGISTRY;
-use crate::state::{ScanContext, State};
-use crate::{Index, Key, LOCK_POLL_INTERVAL, forget, indexer, path_of, verify};
 use filewright_fs::search::grep::{Freshness, GrepOptions};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::{StopSignal, WalkRoot};
@@ -73,75 +71,4 @@ pub(crate) fn search(
             None => return Some(QueryStats { stopped_at, ..seen }),
         }
     }
-}
-
-/// The state of an index as the disk is now; `None` where it cannot be had.
-pub(crate) fn refreshed<'i>(
-    session: &Session,
-    index: &'i Arc<Index>,
-    base: &WalkRoot<'_>,
-    names: Option<&[String]>,
-    strict: bool,
-    stop: &StopSignal<'_>,
-) -> Option<(MutexGuard<'i, State>, Freshness)> {
-    let mut state = loop {
-        match index.state.try_lock() {
-            Ok(state) => break state,
-            Err(TryLockError::Poisoned(state)) => break state.into_inner(),
-            // Somebody takes in many changes; who is cancelled meanwhile need not wait.
-            Err(TryLockError::WouldBlock) if stop.now() => return None,
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
-        }
-    };
-    // It may have been closed while this waited.
-    if !index.listed.load(Ordering::Acquire) {
-        return None;
-    }
-    match state.refresh(&ScanContext { ground: base, names, stop }, strict) {
-        Ok(fresh) if state.is_settled() => Some((state, fresh)),
-        Ok(_) => None,
-        Err(_) => {
-            drop(state);
-            forget(session, index);
-            None
-        }
-    }
-}
-
-/// The index that knows the start of a search, and its own start where that is
-/// another.
-pub(crate) fn find<'r>(
-    session: &'r Session,
-    ground: &WalkRoot<'_>,
-    names: Option<&[String]>,
-) -> Option<(Arc<Index>, Option<WalkRoot<'r>>)> {
-    let index = {
-        let indexes = session.indexes.lock();
-        let knows = |index: &&Arc<Index>| {
-            let key = &index.key;
-            key.names.as_deref() == names
-                && key.top == ground.top
-                && ground.real.starts_with(&key.real)
-        };
-        Arc::clone(indexes.iter().filter(knows).max_by_key(|index| index.key.real.len())?)
-    };
-    if index.is_closed() {
-        forget(session, &index);
-        return None;
-    }
-    if !index.listed.load(Ordering::Acquire) {
-        return None;
-    }
-    let opened = if ground.real == index.key.real {
-        None
-    } else {
-        Some(WalkRoot::open(&session.roots, path_of(&index.key.real), names).ok()?)
-    };
-    if Key::of(opened.as_ref().unwrap_or(ground), names).as_ref() != Some(&index.key) {
-        // Another directory by now, or under other rules.
-        forget(session, &index);
-        return None;
-    }
-    REGISTRY.mark_used(&index);
-    Some((index, opened))
 }

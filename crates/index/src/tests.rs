@@ -415,8 +415,9 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
         };
         let (decoy, long) = (owner(b"decoy.rs"), owner(b"long.rs"));
         let of = |owner: u32| known.iter().filter(|piece| (**piece >> 32) as u32 == owner).count();
-        let all = candidates::CandidateSet::of(&state.tree, view, &options, b"", &[]);
-        let left = candidates::CandidateSet::of(&state.tree, view, &options, b"", &known);
+        let all = crate::build::candidates::CandidateSet::of(&state.tree, view, &options, b"", &[]);
+        let left =
+            crate::build::candidates::CandidateSet::of(&state.tree, view, &options, b"", &known);
         // Files before and now, and what is known of two.
         (all.items.len(), left.items.len(), of(decoy), of(long))
     };

@@ -3,10 +3,10 @@
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use crate::dir_scan::{self, ScanResult, ScannedDir};
-use crate::list::{Contents, take_in};
-use crate::state::{ScanContext, State};
 use crate::tree::{NONE, stamp_of};
+use crate::watch::dir_scan::{self, ScanResult, ScannedDir};
+use crate::watch::list::{Contents, take_in};
+use crate::watch::state::{ScanContext, State};
 use crate::watch::tells;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::Opener;

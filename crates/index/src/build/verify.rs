@@ -12,8 +12,8 @@ use filewright_core::search::Block;
 use rustix::io::Errno;
 
 use crate::Index;
-use crate::candidates::{CandidateSet, UncertainChunk};
-use crate::negative_cache::{Piece, piece};
+use crate::build::candidates::{CandidateSet, UncertainChunk};
+use crate::build::negative_cache::{Piece, piece};
 use crate::tree::{NONE, stamp_of};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::searcher::{Local, Part, Search};

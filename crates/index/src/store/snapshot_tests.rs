@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::grep_indexed;
-use crate::snapshot::SavedIndex;
+use crate::store::snapshot::SavedIndex;
 use crate::tests::session_of;
 use crate::*;
 use filewright_fs::cancel::CancelToken;

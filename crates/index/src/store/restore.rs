@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::Index;
-use crate::snapshot::{Same, SavedIndex};
-use crate::tree::{State as FileState, Tree, stamp_of};
+use crate::store::snapshot::SavedIndex;
+use crate::tree::{State as FileState, Tree, UnchangedFile, stamp_of};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Opener, StopSignal, WalkRoot, threads};
 
@@ -34,7 +34,12 @@ pub(crate) fn restore_unchanged(
 }
 
 /// The files that are what they were.
-fn same(tree: &Tree, kept: &SavedIndex, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) -> Vec<Same> {
+fn same(
+    tree: &Tree,
+    kept: &SavedIndex,
+    ground: &WalkRoot<'_>,
+    stop: &StopSignal<'_>,
+) -> Vec<UnchangedFile> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let run = || {
         let (mut opener, mut mine) = (Opener::new(ground, stop), Vec::new());
@@ -65,7 +70,7 @@ fn compare(
     id: u32,
     kept: &SavedIndex,
     opener: &mut Opener<'_>,
-    found: &mut Vec<Same>,
+    found: &mut Vec<UnchangedFile>,
 ) {
     let dir = &tree.dirs[id as usize];
     let Some(known) = kept.dirs.get(&dir.raw[..]) else { return };
@@ -80,7 +85,7 @@ fn compare(
         let known = &known[place];
         let Ok(stat) = Stat::at(fd, name) else { continue };
         if stamp_of(&stat) == known.stamp {
-            found.push(Same {
+            found.push(UnchangedFile {
                 file: entry.below,
                 state: known.state,
                 stamp: known.stamp,

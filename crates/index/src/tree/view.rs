@@ -1,6 +1,6 @@
 //! Which files of a tree a query sees, and what it is told of the others.
 
-use crate::order::Span;
+use crate::tree::order::Span;
 use crate::tree::{State, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::grep::GrepOptions;

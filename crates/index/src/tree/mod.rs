@@ -5,6 +5,10 @@
 //! holds one finds that file or nothing. A tree in which most numbers are dead
 //! is thrown away.
 
+pub(crate) mod order;
+pub(crate) mod path_columns;
+pub(crate) mod view;
+
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -12,9 +16,8 @@ use std::sync::Arc;
 use filewright_core::ignore::Stack;
 use filewright_core::path::encode_name;
 use filewright_core::search::{Block, BlockIndex};
+use order::Order;
 
-use crate::order::Order;
-use crate::snapshot::Same;
 use filewright_fs::dir::stat::{Kind, Stat};
 
 /// No directory, no file, not signed.
@@ -306,12 +309,12 @@ impl Tree {
     /// A dirty file was signed.
     pub fn settle(&mut self, file: u32, state: State, stat: &Stat, owner: u32) {
         let (size, linked) = (u32::try_from(stat.size).unwrap_or(u32::MAX), stat.nlink > 1);
-        self.settle_as(&Same { file, state, stamp: stamp_of(stat), size, owner, linked });
+        self.settle_as(&UnchangedFile { file, state, stamp: stamp_of(stat), size, owner, linked });
     }
 
     /// A dirty file is known to be so.
-    pub fn settle_as(&mut self, same: &Same) {
-        let &Same { file, state, stamp, size, owner, linked } = same;
+    pub fn settle_as(&mut self, same: &UnchangedFile) {
+        let &UnchangedFile { file, state, stamp, size, owner, linked } = same;
         let known = &mut self.files[file as usize];
         (known.state, known.stamp, known.size, known.signed) = (state, stamp, size, owner);
         match state {
@@ -369,4 +372,14 @@ impl Tree {
             + self.owners.capacity() * 4
             + self.order.bytes()
     }
+}
+
+/// A file of the tree that is what it was when it was indexed.
+pub(crate) struct UnchangedFile {
+    pub file: u32,
+    pub state: State,
+    pub stamp: u64,
+    pub size: u32,
+    pub owner: u32,
+    pub linked: bool,
 }

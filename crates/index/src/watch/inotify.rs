@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use crate::event::Event;
+use crate::watch::event::Event;
 
 /// The most directories that one index watches; the others are swept.
 const MAX_WATCHES: usize = 65_536;

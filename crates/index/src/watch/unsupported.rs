@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use crate::event::Event;
+use crate::watch::event::Event;
 
 /// Never made.
 pub(crate) struct Watch(std::convert::Infallible);

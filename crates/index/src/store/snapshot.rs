@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use filewright_core::search::{BlockIndex, gram_format};
 use rustix::io::Errno;
 
-use crate::tree::{NONE, State, Tree, stamp_format};
+use crate::tree::{NONE, State, Tree, UnchangedFile, stamp_format};
 
 const MAGIC: [u8; 8] = *b"fwindex\x02";
 /// How much is read, written and summed up at once.
@@ -310,7 +310,7 @@ impl Tree {
 
     /// Takes over what was kept of files that are what they were; their number.
     /// Nothing is taken over where what was kept contradicts itself.
-    pub fn restore(&mut self, kept: SavedIndex, same: &[Same]) -> usize {
+    pub fn restore(&mut self, kept: SavedIndex, same: &[UnchangedFile]) -> usize {
         if !self.slices.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
             return 0;
         }
@@ -331,14 +331,4 @@ impl Tree {
 
 fn has_blocks(state: State) -> bool {
     matches!(state, State::Text | State::Whole)
-}
-
-/// A file of the tree that is what it was when it was signed.
-pub(crate) struct Same {
-    pub file: u32,
-    pub state: State,
-    pub stamp: u64,
-    pub size: u32,
-    pub owner: u32,
-    pub linked: bool,
 }

@@ -5,6 +5,11 @@
 //! directory of state lies outside it. So one thread, started by somebody who is
 //! not restricted, reads and writes for all of them.
 
+pub(crate) mod restore;
+pub(crate) mod snapshot;
+#[cfg(test)]
+mod snapshot_tests;
+
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
@@ -13,7 +18,7 @@ use filewright_core::hash::sha256;
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::Key;
-use crate::snapshot::{SavedIndex, Snapshot};
+use crate::store::snapshot::{SavedIndex, Snapshot};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::lock::private_dir;
 

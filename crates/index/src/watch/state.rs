@@ -8,9 +8,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::fd::AsFd as _;
 
-use crate::event::Event;
 use crate::tree::{Dir, NONE, TOP, Tree};
 use crate::watch::Watch;
+use crate::watch::event::Event;
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::dir::temp_name::is_temp_name;
 use filewright_fs::search::grep::Freshness;

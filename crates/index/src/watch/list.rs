@@ -10,8 +10,8 @@ use std::sync::Arc;
 use filewright_core::ignore::Stack;
 use filewright_core::path::encode_name;
 
-use crate::state::{ScanContext, State};
 use crate::tree::{Dir, Entry, NONE};
+use crate::watch::state::{ScanContext, State};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
 

@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::io::Errno;
 
-use crate::list::Contents;
-use crate::revalidate::is_racy;
-use crate::state::ScanContext;
 use crate::tree::{NONE, Tree};
+use crate::watch::list::Contents;
+use crate::watch::revalidate::is_racy;
+use crate::watch::state::ScanContext;
 use crate::watch::{Watch, tells};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Listing, Opener, threads};

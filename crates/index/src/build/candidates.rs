@@ -2,9 +2,9 @@
 
 use filewright_core::search::{Block, Chunk, GramQuery};
 
-use crate::negative_cache::{MAX_CHUNKS_PER_QUERY, Piece, piece};
+use crate::build::negative_cache::{MAX_CHUNKS_PER_QUERY, Piece, piece};
+use crate::tree::view::{Counts, View};
 use crate::tree::{NONE, State, Tree};
-use crate::view::{Counts, View};
 use filewright_fs::search::grep::GrepOptions;
 
 /// What is to be read.

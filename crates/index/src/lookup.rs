@@ -1,0 +1,82 @@
+//! Finding the index that knows a tree, and bringing its state up to date.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, TryLockError};
+
+use filewright_fs::search::grep::Freshness;
+use filewright_fs::walk::{StopSignal, WalkRoot};
+
+use crate::registry::REGISTRY;
+use crate::watch::state::{ScanContext, State};
+use crate::{Index, Key, LOCK_POLL_INTERVAL, Session, forget, path_of};
+
+/// The state of an index as the disk is now; `None` where it cannot be had.
+pub(crate) fn refreshed<'i>(
+    session: &Session,
+    index: &'i Arc<Index>,
+    base: &WalkRoot<'_>,
+    names: Option<&[String]>,
+    strict: bool,
+    stop: &StopSignal<'_>,
+) -> Option<(MutexGuard<'i, State>, Freshness)> {
+    let mut state = loop {
+        match index.state.try_lock() {
+            Ok(state) => break state,
+            Err(TryLockError::Poisoned(state)) => break state.into_inner(),
+            // Somebody takes in many changes; who is cancelled meanwhile need not wait.
+            Err(TryLockError::WouldBlock) if stop.now() => return None,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
+        }
+    };
+    // It may have been closed while this waited.
+    if !index.listed.load(Ordering::Acquire) {
+        return None;
+    }
+    match state.refresh(&ScanContext { ground: base, names, stop }, strict) {
+        Ok(fresh) if state.is_settled() => Some((state, fresh)),
+        Ok(_) => None,
+        Err(_) => {
+            drop(state);
+            forget(session, index);
+            None
+        }
+    }
+}
+
+/// The index that knows the start of a search, and its own start where that is
+/// another.
+pub(crate) fn find<'r>(
+    session: &'r Session,
+    ground: &WalkRoot<'_>,
+    names: Option<&[String]>,
+) -> Option<(Arc<Index>, Option<WalkRoot<'r>>)> {
+    let index = {
+        let indexes = session.indexes.lock();
+        let knows = |index: &&Arc<Index>| {
+            let key = &index.key;
+            key.names.as_deref() == names
+                && key.top == ground.top
+                && ground.real.starts_with(&key.real)
+        };
+        Arc::clone(indexes.iter().filter(knows).max_by_key(|index| index.key.real.len())?)
+    };
+    if index.is_closed() {
+        forget(session, &index);
+        return None;
+    }
+    if !index.listed.load(Ordering::Acquire) {
+        return None;
+    }
+    let opened = if ground.real == index.key.real {
+        None
+    } else {
+        Some(WalkRoot::open(&session.roots, path_of(&index.key.real), names).ok()?)
+    };
+    if Key::of(opened.as_ref().unwrap_or(ground), names).as_ref() != Some(&index.key) {
+        // Another directory by now, or under other rules.
+        forget(session, &index);
+        return None;
+    }
+    REGISTRY.mark_used(&index);
+    Some((index, opened))
+}
