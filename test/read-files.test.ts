@@ -15,7 +15,7 @@ import {
 
 interface Addon {
   readonly NativeRoots: new (policy: string) => ReadRoots;
-  readonly Cancel: new () => { cancel(): void };
+  readonly CancelToken: new () => { cancel(): void };
 }
 
 const native = loadNative();
@@ -24,7 +24,7 @@ const dir = realpathSync(mkdtempSync(join(tmpdir(), "read-")));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 describe.skipIf(addon === undefined)("pages of files", () => {
-  const { NativeRoots, Cancel } = addon as Addon;
+  const { NativeRoots, CancelToken } = addon as Addon;
   const roots = new NativeRoots(JSON.stringify({ cwd: dir, read: [dir], write: [dir] }));
   const read = async (name: string, request: PageRequest = {}): Promise<Page> => {
     try {
@@ -108,7 +108,7 @@ describe.skipIf(addon === undefined)("pages of files", () => {
 
   test("a cancelled read says so", async () => {
     writeFileSync(join(dir, "a"), "a\n");
-    const cancel = new Cancel();
+    const cancel = new CancelToken();
     cancel.cancel();
     const call = roots.readPage(join(dir, "a"), "{}", cancel);
     await expect(call.catch((error: unknown) => Promise.reject(fromEngine(error)))).rejects.toMatchObject({

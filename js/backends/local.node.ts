@@ -112,7 +112,7 @@ export class LocalBackend implements FsBackend {
     if (options.stateDir !== undefined && options.index !== "off" && roots === undefined) {
       this.#roots.keepIndexes(options.stateDir);
     }
-    this.#search = treeSearch(this.#roots, loaded.binding.Cancel);
+    this.#search = treeSearch(this.#roots, loaded.binding.CancelToken);
     if (options.policy === undefined) {
       this.confine = (policy) => new LocalBackend({ ...this.#options, policy });
     }
@@ -126,7 +126,7 @@ export class LocalBackend implements FsBackend {
   /** A twin for the host's own reading, to which secrets are files like others. */
   trusted(): LocalBackend {
     if (this.#options.policy?.secrets !== "grant") return this;
-    this.#trusted ??= new LocalBackend(this.#options, this.#roots.trusted());
+    this.#trusted ??= new LocalBackend(this.#options, this.#roots.withoutSecretFilter());
     return this.#trusted;
   }
 
@@ -466,7 +466,7 @@ export class LocalBackend implements FsBackend {
   ): Promise<T> {
     if (signal === undefined) return settle(path, run(undefined));
     checkSignal(signal, path);
-    const token = new this.#native.Cancel();
+    const token = new this.#native.CancelToken();
     const cancel = (): void => token.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {

@@ -98,7 +98,7 @@ export async function runNative(
     timeoutMs,
     maxOutput: maxOutputBytes,
   });
-  const token = signal === undefined ? undefined : new native.Cancel();
+  const token = signal === undefined ? undefined : new native.CancelToken();
   const cancel = (): void => token?.cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {

@@ -13,7 +13,7 @@ import type { CancelToken, LocksBinding, RootsBinding } from "./roots.ts";
 
 /** The addon: the core's binding and what needs an operating system. */
 export interface NativeBinding extends Binding, SandboxBinding {
-  readonly Cancel: new () => CancelToken;
+  readonly CancelToken: new () => CancelToken;
   /** A new name for an entry that is set aside in its directory. */
   asideName(): string;
   /** Takes the JSON form of a policy. */

@@ -47,7 +47,7 @@ export interface RootsBinding extends NativeSearch, ReadRoots {
   /** Gives everything back at once; later calls are refused with UNSUPPORTED_OPERATION. */
   close(): void;
   /** The same for the host's own reading: no secrets are kept. */
-  trusted(): RootsBinding;
+  withoutSecretFilter(): RootsBinding;
   /** What the kernel enforces, the version of Landlock, the reason: a line each. */
   enforcement(): string;
   exists(path: string): Promise<boolean>;

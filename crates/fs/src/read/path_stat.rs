@@ -71,8 +71,7 @@ impl Roots {
     /// `OUTSIDE_ALLOWED`, `LOOP` and what the system refuses with.
     pub fn realpath(&self, path: &[u8]) -> Result<Vec<u8>> {
         let resolve = |intent| -> Result<Vec<u8>> {
-            let place =
-                self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::StopSignal)?;
+            let place = self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::Stop)?;
             Ok(place.real_with_missing())
         };
         match resolve(Intent::Read) {

@@ -296,7 +296,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         match &self.missing {
             MissingPolicy::Fail => Err(os(Errno::NOENT)),
             _ if climbs => Err(os(Errno::NOENT)),
-            MissingPolicy::StopSignal => {
+            MissingPolicy::Stop => {
                 let missing = std::mem::take(&mut self.todo).into_iter().rev().collect();
                 self.place(&name, None, missing).map(Some)
             }

@@ -215,8 +215,7 @@ impl Roots {
 
     /// Resolves a path and pins the directory at it or deepest above it.
     fn pin(&self, path: &[u8]) -> Result<Root> {
-        let place =
-            self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::StopSignal)?;
+        let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)?;
         let whole = place.real_with_missing();
         let (anchor, anchor_path) = match place.open_directory() {
             Some(opened) => (opened.map_err(os)?, whole.clone()),
@@ -227,8 +226,7 @@ impl Roots {
     }
 
     fn realpath_of(&self, path: &[u8]) -> Result<Vec<u8>> {
-        let place =
-            self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::StopSignal)?;
+        let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)?;
         Ok(place.real_with_missing())
     }
 

@@ -33,7 +33,7 @@ pub(crate) enum MissingPolicy<'m> {
     /// `NOT_FOUND`.
     Fail,
     /// The place is the first missing name; the others are kept beside it.
-    StopSignal,
+    Stop,
     /// It is made.
     Make(&'m mut CreatedDirs),
 }
@@ -72,7 +72,7 @@ pub(crate) struct ResolvedEntry<'r> {
     pub real: Vec<u8>,
     /// What was there; `None` where nothing was. A fact of a moment ago.
     pub found: Option<Stat>,
-    /// With [`MissingPolicy::StopSignal`], the names after `name`.
+    /// With [`MissingPolicy::Stop`], the names after `name`.
     pub missing: Vec<Vec<u8>>,
     /// Whether the path can only name a directory.
     pub directory: bool,

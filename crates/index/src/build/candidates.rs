@@ -57,7 +57,7 @@ impl CandidateSet {
             .map(|rank| tree.order.files[rank as usize]);
         for file in ranks.by_ref().take(FIRST) {
             match tree.files[file as usize].state {
-                State::Binary | State::SavedIndex => {
+                State::Binary | State::Secret => {
                     work.passed.add(tree, file, options.max_file_bytes, 1);
                 }
                 _ => {

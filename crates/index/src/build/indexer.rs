@@ -187,7 +187,7 @@ impl<'a> Indexer<'a> {
         let read = read_open(fd.as_fd(), stat.size, MAX_FILE_BYTES, &mut self.buffer);
         let state = match read {
             Ok(Content::Read) => self.content(todo, &mut owner),
-            Ok(_) => FileState::Always,
+            Ok(_) => FileState::Unindexable,
             Err(_) => return,
         };
         if self.buffer.capacity() > 4 << 20 {
@@ -235,7 +235,7 @@ impl<'a> Indexer<'a> {
             ContentClass::Text => FileState::Text,
             ContentClass::Whole => FileState::Whole,
             ContentClass::Binary => FileState::Binary,
-            ContentClass::Always => FileState::Always,
+            ContentClass::Always => FileState::Unindexable,
         };
         self.buffer = content;
         state

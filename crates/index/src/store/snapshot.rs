@@ -129,11 +129,11 @@ fn format() -> u64 {
 
 fn number_of(state: State) -> Option<u32> {
     match state {
-        State::Dirty | State::SavedIndex => None,
+        State::Dirty | State::Secret => None,
         State::Text => Some(1),
         State::Whole => Some(2),
         State::Binary => Some(3),
-        State::Always => Some(4),
+        State::Unindexable => Some(4),
     }
 }
 
@@ -142,7 +142,7 @@ fn state_of(number: u32) -> Option<State> {
         1 => Some(State::Text),
         2 => Some(State::Whole),
         3 => Some(State::Binary),
-        4 => Some(State::Always),
+        4 => Some(State::Unindexable),
         _ => None,
     }
 }

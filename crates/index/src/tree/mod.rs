@@ -92,9 +92,9 @@ pub(crate) enum State {
     /// Nothing to find in it.
     Binary,
     /// It is read whole by every query, for good.
-    Always,
+    Unindexable,
     /// A secret: it has a name, and is read by no query.
-    SavedIndex,
+    Secret,
 }
 
 /// A regular file that is not ignored.
@@ -272,13 +272,13 @@ impl Tree {
     pub fn add_kept(&mut self, dir: u32) -> u32 {
         let file = self.add_file(dir);
         self.dirty.remove(&file);
-        self.files[file as usize].state = State::SavedIndex;
+        self.files[file as usize].state = State::Secret;
         file
     }
 
     /// Whether a file is a secret.
     pub fn is_hidden_secret(&self, file: u32) -> bool {
-        self.files.get(file as usize).is_some_and(|file| file.state == State::SavedIndex)
+        self.files.get(file as usize).is_some_and(|file| file.state == State::Secret)
     }
 
     pub fn remove_file(&mut self, file: u32) {
@@ -291,16 +291,16 @@ impl Tree {
     /// The file changed, or may have.
     pub fn mark_used(&mut self, file: u32) {
         let known = &mut self.files[file as usize];
-        if known.state == State::SavedIndex {
+        if known.state == State::Secret {
             return;
         }
         known.touched = known.touched.wrapping_add(1);
         known.signed = NONE;
         match std::mem::replace(&mut known.state, State::Dirty) {
-            State::Dirty | State::SavedIndex => return,
+            State::Dirty | State::Secret => return,
             State::Text | State::Whole => self.texts -= 1,
             State::Binary => self.binaries -= 1,
-            State::Always => drop(self.always.remove(&file)),
+            State::Unindexable => drop(self.always.remove(&file)),
         }
         self.linked.remove(&file);
         self.dirty.insert(file);
@@ -318,10 +318,10 @@ impl Tree {
         let known = &mut self.files[file as usize];
         (known.state, known.stamp, known.size, known.signed) = (state, stamp, size, owner);
         match state {
-            State::Dirty | State::SavedIndex => return,
+            State::Dirty | State::Secret => return,
             State::Text | State::Whole => self.texts += 1,
             State::Binary => self.binaries += 1,
-            State::Always => drop(self.always.insert(file)),
+            State::Unindexable => drop(self.always.insert(file)),
         }
         self.dirty.remove(&file);
         if linked {

@@ -162,7 +162,7 @@ impl Counts {
     pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
         let file = &tree.files[file as usize];
         let counter = match file.state {
-            State::Dirty | State::Always | State::SavedIndex => return,
+            State::Dirty | State::Unindexable | State::Secret => return,
             _ if u64::from(file.size) > max_bytes => &mut self.large,
             State::Binary => &mut self.binaries,
             State::Text | State::Whole => &mut self.texts,

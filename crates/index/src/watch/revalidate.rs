@@ -44,7 +44,7 @@ impl State {
                 .filter(|entry| entry.kind == Kind::File && entry.below != NONE)
                 .filter(|entry| {
                     let file = &self.tree.files[entry.below as usize];
-                    !matches!(file.state, FileState::Dirty | FileState::SavedIndex)
+                    !matches!(file.state, FileState::Dirty | FileState::Secret)
                         && !Stat::at(fd, dir.name(entry))
                             .is_ok_and(|stat| stamp_of(&stat) == file.stamp)
                 })
