@@ -50,6 +50,8 @@ export interface BubblewrapOptions {
   /** Not to be changed though a writable root holds them. */
   readonly readOnlyPaths: readonly string[];
   readonly network: boolean;
+  /** Names of further system calls that are refused. */
+  readonly forbiddenSyscalls?: readonly string[] | undefined;
   readonly limits: CommandLimits | undefined;
   readonly degrade: "refuse" | "allow" | undefined;
   /** The program. */
@@ -111,9 +113,9 @@ function resolveReads(options: BubblewrapOptions): Resolved {
 function provider(given: BubblewrapOptions, program: string): SandboxProvider {
   const native = sandboxAddon();
   const options = resolveReads(given);
-  const { network, policy } = options;
+  const { network, policy, forbiddenSyscalls: forbid = [] } = options;
   const limits = nativeLimits(options.limits);
-  const bare: NativeSpec = { read: null, write: [], network, bare: true, limits };
+  const bare: NativeSpec = { read: null, write: [], network, bare: true, forbid, limits };
   const forks = callNative(() => native.sandboxStatus(JSON.stringify({ ...bare, degrade: true })))[3];
   const status: SandboxStatus = Object.freeze({
     tier: "bubblewrap",
@@ -168,7 +170,7 @@ async function runCovered(
       ...viewOf(options),
       ...coversOf(options, [...before.hidden, ...elsewhere], before, covers),
       ...namespaces(network),
-      ...(network ? [] : ["--seccomp", FILTER_FD]),
+      ...(!network || (bare.forbid ?? []).length > 0 ? ["--seccomp", FILTER_FD] : []),
       ...["--chdir", command.cwd, "--"],
       ...command.argv,
     ];

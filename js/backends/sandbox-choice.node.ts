@@ -20,6 +20,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { CommandOptions } from "./command-options.ts";
 import { bubblewrapSandbox } from "./sandbox-bubblewrap.node.ts";
 import { fastSandbox } from "./sandbox.node.ts";
+import { EXTRA_SYSCALLS, FORBIDDEN_SYSCALLS } from "./sandbox-native.node.ts";
 import { inBoth, realOrNone } from "./sandbox-places.node.ts";
 import { runProcess } from "./sandbox-process.node.ts";
 import {
@@ -54,6 +55,13 @@ export interface SandboxOptions {
   readonly readOnlyPaths?: readonly string[] | undefined;
   /** Whether they may use the network. Default false. */
   readonly network?: boolean | undefined;
+  /**
+   * System calls that commands are refused (EPERM) besides those that the sandbox always
+   * refuses, by name, such as `ptrace` or `mount`. A call that has several names has to be
+   * forbidden by each: `rename`, `renameat`, `renameat2`. Names that only another processor
+   * has are accepted. Linux alone. Default none.
+   */
+  readonly forbiddenSyscalls?: readonly string[] | undefined;
   /** What a command may use up. On macOS only time and output are bounded. */
   readonly limits?: CommandLimits | undefined;
   /** `allow`: less, down to nothing, where what was asked for is not to be had. Default `refuse`. */
@@ -65,18 +73,23 @@ export interface SandboxOptions {
 }
 
 /** The options of {@link sandboxFor}. */
-export const SANDBOX_OPTIONS: Options<SandboxOptions> = described("SandboxOptions", {
-  provider: choice("auto", "linux", "seatbelt", "remote"),
-  tier: choice("fast", "strict"),
-  writableRoots: required(list(text())),
-  readRoots: nullable(list(text())),
-  readOnlyPaths: list(text()),
-  network: flag(),
-  limits: COMMAND_LIMITS,
-  degrade: choice("refuse", "allow"),
-  remote: SANDBOX_PROVIDER,
-  bubblewrap: text(),
-});
+export const SANDBOX_OPTIONS: Options<SandboxOptions> = described(
+  "SandboxOptions",
+  {
+    provider: choice("auto", "linux", "seatbelt", "remote"),
+    tier: choice("fast", "strict"),
+    writableRoots: required(list(text())),
+    readRoots: nullable(list(text())),
+    readOnlyPaths: list(text()),
+    network: flag(),
+    forbiddenSyscalls: FORBIDDEN_SYSCALLS,
+    limits: COMMAND_LIMITS,
+    degrade: choice("refuse", "allow"),
+    remote: SANDBOX_PROVIDER,
+    bubblewrap: text(),
+  },
+  { instead: EXTRA_SYSCALLS },
+);
 
 const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
 
@@ -109,25 +122,30 @@ function chosen(options: SandboxOptions): SandboxProvider {
   if (system !== process.platform || !isHere()) {
     throw unavailable(`this system (${process.platform}) has no sandbox of that kind`);
   }
-  if (system === "darwin") return seatbelt(options);
+  if (system === "darwin") {
+    if ((options.forbiddenSyscalls ?? []).length > 0)
+      throw unavailable("this system cannot forbid commands single system calls");
+    return seatbelt(options);
+  }
   const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
-  const { limits, degrade, bubblewrap } = options;
+  const { forbiddenSyscalls, limits, degrade, bubblewrap } = options;
   if (options.tier === "strict") {
-    const strict = { writableRoots, readRoots, readOnlyPaths, network, limits, degrade, bubblewrap };
-    return bubblewrapSandbox(strict);
+    const places = { writableRoots, readRoots, readOnlyPaths };
+    return bubblewrapSandbox({ ...places, network, forbiddenSyscalls, limits, degrade, bubblewrap });
   }
   if (readOnlyPaths.length > 0) {
     throw unavailable("read-only places inside a writable root take the strict tier");
   }
-  return fastSandbox({ writableRoots, readRoots, network, limits, degrade });
+  return fastSandbox({ writableRoots, readRoots, network, forbiddenSyscalls, limits, degrade });
 }
 
 /** What is left where what was asked for is missing, and less will do. */
 function less(options: SandboxOptions): SandboxProvider {
-  const { writableRoots, readRoots, readOnlyPaths = [], network, limits } = options;
+  const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
   if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
     const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;
-    return fastSandbox({ writableRoots, readRoots, network, limits, degrade: "allow", incomplete });
+    const allowed = { writableRoots, readRoots, network, forbiddenSyscalls, limits };
+    return fastSandbox({ ...allowed, degrade: "allow", incomplete });
   }
   return unconfined();
 }

@@ -4,6 +4,8 @@ import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { loadNative, type NativeBinding } from "../engine/native.node.ts";
 import { unpack } from "../engine/unpack.ts";
+import { nearest } from "../schema/nearest.ts";
+import { list, type OptionalOption, text } from "../schema/option.ts";
 import { checkSignal } from "./failure.ts";
 import { inheritedEnv } from "./sandbox-process.node.ts";
 import type { CommandLimits, CommandPolicy, SandboxCommand, SandboxOutcome } from "./sandbox.ts";
@@ -20,6 +22,8 @@ export interface NativeSpec {
   readonly withoutLandlock?: boolean;
   /** Nothing is restricted: the program does that itself, and is given the filter at descriptor 9. */
   readonly bare?: boolean;
+  /** Names of further system calls that are refused. */
+  readonly forbid?: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
 }
 
@@ -75,6 +79,27 @@ export function nativeLimits(limits: CommandLimits = {}): NativeSpec["limits"] {
     cpuSeconds: limits.cpuSeconds ?? 0,
   });
 }
+
+/** What other systems call {@link FORBIDDEN_SYSCALLS}. */
+export const EXTRA_SYSCALLS: Readonly<Record<string, string>> = Object.freeze({
+  extraSyscalls: "forbiddenSyscalls",
+  extra_syscalls: "forbiddenSyscalls",
+});
+
+/** The names of further system calls that a host forbids. */
+export const FORBIDDEN_SYSCALLS: OptionalOption<readonly string[]> = list(
+  text({
+    test: (name) => {
+      if (name === "execve") return "must not be execve, by which every command is started";
+      const known = new Set(sandboxAddon().sandboxSyscalls());
+      if (known.has(name)) return undefined;
+      const close = nearest(name, known);
+      const remedy =
+        close === undefined ? "the names are those of man 2 syscalls" : `did you mean '${close}'?`;
+      return `names no system call: ${JSON.stringify(name)}; ${remedy}`;
+    },
+  }),
+);
 
 /** @throws FilewrightError SANDBOX_SETUP_FAILED where the addon does not load */
 export function sandboxAddon(): NativeBinding {

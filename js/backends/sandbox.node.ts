@@ -15,6 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   callNative,
+  EXTRA_SYSCALLS,
+  FORBIDDEN_SYSCALLS,
   nativeLimits,
   type NativeSpec,
   rethrow,
@@ -54,6 +56,13 @@ export interface LinuxSandboxOptions {
   readonly readRoots?: readonly string[] | null | undefined;
   /** Whether they may use the network. Default false. */
   readonly network?: boolean | undefined;
+  /**
+   * System calls that commands are refused (EPERM) besides those that the sandbox always
+   * refuses, by name, such as `ptrace` or `mount`. A call that has several names has to be
+   * forbidden by each: `rename`, `renameat`, `renameat2`. Names that only another processor
+   * has are accepted. Default none.
+   */
+  readonly forbiddenSyscalls?: readonly string[] | undefined;
   /** What a command may use up. */
   readonly limits?: CommandLimits | undefined;
   /**
@@ -66,14 +75,19 @@ export interface LinuxSandboxOptions {
 }
 
 /** The options of {@link linuxSandbox}. */
-export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described("LinuxSandboxOptions", {
-  writableRoots: required(list(text())),
-  readRoots: nullable(list(text())),
-  network: flag(),
-  limits: COMMAND_LIMITS,
-  degrade: choice("refuse", "allow"),
-  landlock: choice("use", "ignore"),
-});
+export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described(
+  "LinuxSandboxOptions",
+  {
+    writableRoots: required(list(text())),
+    readRoots: nullable(list(text())),
+    network: flag(),
+    forbiddenSyscalls: FORBIDDEN_SYSCALLS,
+    limits: COMMAND_LIMITS,
+    degrade: choice("refuse", "allow"),
+    landlock: choice("use", "ignore"),
+  },
+  { instead: EXTRA_SYSCALLS },
+);
 
 const gate = gateOf("linuxSandbox", LINUX_SANDBOX_OPTIONS);
 
@@ -118,10 +132,12 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     network: options.network === true,
     degrade: degrade === "allow",
     withoutLandlock: options.landlock === "ignore",
+    forbid: options.forbiddenSyscalls ?? [],
     limits: nativeLimits(options.limits),
   };
   const [files, network, signals, forks] = callNative(() => native.sandboxStatus(JSON.stringify(spec)));
-  const parts = [files === 1 ? "landlock" : [], network === 1 ? "seccomp" : []].flat();
+  const filtered = network === 1 || (spec.forbid ?? []).length > 0;
+  const parts = [files === 1 ? "landlock" : [], filtered ? "seccomp" : []].flat();
   const wanted = policy !== undefined && wants(policy);
   const status: SandboxStatus = Object.freeze({
     tier: parts.join("+") || "none",

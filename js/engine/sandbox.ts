@@ -6,6 +6,8 @@ import type { Packed } from "./unpack.ts";
 export interface SandboxBinding {
   /** Whether files, network, signals and forks are restricted, and the version of Landlock. */
   sandboxStatus(spec: string): readonly number[];
+  /** The names of the system calls that a specification may forbid. */
+  sandboxSyscalls(): readonly string[];
   /** The name of the error, or null. */
   sandboxProbe(spec: string, kind: string, path: string | undefined): Promise<string | null>;
   /** What commands may not see or change, as JSON; `crates/sandbox/src/scan.rs`. */

@@ -8,10 +8,12 @@ import { headed } from "./texts.ts";
 
 /** Refusals in TinyAgent's words, ours below them. */
 function refuse(side: "readable" | "writable", what: "Path" | "Directory", verb: string) {
-  return ({ code, path: shown, told }: Refused): string | undefined => {
+  return ({ code, error, path: shown, told }: Refused): string | undefined => {
     if (code === "OUTSIDE_ALLOWED")
       return headed(`Access denied: ${what} outside ${side} boundaries: ${shown}`, told);
     if (code === "MATCH_NOT_FOUND") return headed(`Old content not found in file: ${shown}`, told);
+    if (code === "PERMISSION_DENIED" && error.details?.["layer"] === "landlock")
+      return headed(`Permission denied by Landlock restrictions: ${shown}`, told);
     return code === "IO_ERROR" ? headed(`File ${verb} error: ${shown}`, told) : undefined;
   };
 }

@@ -95,7 +95,7 @@ fn started(pid: u32) -> Option<u64> {
 }
 
 /// The first kibibyte of a file of the system, never of a user.
-fn read_small(path: &str) -> Option<Vec<u8>> {
+pub(crate) fn read_small(path: &str) -> Option<Vec<u8>> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = vec![0; 1024];
     let length = rustix::io::read(&fd, bytes.as_mut_slice()).ok()?;

@@ -16,7 +16,7 @@ use napi_derive::napi;
 
 use crate::cancel::CancelToken;
 use crate::convert::{PackedResult, guard, to_napi, utf8};
-use crate::root::NativeRoots;
+use crate::root::{NativeRoots, reading};
 use crate::task::OnPool;
 
 #[napi]
@@ -104,8 +104,10 @@ impl Task for FilePageTask {
     fn compute(&mut self) -> napi::Result<Packed> {
         let request = PageRequest::from_json(&self.request).map_err(to_napi)?;
         let path = decode_name(&self.path);
-        let FilePage { page, stat, version } =
-            read_file_page(&self.session.roots, &path, &request, &self.cancel).map_err(to_napi)?;
+        let FilePage { page, stat, version } = reading(&self.session.roots, &path, |path| {
+            read_file_page(&self.session.roots, path, &request, &self.cancel)
+        })
+        .map_err(to_napi)?;
         let mut packed = Packed::new();
         page.pack(&mut packed);
         packed.str(&version);
@@ -130,7 +132,9 @@ impl Task for InspectTask {
 
     fn compute(&mut self) -> napi::Result<Packed> {
         let path = decode_name(&self.path);
-        let (found, stat) = inspect_file(&self.session.roots, &path).map_err(to_napi)?;
+        let found =
+            reading(&self.session.roots, &path, |path| inspect_file(&self.session.roots, path));
+        let (found, stat) = found.map_err(to_napi)?;
         let mut packed = Packed::new();
         found.pack(&mut packed);
         packed.num(stat.size);

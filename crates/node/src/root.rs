@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use filewright_core::access::Intent;
 use filewright_core::pack::Packed;
 use filewright_core::path::{decode_name, encode_name};
 use filewright_core::{Code, Error, Result};
@@ -130,7 +131,7 @@ impl NativeRoots {
         })
     }
 
-    /// Runs quick work on the roots.
+    /// Runs quick work that reads at a path.
     pub(crate) fn run<T: Send + 'static, J>(
         &self,
         path: &str,
@@ -140,8 +141,8 @@ impl NativeRoots {
     where
         J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
     {
-        let path = bytes_of(path);
-        self.on_lane(Lane::Quick, |session| Job::new(move || work(&session.roots, &path), wrap))
+        let asked = vec![(bytes_of(path), Intent::Read)];
+        self.at(Lane::Quick, asked, move |session, path| work(&session.roots, path), wrap)
     }
 
     /// Runs work that walks a tree, or reads a whole file of any size.
@@ -154,8 +155,27 @@ impl NativeRoots {
     where
         J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
     {
-        let path = bytes_of(path);
-        self.on_lane(Lane::Scan, |session| Job::new(move || work(&session, &path), wrap))
+        self.at(Lane::Scan, vec![(bytes_of(path), Intent::Read)], work, wrap)
+    }
+
+    /// Runs work on the first of the paths; a refusal tells the layer that it came from,
+    /// by what the work wants at all of them.
+    pub(crate) fn at<T: Send + 'static, J>(
+        &self,
+        lane: Lane,
+        asked: Vec<(Vec<u8>, Intent)>,
+        work: impl FnOnce(&Arc<Session>, &[u8]) -> Result<T> + Send + 'static,
+        wrap: fn(T) -> J,
+    ) -> OnPool<Job<T, J>>
+    where
+        J: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + 'static,
+    {
+        let told = move |session: Arc<Session>| {
+            let asked: Vec<_> = asked.iter().map(|(path, intent)| (&path[..], *intent)).collect();
+            let path = asked.first().map_or(&b""[..], |(path, _)| path);
+            session.roots.tell_layer(&asked, work(&session, path))
+        };
+        self.on_lane(lane, |session| Job::new(move || told(session), wrap))
     }
 
     /// Has a thread of a lane compute the task that `make` makes of the roots.
@@ -191,6 +211,20 @@ impl NativeRoots {
         held.clone().ok_or_else(closed)
     }
 
+    /// Does work at a path on the calling thread.
+    pub(crate) fn here<T>(
+        &self,
+        path: &str,
+        intent: Intent,
+        work: impl FnOnce(&Roots, &[u8]) -> Result<T>,
+    ) -> napi::Result<T> {
+        let path = bytes_of(path);
+        guard(|| {
+            let Open { session, .. } = self.open()?;
+            session.roots.tell_layer(&[(&path, intent)], work(&session.roots, &path))
+        })
+    }
+
     #[napi]
     pub fn exists(&self, path: String) -> OnPool<Job<bool, bool>> {
         self.run(&path, |roots, path| Ok(roots.exists(path)), |exists| exists)
@@ -208,7 +242,7 @@ impl NativeRoots {
 
     #[napi]
     pub fn stat_sync(&self, path: String, follow: bool) -> napi::Result<PackedResult> {
-        guard(|| facts(&self.open()?.session.roots, &bytes_of(&path), follow))
+        self.here(&path, Intent::Read, |roots, path| facts(roots, path, follow))
             .map(PackedResult::from)
     }
 
@@ -224,7 +258,7 @@ impl NativeRoots {
     #[napi]
     pub fn read_bytes_sync(&self, path: String) -> napi::Result<Buffer> {
         let options = ReadOptions::default();
-        guard(|| self.open()?.session.roots.read(&bytes_of(&path), &options, &Token::new()))
+        self.here(&path, Intent::Read, |roots, path| roots.read(path, &options, &Token::new()))
             .map(|content| Buffer::from(content.bytes))
     }
 
@@ -301,7 +335,7 @@ impl NativeRoots {
     #[napi]
     pub fn list_dir_sync(&self, path: String, facts: bool) -> napi::Result<PackedResult> {
         let options = ListOptions { facts, ..ListOptions::default() };
-        guard(|| self.open()?.session.roots.list(&bytes_of(&path), &options, &Token::new()))
+        self.here(&path, Intent::Read, |roots, path| roots.list(path, &options, &Token::new()))
             .map(|listing| pack_listing(&listing).into())
     }
 
@@ -334,6 +368,15 @@ impl NativeRoots {
 
 fn shown(name: Vec<u8>) -> String {
     encode_name(&name).into_owned()
+}
+
+/// Work that reads at a path; a refusal tells the layer that it came from.
+pub(crate) fn reading<T>(
+    roots: &Roots,
+    path: &[u8],
+    work: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
+    roots.tell_layer(&[(path, Intent::Read)], work(path))
 }
 
 /// A number that JavaScript gave; negative and not-a-number mean "not given".

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use filewright_core::access::Intent;
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error, Result};
 use filewright_fs::cancel::CancelToken as Token;
+use filewright_fs::confine::Lane;
 use filewright_fs::dir::stat::Version;
 use filewright_fs::root::Roots;
 use filewright_fs::transfer::TransferOptions;
@@ -16,7 +18,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use crate::cancel::CancelToken;
-use crate::convert::{PackedResult, guard};
+use crate::convert::PackedResult;
 use crate::root::{NativeRoots, PackedJob, bytes_of, token};
 use crate::root_pack::{pack_counts, pack_written};
 use crate::task::{Job, OnPool};
@@ -45,12 +47,12 @@ impl NativeRoots {
         cancel: Option<&CancelToken>,
     ) -> PackedJob {
         let cancel = token(cancel);
-        let work = move |roots: &Roots, path: &[u8]| {
+        let work = move |session: &Arc<Session>, path: &[u8]| {
             let mut options = write_options(if_version, flags, mode, durability)?;
             options.aside = aside.map(String::into_bytes);
-            write(roots, path, &bytes, flags, &options, &cancel)
+            write(&session.roots, path, &bytes, flags, &options, &cancel)
         };
-        self.run(&path, work, PackedResult::from)
+        self.at(Lane::Quick, changed(&path), work, PackedResult::from)
     }
 
     #[napi]
@@ -63,16 +65,9 @@ impl NativeRoots {
         mode: i32,
         durability: u32,
     ) -> napi::Result<PackedResult> {
-        guard(|| {
+        self.here(&path, Intent::Write, |roots, path| {
             let options = write_options(if_version, flags, mode, durability)?;
-            write(
-                &self.open()?.session.roots,
-                &bytes_of(&path),
-                bytes,
-                flags,
-                &options,
-                &Token::new(),
-            )
+            write(roots, path, bytes, flags, &options, &Token::new())
         })
         .map(PackedResult::from)
     }
@@ -81,14 +76,18 @@ impl NativeRoots {
     #[napi]
     pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> OnPool<Job<bool, bool>> {
         let options = MkdirOptions { parents, exist_ok };
-        self.run(&path, move |roots, path| roots.mkdir(path, &options), |made| made)
+        self.at(
+            Lane::Quick,
+            changed(&path),
+            move |session, path| session.roots.mkdir(path, &options),
+            |made| made,
+        )
     }
 
     #[napi]
     pub fn mkdir_sync(&self, path: String, parents: bool, exist_ok: bool) -> napi::Result<bool> {
-        guard(|| {
-            self.open()?.session.roots.mkdir(&bytes_of(&path), &MkdirOptions { parents, exist_ok })
-        })
+        let options = MkdirOptions { parents, exist_ok };
+        self.here(&path, Intent::Write, |roots, path| roots.mkdir(path, &options))
     }
 
     #[napi]
@@ -98,15 +97,15 @@ impl NativeRoots {
         if_version: Option<String>,
         aside: Option<String>,
     ) -> OnPool<Job<(), ()>> {
-        let work = move |roots: &Roots, path: &[u8]| {
-            roots.delete_if(path, &conditions(if_version, None, aside)?)
+        let work = move |session: &Arc<Session>, path: &[u8]| {
+            session.roots.delete_if(path, &conditions(if_version, None, aside)?)
         };
-        self.run(&path, work, |()| ())
+        self.at(Lane::Quick, changed(&path), work, |()| ())
     }
 
     #[napi]
     pub fn delete_sync(&self, path: String) -> napi::Result<()> {
-        guard(|| self.open()?.session.roots.delete(&bytes_of(&path)))
+        self.here(&path, Intent::Write, |roots, path| roots.delete(path))
     }
 
     #[napi]
@@ -121,7 +120,7 @@ impl NativeRoots {
             let conditions = conditions(None, None, aside)?;
             session.roots.remove_tree_if(path, &conditions, &cancel).map(pack_counts)
         };
-        self.scan(&path, work, PackedResult::from)
+        self.at(Lane::Scan, changed(&path), work, PackedResult::from)
     }
 
     /// The version of the entry under its new name, where it is known.
@@ -138,14 +137,15 @@ impl NativeRoots {
         aside: Option<String>,
         cancel: Option<&CancelToken>,
     ) -> OnPool<Job<Option<String>, Option<String>>> {
+        let asked = between(&from, Intent::Write, &to);
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
-        let work = move |roots: &Roots, from: &[u8]| {
+        let work = move |session: &Arc<Session>, from: &[u8]| {
             let conditions = conditions(if_version, if_target, aside)?;
-            let version = roots.rename_if(from, &to, &options, &conditions, &cancel)?;
+            let version = session.roots.rename_if(from, &to, &options, &conditions, &cancel)?;
             Ok(version.map(|version| version.to_string()))
         };
-        self.run(&from, work, |version| version)
+        self.at(Lane::Quick, asked, work, |version| version)
     }
 
     #[napi]
@@ -160,6 +160,7 @@ impl NativeRoots {
         aside: Option<String>,
         cancel: Option<&CancelToken>,
     ) -> PackedJob {
+        let asked = between(&from, Intent::Read, &to);
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
         let work = move |session: &Arc<Session>, from: &[u8]| {
@@ -167,7 +168,7 @@ impl NativeRoots {
             let written = session.roots.copy_file_if(from, &to, &options, &conditions, &cancel)?;
             Ok(pack_written(&written))
         };
-        self.scan(&from, work, PackedResult::from)
+        self.at(Lane::Scan, asked, work, PackedResult::from)
     }
 
     #[napi]
@@ -179,30 +180,51 @@ impl NativeRoots {
         durability: u32,
         cancel: Option<&CancelToken>,
     ) -> PackedJob {
+        let asked = between(&from, Intent::Read, &to);
         let (to, cancel) = (bytes_of(&to), token(cancel));
         let options = transfer_options(flags, durability);
         let work = move |session: &Arc<Session>, from: &[u8]| {
             session.roots.copy_tree(from, &to, &options, &cancel).map(pack_counts)
         };
-        self.scan(&from, work, PackedResult::from)
+        self.at(Lane::Scan, asked, work, PackedResult::from)
     }
 
     #[napi]
     pub fn chmod(&self, path: String, mode: u32) -> OnPool<Job<(), ()>> {
-        self.run(&path, move |roots, path| roots.chmod(path, mode), |()| ())
+        self.at(
+            Lane::Quick,
+            changed(&path),
+            move |session, path| session.roots.chmod(path, mode),
+            |()| (),
+        )
     }
 
     #[napi]
     pub fn sweep(&self, path: String) -> OnPool<Job<(), ()>> {
-        self.run(&path, |roots, path| roots.sweep(path), |()| ())
+        self.at(Lane::Quick, changed(&path), |session, path| session.roots.sweep(path), |()| ())
     }
 
     #[napi]
     pub fn symlink(&self, target: String, path: String) -> OnPool<Job<(), ()>> {
         let target = bytes_of(&target);
-        self.run(&path, move |roots, path| roots.symlink(&target, path), |()| ())
+        self.at(
+            Lane::Quick,
+            changed(&path),
+            move |session, path| session.roots.symlink(&target, path),
+            |()| (),
+        )
     }
 }
+/// A path at which something is changed, as [`NativeRoots::at`] takes it.
+fn changed(path: &str) -> Vec<(Vec<u8>, Intent)> {
+    vec![(bytes_of(path), Intent::Write)]
+}
+
+/// Two paths between which something is copied or moved.
+fn between(from: &str, intent: Intent, to: &str) -> Vec<(Vec<u8>, Intent)> {
+    vec![(bytes_of(from), intent), (bytes_of(to), Intent::Write)]
+}
+
 fn durability_of(number: u32) -> Durability {
     match number {
         0 => Durability::None,

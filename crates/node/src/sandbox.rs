@@ -2,7 +2,7 @@
 
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error};
-use filewright_sandbox::{Command, Limit, Probe, ScanSpec, Spec, Status};
+use filewright_sandbox::{Command, Limit, Probe, ScanSpec, Spec, Status, syscall_names};
 use napi_derive::napi;
 
 use crate::cancel::CancelToken;
@@ -20,6 +20,12 @@ pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
             flags.into_iter().chain([abi]).collect()
         },
     )
+}
+
+/// The system calls that a command may be forbidden, by name.
+#[napi]
+pub fn sandbox_syscalls() -> Vec<&'static str> {
+    syscall_names().collect()
 }
 
 /// Tries something under the restrictions: the name of the error, or nothing.

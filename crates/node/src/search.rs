@@ -21,7 +21,7 @@ use napi_derive::napi;
 
 use crate::cancel::CancelToken;
 use crate::convert::{PackedBatch, PackedResult, guard, to_napi};
-use crate::root::{NativeRoots, PackedJob, bytes_of, token};
+use crate::root::{NativeRoots, PackedJob, bytes_of, reading, token};
 use crate::task::OnPool;
 
 /// A compiled query.
@@ -164,7 +164,11 @@ impl Task for GrepTask {
     fn compute(&mut self) -> napi::Result<Vec<Packed>> {
         let Call { session, path, options, cancel } = &self.0;
         GrepOptions::from_json(options)
-            .and_then(|options| grep_indexed(session, &decode_name(path), &options, cancel))
+            .and_then(|options| {
+                reading(&session.roots, &decode_name(path), |path| {
+                    grep_indexed(session, path, &options, cancel)
+                })
+            })
             .map_err(to_napi)
     }
 
@@ -182,7 +186,11 @@ impl Task for FindTask {
     fn compute(&mut self) -> napi::Result<Packed> {
         let Call { session, path, options, cancel } = &self.0;
         FindOptions::from_json(options)
-            .and_then(|options| find_indexed(session, &decode_name(path), &options, cancel))
+            .and_then(|options| {
+                reading(&session.roots, &decode_name(path), |path| {
+                    find_indexed(session, path, &options, cancel)
+                })
+            })
             .map_err(to_napi)
     }
 

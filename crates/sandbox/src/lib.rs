@@ -28,10 +28,13 @@ mod seccomp;
 mod spec;
 #[cfg(target_os = "linux")]
 mod supervisor;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+mod syscalls;
 
 #[cfg(target_os = "linux")]
 pub use place::Place;
 pub use spec::{Command, Limit, Limits, Outcome, Probe, ScanSpec, Spec, Status};
+pub use syscalls::syscall_names;
 
 use filewright_core::Result;
 #[cfg(not(target_os = "linux"))]

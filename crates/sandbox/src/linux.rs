@@ -46,6 +46,7 @@ const DEVICES: &[&str] =
 pub(crate) struct Restrictions {
     files: Option<Ruleset>,
     filter: Option<Vec<sock_filter>>,
+    network: bool,
     abi: u32,
 }
 
@@ -57,23 +58,23 @@ impl Restrictions {
             Err(error) if spec.degrade && error.code == Code::SandboxSetupFailed => None,
             Err(error) => return Err(error),
         };
-        let filter = if spec.network { None } else { Some(seccomp::filter()?) };
-        Ok(Self { files, filter, abi })
+        Ok(Self { files, filter: seccomp::filter(spec)?, network: spec.network, abi })
     }
 
     pub(crate) fn status(&self) -> Status {
         Status {
             files: self.files.is_some(),
-            network: self.filter.is_some(),
+            network: self.filter.is_some() && !self.network,
             signals: self.files.is_some() && self.abi >= ABI_WITH_SIGNALS,
             forks: !rustix::process::getuid().is_root() || ControlGroup::is_possible(),
             abi: self.abi,
         }
     }
 
-    /// Restricts the calling thread, for good; what it starts inherits that. With
-    /// `own_process` it may read what `/proc` says of itself. Allocates nothing.
-    pub(crate) fn take_on(&self, own_process: bool) -> io::Result<()> {
+    /// Restricts the calling thread in its files, for good, and gives up its capabilities;
+    /// what it starts inherits that. With `own_process` it may read what `/proc` says of
+    /// itself. Allocates nothing.
+    pub(crate) fn confine_files(&self, own_process: bool) -> io::Result<()> {
         landlock::try_no_new_privileges()?;
         if let Some(files) = &self.files {
             if own_process {
@@ -83,8 +84,13 @@ impl Restrictions {
             }
             files.try_restrict_self()?;
         }
-        seccomp::drop_capabilities()?;
-        self.filter.as_deref().map_or(Ok(()), seccomp::close_network)
+        seccomp::drop_capabilities()
+    }
+
+    /// Puts the filter of system calls on the calling thread, which has taken on the rest:
+    /// the filter may forbid what that takes. Allocates nothing.
+    pub(crate) fn filter_calls(&self) -> io::Result<()> {
+        self.filter.as_deref().map_or(Ok(()), seccomp::take_on_filter)
     }
 }
 
@@ -185,9 +191,13 @@ fn allow_at(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Resu
 pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     let restrictions = Restrictions::new(spec)?;
     let what = what.clone();
-    let tried = std::thread::spawn(move || restrictions.take_on(false).map(|()| attempt(&what)));
+    let tried = std::thread::spawn(move || {
+        restrictions.confine_files(false)?;
+        restrictions.filter_calls()?;
+        Ok(attempt(&what))
+    });
     let tried = tried.join().map_err(|_| Error::new(Code::Internal, "the probe failed"))?;
-    let tried = tried.map_err(|why| {
+    let tried = tried.map_err(|why: io::Error| {
         Error::new(
             Code::SandboxSetupFailed,
             format!("the kernel does not restrict a thread: {why}"),

@@ -110,7 +110,7 @@ fn launch(
         input: null.map_err(|errno| unmade("an input", errno))?,
         output,
         errors,
-        filter: if spec.bare && !spec.network { Some(filter_file()?) } else { None },
+        filter: if spec.bare { filter_file(spec)? } else { None },
         restrictions: if spec.bare { None } else { Some(Restrictions::new(spec)?) },
         group: group.map(ControlGroup::membership).transpose()?,
         tasks_of_user: bounds_user(&spec.limits)
@@ -120,12 +120,12 @@ fn launch(
 }
 
 /// The filter of system calls in a file without a name, at its beginning.
-fn filter_file() -> Result<OwnedFd> {
+fn filter_file(spec: &Spec) -> Result<Option<OwnedFd>> {
+    let Some(steps) = seccomp::filter(spec)? else { return Ok(None) };
     let failed = |errno| unmade("a filter of system calls", errno);
     let file = rustix::fs::memfd_create(c"filter", MemfdFlags::CLOEXEC).map_err(failed)?;
-    let bytes = seccomp::filter_bytes()?;
-    rustix::io::pwrite(&file, &bytes, 0).map_err(failed)?;
-    Ok(file)
+    rustix::io::pwrite(&file, &seccomp::filter_bytes(&steps), 0).map_err(failed)?;
+    Ok(Some(file))
 }
 
 struct Ended {

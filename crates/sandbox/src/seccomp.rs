@@ -1,5 +1,6 @@
 //! The filter on system calls: no sockets but Unix ones, no way around it
-//! (`io_uring`, other processes, other calling conventions). One of two unsafe modules
+//! (`io_uring`, other processes, other calling conventions), and no calls that the host
+//! forbids besides. One of two unsafe modules
 //! of this crate: handing the filter to the kernel, closing descriptors, and giving up
 //! capabilities.
 
@@ -7,6 +8,9 @@ use std::io;
 
 use filewright_core::{Code, Error, Result};
 use libc::{c_long, sock_filter};
+
+use crate::spec::Spec;
+use crate::syscalls::numbers_of;
 
 #[cfg(target_arch = "x86_64")]
 const ARCHITECTURE: Option<u32> = Some(0xC000_003E);
@@ -53,8 +57,8 @@ fn number_of(call: c_long) -> u32 {
     call as u32
 }
 
-/// The filter as a program.
-fn program(architecture: u32) -> Vec<sock_filter> {
+/// The filter as a program. With `network` it refuses only what is `forbidden`.
+fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filter> {
     let mut steps = vec![
         step(LOAD, ARCH, 0, 0),
         step(JUMP_EQUAL, architecture, 1, 0),
@@ -63,9 +67,15 @@ fn program(architecture: u32) -> Vec<sock_filter> {
         step(JUMP_AT_LEAST, X32, 0, 1),
         step(RETURN, EPERM, 0, 0),
     ];
-    for call in REFUSED {
-        steps.push(step(JUMP_EQUAL, number_of(call), 0, 1));
+    let refused = REFUSED.map(number_of);
+    let always: &[u32] = if network { &[] } else { &refused };
+    for &call in always.iter().chain(forbidden) {
+        steps.push(step(JUMP_EQUAL, call, 0, 1));
         steps.push(step(RETURN, EPERM, 0, 0));
+    }
+    if network {
+        steps.push(step(RETURN, ALLOW, 0, 0));
+        return steps;
     }
     steps.extend([
         step(JUMP_EQUAL, number_of(libc::SYS_socket), 2, 0),
@@ -79,22 +89,24 @@ fn program(architecture: u32) -> Vec<sock_filter> {
     steps
 }
 
-/// The filter for this processor.
+/// The filter of a specification for this processor; `None` where nothing is refused.
 ///
 /// # Errors
-/// `SANDBOX_SETUP_FAILED` where there is none.
-pub(crate) fn filter() -> Result<Vec<sock_filter>> {
-    ARCHITECTURE.map(program).ok_or_else(|| {
-        Error::new(
-            Code::SandboxSetupFailed,
-            "there is no filter of system calls for this processor",
-        )
-    })
+/// `SANDBOX_SETUP_FAILED` where there is none, `INVALID_ARGUMENT` for an unknown call.
+pub(crate) fn filter(spec: &Spec) -> Result<Option<Vec<sock_filter>>> {
+    let forbidden = numbers_of(&spec.forbid)?;
+    if spec.network && spec.forbid.is_empty() {
+        return Ok(None);
+    }
+    let Some(architecture) = ARCHITECTURE else {
+        let what = "there is no filter of system calls for this processor";
+        return Err(Error::new(Code::SandboxSetupFailed, what));
+    };
+    Ok(Some(program(architecture, spec.network, &forbidden)))
 }
 
-/// The filter as the bytes that a program is given to take it on.
-pub(crate) fn filter_bytes() -> Result<Vec<u8>> {
-    let steps = filter()?;
+/// A filter as the bytes that a program is given to take it on.
+pub(crate) fn filter_bytes(steps: &[sock_filter]) -> Vec<u8> {
     let step_bytes = |step: &sock_filter| {
         let mut bytes = [0; 8];
         bytes[..2].copy_from_slice(&step.code.to_ne_bytes());
@@ -103,7 +115,7 @@ pub(crate) fn filter_bytes() -> Result<Vec<u8>> {
         bytes[4..].copy_from_slice(&step.k.to_ne_bytes());
         bytes
     };
-    Ok(steps.iter().flat_map(step_bytes).collect())
+    steps.iter().flat_map(step_bytes).collect()
 }
 
 /// Puts the filter on the calling thread, for good; what it starts inherits it.
@@ -111,7 +123,7 @@ pub(crate) fn filter_bytes() -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// The kernel's error.
-pub(crate) fn close_network(steps: &[sock_filter]) -> io::Result<()> {
+pub(crate) fn take_on_filter(steps: &[sock_filter]) -> io::Result<()> {
     let len = u16::try_from(steps.len()).unwrap_or(u16::MAX);
     let program = libc::sock_fprog { len, filter: steps.as_ptr().cast_mut() };
     // SAFETY: `program` describes `steps`, which outlives the call; the kernel copies it.

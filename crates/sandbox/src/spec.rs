@@ -21,8 +21,11 @@ pub struct Spec {
     /// Behave as on a kernel without Landlock: for tests.
     pub without_landlock: bool,
     /// Restrict nothing here: the program that is run restricts itself. Unless the network
-    /// is allowed, it finds the filter of system calls at descriptor 9.
+    /// is allowed and nothing is forbidden, it finds the filter of system calls at
+    /// descriptor 9.
     pub bare: bool,
+    /// Names of further system calls that are refused, also where the network is allowed.
+    pub forbid: Vec<String>,
     /// What a command may use up.
     pub limits: Limits,
 }
@@ -174,7 +177,7 @@ pub struct Outcome {
 
 impl Spec {
     /// Reads `{read: [paths]|null, write: [paths], exclude?: [paths], network?, degrade?,
-    /// withoutLandlock?, bare?, limits?: {processes?, memory?, fileBytes?, cpuSeconds?}}`.
+    /// withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?, cpuSeconds?}}`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -198,6 +201,7 @@ impl Spec {
             degrade: flag("degrade"),
             without_landlock: flag("withoutLandlock"),
             bare: flag("bare"),
+            forbid: if json["forbid"].is_null() { Vec::new() } else { texts(&json["forbid"])? },
             limits: Limits {
                 processes: limit("processes"),
                 memory: limit("memory"),

@@ -348,12 +348,17 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         if let Some(restrictions) = &launch.restrictions
-            && let Err(why) = restrictions.take_on(true)
+            && let Err(why) = restrictions.confine_files(true)
         {
             return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
         }
         // After the capabilities are gone: a change of credentials clears it.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        if let Some(restrictions) = &launch.restrictions
+            && let Err(why) = restrictions.filter_calls()
+        {
+            return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
+        }
         let mut seen = libc::ENOENT;
         for program in &launch.programs {
             libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr());

@@ -111,6 +111,7 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     }
     // Reads /proc, which the threads cannot.
     crate::process::prepare();
+    crate::refusal::prepare();
     let mut whole = true;
     let mut places = Vec::new();
     for (place, exact, write) in roots.places() {

@@ -7,7 +7,11 @@ use rustix::io::Errno;
 pub fn os(errno: Errno) -> Error {
     let (code, message) = match errno {
         Errno::NOENT => (Code::NotFound, "no such file or directory"),
-        Errno::ACCESS | Errno::PERM => (Code::PermissionDenied, "permission denied"),
+        Errno::ACCESS | Errno::PERM => {
+            // Which layer refused is told by `refusal.rs`, where the path is known.
+            return Error::new(Code::PermissionDenied, "permission denied")
+                .detail("errno", errno.raw_os_error());
+        }
         Errno::ROFS => (Code::ReadOnly, "the file system is read-only"),
         Errno::EXIST => (Code::AlreadyExists, "something is already there"),
         Errno::ISDIR => (Code::IsDirectory, "is a directory"),

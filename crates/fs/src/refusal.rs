@@ -1,0 +1,169 @@
+//! Which layer of the system refused a call with EACCES: the permissions of the file, or a
+//! restriction of the process that stands above them, such as Landlock.
+//!
+//! The kernel asks the permissions first and the restrictions after them, in one answer. So
+//! the permissions are asked again, alone: what they would allow was refused above them. A
+//! file system that decides by itself (over a network, in a process) is not believed.
+
+use filewright_core::access::Intent;
+use filewright_core::{Code, Error, Result};
+use rustix::fd::AsFd;
+use rustix::fs::{Access, AtFlags};
+use rustix::io::Errno;
+
+use crate::dir::stat::Kind;
+use crate::root::{FinalSymlink, MissingPolicy, Roots};
+
+/// What refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    /// Permission bits and access lists.
+    Permissions,
+    /// Landlock, taken on by this process or one that started it.
+    #[cfg(target_os = "linux")]
+    Landlock,
+    /// A security module that labels processes, such as AppArmor, or Landlock beside it.
+    #[cfg(target_os = "linux")]
+    SecurityModule,
+}
+
+/// What the permissions alone say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Permissions {
+    Allow,
+    Refuse,
+    /// It depends on the way of the change, or cannot be asked.
+    Unknown,
+}
+
+impl Roots {
+    /// Tells in `details.layer` of a refusal which layer of the system it came from, where
+    /// that is known. `asked` are the paths of the call and what it wanted there.
+    ///
+    /// # Errors
+    /// That of `result`.
+    pub fn tell_layer<T>(&self, asked: &[(&[u8], Intent)], result: Result<T>) -> Result<T> {
+        result.map_err(|error| match self.layer_of(asked, &error) {
+            Some(layer) => layer.tell(error),
+            None => error,
+        })
+    }
+
+    fn layer_of(&self, asked: &[(&[u8], Intent)], error: &Error) -> Option<Layer> {
+        let errno = error.details.get("errno").and_then(serde_json::Value::as_i64);
+        let refused = error.code == Code::PermissionDenied
+            && errno == Some(Errno::ACCESS.raw_os_error().into());
+        if !refused {
+            return None;
+        }
+        let said: Vec<_> =
+            asked.iter().map(|&(path, intent)| self.permissions(path, intent)).collect();
+        if said.contains(&Permissions::Refuse) {
+            return Some(Layer::Permissions);
+        }
+        if said.contains(&Permissions::Unknown) { None } else { above_permissions() }
+    }
+
+    fn permissions(&self, path: &[u8], intent: Intent) -> Permissions {
+        let place = match self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)
+        {
+            Ok(place) => place,
+            // Directories are stood on without being opened: only permissions refuse that.
+            Err(error) if error.code == Code::PermissionDenied => return Permissions::Refuse,
+            Err(_) => return Permissions::Unknown,
+        };
+        if decides_itself(&place.dir) {
+            return Permissions::Unknown;
+        }
+        let allows = |name: &[u8], access: Access| {
+            let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+            rustix::fs::accessat(&place.dir, name, access, flags)
+        };
+        let entry = place.name.as_deref().filter(|_| place.found.is_some());
+        let asked = match (intent, entry) {
+            (Intent::Read, Some(name)) => match place.kind() {
+                Some(Kind::Dir) => [(name, Access::READ_OK | Access::EXEC_OK); 2],
+                _ => [(name, Access::READ_OK); 2],
+            },
+            (Intent::Read, None) => [(&b"."[..], Access::READ_OK | Access::EXEC_OK); 2],
+            (Intent::Write, entry) => {
+                let directory = (&b"."[..], Access::WRITE_OK | Access::EXEC_OK);
+                [directory, entry.map_or(directory, |name| (name, Access::WRITE_OK))]
+            }
+        };
+        for (name, access) in asked {
+            match allows(name, access) {
+                Ok(()) => {}
+                // A change that replaces the entry does not ask for it.
+                Err(Errno::ACCESS) if intent == Intent::Write && name != b"." => {
+                    return Permissions::Unknown;
+                }
+                Err(Errno::ACCESS) => return Permissions::Refuse,
+                Err(_) => return Permissions::Unknown,
+            }
+        }
+        Permissions::Allow
+    }
+}
+
+impl Layer {
+    fn tell(self, mut error: Error) -> Error {
+        let (name, above) = match self {
+            Self::Permissions => ("permissions", None),
+            #[cfg(target_os = "linux")]
+            Self::Landlock => ("landlock", Some("Landlock, which restricts this process,")),
+            #[cfg(target_os = "linux")]
+            Self::SecurityModule => ("security_module", Some("a security module of the system")),
+        };
+        if let Some(above) = above {
+            error.message = format!("{above} refuses what its permissions would allow");
+            error.hint = Some("work elsewhere, or ask the user to give the process access".into());
+        }
+        error.detail("layer", name)
+    }
+}
+
+/// Reads what is told by files that a restricted thread cannot open.
+#[cfg(target_os = "linux")]
+pub(crate) fn prepare() {
+    is_labelled();
+}
+
+/// Whether a security module gave this process a label, by which it may refuse as well.
+#[cfg(target_os = "linux")]
+fn is_labelled() -> bool {
+    static LABELLED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *LABELLED.get_or_init(|| {
+        let label = crate::process::read_small("/proc/self/attr/current").unwrap_or_default();
+        let label = label.trim_ascii_end().strip_suffix(b"\0").unwrap_or(label.trim_ascii_end());
+        !matches!(label, b"" | b"unconfined" | b"kernel")
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn above_permissions() -> Option<Layer> {
+    if is_labelled() || crate::confine::landlock::abi() == 0 {
+        return Some(Layer::SecurityModule);
+    }
+    Some(Layer::Landlock)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn above_permissions() -> Option<Layer> {
+    None
+}
+
+/// Whether the file system refuses for reasons of its own.
+#[cfg(target_os = "linux")]
+fn decides_itself(directory: impl AsFd) -> bool {
+    /// NFS, SMB (three versions), 9P, FUSE, Ceph.
+    const ELSEWHERE: [u32; 7] =
+        [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x00C3_6400];
+    // The kernel's numbers are 32 bits wide, whatever the field is.
+    rustix::fs::fstatfs(directory).map_or(true, |facts| ELSEWHERE.contains(&(facts.f_type as u32)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn decides_itself(_: impl AsFd) -> bool {
+    false
+}

@@ -1,0 +1,100 @@
+//! System calls by name, for hosts that forbid more of them than the filter does.
+//!
+//! The numbers are the kernel's and never change. A name that only the other processor
+//! has is known here too: its call does not exist, so that nothing is left to refuse,
+//! and one list of a host serves every machine.
+
+use filewright_core::{Code, Error, Result};
+
+const TABLE: &str = include_str!("syscalls.txt");
+
+/// Without it no command would start.
+const NEEDED: &str = "execve";
+
+/// The columns of a line: a name, its number on x86_64, its number on aarch64.
+fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| {
+        let mut columns = line.split(' ');
+        Some((columns.next()?, columns.next()?, columns.next()?))
+    })
+}
+
+/// The names of the calls that may be forbidden, in alphabetical order.
+pub fn syscall_names() -> impl Iterator<Item = &'static str> {
+    lines().map(|(name, ..)| name).filter(|&name| name != NEEDED)
+}
+
+/// The numbers of calls on this processor.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for a name that is none of [`syscall_names`].
+pub(crate) fn numbers_of(names: &[String]) -> Result<Vec<u32>> {
+    let mut numbers = Vec::with_capacity(names.len());
+    for name in names {
+        let line = lines().find(|&(known, ..)| known == name && known != NEEDED);
+        let Some((_, on_x86_64, on_aarch64)) = line else {
+            let what = format!("there is no system call {name:?} to forbid");
+            return Err(Error::new(Code::InvalidArgument, what));
+        };
+        let here = if cfg!(target_arch = "aarch64") { on_aarch64 } else { on_x86_64 };
+        numbers.extend(here.parse::<u32>());
+    }
+    Ok(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(names: &[&str]) -> Result<Vec<u32>> {
+        numbers_of(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn numbers_are_those_of_the_system_headers() {
+        for (name, number) in [
+            ("accept4", libc::SYS_accept4),
+            ("chdir", libc::SYS_chdir),
+            ("clone3", libc::SYS_clone3),
+            ("fchmodat", libc::SYS_fchmodat),
+            ("io_uring_setup", libc::SYS_io_uring_setup),
+            ("mkdirat", libc::SYS_mkdirat),
+            ("mount", libc::SYS_mount),
+            ("openat", libc::SYS_openat),
+            ("ptrace", libc::SYS_ptrace),
+            ("renameat2", libc::SYS_renameat2),
+            ("sync", libc::SYS_sync),
+            ("unlinkat", libc::SYS_unlinkat),
+        ] {
+            assert_eq!(numbers(&[name]), Ok(vec![number as u32]), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_line_has_a_name_of_its_own_and_two_columns_of_numbers() {
+        let all: Vec<_> = lines().collect();
+        assert!(all.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(all.len() > 350);
+        for (name, on_x86_64, on_aarch64) in all {
+            for column in [on_x86_64, on_aarch64] {
+                assert!(column == "-" || column.parse::<u32>().is_ok(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn calls_that_this_processor_lacks_need_no_number() {
+        let (here, both) = (numbers(&["fork"]).unwrap(), numbers(&["fork", "sync"]).unwrap());
+        assert_eq!(here.len(), usize::from(cfg!(target_arch = "x86_64")));
+        assert_eq!(both.len(), here.len() + 1);
+    }
+
+    #[test]
+    fn unknown_names_and_the_call_that_starts_a_command_are_refused() {
+        for name in ["", "unlink_at", "UNLINK", "execve"] {
+            assert_eq!(numbers(&[name]).unwrap_err().code, Code::InvalidArgument, "{name}");
+        }
+    }
+}
