@@ -3,7 +3,7 @@
  * hands over; nothing of the SDK is imported.
  *
  * A success is `{ output }`, a failure `{ error }`. A function response of the kit
- * holds no images: an image becomes an artifact where there is an artifact
+ * holds no images and documents: each becomes an artifact where there is an artifact
  * service, for the kit's `load_artifacts` tool.
  *
  * @module filewright/adk
@@ -12,7 +12,7 @@ import { callback, gateOf } from "../schema/option.ts";
 import type { ToolResult, Workspace } from "../workspace/index.ts";
 import { type GeminiSchema, geminiSchema } from "./gemini-schema.ts";
 import { type ApprovingOptions, askingAbout, offered, APPROVING_OPTIONS } from "./offer.ts";
-import { imagesOf } from "./outcome.ts";
+import { mediaOf } from "./outcome.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
@@ -76,17 +76,15 @@ export function toAdkTools<Tool>(
   });
 }
 
-/** Keeps the images of a result as artifacts, and says where. */
+/** Keeps the images and documents of a result as artifacts, and says where. */
 async function kept(result: ToolResult, context: AdkContext | undefined): Promise<string[]> {
   const notes: string[] = [];
-  for (const [index, { data, mime }] of imagesOf(result).entries()) {
-    const source = result.content?.[index]?.file_path ?? "image";
-    const name = source.split("/").at(-1) ?? source;
+  for (const { kind, data, mime, name } of mediaOf(result)) {
     try {
       await context?.saveArtifact(name, { inlineData: { mimeType: mime, data } });
-      notes.push(`[image kept as the artifact ${name}]`);
+      notes.push(`[${kind} kept as the artifact ${name}]`);
     } catch {
-      notes.push(`[image ${name} cannot be shown: there is no artifact service]`);
+      notes.push(`[${kind} ${name} cannot be shown: there is no artifact service]`);
     }
   }
   return notes;

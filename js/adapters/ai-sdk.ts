@@ -18,7 +18,7 @@ import {
   ADAPTER_ROWS,
   PRESET_CHOICE,
 } from "./offer.ts";
-import { imagesOf, succeed } from "./outcome.ts";
+import { mediaOf, succeed } from "./outcome.ts";
 import { type StandardSchema, standardSchema } from "./standard-schema.ts";
 import { strictOrNot } from "./strictness.ts";
 
@@ -125,13 +125,13 @@ export function toAiSdkApproval(
 }
 
 function toModelOutput({ output }: { output: Success<unknown> }): AiSdkModelOutput {
-  const images = imagesOf(output);
-  if (images.length === 0) return { type: "text", value: output.text };
+  const media = mediaOf(output);
+  if (media.length === 0) return { type: "text", value: output.text };
   return {
     type: "content",
     value: [
       { type: "text", text: output.text },
-      ...images.map(({ data, mime }) => ({
+      ...media.map(({ data, mime }) => ({
         type: "file" as const,
         mediaType: mime,
         data: { type: "data" as const, data },

@@ -26,7 +26,7 @@ import {
   text,
 } from "../schema/option.ts";
 import type { ObjectSchema } from "../tools/schema.ts";
-import type { ImageBlock } from "../tools/tool.ts";
+import type { ContentBlock } from "../tools/tool.ts";
 import { openWorkspace, type Workspace, type WorkspaceOptions } from "../workspace/index.ts";
 import { argsAsCalled, loopHooks } from "./loop-hooks.ts";
 import { type AdapterOptions, type Offered, offered, PRESET_CHOICE } from "./offer.ts";
@@ -72,7 +72,7 @@ export interface AmplifierCoordinator {
 export interface AmplifierResult {
   success: boolean;
   /** The text for the model; of an image the image, with its path and size. */
-  output?: string | ImageBlock;
+  output?: string | ContentBlock;
   /** What failed: the text for the model, and our code. */
   error?: { message: string; type: string };
 }

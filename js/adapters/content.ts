@@ -7,14 +7,14 @@
  * @module filewright/content
  */
 import { escapeControls } from "../tools/text.ts";
-import type { ImageBlock } from "../tools/tool.ts";
+import type { ContentBlock } from "../tools/tool.ts";
 
 /** What there is to show: a result of `ws.call`, or of `resolveMentions`. */
 export interface Shown {
   /** The text for the model. */
   readonly text: string;
   /** Blocks beside the text. */
-  readonly content?: readonly ImageBlock[] | undefined;
+  readonly content?: readonly ContentBlock[] | undefined;
 }
 
 /** Text of a message. */
@@ -26,7 +26,10 @@ export interface TextPart {
 }
 
 /** A block of a tool's result in the Model Context Protocol. */
-export type McpContent = TextPart | { type: "image"; data: string; mimeType: string };
+export type McpContent =
+  | TextPart
+  | { type: "image"; data: string; mimeType: string }
+  | { type: "resource"; resource: { uri: string; mimeType: string; blob: string } };
 
 /** The kinds of images that Anthropic's API takes. */
 export type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
@@ -34,21 +37,27 @@ export type AnthropicMediaType = "image/jpeg" | "image/png" | "image/gif" | "ima
 /** A block of a tool's result in Anthropic's API. */
 export type AnthropicBlock =
   | TextPart
-  | { type: "image"; source: { type: "base64"; media_type: AnthropicMediaType; data: string } };
+  | { type: "image"; source: { type: "base64"; media_type: AnthropicMediaType; data: string } }
+  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
 
 /** A part of `function_call_output`, or of a message, in OpenAI's Responses API. */
 export type OpenAIContent =
   | { type: "input_text"; text: string }
-  | { type: "input_image"; image_url: string; detail: "auto" };
+  | { type: "input_image"; image_url: string; detail: "auto" }
+  | { type: "input_file"; filename: string; file_data: string };
 
 /** A part of a user's message in OpenAI's Chat Completions API, whose tool messages are text alone. */
-export type OpenAIChatContent = TextPart | { type: "image_url"; image_url: { url: string } };
+export type OpenAIChatContent =
+  | TextPart
+  | { type: "image_url"; image_url: { url: string } }
+  | { type: "file"; file: { filename: string; file_data: string } };
 
 /** A part of a message in Google's API. */
 export type GeminiContent = { text: string } | { inlineData: { mimeType: string; data: string } };
 
-const WEB: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-const GEMINI: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+const PDF = "application/pdf";
+const WEB: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp", PDF];
+const GEMINI: readonly string[] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF];
 
 /**
  * For the Model Context Protocol, whose clients decide what they show.
@@ -56,15 +65,22 @@ const GEMINI: readonly string[] = ["image/png", "image/jpeg", "image/webp", "ima
  * @example
  * const content = toMcpContent(await ws.call("read_file", { path: "chart.png" }));
  */
-export function toMcpContent({ text, content = [] }: Shown): McpContent[] {
-  return [
-    { type: "text", text },
-    ...content.map(({ source }) => ({
-      type: "image" as const,
-      data: source.data,
-      mimeType: source.media_type,
-    })),
-  ];
+export function toMcpContent(
+  { text, content = [] }: Shown,
+  /** The URI of a document's path. Default: a name that only our tools know. */
+  uriOf: (path: string) => string = workspaceUri,
+): McpContent[] {
+  const media = content.map(({ type, source, file_path: path }): McpContent => {
+    const { data, media_type: mimeType } = source;
+    return type === "image"
+      ? { type, data, mimeType }
+      : { type: "resource", resource: { uri: uriOf(path), mimeType, blob: data } };
+  });
+  return [{ type: "text", text }, ...media];
+}
+
+function workspaceUri(path: string): string {
+  return `workspace:${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /**
@@ -74,10 +90,11 @@ export function toMcpContent({ text, content = [] }: Shown): McpContent[] {
  * const block = { type: "tool_result", tool_use_id, is_error: !result.ok, content: toAnthropicContent(result) };
  */
 export function toAnthropicContent(shown: Shown): AnthropicBlock[] {
-  return parts<AnthropicBlock>(shown, WEB, asText, ({ media_type, data }) => ({
-    type: "image",
-    source: { type: "base64", media_type: media_type as AnthropicMediaType, data },
-  }));
+  return parts<AnthropicBlock>(shown, WEB, asText, ({ type, source: { media_type, data } }) =>
+    type === "image"
+      ? { type, source: { type: "base64", media_type: media_type as AnthropicMediaType, data } }
+      : { type, source: { type: "base64", media_type: PDF, data } },
+  );
 }
 
 /**
@@ -91,7 +108,10 @@ export function toOpenAIContent(shown: Shown): OpenAIContent[] {
     shown,
     WEB,
     (text) => ({ type: "input_text", text }),
-    (source) => ({ type: "input_image", image_url: dataUrl(source), detail: "auto" }),
+    ({ type, source, file_path }) =>
+      type === "image"
+        ? { type: "input_image", image_url: dataUrl(source), detail: "auto" }
+        : { type: "input_file", filename: nameOf(file_path), file_data: dataUrl(source) },
   );
 }
 
@@ -103,10 +123,11 @@ export function toOpenAIContent(shown: Shown): OpenAIContent[] {
  * const shown = { role: "user", content: toOpenAIChatContent(result) };
  */
 export function toOpenAIChatContent(shown: Shown): OpenAIChatContent[] {
-  return parts<OpenAIChatContent>(shown, WEB, asText, (source) => ({
-    type: "image_url",
-    image_url: { url: dataUrl(source) },
-  }));
+  return parts<OpenAIChatContent>(shown, WEB, asText, ({ type, source, file_path }) =>
+    type === "image"
+      ? { type: "image_url", image_url: { url: dataUrl(source) } }
+      : { type: "file", file: { filename: nameOf(file_path), file_data: dataUrl(source) } },
+  );
 }
 
 /**
@@ -120,13 +141,17 @@ export function toGeminiContent(shown: Shown): GeminiContent[] {
     shown,
     GEMINI,
     (text) => ({ text }),
-    ({ media_type, data }) => ({ inlineData: { mimeType: media_type, data } }),
+    ({ source: { media_type, data } }) => ({ inlineData: { mimeType: media_type, data } }),
   );
 }
 
 const asText = (text: string): TextPart => ({ type: "text", text });
 
-function dataUrl({ media_type, data }: ImageBlock["source"]): string {
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function dataUrl({ media_type, data }: ContentBlock["source"]): string {
   return `data:${media_type};base64,${data}`;
 }
 
@@ -135,12 +160,13 @@ function parts<Part>(
   { text, content = [] }: Shown,
   taken: readonly string[],
   textPart: (text: string) => Part,
-  imagePart: (source: ImageBlock["source"]) => Part,
+  mediaPart: (block: ContentBlock) => Part,
 ): Part[] {
-  const shown = content.map(({ source, file_path }) =>
-    taken.includes(source.media_type)
-      ? imagePart(source)
-      : textPart(`[${escapeControls(file_path)}: images of type ${source.media_type} cannot be shown here]`),
-  );
+  const shown = content.map((block) => {
+    const { source, file_path } = block;
+    return taken.includes(source.media_type)
+      ? mediaPart(block)
+      : textPart(`[${escapeControls(file_path)}: images of type ${source.media_type} cannot be shown here]`);
+  });
   return [textPart(text), ...shown];
 }

@@ -2,8 +2,8 @@
  * Tools for the Google GenAI SDK: one callable tool, which the SDK's automatic
  * function calling runs. Nothing of the SDK is imported.
  *
- * A success is `{ output }`, a failure `{ error }`, as the API has it; images are
- * parts of the function response. The SDK passes no signal to a tool and has no
+ * A success is `{ output }`, a failure `{ error }`, as the API has it; images and PDF
+ * files are parts of the function response. The SDK passes no signal to a tool and has no
  * approvals: hand it one here, and give the workspace `confirm` or hooks.
  *
  * @module filewright/gemini
@@ -11,7 +11,7 @@
 import { gateOf, type Options, options as described, signalOption } from "../schema/option.ts";
 import type { Workspace } from "../workspace/index.ts";
 import { type AdapterOptions, type Offered, offered, ADAPTER_ROWS } from "./offer.ts";
-import { imagesOf } from "./outcome.ts";
+import { mediaOf } from "./outcome.ts";
 
 export type { AdapterOptions } from "./offer.ts";
 
@@ -94,15 +94,15 @@ async function answer(
   signal: AbortSignal | undefined,
 ): Promise<GeminiPart> {
   const result = await tool.call(args, { signal, toolCall: { id } });
-  const images = imagesOf(result);
+  const media = mediaOf(result);
   return {
     functionResponse: {
       ...(id === undefined ? {} : { id }),
       name: tool.name,
       response: { [result.ok ? "output" : "error"]: result.text },
-      ...(images.length === 0
+      ...(media.length === 0
         ? {}
-        : { parts: images.map(({ data, mime }) => ({ inlineData: { mimeType: mime, data } })) }),
+        : { parts: media.map(({ data, mime }) => ({ inlineData: { mimeType: mime, data } })) }),
     },
   };
 }

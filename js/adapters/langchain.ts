@@ -19,14 +19,14 @@ import {
   ADAPTER_OPTIONS,
   PRESET_CHOICE,
 } from "./offer.ts";
-import { imagesOf } from "./outcome.ts";
+import { mediaOf } from "./outcome.ts";
 
 export type { Approve, ApprovingOptions } from "./offer.ts";
 
 /** What a message shows the model. */
 export type LangChainContent =
   | string
-  | ({ type: "text"; text: string } | { type: "image"; mimeType: string; data: string })[];
+  | ({ type: "text"; text: string } | { type: "image" | "file"; mimeType: string; data: string })[];
 
 /** What the framework hands to a tool that runs. */
 export interface LangChainConfig {
@@ -112,11 +112,15 @@ export function toLangChain<Tool, Message>(
 }
 
 function contentOf(result: ToolResult): LangChainContent {
-  const images = imagesOf(result);
-  if (images.length === 0) return result.text;
+  const media = mediaOf(result);
+  if (media.length === 0) return result.text;
   return [
     { type: "text", text: result.text },
-    ...images.map(({ data, mime }) => ({ type: "image" as const, mimeType: mime, data })),
+    ...media.map(({ kind, data, mime }) => ({
+      type: kind === "image" ? kind : ("file" as const),
+      mimeType: mime,
+      data,
+    })),
   ];
 }
 

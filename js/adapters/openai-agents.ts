@@ -20,16 +20,20 @@ import {
   CALLER_OPTIONS,
   type CallerOptions,
 } from "./offer.ts";
-import { argumentsOf, imagesOf } from "./outcome.ts";
+import { argumentsOf, mediaOf } from "./outcome.ts";
 import { strictOrNot } from "./strictness.ts";
 import { addPatch, updatePatch } from "./v4a.ts";
 
 export type { ApprovalQuestion, Approve, ApprovingOptions } from "./offer.ts";
 
-/** What the model is shown of a result: text, or text and images. */
+/** What the model is shown of a result: text, or text with images and files. */
 export type OpenAIAgentsOutput =
   | string
-  | ({ type: "text"; text: string } | { type: "image"; image: { data: string; mediaType: string } })[];
+  | (
+      | { type: "text"; text: string }
+      | { type: "image"; image: { data: string; mediaType: string } }
+      | { type: "file"; file: { data: string; mediaType: string; filename: string } }
+    )[];
 
 /** What the SDK hands to a tool that runs. */
 export interface OpenAIAgentsCallDetails {
@@ -107,11 +111,15 @@ async function answer(
   { toolCall, signal }: OpenAIAgentsCallDetails,
 ): Promise<OpenAIAgentsOutput> {
   const result = await tool.call(args, { signal, toolCall });
-  const images = imagesOf(result);
-  if (images.length === 0) return result.text;
+  const media = mediaOf(result);
+  if (media.length === 0) return result.text;
   return [
     { type: "text", text: result.text },
-    ...images.map(({ data, mime }) => ({ type: "image" as const, image: { data, mediaType: mime } })),
+    ...media.map(({ kind, data, mime: mediaType, name: filename }) =>
+      kind === "image"
+        ? { type: kind, image: { data, mediaType } }
+        : { type: "file" as const, file: { data, mediaType, filename } },
+    ),
   ];
 }
 

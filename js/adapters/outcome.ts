@@ -27,16 +27,24 @@ export function bareText(text: string): string {
   return text.startsWith("Error: ") ? text.slice("Error: ".length) : text;
 }
 
-/** An image in a result. */
-export interface OutcomeImage {
+/** A file beside the text of a result. */
+export interface OutcomeMedia {
+  readonly kind: "image" | "document";
   /** Base64. */
   readonly data: string;
   readonly mime: string;
+  /** The path of the file, as results show it. */
+  readonly path: string;
+  /** The last name of the path. */
+  readonly name: string;
 }
 
-/** The images of a result, in order. */
-export function imagesOf(result: ToolResult): readonly OutcomeImage[] {
-  return (result.content ?? []).map(({ source }) => ({ data: source.data, mime: source.media_type }));
+/** The images and documents of a result, in order. */
+export function mediaOf(result: ToolResult): readonly OutcomeMedia[] {
+  return (result.content ?? []).map(({ type, source, file_path: path }) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return { kind: type, data: source.data, mime: source.media_type, path, name };
+  });
 }
 
 /** Arguments that a model wrote as JSON. What is no JSON is handed on as it is: the tool says what is wrong. */

@@ -65,7 +65,7 @@ export function answerOf(
   { preset, structured, cwd }: AnswerOptions,
 ): CallAnswer {
   if (media !== undefined) return mediaAnswer(media, structured);
-  const content: Block[] = toMcpContent(result);
+  const content: Block[] = toMcpContent(result, (path) => uriOf(path, cwd));
   const link = linkOf(result, cwd);
   if (link !== undefined) content.push(link);
   const facts = factsOf(result);

@@ -84,14 +84,14 @@ export const geminiCli: Preset = definePreset({
       name: "read_file",
       of: "read_file",
       description:
-        "Reads a file: text as it is, images as images, PDF files as text. Give start_line and end_line for the part that is needed; otherwise at most 2000 lines are given, and a first line says which.",
+        "Reads a file: text as it is, images and PDF files as such. Give start_line and end_line for the part that is needed; otherwise at most 2000 lines are given, and a first line says which.",
       params: {
         file_path: param("path", path("The file to read")),
         start_line: param("start_line", integer("First line, counted from 1.", { minimum: 1 })),
         end_line: param(null, integer("Last line, counted from 1, included.", { minimum: 1 })),
       },
       required: ["file_path"],
-      fixed: { line_numbers: "none" },
+      fixed: { line_numbers: "none", non_text: "media" },
       arrange(args, { start_line: start = 1, end_line: end }) {
         if (end === undefined) return args;
         if (Number(end) < Number(start))
@@ -249,6 +249,7 @@ export const geminiCli: Preset = definePreset({
         file_filtering_options: param("respect_ignore", filtering, mindful),
       },
       required: ["include"],
+      fixed: { non_text: "media" },
     }),
   ],
 });

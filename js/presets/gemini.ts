@@ -72,7 +72,7 @@ export const gemini: Preset = definePreset({
       name: "read_file",
       of: "read_file",
       description:
-        "Reads a file: text as it is, images (PNG, JPG, GIF, WEBP, SVG, BMP) as images, PDF files as text. Of long files at most 2000 lines are given; a first line then says which, and offset and limit page on. offset counts from 0.",
+        "Reads a file: text as it is, images (PNG, JPG, GIF, WEBP, SVG, BMP) and PDF files as such. Of long files at most 2000 lines are given; a first line then says which, and offset and limit page on. offset counts from 0.",
       params: {
         absolute_path: param("path", absolute("The file to read")),
         offset: param("start_line", integer("The line to begin with, counted from 0.", { minimum: 0 }), {
@@ -83,7 +83,7 @@ export const gemini: Preset = definePreset({
       },
       required: ["absolute_path"],
       absolute: ["absolute_path"],
-      fixed: { line_numbers: "none" },
+      fixed: { line_numbers: "none", non_text: "media" },
       text: geminiReadText,
     }),
     tool({
@@ -190,6 +190,7 @@ export const gemini: Preset = definePreset({
         ),
       },
       required: ["paths"],
+      fixed: { non_text: "media" },
     }),
     tool({
       name: "list_directory",

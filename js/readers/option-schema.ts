@@ -1,11 +1,12 @@
 /** The tables of readers. How an option is added is told in `js/schema/option.ts`. */
-import { callback, instance, list, type Options, options, required, text } from "../schema/option.ts";
+import { callback, flag, instance, list, type Options, options, required, text } from "../schema/option.ts";
 import type { Reader } from "./reader.ts";
 import type { OwnReaders } from "./registry.ts";
 
 /** A reader: anything that says which kinds it reads, and reads. */
 export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
   mimes: required(list(text(), { minItems: 1 })),
+  reusable: flag(),
   read: required(callback()),
 });
 

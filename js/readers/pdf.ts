@@ -1,8 +1,10 @@
 /**
  * PDF as the text of its pages, through the optional package `unpdf`. Where
  * there is no text, the reason is told: encrypted, damaged, scanned, empty.
+ * Or the file as it is, for models that read PDF themselves.
  */
 import type { FilewrightError } from "../engine/errors.ts";
+import { base64 } from "./base64.ts";
 import { choosePages, type PageChoice, rangesOf } from "./pages.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { absent, checkSignal, optionalPackage, unsupported } from "./refuse.ts";
@@ -21,8 +23,10 @@ type Document = Awaited<ReturnType<Unpdf["getDocumentProxy"]>>;
 /** PDF. */
 export const pdfReader: Reader = Object.freeze({
   mimes: [MIME],
-  async read({ source, limits, options, signal }: ReaderInput): Promise<Rendered> {
+  reusable: true,
+  async read({ source, path, limits, options, signal }: ReaderInput): Promise<Rendered> {
     const bytes = await readAll(source, limits.wholeFileBytes, "split the document");
+    if (options.nonText === "media" && options.pages === undefined) return whole(bytes, path);
     const unpdf = await optionalPackage("unpdf", MIME, () =>
       import(/* webpackIgnore: true */ "unpdf").catch(absent),
     );
@@ -44,6 +48,42 @@ export const pdfReader: Reader = Object.freeze({
     }
   },
 });
+
+/** A file without this mark near its end is cut short. Readers look so far back for it. */
+const [END_MARK, MAX_BEHIND_END] = ["%%EOF", 1024];
+
+/** The file as a block. One that a model could not open is refused here, with the reason. */
+async function whole(bytes: Uint8Array, path: string): Promise<Rendered> {
+  const end = new TextDecoder("latin1").decode(bytes.subarray(-MAX_BEHIND_END));
+  if (!end.includes(END_MARK)) throw unsupported(MIME, "is damaged or cut short", { reason: "damaged" });
+  const count = await pageCount(bytes);
+  const size = bytes.length;
+  const pages = count === undefined ? "" : `, ${count} ${count === 1 ? "page" : "pages"}`;
+  return {
+    text: `[PDF: ${path} (${MIME}, ${size} bytes${pages})]`,
+    content: [
+      {
+        type: "document",
+        source: { type: "base64", media_type: MIME, data: base64(bytes) },
+        file_path: path,
+        size_bytes: size,
+      },
+    ],
+    data: { format: "pdf", ...(count === undefined ? {} : { page_count: count }) },
+  };
+}
+
+/** How many pages there are; undefined where the package that tells it is not installed. */
+async function pageCount(bytes: Uint8Array): Promise<number | undefined> {
+  const unpdf = await import(/* webpackIgnore: true */ "unpdf").catch(() => undefined);
+  if (unpdf === undefined) return undefined;
+  const document = await open(unpdf, bytes);
+  try {
+    return document.numPages;
+  } finally {
+    await document.destroy();
+  }
+}
 
 async function open(unpdf: Unpdf, bytes: Uint8Array): Promise<Document> {
   try {

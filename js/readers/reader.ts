@@ -35,14 +35,20 @@ export interface ReaderLimits {
   readonly outputBytes: number;
 }
 
+/** What becomes of files that are not text. */
+export type NonText = "block" | "media" | "error";
+
 /** The arguments of a read that concern readers. */
 export interface ReaderOptions {
   /** Which pages, sheets or slides: `3`, `1-5`, `-1` (the last), `2-`, lists of these. */
   readonly pages?: string | undefined;
   /** Which value of structured data, as RFC 6901 writes it. */
   readonly jsonPointer?: string | undefined;
-  /** `block` (default): images as blocks, documents as text. `error`: text only, anything else is refused. */
-  readonly nonText?: "block" | "error" | undefined;
+  /**
+   * `block` (default): images as blocks, documents as text. `media`: PDF files as blocks too,
+   * unless `pages` asks for their text. `error`: text only, anything else is refused.
+   */
+  readonly nonText?: NonText | undefined;
 }
 
 /** One file to render. */
@@ -78,13 +84,35 @@ export interface ImageBlock {
   readonly size_bytes: number;
 }
 
+/** A file as it is beside the text, for models that read its kind themselves. */
+export interface DocumentBlock {
+  /** The kind of block. */
+  readonly type: "document";
+  /** The file itself. */
+  readonly source: {
+    /** How `data` is written. */
+    readonly type: "base64";
+    /** The media type: `application/pdf`. */
+    readonly media_type: string;
+    /** All bytes of the file in base64. */
+    readonly data: string;
+  };
+  /** The path of the file. */
+  readonly file_path: string;
+  /** Bytes of the file. */
+  readonly size_bytes: number;
+}
+
+/** What an answer holds beside its text. */
+export type ContentBlock = ImageBlock | DocumentBlock;
+
 /** A file made readable. */
 export interface Rendered {
   /** For the model; LF ends a line. May be long: whoever shows it pages it by line. */
   readonly text: string;
   /** The line of the file with which `text` begins, where it is a verbatim part of the file; 1-based. */
   readonly firstLine?: number | undefined;
-  readonly content?: readonly ImageBlock[] | undefined;
+  readonly content?: readonly ContentBlock[] | undefined;
   /** Facts, with `snake_case` keys. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   /** What the reader of the result should know, in one sentence. */
@@ -95,6 +123,12 @@ export interface Rendered {
 export interface Reader {
   /** MIME types: exact, or all of a family as in `audio/*`. */
   readonly mimes: readonly string[];
+  /**
+   * Whether the same bytes with the same options always give the same rendering: what it made
+   * of a whole file is then kept, and given again while the file has the same content. Default
+   * false.
+   */
+  readonly reusable?: boolean;
   /** @throws FilewrightError UNSUPPORTED_FORMAT, TOO_LARGE, INVALID_ARGUMENT, CANCELLED */
   read(input: ReaderInput): MaybePromise<Rendered>;
 }

@@ -2,7 +2,7 @@
 import type { Location } from "../access/index.ts";
 import { renderFile } from "./rendered.ts";
 import { escapeControls } from "./text.ts";
-import { type Call, type ImageBlock, refuse } from "./tool.ts";
+import { type Call, type ContentBlock, refuse } from "./tool.ts";
 
 /** The size of an image in pixels, where its header tells. */
 export interface ImageFacts {
@@ -26,7 +26,7 @@ export interface SentImage {
 
 /** An image read for a model. */
 export interface ReadImage {
-  readonly block: ImageBlock;
+  readonly block: ContentBlock;
   readonly facts: ImageFacts;
   readonly hash: string | null;
   readonly version: string | undefined;

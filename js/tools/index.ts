@@ -147,4 +147,4 @@ export type {
 };
 export { DEFAULT_EXCLUDES } from "./read_many_paths.ts";
 export { DEFAULT_LIMITS, type Limits } from "./limits.ts";
-export type { ImageBlock, Progress, Tool } from "./tool.ts";
+export type { ContentBlock, DocumentBlock, ImageBlock, Progress, Tool } from "./tool.ts";

@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
+import type { NonText } from "../readers/index.ts";
 import { withContentsDigit } from "./anchors.ts";
 import { readPage, wantFile } from "./contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./image.ts";
@@ -23,7 +24,7 @@ export interface ReadFileArgs {
   readonly max_line_chars?: number;
   readonly line_numbers?: LineNumbers;
   readonly encoding?: string;
-  readonly non_text?: "block" | "error";
+  readonly non_text?: NonText;
   readonly anchors?: boolean;
   readonly force_text?: boolean;
   readonly start_byte?: number;
@@ -105,7 +106,11 @@ const inputSchema = object(
     encoding: text("Name of the encoding, such as utf-8, utf-16le or latin1; auto recognises it.", {
       default: "auto",
     }),
-    non_text: choice("An image is given as an image block, or refused.", ["block", "error"], "block"),
+    non_text: choice(
+      "Images as image blocks (block), PDF files as blocks too (media), or text alone (error).",
+      ["block", "media", "error"],
+      "block",
+    ),
     anchors: flag("Add a short hash to each line number (`12#k3x9q1a`) for line-anchored edits.", false),
     force_text: flag("Show a binary file as text all the same.", false),
     start_byte: integer("Begin at this byte instead of a line, to go on inside a very long line.", {

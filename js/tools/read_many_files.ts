@@ -2,15 +2,17 @@
 import type { Location } from "../access/index.ts";
 import { FilewrightError, fromEngine } from "../engine/errors.ts";
 import { readPage } from "./contents.ts";
+import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./image.ts";
 import { answerBytes, type Limits } from "./limits.ts";
 import { expand, reasonOf, type Wanted } from "./read_many_paths.ts";
 import { where } from "./names.ts";
 import { renderPage } from "./render/page.ts";
+import { type KnownFile, renderFile } from "./rendered.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls, utf8Length } from "./text.ts";
-import type { Answer, Call, ImageBlock, ReadingTool } from "./tool.ts";
+import type { Answer, Call, ContentBlock, ReadingTool } from "./tool.ts";
 
 /** The arguments of `read_many_files`. */
 export interface ReadManyFilesArgs {
@@ -23,7 +25,7 @@ export interface ReadManyFilesArgs {
   readonly max_files?: number;
   readonly max_total_bytes?: number;
   readonly separator?: string;
-  readonly non_text?: "block" | "error";
+  readonly non_text?: NonText;
   readonly timeout_ms?: number;
 }
 
@@ -79,8 +81,8 @@ const inputSchema = object(
       default: "--- {filePath} ---",
     }),
     non_text: choice(
-      "Images asked for by name or extension are given as image blocks, or skipped.",
-      ["block", "error"],
+      "Files asked for by name or extension: images as image blocks (block), PDF files as blocks too (media), or skipped (error).",
+      ["block", "media", "error"],
       "block",
     ),
     timeout_ms: timeout("After this time the files not read yet are listed as skipped."),
@@ -167,7 +169,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
   const wanted = await expand(args, call, skipped);
   const files: ReadOne[] = [];
-  const content: ImageBlock[] = [];
+  const content: ContentBlock[] = [];
   const isPage = args.max_total_bytes === undefined;
   const maxBytes = args.max_total_bytes ?? Math.max(1, answerBytes(call.limits) - SKIP_LIST_BYTES);
   let left = maxBytes;
@@ -227,7 +229,7 @@ async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
   }
 }
 
-type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ImageBlock };
+type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ContentBlock };
 
 /** Why nothing more is read; undefined where there is room. */
 function fullBy(read: number, left: number, args: Args, call: Call): string | undefined {
@@ -280,13 +282,25 @@ async function readOne(
       readonly mime?: string;
       readonly size?: number;
     };
-    if (error.code !== "BINARY_FILE" || kind !== "image" || !byName || args.non_text === "error")
-      return error;
-    return readPicture(at, mime as string, size as number, call);
+    const shown = kind === "image" ? args.non_text !== "error" : kind === "pdf" && args.non_text === "media";
+    if (error.code !== "BINARY_FILE" || !shown || !byName) return error;
+    const facts = { mime: mime as string, size: size as number };
+    return kind === "image" ? readPicture(at, facts, call) : readDocument(at, facts, call);
   }
 }
 
-async function readPicture(at: Location, mime: string, size: number, call: Call): Promise<ReadResult> {
+async function readDocument(at: Location, { mime, size }: KnownFile, call: Call): Promise<ReadResult> {
+  try {
+    const { text, content } = await renderFile(call, at, { mime, size }, { nonText: "media" });
+    const file = { path: call.display(at.path), content: text, lines_read: 0, total_lines: 0, size, mime };
+    const block = content?.[0];
+    return { file: { ...file, truncated: false }, ...(block === undefined ? {} : { block }) };
+  } catch (error) {
+    return fromEngine(error);
+  }
+}
+
+async function readPicture(at: Location, { mime, size }: KnownFile, call: Call): Promise<ReadResult> {
   try {
     const { block, facts } = await readImage(call, at, mime, size);
     const path = call.display(at.path);

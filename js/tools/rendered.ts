@@ -1,7 +1,8 @@
 /** Files that are not plain text, or parts of structured ones, through the workspace's readers. */
 import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
-import { type ReaderOptions, type Rendered, sourceFrom } from "../readers/index.ts";
+import { type ReaderOptions, type Rendered, sourceFrom, sourceOf } from "../readers/index.ts";
+import { renderingsOf } from "./renderings.ts";
 import type { Call } from "./tool.ts";
 
 /** What is known of a file before it is rendered. */
@@ -28,8 +29,25 @@ export async function renderFile(
 ): Promise<RenderedFile> {
   const source = sourceFrom(call.fs, at.path, size, call.signal);
   const path = call.display(at.path);
-  const { limits, signal } = call;
-  const rendered = await call.readers.read({ source, path, mime, encoding, limits, options, signal });
-  const { whole, version } = source;
-  return { ...rendered, version, hash: whole === undefined ? null : engine().sha256(whole) };
+  const { limits, readers, signal } = call;
+  const reader = readers.find(mime);
+  const input = { path, mime, encoding, limits, options, signal };
+  // A value of structured data is found by our own code.
+  const isReusable = reader?.reusable === true || options.jsonPointer !== undefined;
+  if (!isReusable || size > limits.wholeFileBytes) {
+    const rendered = await readers.read({ ...input, source });
+    const { whole, version } = source;
+    return { ...rendered, version, hash: whole === undefined ? null : engine().sha256(whole) };
+  }
+  const bytes = await source.read();
+  const { version } = source;
+  const hash = engine().sha256(bytes);
+  const renderings = renderingsOf(readers);
+  const key = JSON.stringify([at.path, path, mime, encoding, options, limits]);
+  const kept = renderings.find(key, hash, reader);
+  if (kept !== undefined) return { ...kept, version, hash };
+  const rendered = await readers.read({ ...input, source: sourceOf(bytes) });
+  // Images are as large as files.
+  if (rendered.content === undefined) renderings.keep(key, { rendered, hash, reader });
+  return { ...rendered, version, hash };
 }

@@ -12,7 +12,7 @@ import type { Grant, Intent, Location } from "../access/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../backends/sandbox.ts";
 import type { Durability, EntryType, FsBackend, MaybePromise } from "../backends/backend.ts";
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
-import type { ImageBlock, Readers } from "../readers/index.ts";
+import type { ContentBlock, Readers } from "../readers/index.ts";
 import type { MatchMode } from "../engine/edit.ts";
 import type { Limits } from "./limits.ts";
 import type { Names } from "./names.ts";
@@ -143,7 +143,7 @@ export interface Answer<Data> {
   readonly data: Data;
   /** What to know besides: added to `data.warnings`, and to texts that have no fixed form. */
   readonly warnings?: readonly string[];
-  readonly content?: readonly ImageBlock[];
+  readonly content?: readonly ContentBlock[];
 }
 
 /** What a reviewer is shown before a change. Contents are text; null where there is no file yet, or no text. */
@@ -223,7 +223,7 @@ export interface Annotations {
   readonly openWorldHint: false;
 }
 
-export type { ImageBlock } from "../readers/index.ts";
+export type { ContentBlock, DocumentBlock, ImageBlock } from "../readers/index.ts";
 
 interface ToolBase<Args, Data> {
   /** `snake_case`. */

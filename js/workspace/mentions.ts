@@ -3,7 +3,7 @@
  * is read through the workspace, so its roots, rules, grants and hooks hold; where
  * a mention leads is decided by resolvers, such as one for `@bundle:path`.
  */
-import type { ImageBlock } from "../readers/index.ts";
+import type { ContentBlock } from "../readers/index.ts";
 import { gateOf } from "../schema/option.ts";
 import { escapeControls } from "../tools/text.ts";
 import type { CallOptions } from "./enter.ts";
@@ -22,7 +22,7 @@ export interface Mention {
   /** The file's text with line numbers, a directory's listing, or why there is none. */
   readonly text: string;
   /** Blocks beside the text, such as images. */
-  readonly content?: readonly ImageBlock[];
+  readonly content?: readonly ContentBlock[];
 }
 
 /** A prompt taken apart. */
@@ -31,8 +31,8 @@ export interface Mentions {
   readonly text: string;
   /** Each of them, in the order of the text. */
   readonly mentions: readonly Mention[];
-  /** Images among them. */
-  readonly content: readonly ImageBlock[];
+  /** Blocks of them, such as images. */
+  readonly content: readonly ContentBlock[];
 }
 
 /** Makes a path of a mention (without its `@`), or leaves it to the next by giving undefined. */

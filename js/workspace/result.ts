@@ -4,7 +4,7 @@ import type { Outcome } from "../hooks/confirm.ts";
 import { otherTool } from "./other-tools.ts";
 import { nearest } from "../schema/nearest.ts";
 import { escapeControls } from "../tools/text.ts";
-import type { ImageBlock } from "../tools/tool.ts";
+import type { ContentBlock } from "../tools/tool.ts";
 
 /** Facts about the call itself. */
 export interface Meta {
@@ -59,7 +59,7 @@ export interface Success<Data> {
   /** The result, for programs. */
   readonly data: Data;
   /** Blocks beside the text, such as images. */
-  readonly content?: readonly ImageBlock[];
+  readonly content?: readonly ContentBlock[];
   /** Facts about the call itself. */
   readonly meta: Meta;
   /** A success has no error. */

@@ -32,6 +32,7 @@ const DATA_CELLS = 1000;
 /** Jupyter notebooks. */
 export const notebookReader: Reader = Object.freeze({
   mimes: ["application/x-ipynb+json"],
+  reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const { source, limits, signal, encoding = "utf-8" } = input;
     const caps = {

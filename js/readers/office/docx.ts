@@ -16,6 +16,7 @@ const MOST_NESTED = 8;
 /** Word. */
 export const docxReader: Reader = Object.freeze({
   mimes: [MIME],
+  reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const body = await parts.part("word/document.xml");

@@ -11,6 +11,7 @@ const MOST_SLIDES = 500;
 /** PowerPoint. */
 export const pptxReader: Reader = Object.freeze({
   mimes: [MIME],
+  reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const show = await parts.part("ppt/presentation.xml");

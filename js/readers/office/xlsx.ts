@@ -38,6 +38,7 @@ interface Shared {
 /** Excel. */
 export const xlsxReader: Reader = Object.freeze({
   mimes: [MIME],
+  reusable: true,
   async read(input: ReaderInput): Promise<Rendered> {
     const parts = await openPackage(input);
     const book = await parts.part("xl/workbook.xml");
