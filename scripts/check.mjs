@@ -11,7 +11,15 @@ const steps = [
   ["types", bin("tsc"), "--noEmit", "-p", "."],
   ["types of the tests", bin("tsc"), "-p", "tsconfig.test.json"],
   ["rust format", "cargo", "fmt", "--all", "--check"],
-  ["clippy", "cargo", "clippy", "--quiet", ...crates("core", "fs", "index", "sandbox"), "--all-targets", ...denied],
+  [
+    "clippy",
+    "cargo",
+    "clippy",
+    "--quiet",
+    ...crates("core", "fs", "index", "sandbox"),
+    "--all-targets",
+    ...denied,
+  ],
   // Alone: beside the others it would get a core with the encoding tables.
   ["clippy of the module", "cargo", "clippy", "--quiet", ...crates("wasm"), "--all-targets", ...denied],
   // As a test, napi leaves the exports out and everything would be dead code.

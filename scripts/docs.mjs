@@ -10,7 +10,16 @@ await main(async () => {
   rmSync(join(root, "docs/api"), { recursive: true, force: true });
   const readme = existsSync(join(root, "README.md")) ? "README.md" : "none";
   run(bin("typedoc"), ["--readme", readme]);
-  run("cargo", ["doc", "--no-deps", "-p", "filewright-core", "-p", "filewright-fs", "-p", "filewright-index"]);
+  run("cargo", [
+    "doc",
+    "--no-deps",
+    "-p",
+    "filewright-core",
+    "-p",
+    "filewright-fs",
+    "-p",
+    "filewright-index",
+  ]);
   cpSync(join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "doc"), join(root, "docs/api/rust"), {
     recursive: true,
   });
