@@ -198,7 +198,9 @@ function changesOf(
   const now = (name: string): FileState | null =>
     after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
   for (const { path, from, operation, bytes, mode } of patched) {
-    const source = now(from ?? path);
+    // A copy is of what was there before the patch, as its bytes are.
+    const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
+    const source = copied ?? now(from ?? path);
     if (operation === "rename" && from !== null) after.set(from, null);
     after.set(path, bytes === null ? null : { bytes, mode: modeFor(source?.mode, mode) });
   }

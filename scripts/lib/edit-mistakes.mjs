@@ -25,6 +25,12 @@ export function kept({ old, new: made }) {
   return pairs;
 }
 
+/** Whether some lines stand one after the other among others, blanks around them aside. */
+function standsIn(all, lines) {
+  const text = (some) => some.map((line) => `${line.trim()}\n`).join("");
+  return `\n${text(all)}`.includes(`\n${text(lines)}`);
+}
+
 /** Applies a function to the text of every line that is sent. */
 function sent(made, change) {
   made.old = made.old.map(change);
@@ -120,7 +126,8 @@ export const MISTAKES = {
     );
     if (fine.length === 0 || made.old.length < 5) return false;
     made.old.splice(random.pick(fine)[0], 1);
-    return true;
+    // Where the other lines stand together elsewhere, they are what is sent there.
+    return !standsIn(made.before, made.old) && !standsIn(made.after, made.old);
   }),
   elided_middle: mistakes(1, (made, random) => {
     const pairs = kept(made);
@@ -196,7 +203,8 @@ export const MISTAKES = {
     const common = blanks.reduce((least, one) => (one.length < least.length ? one : least));
     if (common === "" || !blanks.every((one) => one.startsWith(common))) return false;
     made.old = made.old.map((line) => (isBlank(line) ? "" : line.slice(common.length)));
-    return true;
+    // Where a line is then as the new text has it, both texts read as shifted alike.
+    return !made.old.some((line) => !isBlank(line) && made.new.includes(line));
   }),
   trailing_ws_old: mistakes(3, (made, random) => {
     const blanks = random.pick([" ", "  ", "\t"]);

@@ -69,7 +69,8 @@ function makePattern(random, acrossLines) {
  * beginning `^` and `\b` hold, and it reports an empty match behind the last line feed, where no line is.
  */
 function isBeyondRipgrep(pattern) {
-  if (/\^(?!a)|\\b/u.test(pattern)) return true;
+  // Not the sign of a class: `[^a]`.
+  if (/(?<!\[)\^|\\b/u.test(pattern)) return true;
   try {
     return new RegExp(pattern, "mu").test("");
   } catch {

@@ -397,6 +397,18 @@ describe("apply_patch and modes", () => {
     expect((await mode(join(root, "n"))) & 0o100).toBe(0o100);
   });
 
+  test("a copy has the content and mode from before the patch when the patch changes its source first", async () => {
+    const { ws, root, text } = await place("local", { f: "" });
+    await chmod(join(root, "f"), 0o644);
+    const patch =
+      "diff --git a/f b/f\nold mode 100644\nnew mode 100755\nindex e69de29..814f4a4\n--- a/f\n+++ b/f\n@@ -0,0 +1 @@\n+one\n" +
+      "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n";
+    const result = await ws.call("apply_patch", { patch });
+    expect(result.text).not.toMatch(/^Error/);
+    expect([await text("f"), await text("g")]).toEqual(["one\n", ""]);
+    expect([await mode(join(root, "f")), await mode(join(root, "g"))]).toEqual([0o755, 0o644]);
+  });
+
   test("a file in another encoding keeps it", async () => {
     const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(`\ufeff${text}`, "utf16le"));
     const { ws, bytes } = await place("local", { f: utf16("a\nbé\nc\n") });

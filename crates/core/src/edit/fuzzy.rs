@@ -171,9 +171,14 @@ fn matches_at(
     let around = file.start.saturating_sub(reach)..(file.end + reach).min(hay.len());
     let lines: Vec<usize> = around.filter(|&line| hay.lens[line] > 0).collect();
     let hashes: Vec<u64> = lines.iter().map(|&line| hay.hashes[line]).collect();
-    kmp::find_all(&hashes, &new)
-        .into_iter()
-        .any(|at| lines[at] <= file.end && lines[at + new.len() - 1] + 1 >= file.start)
+    kmp::find_all(&hashes, &new).into_iter().any(|at| {
+        let (first, last) = (lines[at], lines[at + new.len() - 1]);
+        // Where the old text has lines before or behind those of the new text, and none is added, it is to lose them.
+        let shorter =
+            lines.iter().any(|line| file.contains(line) && !(first..=last).contains(line));
+        let within = first >= file.start && last < file.end;
+        first <= file.end && last + 1 >= file.start && !(within && shorter)
+    })
 }
 
 /// A splice that begins after those before it: places within one line are made

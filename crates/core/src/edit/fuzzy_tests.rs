@@ -182,3 +182,78 @@ fn a_line_that_was_not_mentioned_is_never_lost() {
     );
     assert_eq!(made, "first_call(a);\n// why this is so\nsecond_call(e);\n");
 }
+
+#[test]
+fn a_line_that_the_old_text_alone_forgot_is_there_once() {
+    // Of comments, signs are enough to know one again.
+    let text = "/// # ;\n/// ```\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,\n";
+    let old = "/// # ;\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,";
+    let new = "/// # ;\n/// ```\nimpl<Q> Index<&Q> for Map\nwhere\n    Q: Ord,";
+    let (made, _) = fuzzy("the end of an example", text, old, new);
+    assert_eq!(made, format!("{new}\n"));
+    // A line of code that the new text has at another place is neither doubled nor moved.
+    let text = "run_all();\n\n\ndef test_scheme():\n    with raises(ValueError):\n        make_client(proxies=ADDRESS)\n\n\nend_of_it();\n";
+    let old = "run_all();\n\n\n    with rasies(ValueError):\n        make_client(proxies=ADDRESS)\n\n\nend_of_it();";
+    let new = "run_all();\n\n\ndef test_deprecated_scheme():\n    with warns(Deprecation), raises(ValueError):\n        make_client(proxies=ADDRESS)\n\n\ndef test_scheme():\n    with raises(ValueError):\n        make_client(proxy=ADDRESS)\n\n\nend_of_it();";
+    let error = run(text, old, new, Strictness::Fuzzy).unwrap_err();
+    assert_eq!(reason(&error), "unmentioned_line", "{error}");
+}
+
+#[test]
+fn other_signs_in_the_old_text_hide_neither_a_change_nor_a_slip() {
+    for (name, text, old, new, result) in [
+        (
+            "a line that begins in the middle teaches its quotes",
+            "        ({\"first_name\": \"http://a\"}, {}),\n    ],\n",
+            "\u{201c}http://a\u{201d}}, {}),\n    ],",
+            "\u{201c}http://a\u{201d}}, {}),\n        ({\u{201c}second\u{201d}: None}, {}),\n    ],",
+            "        ({\"first_name\": \"http://a\"}, {}),\n        ({\"second\": None}, {}),\n    ],\n",
+        ),
+        (
+            "a line with other quotes and a slip stays",
+            "    fail(text + \"not the same\");\n    String shown = \"\";\n    if (is_ready) {\n",
+            "    fail(text + \u{201c}not the same\u{201d});\n    String shown = \u{201c}\u{201d}\n    if (is_ready) {",
+            "    fail(other + \"not the same\");\n    String shown = \"\"\n    if (is_ready) {",
+            "    fail(other + \"not the same\");\n    String shown = \"\";\n    if (is_ready) {\n",
+        ),
+        (
+            "blanks are changed in a line with one odd blank",
+            "| Name | Kind |\n| :--- | :--- |\n| `id` | text of it |\n",
+            "| Name\u{a0}| Kind |\n| :--- | :--- |\n| `id` | text of it |",
+            "| Name | Kind       |\n| :--- | :--------- |\n| `id` | text of it |",
+            "| Name | Kind       |\n| :--- | :--------- |\n| `id` | text of it |\n",
+        ),
+    ] {
+        assert_eq!(fuzzy(name, text, old, new).0, result, "{name}");
+    }
+}
+
+#[test]
+fn new_text_stands_as_it_is_where_the_old_text_lost_all_indentation() {
+    let text = "start(\"a name of the test\", (t, done) => {\n  plan(4)\n  listen(port, err => {\n    after(() => close())\n    done()\n  })\n})\n";
+    let old: Vec<&str> = text.lines().map(str::trim).collect();
+    let new = "start(\"a name of the test\", async t => {\n  plan(3)\n  await server\n  after(() => close())\n})";
+    assert_eq!(fuzzy("flat", text, &old.join("\n"), new).0, format!("{new}\n"));
+}
+
+#[test]
+fn a_line_is_removed_where_the_others_have_a_slip() {
+    let text = "    #[inline]\n    fn visit_unit(self) -> Result<Value>\n    {\n";
+    let old = "#[inline]\nfn visit_unit(self) -> Rseult<Value>";
+    let (made, _) = fuzzy("removed", text, old, "fn visit_unit(self) -> Result<Value>");
+    assert_eq!(made, "    fn visit_unit(self) -> Result<Value>\n    {\n");
+}
+
+#[test]
+fn a_refusal_names_every_place_that_is_as_alike_as_the_best() {
+    let method = |at: usize| {
+        format!(
+            "     */\n    @Quiet(\"all\")\n    public static void check{at}(int a) {{\n    }}\n\n"
+        )
+    };
+    let text: String = (0..15).map(method).collect();
+    let old = "     */\n    @Quiet(\\\"all\\\")\n    public static";
+    let error = run(&text, old, "     */\n    public static", Strictness::Fuzzy).unwrap_err();
+    assert_eq!(error.code, crate::error::Code::MatchNotUnique, "{error}");
+    assert!(error.message.contains("15 places"), "{error}");
+}

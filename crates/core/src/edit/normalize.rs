@@ -62,6 +62,16 @@ pub(super) fn fold_char(c: char) -> char {
     }
 }
 
+/// A text with the plain forms of typographic characters and blanks, other than that as it is.
+pub(super) fn plain(line: &[u8]) -> Vec<u8> {
+    let Some(text) = std::str::from_utf8(line).ok().filter(|text| !text.is_ascii()) else {
+        return line.to_vec();
+    };
+    let is_seen = |c: &char| c.is_whitespace() || !is_invisible(*c);
+    let plain = |c: char| if c.is_whitespace() && c != '\t' { ' ' } else { fold_char(c) };
+    text.chars().filter(is_seen).map(plain).collect::<String>().into_bytes()
+}
+
 /// A text without its white space, other than that as it is.
 pub(super) fn collapse_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
     if line.iter().any(|byte| is_space(*byte)) {
@@ -77,7 +87,7 @@ pub(super) fn has_word(key: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::match_key;
+    use super::{match_key, plain};
 
     #[test]
     fn keys_hold_the_words_alone() {
@@ -91,5 +101,7 @@ mod tests {
             assert_eq!(match_key(a.as_bytes()), match_key(b.as_bytes()), "{a}");
         }
         assert_ne!(match_key(b"a-b"), match_key(b"ab"));
+        let sent = "say\u{a0}\u{201c}hi\u{201d}\u{200b}  \u{2013}\tok";
+        assert_eq!(plain(sent.as_bytes()), b"say \"hi\"  -\tok");
     }
 }

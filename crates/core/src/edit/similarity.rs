@@ -21,6 +21,8 @@ const MAX_CANDIDATES: usize = 24;
 pub(super) const MAX_ALIGNMENTS: usize = 100;
 /// Other places that are looked at as rivals of the best.
 const MAX_RIVALS: usize = 8;
+/// Places that are told where several are as much like the old text as the best.
+const LISTED: usize = 40;
 /// The least share of the old text that must be found.
 const MIN_SIMILARITY: f64 = 0.8;
 /// The least share that makes a place worth showing in a refusal.
@@ -66,8 +68,7 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
         found.into_iter().map(|alignment| Candidate { score: share(&alignment), alignment });
     let best = found.next().ok_or(NoMatch::Nowhere)?;
     let differs = first_difference(hay, needle, &best.alignment);
-    let mut found =
-        found.take(MAX_RIVALS).filter(|place| place.alignment.is_apart_from(&best.alignment));
+    let is_apart = |place: &Candidate| place.alignment.is_apart_from(&best.alignment);
     if best.score < MIN_SIMILARITY {
         return Err(match differs {
             Some(line) if best.score >= MIN_SUGGESTED_SIMILARITY => {
@@ -78,8 +79,8 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     }
     if let Some(line) = differs {
         let cost = best.alignment.cost;
-        let mut alike: Vec<Candidate> =
-            found.take_while(|place| place.alignment.cost == cost).collect();
+        let as_like = found.take_while(|place| place.alignment.cost == cost);
+        let mut alike: Vec<Candidate> = as_like.filter(is_apart).take(LISTED).collect();
         alike.extend(lines_as_like(hay, needle, &best.alignment));
         return Err(if alike.is_empty() {
             NoMatch::Different { place: best, line }
@@ -88,7 +89,8 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
         });
     }
     // A place that would be refused by itself is no rival.
-    let rival = found.find(|place| first_difference(hay, needle, &place.alignment).is_none());
+    let mut rivals = found.take(MAX_RIVALS).filter(is_apart);
+    let rival = rivals.find(|place| first_difference(hay, needle, &place.alignment).is_none());
     if let Some(rival) = rival {
         let (cost, other) = (best.alignment.cost, rival.alignment.cost);
         if other - cost < clear_of(needle) || (cost > LINE / 10 && cost * 10 > other * 7) {

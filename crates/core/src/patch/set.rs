@@ -231,7 +231,10 @@ impl Set<'_> {
             return Err(refuse(Some(file), "exists", "is the new name, but exists")
                 .hint("choose another name, or delete it first"));
         }
-        let made = apply(self.there(file, &from)?, file, self.options.hunks)?;
+        // Wherever its source stands in the patch, a copy is of what was there before.
+        let before = self.files.get(&from).filter(|_| file.operation == Operation::Copy);
+        let there = before.map_or_else(|| self.there(file, &from), |bytes| Ok(bytes))?;
+        let made = apply(there, file, self.options.hunks)?;
         Ok(change(file, path, Some(from), Some(made.bytes), made.added, made.removed, made.hunks))
     }
 

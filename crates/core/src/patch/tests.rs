@@ -430,3 +430,15 @@ fn an_insertion_without_numbers_is_not_made_twice() {
     let numbered = "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+x\n";
     assert_eq!(run(&[("f", "x\nx\n")], numbered).unwrap()["f"], "x\nx\nx\n");
 }
+
+#[test]
+fn a_copy_is_of_what_was_there_before_the_patch() {
+    for (source, hunk) in [("", "@@ -0,0 +1 @@\n+two\n"), ("one\n", "@@ -1 +1 @@\n-one\n+two\n")] {
+        let update = format!("diff --git a/f b/f\n--- a/f\n+++ b/f\n{hunk}");
+        let copy = "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n".to_owned();
+        for patch in [format!("{update}{copy}"), format!("{copy}{update}")] {
+            let made = run(&[("f", source)], &patch).unwrap();
+            assert_eq!((made["f"].as_str(), made["g"].as_str()), ("two\n", source), "{patch}");
+        }
+    }
+}

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::super::alignment::Cut;
 use super::super::lines::{indent, trim, trim_end};
-use super::super::normalize::{collapse_whitespace, has_word, match_key};
-use super::{Base, Merge};
+use super::super::needle::Kind;
+use super::super::normalize::{collapse_whitespace, has_word, match_key, plain};
+use super::{Base, Merge, OutputLine};
 use crate::diff::changes_between;
 
 /// Bytes of signs that are no coincidence.
@@ -119,6 +120,9 @@ impl Merge<'_, '_> {
                 _ => None,
             })
             .collect();
+        if self.is_flattened() {
+            pairs.clear();
+        }
         if pairs.iter().all(|(old, _)| trim(self.old[*old]).is_empty()) {
             let all: Vec<usize> = (0..self.base.len()).collect();
             let line_origins = self.line_origins(&all, 0..self.new.len());
@@ -139,14 +143,30 @@ impl Merge<'_, '_> {
                 continue;
             }
             let file = indent(self.hay.line(unit.file.start));
-            let significant_bytes = has_word(self.old[old]);
+            let is_significant = has_word(self.old[old]);
             let (new, old) = (indent(self.new[new]), indent(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
             // Which of several braces is meant, nobody knows.
-            alike += isize::from(new == old && new != file && significant_bytes);
+            alike += isize::from(new == old && new != file && is_significant);
         }
         new_right - old_right.max(4 * alike)
+    }
+
+    /// Whether no line of the old text is indented, where those of the file are indented differently and the new text
+    /// has indentation. Lines that are kept then say nothing by themselves: a brace stands at any depth.
+    fn is_flattened(&self) -> bool {
+        let says = |line: &[u8]| !trim(line).is_empty();
+        let is_flat = |line: &&[u8]| !says(line) || indent(line).is_empty();
+        let mut there = self
+            .units
+            .iter()
+            .filter(|unit| says(self.old[unit.old.start]) && unit.cut.head == 0)
+            .map(|unit| indent(self.hay.line(unit.file.start)));
+        let first = there.next();
+        self.old.iter().all(is_flat)
+            && !self.new.iter().all(is_flat)
+            && there.any(|indent| Some(indent) != first)
     }
 
     /// The lines that old and new text have in common, seen through `view`
@@ -172,7 +192,9 @@ impl Merge<'_, '_> {
                 Base::Old(line) => {
                     let seen = view(Some(*line), self.old[*line]);
                     let mended = |at: &&usize| match self.marred(*line) {
-                        Some(Damage::Signs) => indent(&new[**at]) == indent(&seen),
+                        Some(Damage::Signs) => {
+                            indent(&new[**at]) == indent(&seen) && !self.is_spaced_out(*line, **at)
+                        }
                         Some(Damage::Break) => true,
                         None => false,
                     };
@@ -185,8 +207,9 @@ impl Merge<'_, '_> {
                 // A forgotten line that the new text has after all.
                 Base::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
-                    let significant_bytes = has_word(&key) || key.len() >= TELLING;
-                    let found = by_key.get(&key).filter(|_| significant_bytes);
+                    let is_significant =
+                        has_word(&key) || key.len() >= TELLING || is_marked(self.hay.line(*line));
+                    let found = by_key.get(&key).filter(|_| is_significant);
                     let found = found.and_then(|places| likest(places, *line));
                     found.map_or(b"\n".to_vec(), |at| new[at].clone())
                 }
@@ -209,6 +232,35 @@ impl Merge<'_, '_> {
         kept
     }
 
+    /// A line of code that the old text forgot and that stays, where it is in the result more often than in the new
+    /// text: whether it moves to where the new text has it or is to be there twice, nobody knows.
+    pub(super) fn doubled(&self, out: &[OutputLine]) -> Option<usize> {
+        let telling = |line: usize| {
+            let key = match_key(self.hay.line(line));
+            let is_significant = has_word(&key) && key.len() >= TELLING;
+            (is_significant && Kind::of(self.hay.line(line)) == Kind::Code).then_some((line, key))
+        };
+        let forgotten: Vec<(usize, Vec<u8>)> =
+            self.forgotten(0..self.base.len()).filter_map(|(_, line)| telling(line)).collect();
+        if forgotten.is_empty() {
+            return None;
+        }
+        let made: Vec<(bool, Vec<u8>)> = out
+            .iter()
+            .map(|item| match item {
+                OutputLine::New(text, _) => (true, match_key(text)),
+                OutputLine::Keep(line) => (false, match_key(self.hay.line(*line))),
+            })
+            .collect();
+        let sent: Vec<Vec<u8>> = self.new.iter().map(|line| match_key(line)).collect();
+        let is_doubled = |(_, key): &(usize, Vec<u8>)| {
+            let count = made.iter().filter(|(_, other)| other == key).count();
+            let is_added = made.iter().any(|(is_new, other)| *is_new && other == key);
+            is_added && count > sent.iter().filter(|other| *other == key).count()
+        };
+        forgotten.into_iter().find(is_doubled).map(|(line, _)| line)
+    }
+
     /// What the old text got wrong in a line besides its indentation. A new line
     /// with the same words mends that, and changes nothing.
     fn marred(&self, old: usize) -> Option<Damage> {
@@ -224,7 +276,18 @@ impl Merge<'_, '_> {
         };
         let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
         let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
-        (sent != there && match_key(&sent) == match_key(&there)).then_some(Damage::Signs)
+        let (words, words_there) = (match_key(&sent), match_key(&there));
+        // Beside such signs the old text may have a slip of the pen, which is no change either.
+        let odd = words != sent && words_there == there;
+        (sent != there && (odd || words == words_there)).then_some(Damage::Signs)
+    }
+
+    /// Whether the edit changes the blanks within a line that the old text has as the file does, but for its signs.
+    fn is_spaced_out(&self, old: usize, new: usize) -> bool {
+        let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit]) else { return false };
+        let there = trim(self.hay.line(unit.file.start));
+        let whole = unit.old.len() == 1 && unit.file.len() == 1;
+        whole && plain(trim(self.old[old])) == there && plain(trim(self.new[new])) != there
     }
 
     /// A file line that several old lines make up stays whole or goes whole.
@@ -246,4 +309,10 @@ impl Merge<'_, '_> {
         }
         kept
     }
+}
+
+/// Whether a comment has signs besides those that make it one.
+fn is_marked(line: &[u8]) -> bool {
+    let marks = |byte: &u8| b"/*#-!<> \t".contains(byte);
+    Kind::of(line) == Kind::Comment && !line.iter().all(marks)
 }

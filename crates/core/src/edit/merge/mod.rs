@@ -111,6 +111,9 @@ pub(super) fn merge_with(
     merge.learn(elsewhere);
     let mut out = merge.out()?;
     let lines = dedupe_insertions(hay, &alignment.file, &mut out);
+    if let Some(line) = merge.doubled(&out) {
+        return Err(Conflict::Unmentioned(line));
+    }
     Ok(write(hay, lines, &out))
 }
 
@@ -186,7 +189,14 @@ impl<'m, 'e> Merge<'m, 'e> {
             let Base::Old(old) = base else { continue };
             let Some(unit) = self.unit_of[*old].map(|unit| &self.units[unit]) else { continue };
             let file = self.hay.line(unit.file.start);
-            if unit.old.start != *old || unit.cut.head > 0 {
+            if unit.old.start != *old {
+                continue;
+            }
+            if unit.file.len() == 1 && unit.old.len() == 1 {
+                let covered = &file[unit.cut.head..file.len() - unit.cut.tail];
+                self.quotes.learn(self.old[*old], covered);
+            }
+            if unit.cut.head > 0 {
                 continue;
             }
             if !identity {
@@ -194,9 +204,6 @@ impl<'m, 'e> Merge<'m, 'e> {
             }
             if let Some(new) = kept {
                 self.indents.learn(self.new[*new], file);
-            }
-            if unit.file.len() == 1 && unit.old.len() == 1 {
-                self.quotes.learn(self.old[*old], file);
             }
         }
         self.indents.complete(&from_old);
