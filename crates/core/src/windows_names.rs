@@ -16,9 +16,9 @@ use crate::error::{Code, Error, Result};
 /// themselves.
 ///
 /// ```
-/// use filewright_core::windows;
-/// assert!(windows::check(r"src\con.h").is_err());
-/// assert!(windows::check(r"C:\repo\src\icon.h").is_ok());
+/// use filewright_core::windows_names;
+/// assert!(windows_names::check(r"src\con.h").is_err());
+/// assert!(windows_names::check(r"C:\repo\src\icon.h").is_ok());
 /// ```
 pub fn check(path: &str) -> Result<()> {
     let is_separator = |c: char| matches!(c, '/' | '\\');

@@ -13,7 +13,6 @@ mod flag;
 pub mod lock;
 mod process;
 pub mod read;
-mod refusal;
 pub mod root;
 pub mod search;
 mod sync;

@@ -20,7 +20,7 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is on both sides.
-    SharedMargins = 0,
+    Same = 0,
     /// The new text does not have it.
     Removed = 1,
     /// The old text does not have it.
@@ -53,7 +53,7 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: Unit) -> Vec<Part<'t>> {
     let tail = common_tail(old, new, unit);
     let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
     let mut out = Out { parts: Vec::new() };
-    out.push(Fate::SharedMargins, &after[..head], count(&after[..head], unit));
+    out.push(Fate::Same, &after[..head], count(&after[..head], unit));
     let (olds, news): (Vec<&str>, Vec<&str>) =
         (tokens(old, unit).collect(), tokens(new, unit).collect());
     let bytes = |tokens: &[&'t str]| tokens.iter().map(|token| token.as_bytes()).collect();
@@ -62,14 +62,14 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: Unit) -> Vec<Part<'t>> {
     for change in changes_between(&old_bytes, &new_bytes) {
         let (gone, come) = (change.before, change.after);
         let same = gone.start as usize - from;
-        out.run(Fate::SharedMargins, new, &news, at..at + same);
+        out.run(Fate::Same, new, &news, at..at + same);
         (from, at) = (gone.end as usize, come.end as usize);
         out.run(Fate::Removed, old, &olds, gone.start as usize..from);
         out.run(Fate::Added, new, &news, come.start as usize..at);
     }
-    out.run(Fate::SharedMargins, new, &news, at..news.len());
+    out.run(Fate::Same, new, &news, at..news.len());
     let tail = &after[after.len() - tail..];
-    out.push(Fate::SharedMargins, tail, count(tail, unit));
+    out.push(Fate::Same, tail, count(tail, unit));
     out.parts
 }
 
@@ -201,7 +201,7 @@ mod tests {
 
     fn told(before: &str, after: &str, unit: Unit) -> String {
         let show = |part: &super::Part<'_>| match part.fate {
-            Fate::SharedMargins => part.text.to_owned(),
+            Fate::Same => part.text.to_owned(),
             Fate::Removed => format!("[-{}-]", part.text),
             Fate::Added => format!("{{+{}+}}", part.text),
         };

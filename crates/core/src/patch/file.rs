@@ -9,7 +9,7 @@ use crate::edit::Splice;
 use crate::text::BOM_UTF8;
 
 /// Whether a line of a patch and one of a file are taken for the same.
-pub(super) type SharedMargins = fn(&[u8], &[u8]) -> bool;
+pub(super) type LineEq = fn(&[u8], &[u8]) -> bool;
 
 pub(super) fn eq_exact(a: &[u8], b: &[u8]) -> bool {
     a == b
@@ -70,7 +70,7 @@ impl<'a> File<'a> {
         wanted: &[&[u8]],
         from: usize,
         at_end: bool,
-        same: SharedMargins,
+        same: LineEq,
     ) -> Vec<usize> {
         let Some(last) = self.lines.len().checked_sub(wanted.len()) else { return Vec::new() };
         let pivot = (0..wanted.len()).max_by_key(|&at| wanted[at].len()).unwrap_or(0);

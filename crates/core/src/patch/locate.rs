@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::apply::{AppliedHunk, Attempt, MatchMethod, Options};
 use super::file::{
-    File, SharedMargins, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
+    File, LineEq, eq_exact, eq_ignore_eol, eq_ignore_indent, eq_ignore_trailing_space,
 };
 use super::mismatch::HunkMismatch;
 use super::{Hunk, Mark, PatchLine};
@@ -48,7 +48,7 @@ pub(super) fn place(
         return insertion(file, hunk, expected, from);
     }
     let whole = 0..hunk.lines.len();
-    let ways: [(SharedMargins, MatchMethod, bool); 3] = [
+    let ways: [(LineEq, MatchMethod, bool); 3] = [
         (eq_exact, MatchMethod::Exact, true),
         (eq_ignore_eol, MatchMethod::Exact, false),
         (eq_ignore_trailing_space, MatchMethod::Blanks, false),
@@ -91,7 +91,7 @@ fn after_anchors(
 ) -> std::result::Result<usize, HunkMismatch> {
     for anchor in &hunk.anchors {
         let wanted = [anchor.as_bytes()];
-        let found = [eq_exact as SharedMargins, eq_ignore_trailing_space, eq_ignore_indent]
+        let found = [eq_exact as LineEq, eq_ignore_trailing_space, eq_ignore_indent]
             .into_iter()
             .find_map(|same| file.find(&wanted, from, false, same).first().copied());
         from = found.ok_or_else(|| HunkMismatch::NoAnchor(anchor.clone()))? + 1;

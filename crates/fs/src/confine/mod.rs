@@ -15,6 +15,8 @@ mod pool;
 #[cfg(target_os = "linux")]
 mod queue;
 
+mod refusal;
+
 use std::sync::Arc;
 
 use filewright_core::Result;
@@ -111,7 +113,7 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     }
     // Reads /proc, which the threads cannot.
     crate::process::prepare();
-    crate::refusal::prepare();
+    refusal::prepare();
     let mut whole = true;
     let mut places = Vec::new();
     for (place, exact, write) in roots.places() {

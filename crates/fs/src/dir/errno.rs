@@ -8,7 +8,7 @@ pub fn os(errno: Errno) -> Error {
     let (code, message) = match errno {
         Errno::NOENT => (Code::NotFound, "no such file or directory"),
         Errno::ACCESS | Errno::PERM => {
-            // Which layer refused is told by `refusal.rs`, where the path is known.
+            // Which layer refused is told by `confine::refusal`, where the path is known.
             return Error::new(Code::PermissionDenied, "permission denied")
                 .detail("errno", errno.raw_os_error());
         }
