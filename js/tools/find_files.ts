@@ -2,7 +2,9 @@
 import { findFilesBackend } from "../backends/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
-import { otherRootsNote, unreadableNote } from "./left-out.ts";
+import type { FuzzyResult } from "../engine/search-types.ts";
+import { FilewrightError } from "../engine/errors.ts";
+import { otherRoots, otherRootsNote, unreadableNote } from "./left-out.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
 import { where } from "./names.ts";
@@ -104,39 +106,79 @@ Matches in the file's own name count more than in its directories. Ignored files
 async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
-  const found = await findFilesBackend(call.fs, at.path, {
-    query: args.query,
-    limit: args.limit,
-    rank: args.rank,
-    respectIgnore: args.respect_ignore,
-    ignoreFiles: call.ignoreFiles,
-    signal: call.signal,
-  });
-  const files = found.files.map(({ path: found_, score }) => ({
-    path: call.display(childOf(at.path, found_)),
-    score,
-  }));
-  const truncated = files.length < found.total;
-  const data = { files, total: found.total, truncated };
+  // Without a path every root is searched, each below its own grant.
+  const others = args.path === "." ? otherRoots(at.path, call.access) : [];
+  const roots = [at.path];
+  const closed: string[] = [];
+  for (const other of others) {
+    try {
+      roots.push((await call.locate(other, "read")).path);
+    } catch (error) {
+      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
+      closed.push(other);
+    }
+  }
+  const found: { readonly files: FoundFile[]; total: number } = { files: [], total: 0 };
+  for (const root of roots) {
+    const { files, total } = await searched(args, args.limit, call, root);
+    found.files.push(...files.map((file) => ({ ...file, path: call.display(childOf(root, file.path)) })));
+    found.total += total;
+  }
+  // The sort is stable: of equal scores the working directory's come first.
+  if (roots.length > 1) found.files.sort((a, b) => b.score - a.score);
+  const files = found.files.slice(0, args.limit);
+  const { total } = found;
+  const truncated = files.length < total;
+  const data = { files, total, truncated };
+  const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.access);
+  const warnings = alone === undefined ? [] : [alone];
+  if (closed.length > 0) warnings.push(`not searched: ${closed.map(escapeControls).join(", ")}`);
   // Whoever is told of more knows that this is not all.
-  return truncated ? { data } : { data, warnings: await leftOut(args, call, at.path, found.total) };
+  if (!truncated) for (const root of roots) warnings.push(...(await leftOut(args, call, root, total)));
+  return { data, warnings };
 }
 
-/** What an answer that looks complete left out. */
+/** The most files that the ranking gives. */
+const MOST_RANKED = 10_000;
+
+/** The files below a root. A query that has two Unicode forms finds names in either, as a disk may hold both. */
+async function searched(
+  { query, rank, respect_ignore: respectIgnore }: Pick<Args, "query" | "rank" | "respect_ignore">,
+  limit: number,
+  call: Call,
+  root: string,
+): Promise<FuzzyResult> {
+  const { ignoreFiles, signal } = call;
+  const forms = [...new Set([query, query.normalize("NFC"), query.normalize("NFD")])];
+  // What fits in both forms counts once, so all of it is asked for.
+  const wanted = forms.length === 1 ? limit : MOST_RANKED;
+  const best = new Map<string, number>();
+  let total = 0;
+  for (const form of forms) {
+    const options = { query: form, limit: wanted, rank, respectIgnore, ignoreFiles, signal } as const;
+    const found = await findFilesBackend(call.fs, root, options);
+    total = Math.max(total, found.total);
+    for (const { path, score } of found.files) best.set(path, Math.max(score, best.get(path) ?? 0));
+  }
+  const files = [...best].map(([path, score]) => ({ path, score }));
+  if (forms.length === 1) return { files, total };
+  files.sort((a, b) => b.score - a.score);
+  return { files: files.slice(0, limit), total: Math.max(total, files.length) };
+}
+
+/** What an answer that looks complete left out below a root. */
 async function leftOut(args: Args, call: Call, root: string, total: number): Promise<readonly string[]> {
   const { signal, ignoreFiles } = call;
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;
   const walked = await findBackend(call.fs, root, names);
   const notes: string[] = [];
   if (total === 0 && args.respect_ignore && walked.ignored > 0) {
-    const all = { query: args.query, limit: 1, respectIgnore: false, signal } as const;
-    const ignored = (await findFilesBackend(call.fs, root, all)).total;
+    const ignored = (await searched({ ...args, respect_ignore: false }, 1, call, root)).total;
     const name = call.names.argument("respect_ignore");
     if (ignored > 0)
       notes.push(
         `${plural(ignored, "match", "matches")} left out: ignored by .gitignore or the like${where(name, (shown) => `; ${shown}: false finds them`)}`,
       );
   }
-  const others = otherRootsNote(total, root, call.access);
-  return [...notes, unreadableNote(walked.unreadable), others].filter((note) => note !== undefined);
+  return [...notes, unreadableNote(walked.unreadable)].filter((note) => note !== undefined);
 }

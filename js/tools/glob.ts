@@ -1,5 +1,5 @@
 /** `glob`: finds files and directories by name. */
-import { globList } from "./grep_text.ts";
+import { missedGlob } from "./grep_text.ts";
 import { findNotes, otherRootsNote } from "./left-out.ts";
 import { assign, type Names } from "./names.ts";
 import { compile, object } from "./schema.ts";
@@ -106,7 +106,7 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
   render(data, args, call) {
     if (data.matches.length === 0) {
       const patterns = patternsOf(args);
-      const list = patterns.length === 1 ? globList(patterns[0] as string) : undefined;
+      const list = patterns.length === 1 ? missedGlob(patterns[0] as string) : undefined;
       return `No files match ${patterns.map(escapeControls).join(", ")}${list === undefined ? "" : `\n[${list}]`}`;
     }
     const lines = data.matches.map(escapeControls);

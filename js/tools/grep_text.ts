@@ -66,7 +66,7 @@ function missHint(
   { pattern, regex, glob }: CheckedGrepArgs,
   names: Names,
 ): string | undefined {
-  const list = typeof glob === "string" && data.files_searched === 0 ? globList(glob) : undefined;
+  const list = typeof glob === "string" && data.files_searched === 0 ? missedGlob(glob) : undefined;
   if (list !== undefined)
     return `no file was searched: no path matches ${where(names.argument("glob"), (name) => `${name} `)}'${escapeControls(String(glob))}'; ${list}`;
   const slashed = /^\/(.+)\/([a-z]*)$/u.exec(pattern);
@@ -86,8 +86,16 @@ function missHint(
   return undefined;
 }
 
+/** What a glob that matched nothing may have meant; undefined where nothing is known. */
+export function missedGlob(glob: string): string | undefined {
+  const [form] = /(?<!\\)\*\([^()]*\)/u.exec(glob) ?? [];
+  return form === undefined
+    ? globList(glob)
+    : `the parentheses of ${escapeControls(form)} are plain letters; write {a,b} for one of several, * for any`;
+}
+
 /** How globs that a comma separates are given; undefined for a glob without one. */
-export function globList(glob: string): string | undefined {
+function globList(glob: string): string | undefined {
   const outside = glob.replaceAll(/\{[^{}]*\}|\[[^\]]*\]/gu, (group) => "x".repeat(group.length));
   if (!/[^,]\s*,\s*[^,]/u.test(outside)) return undefined;
   const parts: string[] = [];

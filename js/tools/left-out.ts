@@ -14,15 +14,20 @@ function searchIgnored(names: Names): string {
 }
 
 /** Roots outside a search of the working directory that found nothing; undefined where there are none. */
-export function otherRootsNote(
-  total: number,
-  root: string,
-  { cwd, readRoots }: AccessSummary,
-): string | undefined {
-  if (total > 0 || root !== cwd || readRoots === null) return undefined;
-  const others = readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
-  if (others.length === 0) return undefined;
-  return `searched was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
+export function otherRootsNote(total: number, root: string, access: AccessSummary): string | undefined {
+  const others = total > 0 ? [] : otherRoots(root, access);
+  return others.length === 0 ? undefined : aloneNote("searched", root, others);
+}
+
+/** The readable roots outside a directory; none where it is not the working directory, or everything is readable. */
+export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
+  if (root !== cwd || readRoots === null) return [];
+  return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
+}
+
+/** Names the roots that an answer is not about. */
+export function aloneNote(done: string, root: string, others: readonly string[]): string {
+  return `${done} was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
 }
 
 /** Entries that could not be looked at; undefined where there are none. */

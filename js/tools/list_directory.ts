@@ -7,6 +7,7 @@ import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { shownTarget } from "./link-target.ts";
+import { aloneNote, otherRoots } from "./left-out.ts";
 import { renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
@@ -148,8 +149,13 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
     entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
   const truncated = from + page.length < total;
   const closed = args.depth > 1 ? await unreadableIn(page, at.path, args.depth, call) : [];
+  const others = args.path === "." && from === 0 ? otherRoots(at.path, call.access) : [];
+  const warnings = [
+    ...(closed.length === 0 ? [] : [closedNote(closed)]),
+    ...(others.length === 0 ? [] : [aloneNote("listed", at.path, others)]),
+  ];
   return {
-    ...(closed.length === 0 ? {} : { warnings: [closedNote(closed)] }),
+    ...(warnings.length === 0 ? {} : { warnings }),
     data: {
       path: shownPath,
       entries,

@@ -3,6 +3,7 @@ import type { Location } from "../access/index.ts";
 import { compareCodePoints } from "../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../engine/errors.ts";
 import type { ReadManyFilesArgs, SkippedOne } from "./read_many_files.ts";
+import { missedGlob } from "./grep_text.ts";
 import { where } from "./names.ts";
 import { type Call, refuse } from "./tool.ts";
 import { findPaths, hasGlob, splitGlob } from "./walks.ts";
@@ -66,7 +67,11 @@ export async function expand(args: Args, call: Call, skipped: SkippedOne[]): Pro
   };
   for (const typed of [...args.paths, ...args.include]) {
     try {
+      const before = found.size;
       const ignored = await expandOne(typed, args, call, add);
+      const miss = found.size === before ? missedGlob(typed) : undefined;
+      if (miss !== undefined && ignored === 0)
+        skipped.push({ path: typed, reason: `no file matches; ${miss}`, code: "NOT_FOUND" });
       if (ignored > 0) skipped.push({ path: typed, reason: everyIgnored(ignored, call), code: "NOT_FOUND" });
     } catch (thrown) {
       const error = fromEngine(thrown);
@@ -146,6 +151,8 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Why a file was not read, in a few words. */
 export function reasonOf(error: FilewrightError): string {
   const mime = error.details?.["mime"];
+  // A glob of another dialect is told with the form that works.
+  if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
   const reason = REASONS[error.code] ?? (error.message.split("\n")[0] || error.code);
   return typeof mime === "string" ? `${reason} (${mime})` : reason;
 }

@@ -40,7 +40,8 @@ export async function keptPaths(call: Call, root: string): Promise<ReadonlySet<s
   return new Set(paths);
 }
 
-const GLOB_CHARACTERS = /[*?[{]/u;
+/** Of a glob, also in the forms of other dialects, which a search refuses with the form that works. */
+const GLOB_CHARACTERS = /[*?[{]|[!+@]\([^)]*\)|\([^()|]*\|[^()]*\)/u;
 
 /** Whether a path can be read as a glob. */
 export function hasGlob(path: string): boolean {

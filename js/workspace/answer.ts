@@ -11,6 +11,7 @@ import type { Call, PathUse } from "../tools/tool.ts";
 import { BatchFailed } from "./batch-failed.ts";
 import type { Changed } from "./change.ts";
 import type { AnyReading, AnyTool } from "./enter.ts";
+import { readableRoots } from "./look-alikes.ts";
 import { word } from "./messages.ts";
 import { errorData, type Failure, type Meta, type Success } from "./result.ts";
 import type { Session } from "./session.ts";
@@ -146,6 +147,7 @@ export async function failure(
     locations,
     fs,
     cwd: session.resolver.policy.cwd,
+    roots: readableRoots(session.resolver.policy),
     display: session.resolver.display,
     names: meant?.names ?? OWN_NAMES,
   });

@@ -16,7 +16,7 @@ import type { Arguments } from "../tools/schema.ts";
 import type { Seen } from "../tools/seen.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { pastOf } from "./past.ts";
-import { type LookAlikeContext, mayHaveLookAlikes, refuseLookAlikes } from "./look-alikes.ts";
+import { type LookAlikeContext, mayHaveLookAlikes, refuseLookAlikes, readableRoots } from "./look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./path-forms.ts";
 import { permit, type Ruled } from "./permit.ts";
 import { reachOf } from "./reach.ts";
@@ -107,8 +107,7 @@ export function lookAlikeContext(
   const fs =
     storage ?? session.views.of({ rules: session.rules.forCall(tool, args), hidden: ["deny", "ask"] });
   const { policy, display } = session.resolver;
-  const roots = [...new Set([...(policy.read ?? [policy.cwd]), ...policy.write])];
-  return { fs, cwd: policy.cwd, roots, display };
+  return { fs, cwd: policy.cwd, roots: readableRoots(policy), display };
 }
 
 /** What a call may see. */

@@ -9,6 +9,7 @@ import { newCallId, type Recovery } from "../journal/index.ts";
 import { OWN_NAMES } from "../tools/names.ts";
 import type { PathUse } from "../tools/tool.ts";
 import { lockAll, stopIfCancelled } from "./change.ts";
+import { readableRoots } from "./look-alikes.ts";
 import { word } from "./messages.ts";
 import type { Session } from "./session.ts";
 
@@ -85,6 +86,7 @@ export async function undoCall(
       locations,
       fs,
       cwd: session.resolver.policy.cwd,
+      roots: readableRoots(session.resolver.policy),
       display,
       names: OWN_NAMES,
     });

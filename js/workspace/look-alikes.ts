@@ -5,7 +5,7 @@
  * A call that reads or changes what exists takes that entry and says so. One that would create an entry beside it is
  * refused, because nobody could tell the two apart.
  */
-import type { Location } from "../access/index.ts";
+import type { Location, SandboxPolicy } from "../access/index.ts";
 import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback.ts";
 import { childOf, isWithin, joinPath, normalise } from "../backends/paths.ts";
@@ -19,6 +19,15 @@ export interface LookAlikeContext {
   readonly cwd: string;
   readonly roots: readonly string[];
   display(path: string): string;
+}
+
+/** The directories that a policy opens, once each. */
+export function readableRoots({
+  cwd,
+  read,
+  write,
+}: Pick<SandboxPolicy, "cwd" | "read" | "write">): readonly string[] {
+  return [...new Set([...(read ?? [cwd]), ...write])];
 }
 
 /** An argument that is taken for another path. */
@@ -176,7 +185,10 @@ function difference(typed: string, found: string): string {
 }
 
 /** A relative path that the working directory does not have, and one other root has. */
-async function inOtherRoot(typed: string, { fs, cwd, roots }: LookAlikeContext): Promise<string | undefined> {
+export async function inOtherRoot(
+  typed: string,
+  { fs, cwd, roots }: Omit<LookAlikeContext, "display">,
+): Promise<string | undefined> {
   if (typed.startsWith("/")) return undefined;
   const found: string[] = [];
   for (const root of roots) {

@@ -17,6 +17,7 @@ import { escapeControls } from "../tools/text.ts";
 import type { Location } from "../access/index.ts";
 import { assign, type Names, OWN_NAMES, where } from "../tools/names.ts";
 import type { PathUse } from "../tools/tool.ts";
+import { inOtherRoot } from "./look-alikes.ts";
 import { similarPath } from "./path-forms.ts";
 import { followable, renamed } from "./renamed.ts";
 import { sentence, wordsFor } from "./words.ts";
@@ -37,6 +38,8 @@ export interface Failed {
   readonly fs: FsBackend;
   /** The working directory. */
   readonly cwd: string;
+  /** The directories that may be read. */
+  readonly roots: readonly string[];
   /** A path as results show it. */
   display(path: string): string;
   /** What the reader of the text calls things. */
@@ -87,6 +90,8 @@ async function suggestionFor(
   }
   if (error.code !== "NOT_FOUND" || about.at === undefined) return undefined;
   if (/[*?]/u.test(typed)) return { glob: typed };
+  const other = await inOtherRoot(typed, failed).catch(() => undefined);
+  if (other !== undefined) return { inside: failed.display(other) };
   const found = await lookAround(about.at, failed);
   if (found === undefined || found.dangling || found.similar?.endsWith(".") === true) return found;
   if (found.similar !== undefined && !/["'`@\\]/u.test(typed)) return found;

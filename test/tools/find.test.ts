@@ -52,6 +52,25 @@ describe.each(KINDS)("find_files on %s", (kind) => {
     else expect(result.text).toBe(paths.join("\n"));
   });
 
+  test("finds composed names by a decomposed query and the reverse", async () => {
+    const composed = "caf\u00e9/pl\u00e4ne.txt";
+    const parted = "o\u0308l/men\u0075\u0308.txt";
+    const { ws } = await place(kind, { [composed]: "x\n", [parted]: "x\n", "other.md": "x\n" });
+    for (const [query, path] of [
+      ["pl\u0061\u0308ne", composed],
+      ["caf\u00e9 pl\u00e4ne", composed],
+      ["men\u00fc", parted],
+      ["\u00f6l", parted],
+    ] as const) {
+      const { files, total } = await ws.findFiles({ query });
+      expect(
+        files.map((file) => file.path),
+        query,
+      ).toEqual([path]);
+      expect(total, query).toBe(1);
+    }
+  });
+
   test("tells how many there are beyond the limit", async () => {
     const { ws } = await place(kind, tree);
     const { data, text } = await ws.call("find_files", { query: "control", limit: 1 });

@@ -111,6 +111,38 @@ describe("a relative path that only another root has", () => {
     await using ws = await open();
     const result = await ws.call("edit_file", { path: "src/only.txt", old_text: "second", new_text: "x" });
     expect(result.error?.code).toBe("NOT_FOUND");
+    expect(result.text).toContain("Did you mean '/two/src/only.txt'?");
+  });
+
+  test("find_files without a path covers every root, and with one that directory alone", async () => {
+    await using ws = await open();
+    const all = await ws.findFiles({ query: "txt" });
+    expect(all.files.map(({ path }) => path).sort()).toEqual(["/two/src/only.txt", "a.txt"]);
+    expect(all.total).toBe(2);
+    expect((await ws.findFiles({ query: "txt", limit: 1 })).truncated).toBe(true);
+    expect((await ws.call("find_files", { query: "only", path: "/one" })).text).toContain(
+      "other roots: /two",
+    );
+  });
+
+  test("find_files leaves out what a rule denies in another root", async () => {
+    await using ws = await openWorkspace({
+      backend: new MemoryBackend({ "/one/a.txt": "first\n", "/two/src/only.txt": "second\n" }),
+      cwd: "/one",
+      access: { read: ["/one", "/two"], write: ["/one"] },
+      rules: [{ path: "/two/**", decision: "deny" }],
+    });
+    const { text } = await ws.call("find_files", { query: "txt" });
+    expect(text).toContain("a.txt");
+    expect(text).not.toContain("only.txt");
+  });
+
+  test("a listing of the working directory names the other roots", async () => {
+    await using ws = await open();
+    const result = await ws.call("list_directory", {});
+    expect(result.text).toBe("[FILE] a.txt\n[listed was /one alone; other roots: /two]");
+    expect(result.data?.warnings).toHaveLength(1);
+    expect((await ws.call("list_directory", { path: "/two" })).text).toBe("[DIR] src");
   });
 
   test("a search that finds nothing in the first names the other roots", async () => {
@@ -118,9 +150,9 @@ describe("a relative path that only another root has", () => {
     for (const [tool, args] of [
       ["grep", { pattern: "second" }],
       ["glob", { pattern: "only.txt" }],
-      ["find_files", { query: "only" }],
     ] as const)
       expect((await ws.call(tool, args)).text, tool).toContain("other roots: /two");
+    expect((await ws.call("find_files", { query: "only" })).text).toBe("/two/src/only.txt");
     expect((await ws.call("grep", { pattern: "first" })).text).toBe("a.txt:1:first");
   });
 });

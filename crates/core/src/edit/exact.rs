@@ -190,7 +190,8 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
         .collect();
     let before = memrchr(b'\n', &text[..range.start]).map(|lf| &text[end_at(lf)]);
     let after = memchr(b'\n', &text[range.end..]).map(|lf| &text[end_at(range.end + lf)]);
-    let mut last = region.first().copied().or(before).or(after).unwrap_or(b"\n");
+    // Of a text within one line, that line's own end comes first.
+    let mut last = region.first().copied().or(after).or(before).unwrap_or(b"\n");
 
     let (old, new) = (crate::diff::split(old), crate::diff::split(new));
     let mut changes = crate::diff::changes_between(&old, &new).into_iter().peekable();

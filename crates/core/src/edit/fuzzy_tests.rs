@@ -58,6 +58,14 @@ fn what_a_transport_damaged_is_mended_and_said() {
             "say(\"bye\", \"world\");\nx\n",
         ),
         (
+            "escaped quotes",
+            "escaped_quotes",
+            "const s = `a ${x} b`;\ny\n",
+            "const s = `a \\${x} b`;",
+            "const s = `a \\${z} b`;",
+            "const s = `a ${z} b`;\ny\n",
+        ),
+        (
             "doubled backslashes",
             "doubled_backslashes",
             "let r = /\\d+\\s/;\nx\n",

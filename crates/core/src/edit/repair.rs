@@ -12,7 +12,7 @@ pub(super) enum Repair {
     EscapedNewlines,
     /// Line numbers before the lines.
     LineNumbers,
-    /// `\"` for `"`.
+    /// `\"` for `"`, and `\${` for the `${` of a template between them.
     EscapedQuotes,
     /// `\\` for `\`.
     DoubledBackslashes,
@@ -60,9 +60,10 @@ impl Repair {
                 && old.contains("\\n"))
             .then(|| both(newlines)),
             Self::LineNumbers => line_numbers(old, new),
-            Self::EscapedQuotes => {
-                ["\\\"", "\\'", "\\`"].iter().any(|quote| old.contains(quote)).then(|| both(quotes))
-            }
+            Self::EscapedQuotes => ["\\\"", "\\'", "\\`", "\\${"]
+                .iter()
+                .any(|quote| old.contains(quote))
+                .then(|| both(quotes)),
             Self::DoubledBackslashes => {
                 old.contains("\\\\").then(|| both(|text| text.replace("\\\\", "\\")))
             }
@@ -112,7 +113,7 @@ fn newlines(text: &str) -> String {
 }
 
 fn quotes(text: &str) -> String {
-    unescape(text, |c| matches!(c, '"' | '\'' | '`').then_some(c))
+    unescape(text, |c| matches!(c, '"' | '\'' | '`').then_some(c)).replace("\\${", "${")
 }
 
 fn unescape(text: &str, meant: impl Fn(char) -> Option<char>) -> String {

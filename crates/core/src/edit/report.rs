@@ -16,6 +16,9 @@ use super::{Edit, Match, Tier};
 use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
 
+/// Bytes of a new text below which a line equal to it may be there by chance.
+const SHORT: usize = 32;
+
 /// What a message is about.
 pub(super) struct Report<'r> {
     pub text: &'r [u8],
@@ -160,6 +163,16 @@ impl Report<'_> {
         trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
     }
 
+    /// Whether the new text is so short, and so unlike the old one, that a line equal to it says nothing.
+    fn may_be_chance(&self) -> bool {
+        let (old, new) = (trim(self.edit.old.as_bytes()), trim(self.edit.new.as_bytes()));
+        let ahead = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let behind = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+        new.len() < SHORT
+            && !new.contains(&b'\n')
+            && 2 * (ahead + behind) < old.len().min(new.len())
+    }
+
     /// The old text would be there but for one line.
     fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
         let lines = FileLines::new(self.text);
@@ -244,7 +257,7 @@ impl Report<'_> {
                 .not_found("blank", "old_text is blank, and white space must match exactly", "")
                 .hint("include a line with text");
         }
-        if self.is_applied() {
+        if self.is_applied() && !self.may_be_chance() {
             return self.error(Refusal::AlreadyApplied);
         }
         if super::repair::has_line_numbers(&self.edit.old) {
@@ -256,7 +269,15 @@ impl Report<'_> {
         let Some(near) = nearest(&lines, &self.edit.old) else {
             // Too short to be looked for before: as a line of its own.
             if is_a_line(&lines, &self.edit.new) {
-                return self.error(Refusal::AlreadyApplied);
+                return self
+                    .not_found(
+                        "not_found",
+                        &format!("nothing there is like it; {}", self.applied()),
+                        "",
+                    )
+                    .hint(
+                        "read the file again; if this edit was made before, nothing is left to do",
+                    );
             }
             return self
                 .not_found("not_found", "nothing there is like it", "")

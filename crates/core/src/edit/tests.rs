@@ -27,6 +27,8 @@ fn edits_land_where_they_belong() {
         ("CRLF text in an LF file", "a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n"),
         ("mixed ends elsewhere", "a\r\nb\nc\r\n", "b", "B", "a\r\nB\nc\r\n"),
         ("mixed ends within", "a\r\nb\nc\r\nd\n", "a\nb\nc", "a\nB\nc", "a\r\nB\nc\r\nd\n"),
+        ("lines for a part of one in mixed ends", "a\r\nb\nc\n", "b", "x\ny", "a\r\nx\ny\nc\n"),
+        ("as before, the other way round", "a\nb\r\nc\n", "b", "x\ny", "a\nx\r\ny\r\nc\n"),
         ("added line in mixed ends", "a\r\nb\r\nc\n", "a\nb\n", "a\nx\nb\n", "a\r\nx\r\nb\r\nc\n"),
         ("a byte order mark", "\u{feff}a\nb\n", "a", "A", "\u{feff}A\nb\n"),
         ("a mark in old_text too", "\u{feff}a\nb\n", "\u{feff}a", "A", "\u{feff}A\nb\n"),
@@ -118,6 +120,13 @@ fn refusals_say_why() {
             vec![edit("b", "B")],
             Code::MatchNotFound,
             "already",
+        ),
+        (
+            "a short line that stands elsewhere",
+            "one();\nreturn x;\n}\n",
+            vec![edit("completely.other(thing)", "return x;")],
+            Code::MatchNotFound,
+            "nothing there is like it",
         ),
         (
             "nearest",

@@ -45,6 +45,16 @@ pub struct Globs {
     ends: Option<SuffixFilter>,
 }
 
+/// The pattern behind a leading `!`; `None` where there is none. `!(` is the form of another dialect.
+fn negated(pattern: &str) -> Result<Option<&str>> {
+    match pattern.strip_prefix('!') {
+        Some(rest) if rest.starts_with('(') => Err(Pattern::parse(pattern)
+            .err()
+            .unwrap_or_else(|| Error::new(Code::InvalidGlob, "a parenthesis is not closed"))),
+        rest => Ok(rest),
+    }
+}
+
 /// Whether letters match across case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
@@ -73,19 +83,14 @@ impl Globs {
         let mut excluded = Vec::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            match pattern.strip_prefix('!') {
-                Some(rest) if rest.starts_with('(') => {
-                    return Err(Pattern::parse(pattern).err().unwrap_or_else(|| {
-                        Error::new(Code::InvalidGlob, "a parenthesis is not closed")
-                    }));
-                }
+            match negated(pattern)? {
                 Some(rest) => excluded.push(Pattern::parse(rest)?),
                 None => include.push(Pattern::parse(pattern)?),
             }
         }
         for pattern in exclude {
             let pattern = pattern.as_ref();
-            excluded.push(Pattern::parse(pattern.strip_prefix('!').unwrap_or(pattern))?);
+            excluded.push(Pattern::parse(negated(pattern)?.unwrap_or(pattern))?);
         }
         let reach = match case {
             // A folded prefix is not worth a second way of comparing.
@@ -507,6 +512,8 @@ mod tests {
             ("src/!(a|b).ts", "!*.test.ts"),
             ("*.@(ts|js)", "{a,b}"),
             ("+(a).ts", "{a,b}"),
+            ("?(a).ts", "{a,}"),
+            ("*.?(m)js", "{a,}"),
             ("*.(ts|js)", "{a,b}"),
             ("*(a|b)", "{a,b}"),
             ("f{1..3}.txt", "[1-3]"),
@@ -515,6 +522,8 @@ mod tests {
             let error = Globs::new(&[pattern], &[] as &[&str], Case::Sensitive).unwrap_err();
             assert_eq!(error.code, Code::InvalidGlob, "{pattern}");
             assert!(error.hint.as_deref().is_some_and(|hint| hint.contains(form)), "{pattern}");
+            let error = Globs::new(&[] as &[&str], &[pattern], Case::Sensitive).unwrap_err();
+            assert_eq!(error.code, Code::InvalidGlob, "exclude {pattern}");
         }
         for pattern in ["[!(a)]", "a+b(c)", "x\\{1..3\\}", "v{1..}", "@types/(a)"] {
             assert!(Globs::new(&[pattern], &[] as &[&str], Case::Sensitive).is_ok(), "{pattern}");

@@ -24,7 +24,7 @@ struct Foreign {
 }
 
 /// The forms of bash and other shells that begin with a mark and a parenthesis.
-const EXTENDED: [(char, Foreign); 3] = [
+const EXTENDED: [(char, Foreign); 4] = [
     (
         '!',
         Foreign {
@@ -45,6 +45,14 @@ const EXTENDED: [(char, Foreign); 3] = [
         Foreign {
             reason: "it has the form +(…), which is not known",
             remedy: "write * or {a,b}; write +\\( for these letters",
+        },
+    ),
+    // `*(…)` stays a star and plain parentheses, as in `*(1).txt`.
+    (
+        '?',
+        Foreign {
+            reason: "it has the form ?(…), which is not known",
+            remedy: "write {a,} for a part that may be missing; write ?\\( for any letter and a parenthesis",
         },
     ),
 ];
