@@ -67,7 +67,10 @@ describe("a document", () => {
 
   test("is an artifact of the Agent Development Kit", async () => {
     class FunctionTool {
-      constructor(readonly init: AdkToolInit) {}
+      readonly init: AdkToolInit;
+      constructor(init: AdkToolInit) {
+        this.init = init;
+      }
     }
     const [tool] = toAdkTools(await open(), FunctionTool, { include });
     const kept: unknown[] = [];
