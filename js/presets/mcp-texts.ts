@@ -20,8 +20,28 @@ export function readMcpText({ data, args, given, call, plain }: Told<ReadFileArg
   if (data.lines_read === 0) return data.total_lines === 0 ? "" : plain();
   const shown = { path: args.path, line_numbers: "none", max_line_chars: 0, anchors: false } as const;
   const content = readText(data, shown, call, false);
+  const cut = cutNote(data, given);
+  if (cut !== undefined) return `${content.replace(/\n$/u, "")}\n${cut}`;
   if (!part) return data.truncated ? plain() : content;
   return content.replace(/\n$/u, "");
+}
+
+/** Of lines that a page has no room for, how to go on: the server has `tail` alone for that. */
+function cutNote(
+  {
+    start_line: first,
+    end_line: last,
+    lines_read: read,
+    total_lines: total,
+    truncated,
+    cut_lines: cut,
+  }: ReadFileData,
+  { head, tail }: Told["given"],
+): string | undefined {
+  const wanted = head ?? tail;
+  const isWhole = wanted !== undefined && read >= Number(wanted);
+  if (!truncated || isWhole || total === null || last >= total || (cut?.length ?? 0) > 0) return undefined;
+  return `[lines ${first}-${last} of ${total}; truncated, tail: ${total - last} goes on]`;
 }
 
 /** A diff in a fence that nothing in it can close. */

@@ -199,7 +199,16 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
     for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
       missing = parentOf(missing);
     }
-    return { missing };
+    // A misspelt directory that has what was asked for.
+    const entries = await fs.listDir(parentOf(missing), { facts: false });
+    if (entries.length > MAX_SIBLINGS) return { missing };
+    const close = nearest(
+      nameOf(missing),
+      entries.filter(({ isDir }) => isDir).map(({ name }) => name),
+    );
+    if (close === undefined) return { missing };
+    const meant = childOf(parentOf(missing), close) + at.path.slice(missing.length);
+    return (await isThere(fs, meant)) ? { missing, similar: meant } : { missing };
   } catch {
     return undefined; // A suggestion is a courtesy: whatever prevents it, the failure itself is told.
   }
@@ -259,6 +268,14 @@ async function isInGoneRoot(fs: FsBackend, path: string): Promise<boolean> {
     return false;
   } catch (error) {
     return error instanceof FilewrightError && error.details?.["reason"] === "root_gone";
+  }
+}
+
+async function isThere(fs: FsBackend, path: string): Promise<boolean> {
+  try {
+    return await fs.exists(path);
+  } catch {
+    return false;
   }
 }
 

@@ -21,6 +21,8 @@ const NAMED = [
   ".terraformrc", ".terraform.d/credentials.tfrc.json", ".netrc", ".pgpass", ".my.cnf",
   ".git-credentials", ".config/stripe/config.toml", ".config/wrangler/default.toml",
   ".config/sops/age/keys.txt", "service-account-key.json", "application_default_credentials.json",
+  "prod.env", "deploy/app.env", "config/secrets.yml", "secrets.yaml", "secrets.json", "credentials.json",
+  "client_secret_1.json", ".streamlit/secrets.toml", ".aider.conf.yml",
   ".htpasswd", ".vault-token", ".ENV", ".Dev.Vars.x", "sub/TERRAFORM.TFSTATE",
 ];
 const PEM = `-----BEGIN PRIVATE KEY-----\nMII${WORD}\n-----END PRIVATE KEY-----\n`;
@@ -35,6 +37,12 @@ const HELD: Readonly<Record<string, string>> = {
 /** Files that speak of such things. */
 const OPEN: Readonly<Record<string, string>> = {
   ".env.example": `KEY=${WORD}\n`,
+  "example.env": `KEY=${WORD}\n`,
+  "prod.sample.env": `KEY=${WORD}\n`,
+  "chart/templates/secrets.yaml": `kind: Secret # ${WORD}\n`,
+  "src/secrets.ts": `export const name = "${WORD}";\n`,
+  "src/credentials.py": `NAME = "${WORD}"\n`,
+  "secrets.example.yml": `key: ${WORD}\n`,
   "guide.md": `# Keys\n\n\`\`\`\n${PEM}\`\`\`\n`,
   "key.ts": `const key = "${WORD}"; // -----BEGIN PRIVATE KEY-----\n`,
   "id_rsa.pub": `ssh-rsa ${WORD}\n`,
@@ -148,7 +156,9 @@ describe.each(STORAGE)("secrets on %s", (_, storage) => {
       expect(read.ok ? read.text : read.error.code, path).toContain("SECRET-VALUE");
     }
     const found = await ws.call("grep", { pattern: "SECRET-VALUE", output: "files" });
-    expect(found.ok && (found.data as { readonly files?: readonly unknown[] }).files).toHaveLength(4);
+    expect(found.ok && (found.data as { readonly files?: readonly unknown[] }).files).toHaveLength(
+      Object.keys(OPEN).length,
+    );
     await ws.close();
   });
 

@@ -255,3 +255,10 @@ test.each(CALLS)("$number $tool", async ({ tool, args, ok, says, never }) => {
   for (const words of says) expect(result.text).toMatch(words);
   if (never !== undefined) expect(result.text).not.toMatch(never);
 });
+
+test("a misspelt directory is named as it is written where the file is in it", async () => {
+  const { ws } = await place("memory", SEED);
+  for (const path of ["scr/a.ts", "./scr/a.ts"])
+    expect((await ws.call("read_file", { path })).text).toContain("Did you mean 'src/a.ts'?");
+  expect((await ws.call("read_file", { path: "scr/none.ts" })).text).toContain("Its directory 'scr'");
+});

@@ -123,6 +123,9 @@ pub static ROWS: &[Row] = &[
     readable(".env.{example,sample,template,dist,defaults,schema}", "An example for everybody."),
     readable(".env.*.{example,sample,template,dist,defaults,schema}", "An example for everybody."),
     readable(".env.{example,sample,template,dist,defaults,schema}.*", "An example for everybody."),
+    secret("*.env", "Environment variables: passwords and keys of a service."),
+    readable("{example,sample,template,dist,defaults,schema}.env", "An example for everybody."),
+    readable("*{.,-,_}{example,sample,template,dist,defaults,schema}.env", "An example for everybody."),
     secret(".envrc", "Environment variables, often with passwords."),
     secret(".dev.vars*", "Secrets of a Cloudflare worker."),
     readable(".dev.vars.{example,sample,template}", "An example for everybody."),
@@ -132,6 +135,10 @@ pub static ROWS: &[Row] = &[
     secret("*.tfstate{,.backup,.bak,.old,.lock.info}", "The state of Terraform: every password it ever set, in plain text."),
     secret("{.vault-token,.vault_pass,.vault_pass.txt,.vault-password,.ansible-vault-pass}", "Opens a vault."),
     secret("{master.key,config/credentials/*.key}", "Opens the credentials of a Rails application."),
+    secret("{secrets,.secrets}.{yml,yaml,json}", "Passwords and keys of a service, as Rails, Ansible and .NET keep them."),
+    readable("templates/secrets.{yml,yaml}", "A template of Helm: it names values and holds none."),
+    secret("{credentials.json,client_secret*.json}", "Keys of a service, such as an OAuth client of Google."),
+    secret(".streamlit/secrets.toml", "Passwords and keys of a Streamlit application."),
     secret(".htpasswd", "Hashes of passwords."),
     secret("{service-account*.json,service_account*.json,serviceaccount*.json,gcp-key*.json,firebase-adminsdk*.json,*-firebase-adminsdk-*.json}", "The key of a Google service account."),
     secret("{.sentryclirc,sentry.properties}", "A token of Sentry."),
@@ -187,6 +194,7 @@ pub static ROWS: &[Row] = &[
     secret(".local/share/opencode/mcp-auth.json", "Logins of opencode's servers."),
     secret("{.local/share/crush,.local/share/goose,.config/goose/secrets.yaml,.config/amp/secrets.json,.local/share/amp/secrets.json}", "An agent's login."),
     secret("{.aider.oauth-keys.env,.continue/.env,.cursor/auth.json,.config/cursor/auth.json,.factory/auth.json,.augment/session.json,.kiro/auth.json,.aws/amazonq}", "An agent's login."),
+    secret("{.aider.conf.yml,.aider.conf.yaml}", "Settings of aider, often with API keys."),
     secret(".mcp-auth", "Logins of MCP servers."),
 
     // Browsers

@@ -19,6 +19,17 @@ use crate::text::BOM_UTF8;
 /// Bytes of a new text below which a line equal to it may be there by chance.
 const SHORT: usize = 32;
 
+/// Lines that an old text may have left out.
+const MOST_LEFT_OUT: usize = 200;
+/// Places at which such a text may begin.
+const MOST_BEGINS: usize = 16;
+
+/// The lines of a text that has LF, without a last one that is empty.
+fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
+}
+
 /// What a message is about.
 pub(super) struct Report<'r> {
     pub text: &'r [u8],
@@ -173,10 +184,53 @@ impl Report<'_> {
             && 2 * (ahead + behind) < old.len().min(new.len())
     }
 
+    /// The old text begins at a line, word for word, and leaves out lines that follow there.
+    fn left_out(&self, lines: &FileLines<'_>) -> Option<Error> {
+        let sent = lines_of(&fold_ends(self.edit.old.as_bytes()));
+        let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
+        let first = sent.first().filter(|line| !trim(line).is_empty())?;
+        (0..lines.len())
+            .filter(|&from| same(from, first))
+            .take(MOST_BEGINS)
+            .find_map(|from| self.left_out_at(lines, from, &sent))
+    }
+
+    /// [`Report::left_out`] of the old text at one line.
+    fn left_out_at(&self, lines: &FileLines<'_>, from: usize, sent: &[Vec<u8>]) -> Option<Error> {
+        let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
+        let kept = sent.iter().enumerate().take_while(|(at, text)| same(from + at, text)).count();
+        let next = sent.get(kept)?;
+        let gap = from + kept;
+        let end = (gap + 1..lines.len().min(gap + MOST_LEFT_OUT)).find(|&at| same(at, next))?;
+        // What follows the gap must stand there as well: a closing brace alone stands in many places.
+        if !sent[kept..].iter().enumerate().all(|(at, text)| same(end + at, text)) {
+            return None;
+        }
+        let range = from..end + sent.len() - kept;
+        let which = match (gap + 1, end) {
+            (first, last) if first == last => format!("line {first}"),
+            (first, last) => format!("lines {first}-{last}"),
+        };
+        let so = format!("it leaves out {which} between the lines that it has");
+        Some(
+            self.not_found(
+                "not_found",
+                &so,
+                &format!("\n  file {}: {}", gap + 1, show(lines.text(gap))),
+            )
+            .hint("send all lines from the first to the last, or make an edit for each part")
+            .detail("nearest_line", from + 1)
+            .detail("candidates", self.candidates(lines, &[range])),
+        )
+    }
+
     /// The old text would be there but for one line.
     fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
         let lines = FileLines::new(self.text);
         let Some(there) = there.filter(|&at| at < lines.len()) else {
+            if let Some(error) = self.left_out(&lines) {
+                return error;
+            }
             let (from, to) = (file.start + 1, file.end);
             return self
                 .not_found(
@@ -266,6 +320,9 @@ impl Report<'_> {
                 .hint("send the lines without their numbers");
         }
         let lines = FileLines::new(self.text);
+        if let Some(error) = self.left_out(&lines) {
+            return error;
+        }
         let Some(near) = nearest(&lines, &self.edit.old) else {
             // Too short to be looked for before: as a line of its own.
             if is_a_line(&lines, &self.edit.new) {

@@ -122,6 +122,13 @@ fn refusals_say_why() {
             "already",
         ),
         (
+            "lines left out",
+            "fn a() {\n  one();\n  two();\n  three();\n}\n",
+            vec![edit("fn a() {\n  one();\n}", "x")],
+            Code::MatchNotFound,
+            "leaves out lines 3-4",
+        ),
+        (
             "a short line that stands elsewhere",
             "one();\nreturn x;\n}\n",
             vec![edit("completely.other(thing)", "return x;")],
