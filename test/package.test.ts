@@ -10,6 +10,7 @@ const manifest = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
   readonly name: string;
   readonly bin: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 };
@@ -144,3 +145,20 @@ function imported(code: string): readonly string[] {
     ([, name = ""]) => name,
   );
 }
+
+describe("peer dependencies", () => {
+  const sdks = JSON.parse(readFileSync(`${root}/test/sdks/package.json`, "utf8")).dependencies as Record<
+    string,
+    string
+  >;
+  const peers = Object.entries(manifest.peerDependencies).filter(([name]) => name in sdks);
+
+  it.each(peers)("%s has the range of the version that is tested", (name, range) => {
+    expect(range).toMatch(/^\^\d+(\.\d+)?$/);
+    expect(`${sdks[name]}.`.startsWith(`${range.slice(1)}.`)).toBe(true);
+  });
+
+  it("leaves no tested SDK out", () => {
+    expect(peers.length).toBe(10);
+  });
+});

@@ -1,9 +1,8 @@
 //! Deny globs: where each is anchored, and what they match.
 
-use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-
 use super::RulesConfig;
 use crate::error::{Code, Error, Result};
+use crate::glob::{Case, PatternSet};
 
 /// The longest deny glob, in bytes.
 pub const MAX_GLOB_BYTES: usize = 4096;
@@ -16,11 +15,11 @@ pub(super) struct Deny {
     cwd: Vec<u8>,
     bases: Vec<Vec<u8>>,
     /// Relative to `cwd`.
-    anchored: GlobSet,
+    anchored: PatternSet,
     /// Relative to each base, at any depth.
-    floating: GlobSet,
+    floating: PatternSet,
     /// Relative to `/`.
-    absolute: GlobSet,
+    absolute: PatternSet,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -34,12 +33,13 @@ impl Deny {
         if config.deny.len() > MAX_GLOBS {
             return Err(Error::new(Code::LimitExceeded, "more than 4096 deny globs"));
         }
-        let mut sets = [GlobSet::builder(), GlobSet::builder(), GlobSet::builder()];
+        let mut lists = [Vec::new(), Vec::new(), Vec::new()];
         for pattern in config.deny {
-            let (place, pattern) = parse_base(pattern, config.cwd)?;
-            sets[place as usize].add(compile(&pattern, config.fold_case)?);
+            let (base, pattern) = parse_base(pattern, config.cwd)?;
+            lists[base as usize].push(pattern);
         }
-        let [anchored, floating, absolute] = sets;
+        let case = if config.fold_case { Case::Insensitive } else { Case::Sensitive };
+        let [anchored, floating, absolute] = lists.map(|list| PatternSet::new(&list, case));
         let mut bases: Vec<Vec<u8>> = config.roots.iter().map(|root| root.to_vec()).collect();
         if !bases.iter().any(|base| base == config.cwd) {
             bases.push(config.cwd.to_vec());
@@ -47,25 +47,24 @@ impl Deny {
         Ok(Self {
             cwd: config.cwd.to_vec(),
             bases,
-            anchored: build(&anchored)?,
-            floating: build(&floating)?,
-            absolute: build(&absolute)?,
+            anchored: anchored?,
+            floating: floating?,
+            absolute: absolute?,
         })
     }
 
     pub(super) fn matches(&self, path: &[u8], reach: Ancestors) -> bool {
         if !self.absolute.is_empty()
             && let Some(rest) = path.strip_prefix(b"/")
-            && any_prefix(rest, reach, |candidate| self.absolute.is_match_candidate(candidate))
+            && any_prefix(rest, reach, |entry| self.absolute.matches(entry))
         {
             return true;
         }
         self.bases.iter().any(|base| {
             let Some(rest) = below(path, base) else { return false };
             let anchored = !self.anchored.is_empty() && *base == self.cwd;
-            any_prefix(rest, reach, |candidate| {
-                self.floating.is_match_candidate(candidate)
-                    || (anchored && self.anchored.is_match_candidate(candidate))
+            any_prefix(rest, reach, |entry| {
+                self.floating.matches(entry) || (anchored && self.anchored.matches(entry))
             })
         })
     }
@@ -78,12 +77,11 @@ fn below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Whether `f` holds for the path or, with [`Ancestors::Above`], a directory above.
-fn any_prefix(path: &[u8], reach: Ancestors, f: impl Fn(&Candidate<'_>) -> bool) -> bool {
-    if f(&Candidate::from_bytes(path)) {
+fn any_prefix(path: &[u8], reach: Ancestors, f: impl Fn(&[u8]) -> bool) -> bool {
+    if f(path) {
         return true;
     }
-    reach == Ancestors::Above
-        && memchr::memchr_iter(b'/', path).any(|end| f(&Candidate::from_bytes(&path[..end])))
+    reach == Ancestors::Above && memchr::memchr_iter(b'/', path).any(|end| f(&path[..end]))
 }
 
 #[derive(Clone, Copy)]
@@ -114,40 +112,36 @@ fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     }
     let rest = names.join("/");
     if pattern.starts_with('/') {
-        return Ok((GlobBase::Absolute, rest));
+        return Ok((GlobBase::Absolute, format!("/{rest}")));
     }
     if up > 0 {
         let mut base: Vec<&[u8]> =
             cwd.split(|&byte| byte == b'/').filter(|name| !name.is_empty()).collect();
         base.truncate(base.len().saturating_sub(up));
-        let Ok(base) = std::str::from_utf8(&base.join(&b'/')).map(globset::escape) else {
+        let Ok(base) = std::str::from_utf8(&base.join(&b'/')).map(escape) else {
             return refuse("climbs into a directory whose name is not UTF-8");
         };
-        let absolute = if base.is_empty() { rest } else { format!("{base}/{rest}") };
+        let absolute = if base.is_empty() { format!("/{rest}") } else { format!("/{base}/{rest}") };
         return Ok((GlobBase::Absolute, absolute));
     }
     // `./name` is how to say "here only"; a bare name holds at any depth.
     if names.len() == 1 && !pattern.starts_with("./") {
         return Ok((GlobBase::Floating, format!("**/{rest}")));
     }
-    let place = if names[0] == "**" { GlobBase::Floating } else { GlobBase::Anchored };
-    Ok((place, rest))
+    if names[0] == "**" {
+        return Ok((GlobBase::Floating, rest));
+    }
+    Ok((GlobBase::Anchored, format!("/{rest}")))
 }
 
-fn compile(pattern: &str, fold_case: bool) -> Result<Glob> {
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .empty_alternates(true)
-        .case_insensitive(fold_case)
-        .build()
-        .map_err(|error| {
-            Error::new(Code::InvalidGlob, format!("deny glob {pattern:?}: {}", error.kind()))
-        })
-}
-
-fn build(builder: &GlobSetBuilder) -> Result<GlobSet> {
-    builder
-        .build()
-        .map_err(|error| Error::new(Code::InvalidGlob, format!("deny globs: {}", error.kind())))
+/// A name as a glob that matches just it.
+fn escape(name: &str) -> String {
+    let mut glob = String::with_capacity(name.len());
+    for c in name.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '(' | ')' | '|' | ',' | '!' | '\\') {
+            glob.push('\\');
+        }
+        glob.push(c);
+    }
+    glob
 }

@@ -22,6 +22,8 @@ pub use suffix_filter::SuffixFilter;
 
 /// The longest pattern that is compiled, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
+/// The memory of the automaton of one list, in bytes: enough for 4,096 patterns of a deny list.
+const MAX_NFA_BYTES: usize = 32 << 20;
 /// The most patterns in one list.
 pub const MAX_PATTERNS: usize = 1000;
 
@@ -168,6 +170,38 @@ impl Globs {
     }
 }
 
+/// Patterns of which each says itself where it is anchored: `/src/*.ts` at the base that the
+/// caller matches relative paths of, `**/*.ts` at any depth below it. A match covers the entry
+/// alone, and a slash at the end of a pattern has no meaning.
+#[derive(Clone, Debug)]
+pub(crate) struct PatternSet(Option<Matcher>);
+
+impl PatternSet {
+    /// # Errors
+    /// `INVALID_GLOB` and `LIMIT_EXCEEDED`, as [`Globs::new`].
+    pub(crate) fn new(patterns: &[String], case: Case) -> Result<Self> {
+        if patterns.is_empty() {
+            return Ok(Self(None));
+        }
+        let patterns: Vec<Pattern<'_>> =
+            patterns.iter().map(|pattern| Pattern::parse(pattern)).collect::<Result<_>>()?;
+        let mut builder = Builder::new(case);
+        for pattern in &patterns {
+            builder.add(pattern)?;
+        }
+        builder.build(&patterns).map(|matcher| Self(Some(matcher)))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether the relative path is one that a pattern names.
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        self.0.as_ref().is_some_and(|matcher| matcher.matches(path))
+    }
+}
+
 /// What a pattern covers below what it names.
 #[derive(Clone, Copy)]
 enum SubtreeRule {
@@ -261,7 +295,7 @@ impl Builder {
         } else {
             let config = meta::Config::new()
                 .utf8_empty(false)
-                .nfa_size_limit(Some(8 << 20))
+                .nfa_size_limit(Some(MAX_NFA_BYTES))
                 .hybrid_cache_capacity(2 << 20);
             let syntax =
                 syntax::Config::new().utf8(false).case_insensitive(case == Case::Insensitive);

@@ -12,6 +12,8 @@ use crate::error::{Code, Error, Result};
 
 /// Bytes of one name.
 const STAR: &str = "(?-u:[^/]*)";
+/// A code point, or a byte of a name that is not UTF-8.
+const ANY_CHARACTER: &str = "(?:[^/]|(?-u:[\\x80-\\xFF]))";
 /// Any number of whole directories.
 const DIRECTORIES: &str = "(?:(?s-u:.*)/)?";
 /// Everything below.
@@ -243,7 +245,7 @@ impl Translator<'_> {
             let was = std::mem::replace(&mut begins_name, false);
             match c {
                 '*' => begins_name = self.star(was),
-                '?' => self.regex.push_str("[^/]"),
+                '?' => self.regex.push_str(ANY_CHARACTER),
                 '[' => self.class()?,
                 '{' => {
                     if self.groups.len() == 100 {
