@@ -167,7 +167,8 @@ const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
 
 async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const skipped: SkippedOne[] = [];
-  const wanted = await expand(args, call, skipped);
+  const warnings: string[] = [];
+  const wanted = await expand(args, call, skipped, warnings);
   const files: ReadOne[] = [];
   const content: ContentBlock[] = [];
   const isPage = args.max_total_bytes === undefined;
@@ -211,7 +212,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
     call.onProgress?.({ done: Math.min(from + AT_ONCE, wanted.length), total: wanted.length });
   }
   const data = { files, skipped, truncated };
-  return content.length === 0 ? { data } : { data, content };
+  return { data, warnings, ...(content.length === 0 ? {} : { content }) };
 }
 
 /** What comes before the call's time is over; undefined where that is over first. */

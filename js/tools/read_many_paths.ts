@@ -60,7 +60,12 @@ export interface Wanted {
 }
 
 /** Everything that is asked for, once each, in path order. */
-export async function expand(args: Args, call: Call, skipped: SkippedOne[]): Promise<readonly Wanted[]> {
+export async function expand(
+  args: Args,
+  call: Call,
+  skipped: SkippedOne[],
+  notes: string[],
+): Promise<readonly Wanted[]> {
   const found = new Map<string, Wanted>();
   const add = (at: Location, byName: boolean): void => {
     if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
@@ -68,7 +73,7 @@ export async function expand(args: Args, call: Call, skipped: SkippedOne[]): Pro
   for (const typed of [...args.paths, ...args.include]) {
     try {
       const before = found.size;
-      const ignored = await expandOne(typed, args, call, add);
+      const ignored = await expandOne(typed, args, call, add, notes);
       const miss = found.size === before ? missedGlob(typed) : undefined;
       if (miss !== undefined && ignored === 0)
         skipped.push({ path: typed, reason: `no file matches; ${miss}`, code: "NOT_FOUND" });
@@ -90,8 +95,13 @@ async function expandOne(
   args: Args,
   call: Call,
   add: (at: Location, byName: boolean) => void,
+  notes: string[],
 ): Promise<number> {
-  const at = await call.locate(typed, "read");
+  const asked = await call.locate(typed, "read");
+  const isMissing = !hasGlob(typed) && !(await call.fs.exists(asked.path));
+  const taken = isMissing ? await call.alike?.(typed, asked) : undefined;
+  if (taken !== undefined) notes.push(taken.note);
+  const at = taken === undefined ? asked : await call.locate(taken.path, "read");
   if (await call.fs.exists(at.path)) {
     const { isDir } = await call.fs.stat(at.path);
     if (isDir) return addFound(at, "**/*", args, call, add);

@@ -94,6 +94,8 @@ export interface Call {
    * @throws FilewrightError OUTSIDE_ALLOWED, GRANT_DENIED and others
    */
   locate(typed: string, intent: Intent): Promise<Location>;
+  /** The path that is taken for a missing one that looks the same, and what is said of it. */
+  alike?(typed: string, at: Location): Promise<{ readonly path: string; readonly note: string } | undefined>;
   /** A path that a walk found below a located directory, whose grant covers it. @throws as {@link Call.locate} */
   found(path: string, intent: Intent): Location;
   /** The directories that somebody granted, those in force. */

@@ -16,7 +16,13 @@ import type { Arguments } from "../tools/schema.ts";
 import type { Seen } from "../tools/seen.ts";
 import type { BatchTool, Call, ChangingTool, PathUse, Progress, ReadingTool } from "../tools/tool.ts";
 import { pastOf } from "./past.ts";
-import { type LookAlikeContext, mayHaveLookAlikes, refuseLookAlikes, readableRoots } from "./look-alikes.ts";
+import {
+  type LookAlikeContext,
+  mayHaveLookAlikes,
+  pathLike,
+  refuseLookAlikes,
+  readableRoots,
+} from "./look-alikes.ts";
 import { assertPlainPaths, hasUnusual } from "./path-forms.ts";
 import { permit, type Ruled } from "./permit.ts";
 import { reachOf } from "./reach.ts";
@@ -281,6 +287,13 @@ function makeCall(
       await admit(session, tool.name, { intent }, at, began, options);
       return at;
     },
+    // The texts of presets find their files by the paths that were asked for.
+    ...(meant === undefined && tool.kind === "read"
+      ? {
+          alike: (typed: string, at: Location) =>
+            pathLike(typed, at, lookAlikeContext(session, tool.name, args, storage), true),
+        }
+      : {}),
     found: session.resolver.resolve,
     grants: async () => (await session.permissions?.list()) ?? [],
     display: session.resolver.display,

@@ -79,15 +79,26 @@ export async function takeLookAlikes(
     const at = locations[index];
     if (at === undefined || !EXISTING[tool.name]?.includes(argument)) continue;
     if (await exists(context.fs, at.path)) continue;
-    const same = await lookAlike(at.path, context);
-    const other = same ?? (tool.kind === "read" ? await inOtherRoot(typed, context) : undefined);
+    const other = await pathLike(typed, at, context, tool.kind === "read");
     if (other === undefined) return undefined;
-    const shown = `'${escapeControls(context.display(other))}'`;
-    const why = same === undefined ? "which is in another root" : difference(at.path, other);
-    const note = `'${escapeControls(typed)}' is not there; taken was ${shown}, ${why}`;
-    taken.push({ argument, path: other, note });
+    taken.push({ argument, ...other });
   }
   return taken.length === 0 ? undefined : taken;
+}
+
+/** The path that is taken for a missing one, and what the answer says of it; undefined where nothing looks the same. */
+export async function pathLike(
+  typed: string,
+  at: Location,
+  context: LookAlikeContext,
+  readsOnly: boolean,
+): Promise<Omit<TakenPath, "argument"> | undefined> {
+  const same = await lookAlike(at.path, context);
+  const path = same ?? (readsOnly ? await inOtherRoot(typed, context) : undefined);
+  if (path === undefined) return undefined;
+  const shown = `'${escapeControls(context.display(path))}'`;
+  const why = same === undefined ? "which is in another root" : difference(at.path, path);
+  return { path, note: `'${escapeControls(typed)}' is not there; taken was ${shown}, ${why}` };
 }
 
 /**

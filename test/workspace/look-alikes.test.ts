@@ -62,6 +62,16 @@ describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
     expect(await text("a.txt ")).toBeUndefined();
   });
 
+  test("is read among several files, and the answer says so", async () => {
+    const { ws } = await place(kind, { [NARROW]: "shot\n", "b.txt": "other\n" });
+    const result = await ws.call("read_many_files", { paths: [PLAIN, "b.txt", "none at all.txt"] });
+    expect(result.text).toContain("shot");
+    expect(result.text).toContain("U+202F where this path has U+0020");
+    expect(result.data?.files.map(({ path }) => path).sort()).toEqual([NARROW, "b.txt"]);
+    expect(result.data?.skipped).toMatchObject([{ path: "none at all.txt", code: "NOT_FOUND" }]);
+    expect(result.data?.warnings).toHaveLength(1);
+  });
+
   test("is compared", async () => {
     const { ws } = await place(kind, { [NARROW]: "shot\n", "b.txt": "shut\n" });
     const result = await ws.call("diff", { a: PLAIN, b: "b.txt" });
@@ -79,6 +89,9 @@ describe.each(KINDS)("a name that looks the same, on %s", (kind) => {
       expect(result.error?.code, tool).toBe("NOT_FOUND");
       expect(result.text, tool).not.toContain("\u202f");
     }
+    const many = await ws.call("read_many_files", { paths: [PLAIN] });
+    expect(many.data?.files).toEqual([]);
+    expect(many.text).not.toContain("\u202f");
     // Created as if the other were not there: a refusal would tell of it.
     expect((await ws.call("write_file", { path: PLAIN, content: "" })).ok).toBe(true);
   });
