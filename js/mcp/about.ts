@@ -7,6 +7,7 @@ export interface About {
   readonly capabilities: {
     readonly tools: Readonly<Record<string, never>>;
     readonly resources: { readonly listChanged: true; readonly subscribe?: true };
+    readonly prompts: Readonly<Record<string, never>>;
     readonly completions: Readonly<Record<string, never>>;
   };
   readonly instructions: string;
@@ -32,6 +33,7 @@ export function aboutServer({ host }: Pick<Serving, "host">, version: string, su
     capabilities: {
       tools: {},
       resources: { listChanged: true, ...(subscribe ? { subscribe } : {}) },
+      prompts: {},
       completions: {},
     },
     instructions: about.join(" "),

@@ -5,6 +5,7 @@
  */
 import { aboutServer } from "./about.ts";
 import { callSignal, callTool, listTools, NO_DIRECTORY, type Serving } from "./call.ts";
+import { getPrompt, listPrompts } from "./prompts.ts";
 import { completePath, listResources, readResource, TEMPLATE } from "./resources.ts";
 import type { Room } from "./host.ts";
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "./sdk.ts";
@@ -63,6 +64,14 @@ export function makeServer(parts: ServerParts): Server {
   server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) => ({
     contents: [await readResource(await room(), params.uri, mcpReq.signal)],
   }));
+  server.setRequestHandler("prompts/list", async () => {
+    const found = await host.room();
+    return { prompts: found === undefined ? [] : (listPrompts(found) as never) };
+  });
+  server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
+    const prompt = await getPrompt(await room(), params.name, params.arguments ?? {}, mcpReq.signal);
+    return prompt as never;
+  });
   server.setRequestHandler("completion/complete", async ({ params }, { mcpReq }) => {
     const { ref, argument } = params;
     const ours = ref.type === "ref/resource" && ref.uri === TEMPLATE.uriTemplate && argument.name === "path";
