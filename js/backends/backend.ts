@@ -18,13 +18,13 @@ import type {
   SearchResult,
 } from "../engine/search-types.ts";
 import type { SandboxPolicy } from "./policy.ts";
+import type { EntryType, FsEntry } from "./entry.ts";
 import type { TreePage, TreeRequest } from "./tree-page.ts";
+
+export type { EntryType, FsEntry } from "./entry.ts";
 
 /** A value now or later. */
 export type MaybePromise<T> = T | Promise<T>;
-
-/** What stands at a path. `other` is a FIFO, socket or device. */
-export type EntryType = "file" | "dir" | "symlink" | "other";
 
 /** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
 export interface FsStat {
@@ -59,26 +59,6 @@ export interface FsStat {
    * another one for an entry that took its place.
    */
   readonly fileId?: string;
-}
-
-/** One entry of a directory. Frozen. */
-export interface FsEntry {
-  /** The name in its directory. */
-  readonly name: string;
-  /** The absolute path. */
-  readonly path: string;
-  /** The kind of entry. */
-  readonly type: EntryType;
-  /** Whether it is a directory. */
-  readonly isDir: boolean;
-  /** Whether it is a regular file. */
-  readonly isFile: boolean;
-  /** Bytes; absent where the backend would need a further call to know. */
-  readonly size?: number;
-  /** When the content changed last. */
-  readonly mtime?: number;
-  /** Where a link points, as written. */
-  readonly target?: string;
 }
 
 /** How hard a write is pushed to the disk. */

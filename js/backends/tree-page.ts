@@ -1,5 +1,5 @@
 /** A page of the entries of a tree, for backends that find it in one call. */
-import type { FsEntry } from "./backend.ts";
+import type { FsEntry } from "./entry.ts";
 
 /** What to list of a tree. */
 export interface TreeRequest {

@@ -4,7 +4,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { DeskQuestion } from "../hooks/desk.ts";
+import type { DeskQuestion } from "../hooks/desk-question.ts";
 import { printable, questionLines } from "../hooks/question.ts";
 import { DEFAULT_PORT } from "../mcp/serve.ts";
 import { checkToken, readToken, tokenFileOf } from "../mcp/token-file.ts";

@@ -3,7 +3,7 @@
  * ask. What waits at the desk is `desk.ts`.
  */
 import { bearerOf, sameToken } from "../http/token.ts";
-import type { DeskEvent, DeskQuestion } from "./desk.ts";
+import type { DeskEvent, DeskQuestion } from "./desk-question.ts";
 
 /** What of a desk is served. */
 export interface ServedDesk {

@@ -7,35 +7,14 @@
  * opens no port: {@link ApprovalDesk.handle} fits every server that speaks
  * `Request` and `Response`.
  */
-import { type GrantAccess, GRANT_REPLY, type GrantQuestion, type GrantReply } from "../access/index.ts";
+import { GRANT_REPLY, type GrantQuestion, type GrantReply } from "../access/index.ts";
 import { gateOf, type Options, options, reader, text } from "../schema/option.ts";
 import type { Approver } from "./approver.ts";
 import { MIN_TOKEN_CHARS, sameToken } from "../http/token.ts";
 import { fromJson, serveDesk } from "./desk-http.ts";
+import type { DeskEvent, DeskQuestion } from "./desk-question.ts";
 import { CONFIRM_REPLY, type Confirmation, type ConfirmReply } from "./confirm.ts";
-import { type PlainDetails, plainDetails } from "./notebook.ts";
-
-/** A question that waits. Plain data. */
-export type DeskQuestion = {
-  readonly id: string;
-  /** ISO 8601. */
-  readonly asked_at: string;
-} & (
-  | { readonly kind: "change"; readonly details: PlainDetails }
-  | {
-      readonly kind: "directory";
-      readonly question: string;
-      readonly dir: string;
-      readonly access: GrantAccess;
-      readonly tool: string;
-    }
-);
-
-/** What happens at the desk. */
-export type DeskEvent =
-  | { readonly type: "asked"; readonly question: DeskQuestion }
-  /** Answered, or taken back. */
-  | { readonly type: "gone"; readonly id: string };
+import { plainDetails } from "./notebook.ts";
 
 /** One end of a WebSocket, or of anything else that carries text. */
 export interface DeskSocket {

@@ -10,6 +10,7 @@ export * from "./approvers.ts";
 export * from "./audit.ts";
 export * from "./confirm.ts";
 export * from "./desk.ts";
+export * from "./desk-question.ts";
 export * from "./events.ts";
 export * from "./foreign.ts";
 export * from "./headless.ts";

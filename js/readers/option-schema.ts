@@ -1,7 +1,6 @@
 /** The tables of readers. How an option is added is told in `js/schema/option.ts`. */
 import { callback, flag, instance, list, type Options, options, required, text } from "../schema/option.ts";
 import type { Reader } from "./reader.ts";
-import type { OwnReaders } from "./registry.ts";
 
 /** A reader: anything that says which kinds it reads, and reads. */
 export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
@@ -9,6 +8,12 @@ export const READER: Options<Reader> = instance<Reader>("Reader", "a reader", {
   reusable: flag(),
   read: required(callback()),
 });
+
+/** The readers that a host brings. */
+export interface OwnReaders {
+  /** They come before all others. Default none. */
+  readonly readers?: readonly Reader[] | undefined;
+}
 
 /** The options of {@link readersFor}. */
 export const READERS_OPTIONS: Options<OwnReaders> = options("OwnReaders", { readers: list(READER) });

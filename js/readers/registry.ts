@@ -5,19 +5,13 @@
 import type { MaybePromise } from "../backends/backend.ts";
 import { gateOf } from "../schema/option.ts";
 import { builtIn } from "./built-in.ts";
-import { READER, READERS_OPTIONS } from "./option-schema.ts";
+import { type OwnReaders, READER, READERS_OPTIONS } from "./option-schema.ts";
 import type { Reader, ReaderInput, Rendered } from "./reader.ts";
 import { badArgument, unsupported } from "./refuse.ts";
 import { readValue } from "./structured/reader.ts";
 
 /** Renders one kind of file; the short form of a {@link Reader}. */
 export type ReadFunction = (input: ReaderInput) => MaybePromise<Rendered>;
-
-/** The readers that a host brings. */
-export interface OwnReaders {
-  /** They come before all others. Default none. */
-  readonly readers?: readonly Reader[] | undefined;
-}
 
 const gate = gateOf("readersFor", READERS_OPTIONS);
 const gateReader = gateOf("registerReader", READER);

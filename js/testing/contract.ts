@@ -6,7 +6,7 @@
  * an async function. Cases of optional capabilities are skipped where the
  * backend lacks them; `requires` says which ones it must have.
  */
-import type { Capability, FsBackend, MaybePromise } from "../backends/backend.ts";
+import type { Capability, MaybePromise } from "../backends/backend.ts";
 import { CAPABILITIES, isFsBackend } from "../backends/backend.ts";
 import { childOf } from "../backends/paths.ts";
 import {
@@ -27,18 +27,8 @@ import { links } from "./links.ts";
 import { reading } from "./reading.ts";
 import { trees } from "./trees.ts";
 import { versions } from "./versions.ts";
+import type { Context, ContractCase, ContractSubject } from "./subject.ts";
 import { writing } from "./writing.ts";
-
-/** A backend to be tested: fresh for each case. */
-export interface ContractSubject {
-  readonly backend: FsBackend;
-  /** An existing, empty directory in it: absolute and free of links. */
-  readonly root: string;
-  /** Puts files there, by path relative to the root, by other means than the backend: for one that is read-only. */
-  seed?(files: Readonly<Record<string, string>>): MaybePromise<void>;
-  /** Called after the case. */
-  dispose?(): MaybePromise<void>;
-}
 
 /** How the cases are run. */
 export interface ContractOptions {
@@ -61,26 +51,6 @@ export const CONTRACT_OPTIONS: Options<ContractOptions> = described("ContractOpt
 });
 
 const gate = gateOf("backendContract", CONTRACT_OPTIONS);
-
-/** What a case is given. */
-export interface Context {
-  readonly backend: FsBackend;
-  readonly root: string;
-  /** The absolute path of a path relative to the root. */
-  at(path: string): string;
-  /** Writes files, with their directories. */
-  seed(files: Readonly<Record<string, string>>): Promise<void>;
-}
-
-/** One rule of the contract. */
-export interface ContractCase {
-  readonly name: string;
-  /** Capabilities without which the case says nothing. */
-  readonly needs?: readonly Capability[];
-  /** Changes nothing beyond what it seeds, so that it says something of a read-only backend too. */
-  readonly reads?: true;
-  run(context: Context): Promise<void>;
-}
 
 /** Every case of the contract. */
 export const contractCases: readonly ContractCase[] = Object.freeze([

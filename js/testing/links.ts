@@ -1,6 +1,6 @@
 /** The contract of symbolic links: symlink, readLink, lstat, realpath. */
 import { equal, fails } from "./assert.ts";
-import type { ContractCase } from "./contract.ts";
+import type { ContractCase } from "./subject.ts";
 
 /** Cases of links; all need a backend that has them. */
 export const links: readonly ContractCase[] = [

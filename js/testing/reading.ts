@@ -1,6 +1,6 @@
 /** The contract of reading: exists, stat, readText, readBytes. */
 import { equal, fails, frozen, ok } from "./assert.ts";
-import type { ContractCase } from "./contract.ts";
+import type { ContractCase } from "./subject.ts";
 
 const NAMES = [
   "é.txt",

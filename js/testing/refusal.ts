@@ -1,6 +1,6 @@
 /** The contract of a backend that is only read: every change is refused, and none happens. */
 import { equal, fails } from "./assert.ts";
-import type { ContractCase } from "./contract.ts";
+import type { ContractCase } from "./subject.ts";
 
 /** The case that takes the place of those that change something. */
 export const refusal: ContractCase = {

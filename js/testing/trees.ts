@@ -5,7 +5,7 @@
 import { lstatOrNull, listPageVia, readVersioned, writeVia } from "../backends/fallback.ts";
 import { copyFileVia, copyTreeVia, removeTreeVia, renameVia } from "../backends/fallback-tree.ts";
 import { equal, fails } from "./assert.ts";
-import type { Context, ContractCase } from "./contract.ts";
+import type { Context, ContractCase } from "./subject.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,7 +1,7 @@
 /** The contract of writing: writeText, writeBytes, delete. */
 import type { WriteOptions } from "../backends/backend.ts";
 import { equal, fails } from "./assert.ts";
-import type { ContractCase } from "./contract.ts";
+import type { ContractCase } from "./subject.ts";
 
 /** Cases of writing and deleting. */
 export const writing: readonly ContractCase[] = [
