@@ -26,6 +26,8 @@ import { sentence, wordsFor } from "./words.ts";
 const MAX_FIRST_LINE = 200;
 /** A directory larger than this is not searched for a similar name. */
 const MAX_SIBLINGS = 20_000;
+/** A shorter name is one edit away from too many others to be a misspelling of one. */
+const MIN_MISSPELT_NAME = 3;
 
 /** What is known about the call that failed. */
 export interface Failed {
@@ -199,7 +201,8 @@ async function lookAround(at: Location, { fs }: Failed): Promise<Nearby | undefi
     for (let levels = 0; levels < MAX_LEVELS && !(await isDirectory(fs, parentOf(missing))); levels++) {
       missing = parentOf(missing);
     }
-    // A misspelt directory that has what was asked for.
+    // A misspelt directory that has what was asked for. Short names are all alike.
+    if (nameOf(missing).length < MIN_MISSPELT_NAME) return { missing };
     const entries = await fs.listDir(parentOf(missing), { facts: false });
     if (entries.length > MAX_SIBLINGS) return { missing };
     const close = nearest(

@@ -7,8 +7,8 @@
 mod flag;
 #[path = "../../src/confine/queue.rs"]
 mod queue;
-#[path = "../../src/lock/turns.rs"]
-mod turns;
+#[path = "../../src/lock/acquire.rs"]
+mod acquire;
 
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicBool, Ordering};

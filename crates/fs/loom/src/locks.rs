@@ -8,7 +8,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use crate::model;
-use crate::turns::{LockFile, take};
+use crate::acquire::{LockFile, take};
 
 /// A file: held or not.
 type Node = Arc<Mutex<bool>>;

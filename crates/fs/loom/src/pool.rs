@@ -5,7 +5,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use crate::model;
-use crate::queue::{Queue, Then};
+use crate::queue::{Queue, Submitted};
 
 /// Puts one thing, and starts a thread where it is told to; that thread serves, or
 /// could not be started.
@@ -14,7 +14,7 @@ fn put(
     done: &Arc<AtomicUsize>,
     starts: bool,
 ) -> Option<thread::JoinHandle<()>> {
-    if queue.put(()) == Then::Nothing {
+    if queue.put(()) == Submitted::Nothing {
         return None;
     }
     if !starts {
