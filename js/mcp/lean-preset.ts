@@ -11,7 +11,7 @@ import { plainArguments } from "../tools/arguments.ts";
 import { historyTool } from "../tools/history.ts";
 import { TOOLS } from "../tools/index.ts";
 import { type Arguments, isPlain, object, type ObjectSchema, type Schema } from "../tools/schema.ts";
-import { choice, flag, integer, text, texts } from "../tools/shared.ts";
+import { choice, flag, integer, path, text, texts } from "../tools/shared.ts";
 import type { Tool } from "../tools/tool.ts";
 import { undoTool } from "../tools/undo.ts";
 
@@ -38,7 +38,7 @@ interface Lean {
   readonly properties: Readonly<Record<string, Schema>>;
 }
 
-const FILE = text("The file: relative to the first directory, or absolute.", { minLength: 1 });
+const FILE = path("The file");
 const OLD = text(
   "The text to replace, copied from the file without line numbers, with enough lines around it to be there once.",
   { minLength: 1 },
@@ -184,6 +184,15 @@ const LEAN: Readonly<Record<string, Lean>> = {
         description: "The calls; each sees what those before it did.",
       },
       atomic: flag("False: each stands for itself, and the others go on.", true),
+    },
+  },
+  stat: {
+    description:
+      "Tells type, size, permissions, times and media type of one file, directory or symbolic link, without reading it whole. With hash: true also the sha256 of a file. For many entries at once use list_directory.",
+    properties: {
+      path: path("The file, directory or link"),
+      follow: flag("Tell about what a symbolic link leads to; false: about the link itself.", true),
+      hash: flag("Also give the sha256 of a file's content.", false),
     },
   },
   undo: {

@@ -11,7 +11,7 @@ import { absoluteIn, headed } from "./texts.ts";
 const MOST = 100_000;
 
 const place = (what: string): Schema =>
-  text(`${what}; absolute, or relative to the first allowed directory.`, { minLength: 1 });
+  text(`${what}; absolute, or relative to the workspace.`, { minLength: 1 });
 
 const count = (what: string): Param => param(null, { type: "number", minimum: 1, description: what });
 
@@ -84,7 +84,7 @@ export const mcp: Preset = definePreset({
           type: "array",
           minItems: 1,
           items: { type: "string", minLength: 1 },
-          description: "The files to read; absolute, or relative to the first allowed directory.",
+          description: "The files to read; absolute, or relative to the workspace.",
         }),
       },
       required: ["paths"],
@@ -233,7 +233,7 @@ export const mcp: Preset = definePreset({
     tool({
       name: "list_allowed_directories",
       of: "access_info",
-      description: "Lists the directories that may be used. Everything below them may be used too.",
+      description: "Lists the directories of the workspace. They may be used, and everything below them.",
       params: {},
       required: [],
       text({ data }) {

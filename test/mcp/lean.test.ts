@@ -34,6 +34,17 @@ test("thirteen tools in at most 12,000 characters, in types that every client kn
   }
 });
 
+test("no tool speaks of an argument that the lean schemas leave out", async () => {
+  await using at = await scratch();
+  await using server = await connect([COMMAND, "mcp", "--tools", "all", at.dir]);
+  const { tools } = await server.client.listTools();
+  const told = tools.filter(({ name }) => LISTED.includes(name) || name === "stat");
+  expect(told).toHaveLength(LISTED.length + 1);
+  expect(
+    JSON.stringify(told.map(({ description, inputSchema }) => [description, inputSchema])),
+  ).not.toContain("expected_hash");
+});
+
 test("arguments that the lean schemas leave out are accepted", async () => {
   await using at = await scratch();
   await using server = await connect([COMMAND, "mcp", at.dir]);
