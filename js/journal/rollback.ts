@@ -116,7 +116,7 @@ class Rollback {
     const stat = await lstatOrNull(fs, path);
     const given = this.#given.get(step.id);
     const isOurs = await this.#isOurs(step, stat, given);
-    const old = await this.#asideOf(step.aside, before, given !== undefined || isOurs);
+    const old = await this.#asideOf(step.aside, before, given !== undefined, isOurs);
     // Without the old entry aside the step was not made: what has that name is half of a new file.
     if (given === undefined && step.aside !== undefined && old === undefined) return true;
     if (!isOurs) return isImage(fs, path, stat, before);
@@ -134,15 +134,22 @@ class Rollback {
     return true;
   }
 
-  /** What a step has set aside. Where it is not known that it was made, only the very entry that it found counts. */
+  /**
+   * What a step has set aside. Where it is not known that the step was made, only the very entry that it found
+   * counts: until the two are exchanged, the half-written new file has the name, and a new content that equals the
+   * old one (`isAfter`) says nothing of which of them stands at the path.
+   */
   async #asideOf(
     aside: string | undefined,
     before: PreImage | null,
     isMade: boolean,
+    isAfter = false,
   ): Promise<FsStat | undefined> {
     if (aside === undefined || before === null) return undefined;
     const stat = await lstatOrNull(this.#trusted, aside);
-    return stat !== null && (isMade || stat.fileId === before.fileId) ? stat : undefined;
+    if (stat === null || isMade) return stat ?? undefined;
+    const isOld = before.fileId === undefined ? isAfter : stat.fileId === before.fileId;
+    return isOld ? stat : undefined;
   }
 
   async #isOurs(step: PathStep, stat: FsStat | null, given: Given | undefined): Promise<boolean> {

@@ -23,6 +23,8 @@ afterEach(() => fs.rmSync(base, { recursive: true, force: true }));
 /** Every kind of change, so that each must be taken back. */
 const MIXED = [
   { tool: "write_file", args: { path: "kept", content: "new\n".repeat(5000) } },
+  // The old content again: by content alone nothing tells whether it was written.
+  { tool: "write_file", args: { path: "same", content: "same\n" } },
   { tool: "write_file", args: { path: "made/deep/file", content: "made" } },
   { tool: "move", args: { source: "from", destination: "made/to" } },
   { tool: "copy", args: { source: "tree", destination: "copied" } },
@@ -35,6 +37,7 @@ function seed(): void {
   fs.rmSync(root, { recursive: true, force: true });
   fs.mkdirSync(join(root, "tree/below"), { recursive: true });
   fs.writeFileSync(join(root, "kept"), "old\n");
+  fs.writeFileSync(join(root, "same"), "same\n");
   fs.writeFileSync(join(root, "from"), "from");
   fs.writeFileSync(join(root, "edited"), "one\n", { mode: 0o600 });
   fs.writeFileSync(join(root, "tree/a"), "a", { mode: 0o755 });
