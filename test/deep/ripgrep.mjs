@@ -181,7 +181,8 @@ function askRipgrep(root, query) {
 
 /** @returns {Promise<string[] | undefined>} the rows; undefined where the pattern does not compile */
 async function askWorkspace(ws, query) {
-  const result = await ws.call("grep", { ...query, max_results: 1_000_000, max_line_chars: 0 });
+  const all = { respect_ignore: false, max_results: 1_000_000, max_line_chars: 0 };
+  const result = await ws.call("grep", { ...query, ...all });
   if (!result.ok) return result.error.code === "INVALID_REGEX" ? undefined : [`error: ${result.text}`];
   const { matches, counts, files } = result.data;
   if (files !== undefined) return files;
