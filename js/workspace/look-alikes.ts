@@ -205,15 +205,17 @@ export async function inOtherRoot(
   for (const root of roots) {
     if (isWithin(cwd, root)) continue;
     const { path } = normalise(joinPath(root, typed));
-    if (isWithin(path, root) && (await exists(fs, path))) found.push(path);
+    // A refusal of what a rule keeps, or asks about, must not tell that something is there.
+    if (isWithin(path, root) && (await exists(fs, path, false))) found.push(path);
   }
   return found.length === 1 ? found[0] : undefined;
 }
 
-async function exists(fs: FsBackend, path: string): Promise<boolean> {
+/** Whether something is at a path; `refused` where the storage does not let the call look. */
+async function exists(fs: FsBackend, path: string, refused = true): Promise<boolean> {
   try {
     return (await lstatOrNull(fs, path)) !== null;
   } catch {
-    return true; // Out of bounds or not allowed: not for this file to decide.
+    return refused;
   }
 }

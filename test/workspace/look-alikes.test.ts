@@ -169,3 +169,15 @@ describe("a relative path that only another root has", () => {
     expect((await ws.call("grep", { pattern: "first" })).text).toBe("a.txt:1:first");
   });
 });
+
+describe("a relative path that only a root has which a rule keeps", () => {
+  test.each(["ask", "deny"] as const)("reads as a missing one where the decision is %s", async (decision) => {
+    const backend = new MemoryBackend({ "/w/a.txt": "a\n", "/w/kept/hidden.txt": "hidden\n" });
+    const roots = ["/w", "/w/kept"];
+    await using ws = await openWorkspace({ backend, roots, cwd: "/w", rules: [{ path: "kept", decision }] });
+    const there = await ws.call("read_file", { path: "hidden.txt" });
+    const missing = await ws.call("read_file", { path: "absent.txt" });
+    expect(there.error?.code).toBe("NOT_FOUND");
+    expect(there.text.replaceAll("hidden", "absent")).toBe(missing.text);
+  });
+});
