@@ -158,11 +158,12 @@ const FRESH: readonly Freshness[] = ["scan", "watch", "sweep"];
 
 /** Reads what `grep` of `crates/fs/src/search` wrote, as much of it as is wanted, and lets others run meanwhile. */
 async function readSlices(packed: readonly PackedBatch[], query: SearchQuery): Promise<SearchResult> {
-  const found: Found = { matches: [], counts: [], chars: 0 };
+  const limit = query.maxTextChars ?? Number.POSITIVE_INFINITY;
+  const found: Found = { matches: [], counts: [], chars: 0, limit };
   const { shape, result } = readHead(packed[0] as Packed, query);
   for (const _ of hitsOf(packed.slice(1), shape, found)) {
     const last = found.matches.at(-1);
-    if (last !== undefined && found.chars > (query.maxTextChars ?? Number.POSITIVE_INFINITY)) {
+    if (last !== undefined && found.chars > limit) {
       const nextCursor = encodeCursor("grep", { path: last.path, number: last.line });
       return { ...result, truncated: true, nextCursor, matches: found.matches, counts: found.counts };
     }
@@ -177,7 +178,7 @@ function readSearch(packed: readonly PackedBatch[], query: SearchQuery): SearchR
   // A million hits take longer to become objects than to be found: they do when
   // somebody looks.
   let batches: readonly PackedBatch[] | undefined = packed.slice(1);
-  const found: Found = { matches: [], counts: [], chars: 0 };
+  const found: Found = { matches: [], counts: [], chars: 0, limit: Number.POSITIVE_INFINITY };
   const hits = (): Found => {
     for (const _ of hitsOf(batches ?? [], shape, found));
     batches = undefined;
@@ -235,8 +236,10 @@ function readHead(
 interface Found {
   readonly matches: SearchMatch[];
   readonly counts: FileCount[];
-  /** Characters of the matching lines and their paths. */
+  /** Characters that the rows `path:line:text` have at least. */
   chars: number;
+  /** The characters that are of use: hits beyond them are not unpacked. */
+  readonly limit: number;
 }
 
 interface Shape {
@@ -244,6 +247,9 @@ interface Shape {
   readonly context: boolean;
   readonly attributed: boolean;
 }
+
+/** What a row has at least besides path and text: two separators, a digit and a line end. */
+const ROW_CHARS = 4;
 
 /** Hits that are unpacked before others have their turn on the event loop. */
 const SLICE_HITS = 5000;
@@ -268,8 +274,8 @@ function* fullHitsOf(batch: Packed, shape: Shape, found: Found): Generator<void>
     for (let left = shape.content ? count : 0; left > 0; left--) {
       const match = readMatch(from, shape, { path });
       found.matches.push(match);
-      found.chars += path.length + match.text.length;
-      if (found.matches.length % SLICE_HITS === 0) yield;
+      found.chars += path.length + match.text.length + ROW_CHARS;
+      if (found.matches.length % SLICE_HITS === 0 || found.chars > found.limit) yield;
     }
     if (found.counts.length % SLICE_HITS === 0) yield;
   }
@@ -303,8 +309,8 @@ function* plainHitsOf({ nums, text }: Packed, found: Found): Generator<void> {
         for (const more of rest) found.chars += more.length;
         matches.push({ ...match, ...(cut ? { cut: true as const } : {}), endLine, rest });
       } else matches.push(cut ? { ...match, cut: true } : match);
-      found.chars += path.length + match.text.length;
-      if (matches.length % SLICE_HITS === 0) yield;
+      found.chars += path.length + match.text.length + ROW_CHARS;
+      if (matches.length % SLICE_HITS === 0 || found.chars > found.limit) yield;
     }
   }
 }
