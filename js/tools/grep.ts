@@ -285,7 +285,9 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
       "Invalid argument 'cursor': results by rank have none; leave it out, or leave rank out.",
       { complete: true, details: { argument: "cursor" } },
     );
-  const signalled = { ...query, maxTextChars: answerBytes(call.limits), signal: call.signal };
+  // Ranked, the best match may lie behind many others that the page has no room for.
+  const maxTextChars = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_CHARS;
+  const signalled = { ...query, maxTextChars, signal: call.signal };
   const found =
     args.rank === "path"
       ? await grepBackend(call.fs, root, signalled)
@@ -318,6 +320,9 @@ async function asText(
   const [first] = matches;
   return first === undefined ? undefined : { path: shown(first.path), line: first.line, count: totalMatches };
 }
+
+/** Characters of the matches that are ranked, so that a search of long lines ends too. */
+const MAX_RANKED_CHARS = 4 << 20;
 
 /** Matching lines that are counted where a pattern was not meant as an expression. */
 const MAX_AS_TEXT = 1000;

@@ -312,3 +312,14 @@ function png(): Uint8Array {
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 }
+
+describe.each(KINDS)("grep by rank on %s", (kind) => {
+  test("puts a definition first that lies behind more matches than a page holds", async () => {
+    const calls = Array.from({ length: 2900 }, (_, n) => `call(needle, ${n}); // ${"x".repeat(33)}\n`).join(
+      "",
+    );
+    const { ws } = await place(kind, { "a.js": `${calls}function needle() {}\n` });
+    const { data } = await ws.call("grep", { pattern: "needle", rank: "definitions", max_results: 5 });
+    expect(data).toMatchObject({ matches: [{ line: 2901 }, {}, {}, {}, {}] });
+  });
+});
