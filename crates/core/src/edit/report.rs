@@ -20,7 +20,7 @@ use crate::text::BOM_UTF8;
 const SHORT: usize = 32;
 
 /// Lines that an old text may have left out.
-const MOST_LEFT_OUT: usize = 200;
+const MAX_LEFT_OUT: usize = 200;
 /// Places at which such a text may begin.
 const MOST_BEGINS: usize = 16;
 
@@ -201,7 +201,7 @@ impl Report<'_> {
         let kept = sent.iter().enumerate().take_while(|(at, text)| same(from + at, text)).count();
         let next = sent.get(kept)?;
         let gap = from + kept;
-        let end = (gap + 1..lines.len().min(gap + MOST_LEFT_OUT)).find(|&at| same(at, next))?;
+        let end = (gap + 1..lines.len().min(gap + MAX_LEFT_OUT)).find(|&at| same(at, next))?;
         // What follows the gap must stand there as well: a closing brace alone stands in many places.
         if !sent[kept..].iter().enumerate().all(|(at, text)| same(end + at, text)) {
             return None;

@@ -22,8 +22,10 @@ pub use suffix_filter::SuffixFilter;
 
 /// The longest pattern that is compiled, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
-/// The memory of the automaton of one list, in bytes: enough for 4,096 patterns of a deny list.
-const MAX_NFA_BYTES: usize = 32 << 20;
+/// The memory of the automaton of one list, in bytes.
+const MAX_NFA_BYTES: usize = 8 << 20;
+/// The same of a deny list, which the host writes and which may have 4,096 patterns.
+const MAX_DENY_NFA_BYTES: usize = 32 << 20;
 /// The most patterns in one list.
 pub const MAX_PATTERNS: usize = 1000;
 
@@ -189,7 +191,7 @@ impl PatternSet {
         for pattern in &patterns {
             builder.add(pattern)?;
         }
-        builder.build(&patterns).map(|matcher| Self(Some(matcher)))
+        builder.build(&patterns, MAX_DENY_NFA_BYTES).map(|matcher| Self(Some(matcher)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -233,8 +235,8 @@ impl Set {
             }
         }
         Ok(Some(Self {
-            entries: entries.build(patterns)?,
-            directories: directories.build(patterns)?,
+            entries: entries.build(patterns, MAX_NFA_BYTES)?,
+            directories: directories.build(patterns, MAX_NFA_BYTES)?,
         }))
     }
 
@@ -288,14 +290,14 @@ impl Builder {
         Ok(())
     }
 
-    fn build(self, patterns: &[Pattern<'_>]) -> Result<Matcher> {
+    fn build(self, patterns: &[Pattern<'_>], max_nfa_bytes: usize) -> Result<Matcher> {
         let Self { case, names, suffixes, affixes, regexes } = self;
         let regex = if regexes.is_empty() {
             None
         } else {
             let config = meta::Config::new()
                 .utf8_empty(false)
-                .nfa_size_limit(Some(MAX_NFA_BYTES))
+                .nfa_size_limit(Some(max_nfa_bytes))
                 .hybrid_cache_capacity(2 << 20);
             let syntax =
                 syntax::Config::new().utf8(false).case_insensitive(case == Case::Insensitive);

@@ -199,7 +199,7 @@ impl Query {
         &self.plan
     }
 
-    /// Whether each match lies in one [`Chunk`](super::Stretch), with all that decides about it.
+    /// Whether each match lies in one [`Chunk`](super::Chunk), with all that decides about it.
     pub fn fits_stretch(&self) -> bool {
         let fits = |reach| reach + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
         self.way == Strategy::Buffer && self.reach.is_some_and(fits)
