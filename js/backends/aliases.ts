@@ -1,12 +1,12 @@
-/** Roots by the names they had when they were pinned. */
+/** Maps a path below a root's configured name to the root's real path. */
 import { isWithin, relativeTo } from "./paths.ts";
 
 /** A root as the policy names it, and its real path. */
 export type Alias = readonly [named: string, real: string];
 
 /**
- * Maps a path below a named root onto the root's real path. Of several names
- * around the path, as named and real ones, the deepest counts, as natively.
+ * Maps a path below a named root onto the root's real path. Where several names, configured or
+ * real, contain the path, the deepest one counts, as in the native resolver.
  */
 export function throughAlias(path: string, roots: readonly string[], aliases: readonly Alias[]): string {
   let [name, place] = ["", ""];

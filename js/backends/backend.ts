@@ -1,11 +1,10 @@
 /**
- * The contract every backend fulfils: eleven plain methods, and optional
- * capabilities that are found by presence.
+ * The contract every backend fulfils: eleven plain methods, and optional capabilities that are
+ * detected by their presence.
  *
- * Paths are absolute, `/`-separated and normalised (no `.`, `..`, doubled or
- * trailing slashes): whoever calls a backend has resolved them. Failures are
- * `FilewrightError`s with a code of the closed list. A method may answer with a
- * value or a promise.
+ * Paths are absolute, `/`-separated and normalised (no `.`, `..`, doubled or trailing slashes):
+ * the caller of a backend has resolved them. Failures are `FilewrightError`s with a code of the
+ * closed list. A method may answer with a value or a promise.
  */
 
 import type { Page, PageRequest } from "../engine/read.ts";
@@ -23,7 +22,7 @@ import type { TreePage, TreeRequest } from "./tree-page.ts";
 
 export type { EntryType, FsEntry } from "./entry.ts";
 
-/** A value now or later. */
+/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** The facts about one path. Frozen. Times are milliseconds since 1970, UTC. */
@@ -34,37 +33,37 @@ export interface FsStat {
   readonly type: EntryType;
   /** Bytes. */
   readonly size: number;
-  /** Whether it is a directory. */
+  /** True for a directory. */
   readonly isDir: boolean;
-  /** Whether it is a regular file. */
+  /** True for a regular file. */
   readonly isFile: boolean;
-  /** When the content changed last. */
+  /** Time of the last change to the content. */
   readonly mtime: number;
-  /** When the entry changed last. */
+  /** Time of the last change to the entry. */
   readonly ctime?: number;
-  /** When it was read last. */
+  /** Time of the last read. */
   readonly atime?: number;
-  /** When it was made. */
+  /** Time of creation. */
   readonly birthtime?: number;
   /** Permission bits, such as `0o644`. */
   readonly mode?: number;
   /** The number of hard links. */
   readonly nlink?: number;
-  /** Where a symbolic link points, as written; only from `lstat`. */
+  /** The target of a symbolic link, as written; only from `lstat`. */
   readonly target?: string;
   /** Opaque; changes whenever the content may have changed. */
   readonly version?: string;
   /**
-   * Opaque; names the entry itself, such as device and inode. It stays the same when the entry is renamed, and is
-   * another one for an entry that took its place.
+   * Opaque; identifies the entry itself, such as by device and inode. A rename keeps it; an entry
+   * that takes the place of another one has a different id.
    */
   readonly fileId?: string;
 }
 
-/** How hard a write is pushed to the disk. */
+/** How far a write is flushed: not at all, by an atomic replacement, or to the disk. */
 export type Durability = "none" | "atomic" | "durable";
 
-/** Conditions and manner of a write. */
+/** Preconditions and properties of a write. */
 export interface WriteOptions {
   /** Fail with CONFLICT unless the file is still this version. */
   readonly ifVersion?: string | undefined;
@@ -72,19 +71,25 @@ export interface WriteOptions {
   readonly ifAbsent?: boolean | undefined;
   /** Make missing parent directories; removed again if the write fails. Default false. */
   readonly createDirs?: boolean | undefined;
-  /** Permission bits for the file; default: kept, or the umask's for a new file. */
+  /**
+   * Permission bits for the file; by default those of the replaced file, or the umask's for a new
+   * one.
+   */
   readonly mode?: number | undefined;
-  /** How hard the write is pushed to the disk. */
+  /** How far the write is flushed. */
   readonly durability?: Durability | undefined;
   /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
-  /** `sha256:` of the content, from whoever has it already: what keeps a history need not compute it again. */
+  /**
+   * `sha256:` of the content, where the caller has it already, so that a history need not compute
+   * it again.
+   */
   readonly hash?: string | undefined;
   /** Rename the file that is replaced to this path instead of destroying it. From {@link FsBackend.asidePath}. */
   readonly aside?: string | undefined;
 }
 
-/** What a write, copy or move made. */
+/** The result of a write, copy or move. */
 export interface WriteResult {
   /** The version of the file that was written, copied or moved. */
   readonly version?: string;
@@ -92,7 +97,10 @@ export interface WriteResult {
   readonly fileId?: string;
   /** The file was overwritten in place, because no new file could take its place: the write was not atomic. */
   readonly inPlace?: boolean;
-  /** How many other names (hard links) of the replaced file keep the old content. Left out where there is none. */
+  /**
+   * The number of other names (hard links) of the replaced file, which keep the old content.
+   * Absent where there are none.
+   */
   readonly otherNames?: number;
 }
 
@@ -122,7 +130,7 @@ export interface CopyTreeOptions {
   readonly overwrite?: boolean | undefined;
   /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
-  /** Told what was made of each file. A backend that does not know leaves it out. */
+  /** Called with the result for each copied file. A backend that has no such result omits it. */
   readonly onMade?: ((path: string, made: WriteResult) => void) | undefined;
 }
 
@@ -130,59 +138,62 @@ export interface CopyTreeOptions {
 export interface ByteRange {
   /** The first byte, from 0. */
   readonly start: number;
-  /** The byte behind the last. */
+  /** The offset after the last byte. */
   readonly end: number;
 }
 
-/** What of a file is read, and under which condition. */
+/** The part of a file to read, and the precondition. */
 export interface ReadOptions {
-  /** Cut to the file. */
+  /** Clipped to the file. */
   readonly range?: ByteRange | undefined;
-  /** Give null where the version is still this one. */
+  /** Return null when the file still has this version. */
   readonly ifNoneMatch?: string | undefined;
-  /** Fail with TOO_LARGE rather than give more bytes than this. */
+  /** Fail with TOO_LARGE rather than return more bytes than this. */
   readonly maxBytes?: number | undefined;
   /** Ends the call, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Content with the version it belongs to. */
+/** Content with its version. */
 export interface VersionedBytes {
   /** The content. */
   readonly bytes: Uint8Array;
-  /** The version of the file that it is the content of. */
+  /** The version of the file that has this content. */
   readonly version: string;
   /** The facts of that version. */
   readonly stat: FsStat;
 }
 
-/** What an operation on a whole tree touched. */
+/** Counts of the entries that an operation on a whole tree affected. */
 export interface TreeCounts {
   /** Everything that is not a directory. */
   readonly files: number;
-  /** The top one included. */
+  /** Including the top directory. */
   readonly directories: number;
   /** The sizes of the regular files. */
   readonly bytes: number;
 }
 
-/** How a lock is waited for. */
+/** How to wait for a lock. */
 export interface LockOptions {
   /** Milliseconds to wait for another holder. */
   readonly timeoutMs: number;
   /** Ends the wait, with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
-  /** The path has no links left to follow: the caller resolved it, or means the link itself. Default false. */
+  /**
+   * The path has no links left to follow: the caller resolved it, or wants to lock the link
+   * itself. Default false.
+   */
   readonly resolved?: boolean | undefined;
 }
 
 /** A held lock. */
 export interface LockHandle {
-  /** Gives the lock back. */
+  /** Releases the lock. */
   release(): void;
 }
 
-/** How bytes become text. */
+/** How text is decoded or encoded. */
 export interface TextOptions {
   /** The encoding. Default UTF-8. */
   readonly encoding?: string;
@@ -192,17 +203,17 @@ export interface TextOptions {
 export interface MkdirOptions {
   /** Make missing parent directories too. */
   readonly parents?: boolean;
-  /** A directory that is there already is no error. */
+  /** Succeed when the directory exists already. */
   readonly existOk?: boolean;
 }
 
-/** What is wanted of the entries of a directory. */
+/** Options of a directory listing. */
 export interface ListOptions {
-  /** False: sizes and times may be left out, where they cost something. Default true. */
+  /** False: sizes and times may be omitted where they cost extra calls. Default true. */
   readonly facts?: boolean;
 }
 
-/** Where a glob begins. */
+/** The base directory of a glob. */
 export interface GlobRoot {
   /** The directory to look in. */
   readonly root?: string;
@@ -210,7 +221,7 @@ export interface GlobRoot {
 
 /** The eleven methods. Everything beyond them is optional. */
 export interface FsBackend {
-  /** Whether anything is at the path, links followed. Never throws for an absent path. */
+  /** Returns true when the path exists, links followed. Never throws for an absent path. */
   exists(path: string): MaybePromise<boolean>;
   /** Facts, links followed. @throws NOT_FOUND */
   stat(path: string): MaybePromise<FsStat>;
@@ -218,9 +229,9 @@ export interface FsBackend {
   readText(path: string, options?: TextOptions): MaybePromise<string>;
   /** The whole file. @throws NOT_FOUND, IS_DIRECTORY, NOT_REGULAR_FILE */
   readBytes(path: string): MaybePromise<Uint8Array>;
-  /** Creates or replaces a file, whole or not at all. */
+  /** Creates or replaces a file atomically. */
   writeText(path: string, content: string, options?: WriteOptions & TextOptions): MaybePromise<WriteResult>;
-  /** Creates or replaces a file, whole or not at all. */
+  /** Creates or replaces a file atomically. */
   writeBytes(path: string, content: Uint8Array, options?: WriteOptions): MaybePromise<WriteResult>;
   /** Removes a file, a link (never its target) or an empty directory. @throws NOT_EMPTY */
   delete(path: string, options?: DeleteOptions): MaybePromise<void>;
@@ -228,7 +239,7 @@ export interface FsBackend {
   mkdir(path: string, options?: MkdirOptions): MaybePromise<void>;
   /**
    * The entries of a directory, directories first, then by code point. Links are not followed.
-   * With `facts: false` (default true) sizes and times may be left out, where they cost something.
+   * With `facts: false` (default true) sizes and times may be omitted where they cost extra calls.
    */
   listDir(path: string, options?: ListOptions): MaybePromise<readonly FsEntry[]>;
   /** Every file below a directory, lazily, in path order. Links are not followed. */
@@ -236,7 +247,7 @@ export interface FsBackend {
   /** Files matching a glob below `root`, sorted by code point, as absolute paths. */
   glob(pattern: string, options?: GlobRoot): MaybePromise<readonly string[]>;
 
-  /** Content and version in one step; `ifNoneMatch` gives null where the version is still that. */
+  /** Content and version in one step; `ifNoneMatch` returns null when the version is unchanged. */
   read?(path: string, options?: ReadOptions): MaybePromise<VersionedBytes | null>;
   /**
    * A page of a text file of any size.
@@ -246,7 +257,7 @@ export interface FsBackend {
     path: string,
     request: PageRequest & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<Page>;
-  /** The `sha256:` hash of a file's content and the version it belongs to, in flat memory. */
+  /** The `sha256:` hash of a file's content and its version, in constant memory. */
   hash?(
     path: string,
     options?: { readonly signal?: AbortSignal | undefined },
@@ -261,12 +272,18 @@ export interface FsBackend {
     root: string,
     query: FindQuery & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<FindResult>;
-  /** Finds files below a directory by some letters of their paths, best first. Paths are relative to `root`. */
+  /**
+   * Fuzzy path search: finds the files below a directory whose paths contain the letters of a
+   * query in order, best first. Paths are relative to `root`.
+   */
   findFiles?(
     root: string,
     query: Omit<FuzzyQuery, "rank"> & { readonly signal?: AbortSignal | undefined },
   ): MaybePromise<FuzzyResult>;
-  /** A page of the entries of a tree in one call. Below `root`, what cannot be looked into is given without its content. */
+  /**
+   * A page of the entries of a tree in one call. Below `root`, a directory that cannot be read is
+   * listed without its content.
+   */
   listTree?(root: string, request: TreeRequest): MaybePromise<TreePage>;
   /** A directory in pages. */
   listPage?(
@@ -279,7 +296,7 @@ export interface FsBackend {
   copyFile?(from: string, to: string, options?: MoveOptions): MaybePromise<WriteResult> | MaybePromise<void>;
   /** Facts about the path itself: a link is not followed. */
   lstat?(path: string): MaybePromise<FsStat>;
-  /** Where a symbolic link points, as written. */
+  /** The target of a symbolic link, as written. */
   readLink?(path: string): MaybePromise<string>;
   /** Makes a symbolic link. */
   symlink?(target: string, path: string): MaybePromise<void>;
@@ -295,23 +312,30 @@ export interface FsBackend {
   /** Copies a tree, links as links. With `overwrite` directories merge and files are replaced. */
   copyTree?(from: string, to: string, options?: CopyTreeOptions): MaybePromise<TreeCounts>;
   /**
-   * A new path beside `path` that no listing shows: where a change sets aside what it replaces or deletes, so that it
-   * can be renamed back. UNSUPPORTED_OPERATION with `details.reason` `aside` says that an entry cannot be set aside.
+   * A new path in the directory of `path` that no listing shows. A change renames the entry it
+   * replaces or deletes to this path, so that it can be renamed back. UNSUPPORTED_OPERATION with
+   * `details.reason` `aside` means that an entry cannot be set aside.
    */
   asidePath?(path: string): string;
   /** Removes the temporary files that dead processes left in a directory. A missing directory is fine. */
   sweep?(path: string): MaybePromise<void>;
-  /** A twin that enforces the policy itself, without a gap between check and use. */
+  /** A copy of the backend that enforces the policy itself, without a gap between check and use. */
   confine?(policy: SandboxPolicy): FsBackend;
-  /** Under a policy that keeps secrets: lets the content of these be read, and of no others any more. Real paths. */
+  /**
+   * Under a policy that hides secrets: allows reading the content of exactly these. Replaces the
+   * previous list. Real paths.
+   */
   grantSecrets?(paths: readonly string[]): void;
-  /** Under such a policy: a twin for the host's own reading, to which secrets are files like others. */
+  /**
+   * Under such a policy: a copy of the backend for the host's own reads, which treats secrets as
+   * ordinary files.
+   */
   trusted?(): FsBackend;
-  /** Gives back what was kept to be faster: memory, watches. Whoever goes on pays for it anew. */
+  /** Frees caches: memory and watches. Later calls build them again. */
   dispose?(): void;
-  /** Gives back everything it holds. Calls under way end by themselves; later ones fail with UNSUPPORTED_OPERATION. */
+  /** Releases all resources. Running calls finish; later ones fail with UNSUPPORTED_OPERATION. */
   close?(): MaybePromise<void>;
-  /** Takes the lock that holds between processes. @throws LOCK_TIMEOUT */
+  /** Takes a lock that excludes other processes. @throws LOCK_TIMEOUT */
   lock?(path: string, options: LockOptions): Promise<LockHandle>;
 }
 
@@ -364,10 +388,10 @@ const ALL: Record<Capability, true> = {
   lock: true,
 };
 
-/** The optional capabilities, which are found by presence. */
+/** The optional capabilities, which are detected by their presence. */
 export const CAPABILITIES: readonly Capability[] = Object.freeze(Object.keys(ALL) as Capability[]);
 
-/** Whether a value has the eleven methods of {@link FsBackend}. */
+/** Returns true when a value has the eleven methods of {@link FsBackend}. */
 export function isFsBackend(value: unknown): value is FsBackend {
   if (typeof value !== "object" || value === null) return false;
   return METHODS.every((name) => typeof (value as Record<string, unknown>)[name] === "function");

@@ -1,4 +1,4 @@
-/** The option `commands` of a workspace, where the host brings no provider of its own. */
+/** The option `commands` of a workspace, for hosts without a provider of their own. */
 import { choice, flag, list, nullable, type Options, options, text } from "../schema/option.ts";
 import { COMMAND_LIMITS, type CommandLimits } from "./sandbox.ts";
 

@@ -1,6 +1,6 @@
 /** An entry of a directory, as a backend lists it. */
 
-/** What stands at a path. `other` is a FIFO, socket or device. */
+/** The type of an entry. `other` is a FIFO, socket or device. */
 export type EntryType = "file" | "dir" | "symlink" | "other";
 
 /** One entry of a directory. Frozen. */
@@ -11,14 +11,14 @@ export interface FsEntry {
   readonly path: string;
   /** The kind of entry. */
   readonly type: EntryType;
-  /** Whether it is a directory. */
+  /** True for a directory. */
   readonly isDir: boolean;
-  /** Whether it is a regular file. */
+  /** True for a regular file. */
   readonly isFile: boolean;
-  /** Bytes; absent where the backend would need a further call to know. */
+  /** Bytes; absent where the backend would need a further call. */
   readonly size?: number;
-  /** When the content changed last. */
+  /** Time of the last change to the content. */
   readonly mtime?: number;
-  /** Where a link points, as written. */
+  /** The target of a link, as written. */
   readonly target?: string;
 }

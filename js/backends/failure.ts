@@ -1,4 +1,4 @@
-/** The failures of a backend: one clause per code, without the path. */
+/** The default message of a backend error for each code, without the path. */
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ByteRange, FsStat } from "./backend.ts";
 
@@ -18,28 +18,28 @@ const CLAUSES: Partial<Record<Code, string>> = {
   CANCELLED: "the call was cancelled",
 };
 
-/** A failure at a path, with the usual clause unless another is given. */
+/** Creates an error for a path, with the code's default message unless another one is given. */
 export function failure(code: Code, path: string, message?: string, init: ErrorInit = {}): FilewrightError {
   return makeError(code, message ?? CLAUSES[code] ?? "the operation failed", { ...init, path });
 }
 
-/** A content of `size` bytes is more than the `limit` that was asked for. */
+/** Creates the error for content of `size` bytes that exceeds the requested `limit`. */
 export function tooLarge(path: string, size: number, limit: number): FilewrightError {
   const details = { size, limit };
   return failure("TOO_LARGE", path, `${size} bytes are more than the limit of ${limit}`, { details });
 }
 
-/** @throws INVALID_ARGUMENT when a range of bytes is none */
+/** @throws INVALID_ARGUMENT for an invalid byte range */
 export function checkRange(range: ByteRange | undefined, path: string): void {
   if (range !== undefined && !(range.start >= 0 && range.end >= range.start))
     throw failure("INVALID_ARGUMENT", path, "range must be 0 <= start <= end");
 }
 
 /**
- * What stands where something is to be written or replaced. Backends whose own rename would
- * replace it ask here, because a write may not touch it either.
+ * Refuses to write to or replace a read-only file. Backends call it before a rename of their own,
+ * because a rename would replace such a file where a write could not change it.
  *
- * @throws PERMISSION_DENIED for a file that nobody may write
+ * @throws PERMISSION_DENIED for a file without any write permission
  */
 export function checkWritable(
   there: Partial<Pick<FsStat, "type" | "mode">> | null | undefined,
@@ -49,7 +49,7 @@ export function checkWritable(
     throw failure("PERMISSION_DENIED", path, "the file has no write permission");
 }
 
-/** @throws CANCELLED when the signal has fired */
+/** @throws CANCELLED when the signal is aborted */
 export function checkSignal(signal: AbortSignal | undefined, path: string): void {
   if (signal?.aborted) throw failure("CANCELLED", path);
 }

@@ -1,6 +1,6 @@
 /**
- * Operations on whole trees for backends that lack them: rename, copy and
- * remove. Links are never followed and never descended into.
+ * Operations on whole trees for backends that lack them: rename, copy and remove. Links are never
+ * followed and never descended into.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { transact } from "../journal/transaction.ts";
@@ -18,15 +18,16 @@ import { chmodVia, entryPathVia, lstatOrNull, lstatVia, readVersioned, writeVia 
 import { childOf, isWithin, parentOf } from "./paths.ts";
 import { walkTree } from "./walk-tree.ts";
 
-/** How an operation on two paths goes about an existing destination. */
+/** How an operation on two paths treats an existing destination. */
 export interface TransferOptions extends CopyTreeOptions {
   /** Fail with CONFLICT unless the file or link that is moved or copied is still this version. */
   readonly ifVersion?: string | undefined;
 }
 
 /**
- * Removes a file, a link or an empty directory under the conditions of `options`, whichever backend it is. For a
- * backend that does not know them they are compared here first, so the caller holds the lock of the path.
+ * Removes a file, a link or an empty directory under the preconditions of `options`, on any
+ * backend. For a backend that ignores preconditions they are compared here first, so the caller
+ * holds the lock of the path.
  */
 export async function deleteVia(
   backend: FsBackend,
@@ -37,7 +38,7 @@ export async function deleteVia(
   await backend.delete(path, options);
 }
 
-/** @throws CONFLICT unless a file or link is still the version that was seen */
+/** @throws CONFLICT unless a file or link still has the expected version */
 async function checkVersion(backend: FsBackend, path: string, wanted: string | undefined): Promise<void> {
   if (wanted === undefined) return;
   const stat = await lstatOrNull(backend, path);
@@ -47,7 +48,7 @@ async function checkVersion(backend: FsBackend, path: string, wanted: string | u
   if (now !== wanted) throw failure("CONFLICT", path);
 }
 
-/** Removes a tree; counts what went. */
+/** Removes a tree and returns the counts of removed entries. */
 export async function removeTreeVia(
   backend: FsBackend,
   path: string,
@@ -78,7 +79,7 @@ export async function removeTreeVia(
   return Object.freeze(counts);
 }
 
-/** Copies one regular file, with its mode where there are modes. */
+/** Copies one regular file, with its mode on backends that have modes. */
 export async function copyFileVia(
   backend: FsBackend,
   from: string,
@@ -105,9 +106,9 @@ export async function copyFileVia(
 }
 
 /**
- * Copies a file or a tree; counts what was copied. Links stay links where there
- * are links; one that may not be made again is left out, as are FIFOs, sockets
- * and devices. A new destination that could not be completed is removed again. `ifVersion` is for a file.
+ * Copies a file or a tree and returns the counts of copied entries. Links stay links where the
+ * backend has links. Links that may not be created again, FIFOs, sockets and devices are skipped.
+ * A new destination that cannot be completed is removed again. `ifVersion` applies to a file.
  */
 export async function copyTreeVia(
   backend: FsBackend,
@@ -124,7 +125,7 @@ export async function copyTreeVia(
   return copyTree(backend, from, to, options);
 }
 
-/** {@link copyTreeVia} entry by entry, also where the backend could do it at once. */
+/** {@link copyTreeVia} entry by entry, even where the backend has a `copyTree` of its own. */
 export async function copyTree(
   backend: FsBackend,
   from: string,
@@ -141,9 +142,9 @@ export async function copyTree(
   if (top.type === "dir" && isWithin(place, source)) {
     throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
   }
-  // Before the first change: what stands in the way of a merge is told before anything is written.
+  // Checks before the first write, so that an obstacle to the merge is reported before anything changes.
   if (top.type === "dir" && target !== null) await checkMerge(backend, from, to, target, options.signal);
-  // What a failed copy has made is removed again, and nothing that somebody else has made.
+  // A failed copy removes the entries it created, but none that another process created.
   return transact(backend, async (fs) => {
     const counts = { files: 0, directories: 0, bytes: 0 };
     const modes: [path: string, mode: number][] = [];
@@ -154,13 +155,14 @@ export async function copyTree(
         await copyEntry(fs, entry, place, options, counts, modes, target !== null);
       }
     }
-    // Once they are full, the innermost first: a directory may be one that nobody writes to.
+    // Sets the modes after the content is written, innermost first, because a directory may be
+    // read-only.
     for (const [path, mode] of modes.toReversed()) await fs.chmod?.(path, mode);
     return Object.freeze(counts);
   });
 }
 
-/** Refuses to merge a tree into what is there where something stands in the way. */
+/** Refuses to merge a tree where an existing entry is in the way. */
 async function checkMerge(
   backend: FsBackend,
   from: string,
@@ -200,7 +202,7 @@ async function copyEntry(
   checkSignal(options.signal, entry.path);
   if (entry.type === "other") return;
   if (entry.type === "dir") {
-    // A directory that is merged into keeps its mode.
+    // A directory that existed before the merge keeps its mode.
     const isNew = options.overwrite !== true || (await lstatOrNull(backend, to)) === null;
     await backend.mkdir(to, { parents: false, existOk: options.overwrite ?? false });
     const mode = isNew ? (await lstatVia(backend, entry.path)).mode : undefined;
@@ -212,7 +214,7 @@ async function copyEntry(
     if (await copyLink(backend, entry.path, to)) counts.files++;
     return;
   }
-  // In a tree a link in the way is replaced; to follow it would write somewhere else.
+  // Inside a tree an existing link is replaced; following it would write somewhere else.
   if (nested && (await lstatOrNull(backend, to))?.type === "symlink") await backend.delete(to);
   const made = await copyFileVia(backend, entry.path, to, options);
   options.onMade?.(to, made);
@@ -227,20 +229,20 @@ async function copyLink(backend: FsBackend, from: string, to: string): Promise<b
   if (there?.type === "dir") throw failure("IS_DIRECTORY", to);
   checkWritable(there, to);
   try {
-    // What stood there comes back where the link is refused.
+    // The replaced entry is restored when the backend refuses the link.
     await transact(backend, async (fs) => {
       if (there !== null) await fs.delete(to);
       await fs.symlink?.(target, to);
     });
     return true;
   } catch (error) {
-    // A confined backend makes no link that leads out.
+    // A confined backend refuses links that lead outside its roots.
     if (error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") return false;
     throw error;
   }
 }
 
-/** Moves a file or a tree; by copying and removing where the backend cannot rename. */
+/** Moves a file or a tree; copies and removes it where the backend cannot rename. */
 export async function renameVia(
   backend: FsBackend,
   from: string,
@@ -254,7 +256,8 @@ export async function renameVia(
       await backend.rename(from, to, { overwrite, ifVersion: options.ifVersion });
       return;
     } catch (error) {
-      // What a backend answers for two places it cannot rename between, such as two devices.
+      // A backend reports UNSUPPORTED_OPERATION for two paths it cannot rename between, such as on two
+      // devices.
       if (!(error instanceof FilewrightError && error.code === "UNSUPPORTED_OPERATION")) throw error;
     }
   }
@@ -271,7 +274,7 @@ export async function renameVia(
   if (source.type === "dir" && target !== null && !target.isDir) throw failure("NOT_DIRECTORY", to);
   if (source.type !== "dir" && target?.type === "dir") throw failure("IS_DIRECTORY", to);
   await transact(backend, async (fs) => {
-    // Only an empty directory is replaced; deleting it says so where it is not.
+    // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY.
     if (target?.type === "dir") await fs.delete(to);
     await copyTreeVia(fs, from, to, { overwrite, signal: options.signal });
     await removeTreeVia(fs, from, { signal: options.signal });

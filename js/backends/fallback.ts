@@ -1,11 +1,10 @@
 /**
- * What the optional capabilities do where a backend lacks them, so that tools
- * never ask which ones it has. A backend with nothing but the eleven methods
- * serves every tool.
+ * Fallbacks for the optional capabilities a backend lacks, so that tools need not ask which ones
+ * it has. A backend with nothing but the eleven methods serves every tool.
  *
- * A backend that offers `read` is taken to honour the conditions of
- * `WriteOptions`; for any other they are checked here first. That is a check
- * followed by a write, so the caller holds the lock of the path.
+ * A backend that offers `read` is assumed to honour the preconditions of `WriteOptions`; for any
+ * other they are checked here first. That is a check followed by a write, so the caller holds the
+ * lock of the path.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -22,8 +21,8 @@ import { checkRange, checkSignal, failure, tooLarge } from "./failure.ts";
 import { childOf, compareCodePoints, nameOf, parentOf } from "./paths.ts";
 
 /**
- * Content with the version it belongs to. Where the backend has no version, the
- * hash of the whole content is one. Null where `ifNoneMatch` is still the version.
+ * Reads content with its version. Where the backend has no version, the hash of the whole content
+ * is one. Returns null when `ifNoneMatch` is still the version.
  */
 export async function readVersioned(
   backend: FsBackend,
@@ -32,8 +31,8 @@ export async function readVersioned(
 ): Promise<VersionedBytes | null> {
   if (backend.read !== undefined) return backend.read(path, request);
   checkSignal(request.signal, path);
-  // First the facts, then the content: a change in between makes the version too
-  // old, which is a conflict later, and never too new.
+  // Reads `stat` before the content: a change in between makes the version too old, which is a conflict
+  // later, and never too new.
   const stat = await backend.stat(path);
   if (stat.isDir) throw failure("IS_DIRECTORY", path);
   checkSize(stat.size, request, path);
@@ -47,14 +46,14 @@ export async function readVersioned(
   return Object.freeze({ bytes, version, stat });
 }
 
-/** Before the read only a size that no range cuts down can be judged. */
+/** Checks the size limit. Before the read, only a size that no range reduces can be checked. */
 function checkSize(size: number, request: ReadOptions, path: string, cut = false): void {
   const { maxBytes, range } = request;
   if (maxBytes === undefined || size <= maxBytes || (range !== undefined && !cut)) return;
   throw tooLarge(path, size, maxBytes);
 }
 
-/** Writes a file under the conditions of `options`, whichever backend it is. */
+/** Writes a file under the preconditions of `options`, on any backend. */
 export async function writeVia(
   backend: FsBackend,
   path: string,
@@ -63,7 +62,8 @@ export async function writeVia(
 ): Promise<WriteResult> {
   if (backend.read !== undefined) return backend.writeBytes(path, content, options);
   checkSignal(options.signal, path);
-  // `createDirs` goes on: where directories are only prefixes, what is below still misses them.
+  // Passes `createDirs` on: on a backend where directories are only prefixes, the parents still do not
+  // exist.
   const { ifVersion, ifAbsent, ...rest } = options;
   const there = await lstatOrNull(backend, path);
   if (ifAbsent === true && there !== null) throw failure("ALREADY_EXISTS", path);
@@ -76,7 +76,8 @@ export async function writeVia(
   try {
     await backend.writeBytes(path, content, rest);
   } catch (error) {
-    // Each was made for this write; one that somebody has filled meanwhile stays.
+    // Each was created for this write. A directory that another process has filled meanwhile is not
+    // empty and stays.
     for (const directory of made) await Promise.resolve(backend.delete(directory)).catch(() => undefined);
     throw error;
   }
@@ -84,7 +85,7 @@ export async function writeVia(
   return Object.freeze({ version });
 }
 
-/** Sees to the parent of a new path; gives the directories it made, innermost first. */
+/** Creates or checks the parent of a new path; returns the directories it created, innermost first. */
 async function parentFor(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
   const missing = await missingParents(backend, path);
   const at = parentOf(missing.at(-1) ?? path);
@@ -95,12 +96,12 @@ async function parentFor(backend: FsBackend, path: string, create: boolean): Pro
   return missing;
 }
 
-/** Facts about the path itself. A backend without `lstat` has no links. */
+/** Returns `lstat`, or `stat` for a backend without links. */
 export async function lstatVia(backend: FsBackend, path: string): Promise<FsStat> {
   return backend.lstat !== undefined ? backend.lstat(path) : backend.stat(path);
 }
 
-/** {@link lstatVia}, or null where nothing is there. */
+/** {@link lstatVia}, or null where nothing exists. */
 export async function lstatOrNull(backend: FsBackend, path: string): Promise<FsStat | null> {
   try {
     return await lstatVia(backend, path);
@@ -112,12 +113,12 @@ export async function lstatOrNull(backend: FsBackend, path: string): Promise<FsS
   }
 }
 
-/** The path with every link resolved; the path itself where there are no links. */
+/** Returns the path with every link resolved, or the path itself on a backend without links. */
 export async function realpathVia(backend: FsBackend, path: string): Promise<string> {
   return backend.realpath !== undefined ? backend.realpath(path) : path;
 }
 
-/** The path of the entry itself: the links of its parents are resolved, its own is not. */
+/** Returns the path of the entry itself: links of its parents are resolved, its own is not. */
 export async function entryPathVia(backend: FsBackend, path: string): Promise<string> {
   return path === "/" ? path : childOf(await realpathVia(backend, parentOf(path)), nameOf(path));
 }
@@ -130,19 +131,19 @@ export async function missingParents(backend: FsBackend, path: string): Promise<
   return missing;
 }
 
-/** Where a link points. @throws UNSUPPORTED_OPERATION where there are no links */
+/** Returns the target of a link. @throws UNSUPPORTED_OPERATION on a backend without links */
 export async function readLinkVia(backend: FsBackend, path: string): Promise<string> {
   if (backend.readLink === undefined) throw unsupported(path, "symbolic links");
   return backend.readLink(path);
 }
 
-/** Makes a link. @throws UNSUPPORTED_OPERATION where there are no links */
+/** Makes a link. @throws UNSUPPORTED_OPERATION on a backend without links */
 export async function symlinkVia(backend: FsBackend, target: string, path: string): Promise<void> {
   if (backend.symlink === undefined) throw unsupported(path, "symbolic links");
   await backend.symlink(target, path);
 }
 
-/** Sets permission bits. @throws UNSUPPORTED_OPERATION where there are none */
+/** Sets permission bits. @throws UNSUPPORTED_OPERATION on a backend without them */
 export async function chmodVia(backend: FsBackend, path: string, mode: number): Promise<void> {
   if (backend.chmod === undefined) throw unsupported(path, "permission bits");
   await backend.chmod(path, mode);
@@ -155,13 +156,13 @@ function unsupported(path: string, what: string): FilewrightError {
 /** One page of a directory, in the order of `listDir`. */
 export interface ListPage {
   readonly entries: readonly FsEntry[];
-  /** Where to go on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   readonly next?: string;
 }
 
 /**
- * A directory in pages. The cursor names the last entry given, so that entries
- * which come or go between two pages are neither given twice nor skipped.
+ * Lists a directory in pages. The cursor names the last returned entry, so that entries which
+ * appear or vanish between two pages are neither repeated nor skipped.
  */
 export async function listPageVia(
   backend: FsBackend,
@@ -185,12 +186,12 @@ export async function listPageVia(
   return Object.freeze({ entries, next: placeOf(last) });
 }
 
-/** Entries in the order of a listing: directories first, then by code point. */
+/** Sorts entries in listing order: directories first, then by code point. */
 export function sortEntries(entries: readonly FsEntry[]): readonly FsEntry[] {
   return [...entries].sort((a, b) => compareCodePoints(placeOf(a), placeOf(b)));
 }
 
-/** Where an entry stands in a listing: `d/` or `f/` and its name. */
+/** Returns the sort key of an entry: `d/` or `f/` and its name. */
 function placeOf(entry: FsEntry): string {
   return `${entry.isDir ? "d" : "f"}/${entry.name}`;
 }

@@ -1,10 +1,9 @@
 /**
- * The gate of a sandboxed backend: from the path a caller gives to the real
- * path the inner backend gets, or to a refusal.
+ * The path resolver of a sandboxed backend: from the path a caller gives to the real path the
+ * inner backend gets, or to a refusal.
  *
- * Roots are resolved once. Links are followed here, one name at a time, and no
- * place outside the roots is ever looked at: a refusal is the same whether or
- * not something exists there.
+ * Roots are resolved once. Links are followed here, one name at a time, and no path outside the
+ * roots is ever looked at: a refusal is the same whether or not something exists there.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { throughAlias } from "./aliases.ts";
@@ -19,15 +18,15 @@ import type { Intent, SandboxPolicy } from "./policy.ts";
 import { isRepositoryPart } from "./repository.ts";
 import { compileRules, type Rules } from "./rules.ts";
 
-/** What becomes of a link that is the last name of a path. */
+/** How a path is resolved whose last name is a link. */
 export type LastLink = "follow" | "keep";
 
-/** Judges paths for one inner backend and one policy. */
+/** Resolves paths for one inner backend and one policy. */
 export interface Gate {
   readonly rules: Rules;
-  /** @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
+  /** Returns the real path of an allowed one. @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
   enter(path: string, intent: Intent, last: LastLink): Promise<string>;
-  /** {@link Gate.enter} for what would take the whole entry away: a root is refused too. */
+  /** {@link Gate.enter} for an operation that removes the whole entry: a root is refused too. */
   enterWhole(path: string): Promise<string>;
   /** Refuses a link at a real path whose target, as written, lies outside. @throws OUTSIDE_ALLOWED */
   leads(link: string, target: string): void;
@@ -62,7 +61,7 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
       if (intent === "write" && verdict.protected)
         throw protectedPlace(path, placeRow(verdict.row ?? -1, policy.places ?? []));
     };
-    // Both as it is written and as it is: a rule on a name holds for the name of a link too.
+    // Checks the path as written and as resolved: a rule on a name also covers a link of that name.
     check(named);
     const resolved = await follow(inner, named, {
       roots: roots[intent],
@@ -113,7 +112,7 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
 
   const bounds = how.links === "any" ? ["/"] : how.roots;
   let real = "/";
-  /** How the target of the last link ended: `name/` must be a directory, and `name/.` must be there. */
+  /** The ending of the last link's target: `name/` must be a directory, and `name/.` must exist. */
   let ending = "";
   const pending = names(path);
   for (let name = pending.pop(), links = 0; name !== undefined; name = pending.pop()) {
@@ -122,7 +121,7 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
       continue;
     }
     const at = childOf(real, name);
-    // A directory above a root is a real one: the roots have no links in them.
+    // A directory above a root is a real one, because the roots contain no links.
     if (!within(at, bounds)) {
       if (bounds.some((root) => isWithin(root, at))) {
         real = at;
@@ -139,8 +138,7 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
       real = at;
       if (stat?.type === "dir") continue;
       if (stat !== null && (pending.length > 0 || ending !== "")) throw failure("NOT_DIRECTORY", path);
-      // Missing: no link can follow, and the rest is text. What would climb out of a
-      // missing directory is nowhere yet.
+      // Missing: no link can follow, and the rest is text. `..` after a missing directory has no target.
       if (pending.includes("..") || ending === "/.") throw failure("NOT_FOUND", path);
       real = normalise([at, ...pending.reverse()].join("/")).path;
       break;
@@ -156,13 +154,16 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
   return real;
 }
 
-/** Whether the inner backend finds no link on the way: one call instead of one for each name. */
+/**
+ * Returns true when the inner backend finds no link in the path: one call instead of one for each
+ * name.
+ */
 async function isReal(inner: FsBackend, path: string, last: LastLink): Promise<boolean> {
   const upTo = last === "keep" ? parentOf(path) : path;
   try {
     return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;
   } catch {
-    // A circle, or a way that leads elsewhere: what it is shows name by name.
+    // A loop, or a link to another place: the walk name by name finds out which.
     return false;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The config of a git repository, reduced to what git itself writes when it makes
- * one. Everything that names a program is left out: hooks, pagers, editors, filters,
- * aliases, credential helpers, file system monitors, includes.
+ * Reduces the config of a git repository to what git itself writes when it creates one. Everything
+ * that names a program is removed: hooks, pagers, editors, filters, aliases, credential helpers,
+ * file system monitors, includes.
  */
 
 /** Sections without a subsection, and their keys. */
@@ -30,8 +30,8 @@ const SECTION = /^\[\s*([\w.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]\s*(?:[#;].*)?
 const VARIABLE = /^([A-Za-z][\w-]*)\s*(?:=\s*(.*))?$/u;
 
 /**
- * The same config with the keys of git's own alone. A line that is not plainly one of
- * them is left out, as is one that goes on over the next line.
+ * Returns the config with only git's own keys. Any line that is not clearly one of them is
+ * removed, as is one that continues on the next line.
  */
 export function reduceGitConfig(text: string): string {
   const lines: string[] = [];
@@ -51,7 +51,7 @@ export function reduceGitConfig(text: string): string {
       header = line.replace(/\]\s*[#;].*$/u, "]");
       continue;
     }
-    // Anything else in brackets begins a section that is not understood.
+    // Any other header begins a section that is not allowed.
     if (line.startsWith("[")) {
       allowed = [];
       continue;
@@ -68,12 +68,18 @@ export function reduceGitConfig(text: string): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
-/** Without quotes, escapes and comments, which git's own values need only for odd names. */
+/**
+ * Returns true for a value without quotes, escapes and comments, which git's own values need only
+ * for unusual names.
+ */
 function isPlain(value: string): boolean {
   return /^[^"\\#;\p{Cc}]*$/u.test(value);
 }
 
-/** Neither a transport that names a program (`ext::`) nor an option of one. */
+/**
+ * Returns true for an address that is neither a transport naming a program (`ext::`) nor an option
+ * of one.
+ */
 function isAddress(value: string): boolean {
   return !value.includes("::") && !value.startsWith("-");
 }

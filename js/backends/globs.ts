@@ -1,10 +1,10 @@
-/** Where backends get their globs: the engine's, so that one rule holds everywhere. */
+/** Compiles globs by the engine, so that all backends share one grammar. */
 import { engine } from "../engine/current.ts";
 import { relativeTo } from "./paths.ts";
 
 /** A compiled set of globs. */
 export interface GlobMatcher {
-  /** Whether a relative, `/`-separated path matches any of the globs. */
+  /** Returns true when a relative, `/`-separated path matches any of the globs. */
   matches(path: string): boolean;
 }
 
@@ -13,7 +13,10 @@ export function compileGlobs(patterns: readonly string[]): GlobMatcher {
   return engine().glob(patterns);
 }
 
-/** Those of the files below `root` that match a glob by their path from there, in their order. @throws INVALID_GLOB */
+/**
+ * Returns the files below `root` whose relative path matches a glob, in their order. @throws
+ * INVALID_GLOB
+ */
 export async function globFiles(
   files: AsyncIterable<string> | Iterable<string>,
   root: string,

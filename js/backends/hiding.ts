@@ -1,11 +1,10 @@
 /**
  * A backend without some of its entries, decided path by path.
  *
- * For what a confined backend cannot say in deny globs, and for backends that
- * change under it, such as an overlay. What is hidden is absent from every
- * enumeration and refused by name. A hidden directory is shown where something
- * in it is: with that, and without the rest. Searches run over `listDir` here,
- * so that no count includes what is hidden.
+ * For rules that deny globs cannot express, and for backends that change below it, such as an
+ * overlay. Hidden entries are absent from every enumeration and refused by name. A hidden
+ * directory is shown when an entry below it is visible: with that entry, and without the rest.
+ * Searches run over `listDir` here, so that no count includes hidden entries.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import type { FsBackend, FsEntry } from "./backend.ts";
@@ -17,17 +16,17 @@ import { childOf, normalise } from "./paths.ts";
 import type { Intent } from "./policy.ts";
 import { filesBelow, walkTree } from "./walk-tree.ts";
 
-/** What is hidden. */
+/** Decides which entries are hidden. */
 export interface Hidden {
-  /** Whether a path is hidden, by the absolute forms it has: as named, and where it leads. */
+  /** Returns true when a path is hidden, by its absolute forms: as named, and with links resolved. */
   hides(forms: readonly string[]): boolean;
-  /** Whether anything below a hidden directory could be visible. */
+  /** Returns true when an entry below a hidden directory could be visible. */
   mayShowBelow(real: string): boolean;
 }
 
-/** Methods that take one path and look through its last link. */
+/** Methods that take one path and follow its last link. */
 const READING = ["stat", "readText", "readBytes", "read", "hash", "readLines"] as const;
-/** Methods that take one path and mean the entry itself. */
+/** Methods that take one path and address the entry itself. */
 const READING_ENTRIES = ["lstat", "readLink"] as const;
 const WRITING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] as const;
 const WRITING_ENTRIES = ["delete"] as const;
@@ -40,11 +39,11 @@ export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
       const real = await (entry ? entryPathVia : realpathVia)(inner, named);
       return real === named ? [named] : [named, real];
     } catch (error) {
-      if (error instanceof FilewrightError) return [named]; // The operation itself says why.
+      if (error instanceof FilewrightError) return [named]; // The operation itself reports the error.
       throw error;
     }
   };
-  /** The visible entries of a directory, by the path as it was asked for. */
+  /** Returns the visible entries of a directory, under the path the caller gave. */
   const list = async (path: string, options?: { readonly facts?: boolean }): Promise<readonly FsEntry[]> => {
     const forms = await formsOf(path, false);
     const entries = await inner.listDir(path, options);
@@ -75,7 +74,7 @@ export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
     if (intent === "write" ? hidden.hides(await formsOf(path, entry)) : await isHidden(path, entry))
       throw outside(path, intent);
   };
-  /** Refuses an operation on a whole tree that holds, or would come to hold, something hidden. */
+  /** Refuses an operation on a whole tree that contains, or would come to contain, a hidden entry. */
   const checkTree = async (from: string, to: string): Promise<void> => {
     const [source, target] = [await entryPathVia(inner, from), await entryPathVia(inner, to)];
     if ((await lstatOrNull(inner, source))?.type !== "dir") return;

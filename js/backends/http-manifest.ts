@@ -1,4 +1,4 @@
-/** What a server has, since HTTP lists nothing: the manifest, and the tree in it. */
+/** The manifest of an HTTP server and the directory tree built from it, since HTTP lists nothing. */
 import type { FsEntry } from "./backend.ts";
 import { failure } from "./failure.ts";
 import { checkPath, childOf, isLongName, nameOf, normalise, parentOf } from "./paths.ts";
@@ -14,10 +14,10 @@ export interface HttpFile {
   readonly mtime?: number | undefined;
 }
 
-/** What is there. */
+/** The files and directories of a server. */
 export interface HttpManifest {
   readonly files: readonly (string | HttpFile)[];
-  /** Directories that are there although nothing is in them. */
+  /** Directories that exist although they are empty. */
   readonly directories?: readonly string[] | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ManifestIndex {
   readonly directories: ReadonlyMap<string, readonly FsEntry[]>;
 }
 
-/** Reads a manifest. @throws IO_ERROR where it names what cannot be a path below its own place */
+/** Reads a manifest. @throws IO_ERROR for a path that does not lie below the manifest's own directory */
 export function indexOf(manifest: HttpManifest): ManifestIndex {
   const files = new Map<string, HttpFile>();
   const tree = new Map<string, Map<string, FsEntry>>([["/", new Map()]]);
@@ -60,7 +60,7 @@ export function indexOf(manifest: HttpManifest): ManifestIndex {
   return { files, directories };
 }
 
-/** A path of the manifest, which a stranger may have written. */
+/** Checks a path of the manifest, which may come from an untrusted server. */
 function absolute(path: unknown): string {
   if (typeof path !== "string") throw broken("/", "has a file without a path");
   const whole = childOf("/", path.replace(/\/$/, ""));

@@ -1,8 +1,7 @@
 /**
- * Files behind addresses, to be read: a static site, a bucket that is public, a
- * release. HTTP lists nothing, so a manifest says what is there; contents are
- * asked for when they are read, parts of them by range, and an entity tag is the
- * version.
+ * Read-only files over HTTP: a static site, a public bucket, a release. HTTP lists nothing, so a
+ * manifest names the files. Contents are requested when they are read, parts of them by range, and
+ * an entity tag is the version.
  */
 import {
   callback,
@@ -39,7 +38,7 @@ export const HTTP_OPTIONS: Options<HttpOptions> = described("HttpOptions", {
   url: required(either(text(), urlOption)),
   manifest: either(
     either(text(), urlOption),
-    // What is in it is checked where it is read, as is one that a server sends.
+    // The content of a manifest is checked where it is read, as is one that a server sends.
     instance<HttpManifest>("HttpManifest", "a manifest", {}),
   ),
   fetch: callback(),
@@ -76,7 +75,7 @@ export class HttpBackend implements FsBackend {
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
   }
 
-  /** Asks for the manifest again, at the next look. */
+  /** Loads the manifest again at the next access. */
   refresh(): void {
     this.#index = undefined;
   }
@@ -91,7 +90,7 @@ export class HttpBackend implements FsBackend {
       throw error;
     }
   }
-  /** Facts as the server has them now. */
+  /** Returns the current facts from the server. */
   async stat(path: string): Promise<FsStat> {
     const { at, file } = await this.#entry(path);
     if (file === null) return directory(at);
@@ -99,10 +98,10 @@ export class HttpBackend implements FsBackend {
     const version = versionOf(response);
     const size = response.headers.get("content-length");
     if (version !== undefined && size !== null) return fileFacts(at, Number(size), response, file, version);
-    // A server that tells neither is asked for the content.
+    // A server that sends neither is asked for the content.
     return (await this.#whole(path, {})).stat;
   }
-  /** Facts as the manifest has them, where it says the size: nothing is asked. */
+  /** Returns the facts of the manifest, without a request where it states the size. */
   async lstat(path: string): Promise<FsStat> {
     const { at, file } = await this.#entry(path);
     if (file === null) return directory(at);
@@ -171,7 +170,7 @@ export class HttpBackend implements FsBackend {
     const last = Math.min(end, facts.size);
     if (last <= start) return Object.freeze({ bytes: new Uint8Array(), version, stat: facts });
     if (last - start > maxBytes) throw tooLarge(path, last - start, maxBytes);
-    // The tag keeps the part and the version of one content; without one the whole is read.
+    // The tag ties the part to the version of one content; without one the whole content is read.
     const headers = {
       range: `bytes=${start}-${last - 1}`,
       ...(version.startsWith('"') ? { "if-range": version } : {}),
@@ -219,7 +218,7 @@ export class HttpBackend implements FsBackend {
     throw readOnly(path);
   }
 
-  /** What the manifest has at a path; null for a directory. @throws NOT_FOUND, NOT_DIRECTORY */
+  /** Returns the manifest's file at a path, or null for a directory. @throws NOT_FOUND, NOT_DIRECTORY */
   async #entry(path: string): Promise<{ at: string; file: HttpFile | null; index: ManifestIndex }> {
     checkPath(path);
     const at = normalise(path).path;
@@ -257,7 +256,10 @@ export class HttpBackend implements FsBackend {
     return this.#send(path, url, init);
   }
 
-  /** One request. What is no answer of the server is a failure of its own: absent is not forbidden. */
+  /**
+   * Sends one request. A network failure is an error of its own: it does not mean that the file is
+   * absent or forbidden.
+   */
   async #send(path: string, url: URL, { method = "GET", headers = {}, signal }: Asking): Promise<Response> {
     let response: Response;
     try {
@@ -287,7 +289,7 @@ function readOnly(path: string): FilewrightError {
   return failure("READ_ONLY", path, "files over HTTP are read-only");
 }
 
-/** The body, and never more of it than is wanted: what a server says of its length is not relied on. */
+/** Reads at most `maxBytes` of the body, because the length that a server states may be wrong. */
 async function body(
   { response, path }: Answer,
   maxBytes: number,
@@ -323,7 +325,7 @@ async function body(
   return whole;
 }
 
-/** The entity tag; without one, time and length, where the server tells both. */
+/** Returns the entity tag, or else time and length where the server states both. */
 function versionOf({ headers }: Response): string | undefined {
   const tag = headers.get("etag");
   if (tag !== null) return tag;

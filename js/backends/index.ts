@@ -1,6 +1,6 @@
 /**
- * Backends: the contract between tools and storage, and the implementations
- * that run everywhere. What needs an operating system is in `*.node.ts`.
+ * Backends: the contract between tools and storage, and the implementations that run everywhere.
+ * Those that need an operating system are in `*.node.ts`.
  */
 export * from "./backend.ts";
 export { HttpBackend, type HttpOptions } from "./http.ts";
@@ -26,7 +26,7 @@ export type { TreePage, TreeRequest } from "./tree-page.ts";
 export { FileSystemAccessBackend, type PickedMode, type PickedPermission } from "./web/file-system-access.ts";
 export type { DirectoryHandle } from "./web/handles.ts";
 export { OpfsBackend, type OpfsOptions } from "./web/opfs.ts";
-// For whoever writes a backend: what the contract asks of paths, order and encodings.
+// Helpers for authors of backends: the contract's rules for paths, order and encodings.
 export { sortEntries } from "./fallback.ts";
 export { checkPath, compareCodePoints, isLongName } from "./paths.ts";
 export { decodeText as textOfBytes, encodeText as bytesOfText } from "./text.ts";

@@ -1,10 +1,9 @@
 /**
- * A backend whose every path is judged before another backend gets it.
+ * Confines a backend: every path is resolved and checked before the inner backend gets it.
  *
- * Enumerations are walked here, over the inner `listDir`: links are never
- * followed and denied directories never entered. Native searches of the inner
- * backend are not offered, because their counts would include what is denied;
- * the generic ones run over this backend instead.
+ * Enumerations are walked here, over the inner `listDir`: links are never followed and denied
+ * directories never entered. Native searches of the inner backend are not offered, because their
+ * counts would include denied entries; the generic ones run over this backend instead.
  */
 import { type Code, FilewrightError, makeError } from "../engine/errors.ts";
 import type {
@@ -36,13 +35,13 @@ import type { Intent, SandboxPolicy } from "./policy.ts";
 import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "./secret-content.ts";
 import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
 
-/** Whether the content at a real path is a secret that nobody has granted. */
+/** Returns true when the content at a real path is a secret without a grant. */
 type Kept = (real: string, gate: Gate) => boolean;
 
-/** Puts a gate in front of a backend. */
+/** Confines a backend to a policy. */
 export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   const opened = makeGate(inner, policy);
-  // A bad policy is told by the first call, not by an unhandled rejection.
+  // An invalid policy is reported by the first call, not by an unhandled rejection.
   opened.catch(() => undefined);
 
   const at = async <T>(
@@ -55,19 +54,19 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     const real = await gate.enter(path, intent, last);
     return using(path, () => use(real, gate));
   };
-  // What must be absent is judged by its own name: a link there counts as present.
+  // With `ifAbsent` a link counts as present, so the path itself is checked and not the link's target.
   const write = <T>(
     path: string,
     options: WriteOptions | undefined,
     use: (real: string) => MaybePromise<T>,
   ): Promise<T> => at(path, "write", options?.ifAbsent === true ? "keep" : "follow", use);
-  // The content of a secret is read only where it was granted; that it is there is no secret.
+  // Reading a secret needs a grant. Listing it does not.
   let granted: readonly string[] = [];
   let grants = 0;
   let twin: FsBackend | undefined;
   const kept: Kept = (real, gate) =>
     gate.rules.judge(real).secret && !granted.some((one) => isWithin(real, one));
-  /** `head`: the beginning of the file, of what was read or by another read. */
+  /** `head` returns the beginning of the file, from the result or by another read. */
   const content = <T>(
     path: string,
     use: (real: string) => MaybePromise<T>,
@@ -114,7 +113,8 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       content(
         path,
         (real) => inner.readText(real, options),
-        // Text of another encoding is no longer the bytes of the file, but as long as it reads the same.
+        // Text of another encoding differs from the bytes of the file, but a secret in it reads the
+        // same.
         (text) => new TextEncoder().encode(text.slice(0, SECRET_HEAD_BYTES)),
       ),
     readBytes: (path) =>
@@ -139,7 +139,8 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     },
     mkdir: (path, options) =>
       at(path, "write", "keep", async (real, gate) => {
-        // A link there is no new directory, but one that leads out must not tell what is behind it.
+        // An existing link is no new directory, but a link to the outside must not reveal whether its
+        // target exists.
         const link = (await lstatOrNull(inner, real))?.type === "symlink";
         if (link)
           await gate.enter(path, "read", "follow").catch(unless("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
@@ -161,7 +162,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       try {
         return await gate.enter(path, "read", "follow");
       } catch (error) {
-        // What may only be written has a real path too.
+        // A path that is writable but not readable has a real path too.
         if (!(error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") || policy.readOnly)
           throw error;
         return gate.enter(path, "write", "follow");
@@ -183,9 +184,9 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       await using(from, () => lstatVia(inner, source));
       const target = await gate.enter(to, "write", "keep");
       if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, gate);
-      // Before the first file: half a copy could hold what may not be removed again.
+      // Checked before the first file: a partial copy could contain files that may not be removed again.
       await using(to, () => checkCopy(inner, source, target, to, gate, kept));
-      // Within a tree a secret may go to where it is one again.
+      // Within a tree, a secret may be copied to a path that is a secret again.
       const within: FsBackend = {
         ...backend,
         copyFile: (file, there, how) => copyFile(file, there, how, true),
@@ -225,7 +226,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
         checkLinkName(real, path, gate);
         await inner.stat(parentOf(real));
-        // A link that leads out is refused when it is made, not when it is met.
+        // A link that leads out is refused when it is created, not when it is followed.
         if (policy.followSymlinks !== "any") gate.leads(real, target);
         await symlinkVia(inner, target, real);
       });
@@ -234,7 +235,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   if (held !== undefined) {
     offerHeld(backend, {
       signs: held.signs,
-      // Which files are secrets to be kept is part of what a search sees.
+      // The granted secrets are part of the view a search has, so a changed grant changes the stamp.
       shape: () => `${held.shape()} ${grants}`,
       stamp: (path) => {
         const stamp = held.stamp(path);
@@ -250,7 +251,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
 
 const EMPTY = new Uint8Array();
 
-/** How a file begins of which a range was read. */
+/** Returns the beginning of a file of which a range was read. */
 async function headOf(
   inner: FsBackend,
   real: string,
@@ -267,7 +268,7 @@ async function headOf(
   return head?.bytes ?? (await inner.readBytes(real));
 }
 
-/** The entries of a directory without the denied ones, by the path as it was asked for. */
+/** Returns the entries of a directory without the denied ones, under the path the caller gave. */
 async function listing(
   inner: FsBackend,
   real: string,
@@ -312,18 +313,18 @@ async function renameJudged(
   await using(to, () => renameVia(inner, source, target, options));
 }
 
-/** Directories in which refused places lie among much that is ordinary: no link may stand for them. */
+/** Directories that contain refused places among many ordinary files: no link may replace them. */
 const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
 
-/** Refuses a link in the place of a directory in which protected places are. */
+/** Refuses a link that would replace a directory containing protected places. */
 function checkLinkName(real: string, path: string, gate: Gate): void {
   const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && gate.rules.protects;
   if (shared || gate.rules.judge(real).guarded) throw protectedPath(path);
 }
 
 /**
- * Refuses to take a tree away, or to another place, when something in it is
- * denied or protected, here or there.
+ * Refuses to remove or move a tree that contains a denied or protected entry, at its old or its
+ * new path.
  */
 async function checkTree(
   inner: FsBackend,
@@ -338,7 +339,7 @@ async function checkTree(
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   for await (const entry of walkTree(inner, real)) {
-    // A tree that goes away takes nothing to where git could find it.
+    // A tree that moves must not take the parts of a repository to a place where git could find them.
     if (
       target !== real &&
       isRepositoryMark(entry.name) &&
@@ -355,7 +356,7 @@ async function checkTree(
   }
 }
 
-/** Refuses to copy a tree to where something in it would be denied or protected. */
+/** Refuses to copy a tree to a place where an entry of it would be denied or protected. */
 async function checkCopy(
   inner: FsBackend,
   real: string,
@@ -368,10 +369,10 @@ async function checkCopy(
   if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
-  // What is denied here is left behind, so it goes nowhere.
+  // Denied entries are not copied, so their destination does not matter.
   for await (const entry of walkTree(visibleOnly(inner, gate), real)) {
     if (isRepositoryMark(entry.name)) {
-      // Together with what is at the destination already, where two trees become one.
+      // Checked together with the existing marks at the destination, where two trees merge.
       const here = parentOf(entry.path);
       const both = [here, target + here.slice(real.length)].map((directory) => marksOf(inner, directory));
       if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
@@ -383,18 +384,18 @@ async function checkCopy(
   }
 }
 
-/** The inner backend as a walk sees it: without what is denied. */
+/** The inner backend for a walk: without denied entries. */
 function visibleOnly(inner: FsBackend, gate: Gate): Pick<FsBackend, "listDir"> {
   return { listDir: async (path) => gate.rules.visible(path, await inner.listDir(path)) };
 }
 
-/** The facts under the path that was asked for. */
+/** Returns the facts under the path the caller gave. */
 function named(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
-/** Runs an operation of the inner backend; its failures name the path that was asked for. */
+/** Runs an operation of the inner backend; its errors name the path the caller gave. */
 async function using<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
   try {
     return await run();
@@ -403,7 +404,7 @@ async function using<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
   }
 }
 
-/** For a `catch` that lets some codes pass. */
+/** Returns a `catch` handler that ignores some codes. */
 function unless(...codes: readonly Code[]): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;

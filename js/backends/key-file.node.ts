@@ -1,4 +1,7 @@
-/** A secret key in a file of its own: made once, by whichever process is first, and readable by its owner alone. */
+/**
+ * A secret key in a file of its own: created once, by the first process, and readable by its owner
+ * alone.
+ */
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -20,9 +23,11 @@ const { O_NOFOLLOW, O_RDONLY } = constants;
 export const KEY_BYTES = 32;
 
 /**
- * The key in a file. It is written beside the file and then linked to its name, so that no
- * process sees a part of it and all that start at once agree on one.
- * @throws FilewrightError INVALID_ARGUMENT where others can read it, or it is no key
+ * Returns the key in a file, creating it when missing. It is written to a temporary file and then
+ * linked to its name, so that no process reads a partial key and all processes that start at once
+ * agree on one.
+ * @throws FilewrightError INVALID_ARGUMENT when other users can read the file, or it contains no
+ * key
  */
 export function readOrMakeKey(path: string): Buffer {
   if (!existsSync(path)) {

@@ -8,21 +8,27 @@
 import { failure } from "./failure.ts";
 import { childOf, isLongName, normalise, parentOf } from "./paths.ts";
 
-/** The links that one resolution follows; Linux's figure. One more is LOOP. */
+/** The maximum number of links that one resolution follows, as on Linux. One more is LOOP. */
 export const MAX_LINKS = 40;
 
-/** What stands at a path: a link with its target, or anything else. */
+/** The entry at a path: a link with its target, or any other type. */
 export type Step =
   | { readonly type: "symlink"; readonly target: string }
   | { readonly type: "dir" | "file" | "other" };
 
 /** How a path is resolved. */
 export interface Resolution {
-  /** Whether a link in the last place is followed. */
+  /** True when a link in the last place is followed. */
   readonly follow: boolean;
-  /** What stands at a path whose parent is a real directory; null where nothing does. `isLast`: no name follows. */
+  /**
+   * Returns the entry at a path whose parent is a real directory, or null where nothing exists.
+   * `isLast`: no name follows.
+   */
   look(path: string, isLast: boolean): Promise<Step | null>;
-  /** Keeps the missing end of a path that must be a directory (`gone/`); default: such a path is NOT_FOUND. */
+  /**
+   * Keeps the missing end of a path that must be a directory (`gone/`); default: such a path is
+   * NOT_FOUND.
+   */
   readonly keepMissingDirectory?: boolean;
 }
 
@@ -65,7 +71,10 @@ export async function resolveLinks(path: string, resolution: Resolution): Promis
   return real;
 }
 
-/** The names of a path, the last one first. A final `/` or `.` stays as `.`: what is before it must be a directory. */
+/**
+ * The names of a path, the last one first. A final `/` or `.` stays as `.`, which requires a
+ * directory before it.
+ */
 function namesOf(path: string): string[] {
   const parts = path.split("/");
   const last = parts.length - 1;

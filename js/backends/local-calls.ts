@@ -1,4 +1,4 @@
-/** Around the native calls of a local backend: failures at their path, flags, results. */
+/** Helpers around the native calls of a local backend: error paths, flags, results. */
 import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
 import { DURABILITY, TRANSFER_FLAGS, WRITE_FLAGS } from "../engine/roots.ts";
 import { type Packed, unpack } from "../engine/unpack.ts";
@@ -8,7 +8,7 @@ import type { LocalOptions, LocalTransferOptions, LocalWriteOptions } from "./lo
 import { fileIdOf, statOf } from "./local-unpack.ts";
 import { checkPath } from "./paths.ts";
 
-/** Whether a text can be a path at all. */
+/** Returns true when a text can be a path. */
 export function isPath(path: string): boolean {
   try {
     checkPath(path);
@@ -18,13 +18,13 @@ export function isPath(path: string): boolean {
   }
 }
 
-/** An engine's failure, at the path that was asked for. */
+/** Converts an engine's error to one with the path the caller gave. */
 function at(path: string, thrown: unknown): FilewrightError {
   const { code, message, hint, details, cause } = fromEngine(thrown);
   return makeError(code, message, { path, hint, details, cause });
 }
 
-/** Runs a native call; its failure names the path. */
+/** Runs a native call; its error names the path. */
 export function guard<T>(path: string, run: () => T): T {
   try {
     return run();
@@ -33,29 +33,29 @@ export function guard<T>(path: string, run: () => T): T {
   }
 }
 
-/** Waits for a native call; its failure names the path. */
+/** Awaits a native call; its error names the path. */
 export function settle<T>(path: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw at(path, error);
   });
 }
 
-/** What a move or copy fails with because of what is, or comes, at its target. */
+/** Codes of a move or copy that concern its target. */
 const IN_THE_WAY: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
 
-/** Waits for a move or copy; its failure names the target where that is what is in the way. */
+/** Awaits a move or copy; its error names the target where the target is the cause. */
 export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw error instanceof FilewrightError && IN_THE_WAY.has(error.code) ? at(to, error) : error;
   });
 }
 
-/** What a write made. */
+/** Decodes the result of a write. */
 export function written(packed: Packed, path: string): WriteResult {
   const reader = unpack(packed);
   const { version } = statOf(reader, path);
   const made = resultOf(version as string);
-  reader.flag(); // Whether the file is new.
+  reader.flag(); // True when the file is new.
   const otherNames = reader.num();
   const inPlace = reader.flag();
   if (otherNames === 0 && !inPlace) return made;
@@ -66,12 +66,12 @@ export function written(packed: Packed, path: string): WriteResult {
   });
 }
 
-/** What a write, copy or move made, from the version of the file. */
+/** Creates the result of a write, copy or move from the version of the file. */
 export function resultOf(version: string): WriteResult {
   return Object.freeze({ version, fileId: fileIdOf(version) });
 }
 
-/** The flags of a move or copy. */
+/** Encodes the flags of a move or copy. */
 export function transferFlags(options: LocalTransferOptions, backend: LocalOptions): number {
   return (
     (options.overwrite === true ? TRANSFER_FLAGS.overwrite : 0) |
@@ -80,13 +80,13 @@ export function transferFlags(options: LocalTransferOptions, backend: LocalOptio
   );
 }
 
-/** What an operation on a tree touched. */
+/** Decodes the counts of an operation on a tree. */
 export function countsOf(packed: Packed): TreeCounts {
   const { 0: files = 0, 1: directories = 0, 2: bytes = 0 } = packed.nums;
   return Object.freeze({ files, directories, bytes });
 }
 
-/** The number for how hard a change is pushed to the disk. */
+/** Returns the native number of a durability. */
 export function durabilityOf(call: Pick<LocalOptions, "durability">, backend: LocalOptions): number {
   return DURABILITY[call.durability ?? backend.durability ?? "atomic"];
 }
@@ -98,7 +98,7 @@ export function checkMode(path: string, mode: number): void {
   }
 }
 
-/** A write's options as they cross. */
+/** The options of a write in the form the binding takes. */
 export interface WriteManner {
   readonly ifVersion: string | undefined;
   readonly flags: number;
@@ -106,7 +106,7 @@ export interface WriteManner {
   readonly durability: number;
 }
 
-/** Turns the options of a write into what crosses. @throws INVALID_ARGUMENT for a mode that is none */
+/** Converts the options of a write for the binding. @throws INVALID_ARGUMENT for an invalid mode */
 export function mannerOf(path: string, options: LocalWriteOptions, backend: LocalOptions): WriteManner {
   const { ifVersion, ifAbsent, createDirs, append, mode } = options;
   if (mode !== undefined) checkMode(path, mode);

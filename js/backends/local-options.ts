@@ -1,4 +1,4 @@
-/** What the calls of a local backend can be told. */
+/** The options of a local backend and of its calls. */
 import { choice, type Options, options, text } from "../schema/option.ts";
 import { POLICY } from "./option-schema.ts";
 import type { Durability, MoveOptions, WriteOptions } from "./backend.ts";
@@ -45,11 +45,11 @@ export const LOCAL_OPTIONS: Options<LocalOptions> = options("LocalOptions", {
   resolver: choice("auto", "walk"),
 });
 
-/** What protects the files of a {@link LocalBackend}. */
+/** How the files of a {@link LocalBackend} are protected. */
 export interface LocalCapabilities {
   /** How paths are resolved: by the kernel beneath a descriptor, or by a walk of descriptors. */
   readonly resolver: "openat2" | "nofollow_any" | "walk";
-  /** Why the kernel's resolution is not in use. */
+  /** The reason why the kernel's resolution is not in use. */
   readonly reason?: string;
   /** What the kernel enforces on the threads that touch files. */
   readonly kernel: KernelEnforcement;
@@ -57,11 +57,11 @@ export interface LocalCapabilities {
 
 /** How much of a policy the kernel enforces. */
 export interface KernelEnforcement {
-  /** Whether threads that touch files are kept to those that are allowed. */
+  /** How far threads that touch files are restricted to the allowed files. */
   readonly files: "enforced" | "partial" | "none";
   /** The version of Landlock; 0 where there is none. */
   readonly landlock: number;
-  /** Why it is not more. */
+  /** The reason when it is less than `enforced`. */
   readonly reason?: string;
 }
 
@@ -77,8 +77,8 @@ export interface LocalTransferOptions extends Signalled, MoveOptions {
   readonly durability?: Durability | undefined;
 }
 
-/** Conditions and manner of a write, and whether it adds to the end. */
+/** Preconditions and properties of a write, and whether it appends. */
 export interface LocalWriteOptions extends WriteOptions {
-  /** Keep what is there and add to its end. Default false. */
+  /** Keep the existing content and append to it. Default false. */
   readonly append?: boolean | undefined;
 }

@@ -1,4 +1,4 @@
-/** Takes apart what `crates/node/src/root.rs` packs. */
+/** Decodes what `crates/node/src/root.rs` encodes. */
 import { type Packed, type Unpacker, unpack } from "../engine/unpack.ts";
 import type { EntryType, FsEntry, FsStat } from "./backend.ts";
 import { childOf, normalise } from "./paths.ts";
@@ -6,7 +6,7 @@ import type { TreePage } from "./tree-page.ts";
 
 const TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
 
-/** The facts about a path, frozen; `target` follows them where `withTarget`. */
+/** Decodes the facts about a path, frozen; `target` follows them when `withTarget` is set. */
 export function statOf(packed: Unpacker, path: string, withTarget = false): FsStat {
   const type = TYPES[packed.num()] as EntryType;
   const size = packed.num();
@@ -36,19 +36,19 @@ export function statOf(packed: Unpacker, path: string, withTarget = false): FsSt
   });
 }
 
-/** Device and inode: the first two fields of a version. */
+/** Returns device and inode: the first two fields of a version. */
 export function fileIdOf(version: string): string {
   return version.slice(0, version.indexOf(".", version.indexOf(".") + 1));
 }
 
-/** The entries of a directory, frozen, and what is known of those not given. */
+/** One page of the entries of a directory, frozen, with the total count. */
 export interface Listing {
   readonly entries: readonly FsEntry[];
   readonly total: number;
   readonly more: boolean;
 }
 
-/** The entries of the directory `path`. */
+/** Decodes the entries of the directory `path`. */
 export function listingOf(packed: Packed, path: string): Listing {
   const reader = unpack(packed);
   const total = reader.num();
@@ -61,7 +61,7 @@ export function listingOf(packed: Packed, path: string): Listing {
   return { entries: Object.freeze(entries), total, more };
 }
 
-/** A page of the tree below the directory `path`. */
+/** Decodes a page of the tree below the directory `path`. */
 export function treePageOf(packed: Packed, path: string): TreePage {
   const reader = unpack(packed);
   const total = reader.num();
@@ -69,14 +69,14 @@ export function treePageOf(packed: Packed, path: string): TreePage {
   return Object.freeze({ entries: Object.freeze(entries), total });
 }
 
-/** An entry whose name is relative to the directory `path`. */
+/** Decodes an entry whose name is relative to the directory `path`. */
 function entryOf(reader: Unpacker, path: string): FsEntry {
   const type = TYPES[reader.num()] as EntryType;
   const size = reader.opt();
   const mtime = reader.num();
   const below = reader.str();
   const target = reader.optStr();
-  // Added to, not spread: a listing has thousands of entries.
+  // Assigns the optional fields, because spreading is slow: a listing has thousands of entries.
   const entry: { -readonly [K in keyof FsEntry]: FsEntry[K] } = {
     name: below.slice(below.lastIndexOf("/") + 1),
     path: childOf(path, below),

@@ -1,9 +1,9 @@
 /**
  * The local disk, through the native addon.
  *
- * Every path is resolved beneath descriptors of the allowed roots by native
- * code; nothing is checked here and opened there. Without a policy the one root
- * is `/`. Contents cross without being copied, facts packed.
+ * Native code resolves every path beneath descriptors of the allowed roots; nothing is checked
+ * here and opened there. Without a policy the one root is `/`. Contents are passed without a copy,
+ * facts encoded.
  */
 import { gateOf } from "../schema/option.ts";
 import { LOCAL_OPTIONS } from "./local-options.ts";
@@ -84,14 +84,15 @@ export class LocalBackend implements FsBackend {
   readonly #search: TreeSearch;
   readonly #options: LocalOptions;
 
-  /** A twin that enforces a policy natively. A confined backend is not confined again. */
+  /** A copy of the backend that enforces a policy natively. A confined backend is not confined again. */
   declare readonly confine?: (policy: SandboxPolicy) => LocalBackend;
 
   #trusted: LocalBackend | undefined;
 
   /**
-   * @param roots what the policy was made into, where that has been done
-   * @throws UNSUPPORTED_PLATFORM where the native addon does not load; what the policy is refused with
+   * @param roots the native object of the policy, where the caller has created it
+   * @throws UNSUPPORTED_PLATFORM where the native addon does not load; INVALID_ARGUMENT and others
+   * for an invalid policy
    */
   constructor(given: LocalOptions = {}, roots?: RootsBinding) {
     const options = gate(given);
@@ -118,19 +119,22 @@ export class LocalBackend implements FsBackend {
     }
   }
 
-  /** Under a policy that keeps secrets: lets the content of these be read, and of no others any more. */
+  /**
+   * Under a policy that hides secrets: allows reading the content of exactly these. Replaces the
+   * previous list.
+   */
   grantSecrets(paths: readonly string[]): void {
     this.#roots.grantSecrets([...paths]);
   }
 
-  /** A twin for the host's own reading, to which secrets are files like others. */
+  /** A copy of the backend for the host's own reads, which treats secrets as ordinary files. */
   trusted(): LocalBackend {
     if (this.#options.policy?.secrets !== "grant") return this;
     this.#trusted ??= new LocalBackend(this.#options, this.#roots.withoutSecretFilter());
     return this.#trusted;
   }
 
-  /** What protects the files. */
+  /** Returns how the files are protected. */
   capabilities(): LocalCapabilities {
     const [files, landlock, reason] = this.#roots.enforcement().split("\n");
     return Object.freeze({
@@ -193,7 +197,7 @@ export class LocalBackend implements FsBackend {
     ).entries;
   }
 
-  /** False also for what may not be looked at. */
+  /** Returns false also for paths that the policy refuses. */
   async exists(path: string): Promise<boolean> {
     return isPath(path) && this.#roots.exists(path);
   }
@@ -236,7 +240,7 @@ export class LocalBackend implements FsBackend {
     const stat = statOf(unpack(content), path);
     return Object.freeze({ bytes: content.bytes, version: stat.version as string, stat });
   }
-  /** The SHA-256 of a file, `sha256:` and 64 digits, and the version it belongs to; in flat memory. */
+  /** Returns the SHA-256 of a file, `sha256:` and 64 digits, and its version; in constant memory. */
   async hash(
     path: string,
     options: Signalled = {},
@@ -249,7 +253,7 @@ export class LocalBackend implements FsBackend {
     const { version } = statOf(reader, path);
     return Object.freeze({ hash: reader.str(), version: version as string });
   }
-  /** A page of a text file of any size, in flat memory. */
+  /** Returns a page of a text file of any size, in constant memory. */
   async readLines(path: string, request: PageRequest & Signalled = {}): Promise<Page> {
     checkPath(path);
     const { signal, ...wanted } = request;
@@ -290,7 +294,7 @@ export class LocalBackend implements FsBackend {
     const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
     return listingOf(packed, normalise(path).path).entries;
   }
-  /** A page of the entries of a tree; where ignore files count, from the names that an index keeps. */
+  /** Returns a page of the entries of a tree; from the names in an index where ignore files apply. */
   async listTree(root: string, request: TreeRequest): Promise<TreePage> {
     checkPath(root);
     const { signal, ...wanted } = request;
@@ -336,8 +340,8 @@ export class LocalBackend implements FsBackend {
     return settle(root, this.#search.grep(root, { ...query, index }));
   }
   /**
-   * Makes the index of a directory now, rather than after the first search that takes long. Searches do not
-   * wait for it. A signal ends it and throws away what there is.
+   * Builds the index of a directory now, rather than after the first slow search. Searches do not
+   * wait for it. A signal cancels it and discards the partial index.
    */
   async warm(
     root: string,
@@ -346,20 +350,21 @@ export class LocalBackend implements FsBackend {
     checkPath(root);
     return settle(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
   }
-  /** Gives back the memory and the watches of all indexes. Whoever searches again has new ones made. */
+  /** Frees the memory and the watches of all indexes. The next search builds new ones. */
   dispose(): void {
     this.#search.dispose();
     this.#trusted?.dispose();
   }
   /**
-   * Gives back all that it holds, at once: descriptors, watches, indexes and, where no other backend of the same
-   * policy uses them, threads. Calls under way end by themselves; later ones fail with UNSUPPORTED_OPERATION.
+   * Releases all resources at once: descriptors, watches, indexes and, where no other backend of
+   * the same policy uses them, threads. Running calls finish; later ones fail with
+   * UNSUPPORTED_OPERATION.
    */
   close(): void {
     this.#roots.close();
     this.#trusted?.close();
   }
-  /** What is known of the index that a directory is in. */
+  /** Returns the state of the index that covers a directory. */
   async indexStatus(root: string): Promise<IndexStatus | undefined> {
     checkPath(root);
     return settle(root, this.#search.indexStatus(root));
@@ -371,8 +376,9 @@ export class LocalBackend implements FsBackend {
     return settle(root, this.#search.find(root, { ...query, index }));
   }
   /**
-   * Finds files by some letters of their paths, best first; a longer query may have one wrong. The names below
-   * `root` are read the first time and kept as fresh as the disk.
+   * Fuzzy path search: finds files whose paths contain the letters of a query in order, best
+   * first; a longer query may have one typo. The names below `root` are read by the first call and
+   * then kept in step with the disk.
    */
   async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     checkPath(root);
@@ -409,7 +415,10 @@ export class LocalBackend implements FsBackend {
     );
     return countsOf(await removed);
   }
-  /** A new path beside `path` under which a change sets aside what it replaces or deletes. */
+  /**
+   * Returns a new path in the directory of `path`, to which a change renames the entry it replaces
+   * or deletes.
+   */
   asidePath(path: string): string {
     checkPath(path);
     return childOf(parentOf(normalise(path).path), this.#native.asideName());
@@ -436,14 +445,14 @@ export class LocalBackend implements FsBackend {
     checkPath(path);
     await settle(path, this.#roots.sweep(path));
   }
-  /** Keeps other processes with the same state directory from locking the path. */
+  /** Locks the path against other processes with the same state directory. */
   async lock(path: string, options: LockOptions): Promise<LockHandle> {
     checkPath(path);
     const real = options.resolved ? path : await this.realpath(path);
     return lockPath(this.#native, this.#options.stateDir, real, path, options);
   }
 
-  /** A move or copy; `run` is given its flags, its durability and what cancels it. */
+  /** Runs a move or copy; `run` gets its flags, its durability and its cancel token. */
   #transfer<T>(
     from: string,
     to: string,
@@ -477,7 +486,10 @@ export class LocalBackend implements FsBackend {
   }
 }
 
-/** The name under which a call sets aside what it takes away. It lies in the directory of that, links followed. */
+/**
+ * Returns the name to which a call renames the entry it removes, in the same directory, links
+ * followed.
+ */
 function asideOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
   return aside === undefined ? undefined : nameOf(aside);
 }

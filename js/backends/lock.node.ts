@@ -1,6 +1,6 @@
 /**
- * The lock between processes, waited for on the event loop: a thread of the
- * pool that waited could be the one its holder needs to finish.
+ * Locks between processes. Waits on the event loop: a waiting thread of the pool could be the one
+ * that the lock's holder needs to finish.
  */
 import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -15,7 +15,7 @@ const LONGEST_PAUSE = 20;
 
 const opened = new Map<string, LocksBinding>();
 
-/** Where private files are kept when nobody says: the user's state directory. */
+/** Returns the default directory of private files: the user's state directory. */
 export function defaultStateDir(): string {
   const state = process.env["XDG_STATE_HOME"];
   if (state !== undefined && isAbsolute(state)) return join(state, "filewright");
@@ -53,7 +53,7 @@ export async function lockPath(
   }
 }
 
-/** Takes a lock by name in a directory of state, or gives null while another process holds it. */
+/** Takes a lock by name in a state directory, or returns null while another process holds it. */
 export function tryLock(stateDir: string, name: string): LockHandle | null {
   const loaded = loadNative();
   if (!("binding" in loaded)) throw failure("UNSUPPORTED_PLATFORM", stateDir, loaded.reason);
@@ -73,7 +73,7 @@ function handleOf(lock: NativeLock): LockHandle {
   return Object.freeze({ release: () => lock.release() });
 }
 
-/** Waits, or less when the signal fires. */
+/** Waits `ms`, or until the signal fires. */
 function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,21 +1,21 @@
-/** What callers see of the nodes of a memory backend: facts, entries, counts. */
+/** Converts the nodes of a memory backend to the facts, entries and counts that callers see. */
 import type { FsEntry, FsStat, TreeCounts, WriteResult } from "./backend.ts";
 import { checkWritable, failure } from "./failure.ts";
 import { below, cloneDir, cloneNode, type DirNode, type Fresh, type Node } from "./memory-tree.ts";
 import { byteLength, childOf } from "./paths.ts";
 
-/** The version of a file as callers see it. */
+/** Returns the version of a file as callers see it. */
 export function versionOf(node: Node): string | undefined {
   return node.type === "file" ? `m${node.version}` : undefined;
 }
 
-/** What a write, copy or move made of a node, frozen. */
+/** Returns the result of a write, copy or move, frozen. */
 export function writtenOf(node: Node): WriteResult {
   const version = versionOf(node);
   return Object.freeze({ ...(version === undefined ? {} : { version }), fileId: `m${node.id}` });
 }
 
-/** The facts about a node, frozen. */
+/** Returns the facts about a node, frozen. */
 export function factsOf(path: string, node: Node): FsStat {
   return Object.freeze({
     path,
@@ -34,7 +34,7 @@ export function factsOf(path: string, node: Node): FsStat {
   });
 }
 
-/** A node as an entry of a directory, frozen. */
+/** Returns a node as an entry of a directory, frozen. */
 export function entryOf(directory: string, name: string, node: Node): FsEntry {
   return Object.freeze({
     name,
@@ -53,7 +53,7 @@ function sizeOf(node: Node): number {
   return node.type === "symlink" ? byteLength(node.target) : 0;
 }
 
-/** What a tree holds, itself included. */
+/** Counts the entries of a tree, itself included. */
 export function countTree(node: Node): TreeCounts {
   const counts = { files: 0, directories: 0, bytes: 0 };
   const add = (one: Node): void => {
@@ -66,7 +66,10 @@ export function countTree(node: Node): TreeCounts {
   return counts;
 }
 
-/** A copy of `source` laid over a copy of what is there; directories merge, everything else is replaced. */
+/**
+ * Returns a copy of `source` merged over a copy of `target`; directories merge, every other entry
+ * is replaced.
+ */
 export function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
   if (source.type !== "dir") {
     if (target?.type === "dir") throw failure("IS_DIRECTORY", path);

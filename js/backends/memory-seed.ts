@@ -1,6 +1,6 @@
 /**
- * A memory backend's content as plain data: the map it is seeded from and the
- * dump it gives back, which can be seeded again.
+ * A memory backend's content as plain data: the map that seeds it, and the dump it returns, which
+ * can seed another one.
  */
 import { failure } from "./failure.ts";
 import type { MemoryStore } from "./memory-store.ts";
@@ -16,8 +16,8 @@ export type DumpEntry =
 export type Dump = Readonly<Record<string, DumpEntry>>;
 
 /**
- * What a memory backend starts with: absolute paths (a relative one lies below
- * `/`) and text, bytes or a dumped entry. Parent directories are implied.
+ * The initial content of a memory backend: absolute paths (a relative one lies below `/`) and
+ * text, bytes or a dumped entry. Parent directories are implied.
  */
 export type MemorySeed = Readonly<Record<string, string | Uint8Array | DumpEntry>>;
 
@@ -25,7 +25,7 @@ const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
 const encoder = new TextEncoder();
 
-/** Puts a seed into a store. */
+/** Writes a seed into a store. */
 export function plant(store: MemoryStore, seed: MemorySeed): void {
   const links: [string, string][] = [];
   const modes: [string, number][] = [];
@@ -51,7 +51,7 @@ export function plant(store: MemoryStore, seed: MemorySeed): void {
   for (const [path, mode] of modes) store.chmod(path, mode);
 }
 
-/** Everything in a store; permission bits only where they are not the usual ones. */
+/** Dumps the content of a store; permission bits only where they differ from the default. */
 export function dumpOf(store: MemoryStore): Dump {
   const dump: Record<string, DumpEntry> = {};
   for (const [path, node] of below(store.root, "/")) {

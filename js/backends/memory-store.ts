@@ -1,8 +1,7 @@
 /**
- * What a memory backend does, synchronously: the operations on its tree.
+ * The operations of a memory backend on its tree, synchronous.
  *
- * POSIX semantics whatever the host. Promises, text and globs are added in
- * `memory.ts`.
+ * POSIX semantics on every host. `memory.ts` adds promises, text and globs.
  */
 import type {
   ByteRange,
@@ -42,7 +41,10 @@ const PERMISSIONS = 0o777;
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
   #root: DirNode;
-  /** Counted up whenever an entry comes, goes or moves, or the content of a file with a watched name changes. */
+  /**
+   * Incremented whenever an entry is added, removed or moved, or the content of a file with a
+   * watched name changes.
+   */
   shape = 0;
   readonly #watched = new Set<string>();
   readonly #now: () => number;
@@ -67,7 +69,7 @@ export class MemoryStore {
     for (const name of names) {
       if (this.#watched.has(name)) continue;
       this.#watched.add(name);
-      // What was known of the shape did not look at them.
+      // The previous shape did not include them.
       this.shape++;
     }
   }
@@ -82,7 +84,7 @@ export class MemoryStore {
     unlink(dir, name, now);
   }
 
-  /** A time and versions for copies. */
+  /** Returns the time and versions for copies. */
   fresh(): Fresh {
     return { now: this.#now(), version: () => ++this.#versions };
   }
@@ -105,7 +107,10 @@ export class MemoryStore {
     return factsOf(at, this.#existing(path, false).node);
   }
 
-  /** A number that no other state of the directory ever had; undefined where there is none. */
+  /**
+   * Returns a number that no other state of the directory ever had, or undefined where no
+   * directory exists.
+   */
   stamp(path: string): number | undefined {
     try {
       const { node } = this.#find(path, true);
@@ -115,14 +120,14 @@ export class MemoryStore {
     }
   }
 
-  /** The file's bytes, not to be handed out as they are. */
+  /** Returns the file with its internal bytes, which callers must copy. */
   file(path: string): FileNode {
     const { node } = this.#existing(path, true);
     if (node.type !== "file") throw failure("IS_DIRECTORY", path);
     return node;
   }
 
-  /** A copy of the bytes, or of a range of them cut to the file. */
+  /** Returns a copy of the bytes, or of a range of them clipped to the file. */
   bytes(path: string, range?: ByteRange): Uint8Array {
     const { bytes } = this.file(path);
     if (range === undefined) return new Uint8Array(bytes);
@@ -138,7 +143,7 @@ export class MemoryStore {
 
   realpath(path: string): string {
     const found = this.#find(path, true);
-    // A link's `..` or last `.` asks for a directory, which is not there.
+    // A link's `..` or last `.` requires a directory, which does not exist.
     if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
     return realPath(found);
   }
@@ -174,7 +179,7 @@ export class MemoryStore {
       return made;
     }
     const file = node as FileNode;
-    // Equal content is the same version: a touched file is no conflict.
+    // Equal content keeps its version: a rewrite without a change is no conflict.
     if (!equal(file.bytes, content)) {
       file.bytes = new Uint8Array(content);
       file.version = ++this.#versions;
@@ -308,7 +313,7 @@ export class MemoryStore {
       throw failure("INVALID_ARGUMENT", to, "a directory cannot be copied into itself");
     }
     const fresh = this.fresh();
-    // Put together aside and linked last: a failure half-way leaves nothing.
+    // Built separately and linked last: a failure half-way leaves nothing.
     this.#link(dir, target.name, overlay(target.node, source, fresh, to), fresh.now);
     if (onMade !== undefined && source.type === "dir") {
       for (const [path] of below(source, to)) {
@@ -319,7 +324,7 @@ export class MemoryStore {
     return countTree(source);
   }
 
-  /** @throws CONFLICT where a version is asked for and the node is not that */
+  /** @throws CONFLICT when a version is expected and the node has another one */
   #checkVersion(node: Node | undefined, wanted: string | undefined, path: string): void {
     if (wanted !== undefined && (node === undefined || versionOf(node) !== wanted))
       throw failure("CONFLICT", path);
@@ -344,11 +349,11 @@ export class MemoryStore {
     try {
       return walk(this.root, at, true).node?.type === "dir";
     } catch {
-      return false; // A link that leads nowhere, or in a circle.
+      return false; // A dangling link, or a loop.
     }
   }
 
-  /** The directory a new name goes into, which must be there. */
+  /** Returns the directory of a new name, which must exist. */
   #present(found: Walk, path: string): DirNode {
     if (found.beyond.length > 0) {
       throw failure("NOT_FOUND", path, "the parent directory does not exist");
@@ -356,7 +361,7 @@ export class MemoryStore {
     return holder(found);
   }
 
-  /** Makes the missing directories above a new name; a link that dangles is made good. */
+  /** Creates the missing directories above a new name, including the target of a dangling link. */
   #makeDirs(found: Walk, path: string): DirNode {
     if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
     const names = [found.name, ...found.beyond].filter((name) => name !== ".").slice(0, -1);
@@ -379,7 +384,7 @@ export class MemoryStore {
   }
 }
 
-/** Checks a path and takes it apart. @throws INVALID_ARGUMENT for a relative one too */
+/** Checks and normalises a path. @throws INVALID_ARGUMENT for a relative one too */
 function normal(path: string): NormalPath {
   checkPath(path);
   if (!path.startsWith("/")) throw failure("INVALID_ARGUMENT", path, "path must be absolute");

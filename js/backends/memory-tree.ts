@@ -1,9 +1,9 @@
 /**
  * The tree of a memory backend: nodes, and the walk from `/` to a node.
  *
- * The walk is POSIX path resolution: links are followed where they stand, `..`
- * in a link's target is the real parent, forty links in a row are the limit.
- * What a node means to a caller is in `memory.ts`.
+ * The walk is POSIX path resolution: links are followed as they occur, `..` in a link's target is
+ * the real parent, and forty links are the limit. `memory.ts` maps nodes to the backend's
+ * interface.
  */
 import { failure } from "./failure.ts";
 import { MAX_LINKS } from "./links.ts";
@@ -12,7 +12,7 @@ import { childOf, isLongName, sortCodePoints } from "./paths.ts";
 let stamps = 0;
 let ids = 0;
 
-/** A number that no other node ever had. */
+/** Returns a number that no other node ever had. */
 export function newId(): number {
   return ++ids;
 }
@@ -24,15 +24,15 @@ interface Facts {
   mtime: number;
   ctime: number;
   readonly birthtime: number;
-  /** Of the entry itself. A file that is written gets a new one, as one that is replaced on a disk. */
+  /** Of the entry itself. A file that is written gets a new one, as a replaced file on a disk does. */
   id: number;
 }
 
-/** A regular file. Its bytes are never changed in place, only exchanged. */
+/** A regular file. Its bytes are never changed in place, only replaced. */
 export interface FileNode extends Facts {
   readonly type: "file";
   bytes: Uint8Array;
-  /** A number no other content of the backend ever had. */
+  /** A number that no other content of the backend ever had. */
   version: number;
 }
 
@@ -40,9 +40,12 @@ export interface FileNode extends Facts {
 export interface DirNode extends Facts {
   readonly type: "dir";
   readonly children: Map<string, Node>;
-  /** The names in both orders in which they are asked for, until a name changes. */
+  /** The names in both sort orders; null after a name changes. */
   orders: Orders | null;
-  /** A number that no other state of a directory ever had: what it holds, or an ignore file in it, changed. */
+  /**
+   * A number that no other state of a directory ever had. It changes when an entry, or an ignore
+   * file in it, changes.
+   */
   stamp: number;
 }
 
@@ -52,25 +55,25 @@ export interface LinkNode extends Facts {
   readonly target: string;
 }
 
-/** What stands at a path. */
+/** An entry of the tree. */
 export type Node = FileNode | DirNode | LinkNode;
 
 interface Orders {
   /** Directories first, then by code point. */
   readonly listing: readonly string[];
-  /** So that the full paths of everything below come out by code point. */
+  /** Sorted so that the full paths of all descendants come out by code point. */
   readonly walk: readonly string[];
 }
 
-/** Where a walk ended. */
+/** The result of a walk. */
 export interface Walk {
-  /** The directories passed, `/` first; the last one holds the first missing name or the node. */
+  /** The visited directories, `/` first; the last one contains the first missing name or the node. */
   readonly dirs: readonly DirNode[];
   /** The real path of the last directory. */
   readonly real: string;
   /** The last name; empty when the walk ended in a directory itself (`/`, or a link to `..`). */
   readonly name: string;
-  /** What is there; undefined when something is missing. */
+  /** The node; undefined when a name is missing. */
   readonly node: Node | undefined;
   /** The names after a missing one: empty when only the last name is missing. */
   readonly beyond: readonly string[];
@@ -83,8 +86,8 @@ export function newDir(now: number, mode: number): DirNode {
 }
 
 /**
- * Goes from `/` along a normalised absolute path. A link at the very end is
- * entered only with `follow`.
+ * Walks from `/` along a normalised absolute path. A link at the very end is followed only with
+ * `follow`.
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
 export function walk(root: DirNode, path: string, follow: boolean): Walk {
@@ -93,14 +96,17 @@ export function walk(root: DirNode, path: string, follow: boolean): Walk {
 
 const NOTHING: readonly string[] = Object.freeze([]);
 
-/** The usual walk: every name is there and no link is on the way. Undefined for any other. */
+/**
+ * The fast path of {@link walk}: every name exists and no link is on the way. Undefined for any
+ * other path.
+ */
 function straight(root: DirNode, path: string, follow: boolean): Walk | undefined {
   const dirs = [root];
   let dir = root;
   for (let from = 1; ; ) {
     const to = path.indexOf("/", from);
     const name = to < 0 ? path.slice(from) : path.slice(from, to);
-    // No entry has the names `.` and `..`, nor an empty one: they are not found here.
+    // No entry has an empty name, `.` or `..`: such a name is not found here.
     const node = dir.children.get(name);
     if (node === undefined) return undefined;
     if (to < 0) {
@@ -160,8 +166,8 @@ function around(root: DirNode, path: string, follow: boolean): Walk {
 }
 
 /**
- * The names of a path, last one first. A last `.` or `/` stays as `.`: what is
- * before it must be a directory.
+ * The names of a path, last one first. A last `.` or `/` stays as `.`, which requires a directory
+ * before it.
  */
 function split(path: string): string[] {
   const names: string[] = [];
@@ -174,24 +180,24 @@ function split(path: string): string[] {
   return names;
 }
 
-/** The directory that holds, or would hold, what a walk looked for. */
+/** Returns the directory that contains, or would contain, the entry of a walk. */
 export function holder(found: Walk): DirNode {
   return found.dirs[found.dirs.length - 1] as DirNode;
 }
 
-/** The real path of what a walk found, missing names kept. */
+/** Returns the real path of a walk's result, missing names kept. */
 export function realPath(found: Walk): string {
   const names = [found.name, ...found.beyond].filter((name) => name !== "" && name !== ".");
   return names.reduce(childOf, found.real);
 }
 
-/** Puts a node under a name, replacing what is there. */
+/** Adds a node under a name, replacing an existing one. */
 export function link(dir: DirNode, name: string, node: Node, now: number): void {
   dir.children.set(name, node);
   changed(dir, now);
 }
 
-/** Takes a name away. */
+/** Removes a name. */
 export function unlink(dir: DirNode, name: string, now: number): void {
   dir.children.delete(name);
   changed(dir, now);
@@ -204,7 +210,7 @@ function changed(dir: DirNode, now: number): void {
   touch(dir);
 }
 
-/** The names of a directory in both orders; sorted once per change. */
+/** Returns the names of a directory in both orders; sorted once per change. */
 export function ordersOf(dir: DirNode): Orders {
   if (dir.orders !== null) return dir.orders;
   const directories: string[] = [];
@@ -221,7 +227,7 @@ export function ordersOf(dir: DirNode): Orders {
   return dir.orders;
 }
 
-/** Everything below a directory with its path, in path order; parents before their content. */
+/** Yields every descendant of a directory with its path, in path order; parents before their content. */
 export function* below(dir: DirNode, path: string): Generator<readonly [string, Node]> {
   const levels = [{ dir, path, names: ordersOf(dir).walk, at: 0 }];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -238,19 +244,19 @@ export function* below(dir: DirNode, path: string): Generator<readonly [string, 
   }
 }
 
-/** Gives a directory a new stamp. */
+/** Sets a new stamp on a directory. */
 export function touch(dir: DirNode): void {
   dir.stamp = ++stamps;
 }
 
-/** What a copy gets of its own instead of the original's. */
+/** The attributes that a copy does not share with the original. */
 export interface Fresh {
   readonly now: number;
-  /** A version no content ever had. */
+  /** Returns a version that no content ever had. */
   version(): number;
 }
 
-/** A copy that shares nothing that can change; contents are shared because they never do. */
+/** Returns a copy that shares no mutable state; contents are shared because they never change. */
 export function cloneDir(dir: DirNode, fresh?: Fresh): DirNode {
   const top = cloneNode(dir, fresh) as DirNode;
   const levels: [DirNode, DirNode][] = [[dir, top]];
@@ -264,7 +270,7 @@ export function cloneDir(dir: DirNode, fresh?: Fresh): DirNode {
   return top;
 }
 
-/** A copy of one node; of a directory without its content. */
+/** Returns a copy of one node; of a directory without its content. */
 export function cloneNode(node: Node, fresh?: Fresh): Node {
   const times =
     fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };

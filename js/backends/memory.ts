@@ -1,9 +1,8 @@
 /**
  * A backend in memory: for tests, browsers and scratch work.
  *
- * POSIX semantics on every host, contents as bytes, links, modes, versions and
- * a clock that can be set. Instances share nothing. Every plain read and write
- * has a synchronous twin.
+ * POSIX semantics on every host, contents as bytes, links, modes, versions and a clock that can be
+ * set. Instances share nothing. Every plain read and write has a synchronous variant.
  */
 import { callback, gateOf, type Options, options as described } from "../schema/option.ts";
 import type {
@@ -29,7 +28,7 @@ import { cloneDir, type DirNode } from "./memory-tree.ts";
 import { normalise } from "./paths.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-/** How a memory backend is made. */
+/** Options of a memory backend. */
 export interface MemoryOptions {
   /** The clock, in milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -40,7 +39,7 @@ export const MEMORY_OPTIONS: Options<MemoryOptions> = described("MemoryOptions",
 
 const gate = gateOf("MemoryBackend", MEMORY_OPTIONS);
 
-/** The state of a memory backend at one moment; opaque. */
+/** A snapshot of a memory backend; opaque. */
 export interface MemorySnapshot {
   readonly takenAt: number;
 }
@@ -69,7 +68,7 @@ export class MemoryBackend implements FsBackend {
       watch: (names) => this.#store.watch(names),
       stamp: (path) => this.#store.stamp(path),
       file: (path) => this.#store.file(path),
-      // What somebody has put in their place is what is searched.
+      // Searches must use a caller's replacement of these methods.
       intact: () => this.readBytes === readBytes && this.listDir === listDir,
     });
   }
@@ -157,7 +156,7 @@ export class MemoryBackend implements FsBackend {
   async listDir(path: string): Promise<readonly FsEntry[]> {
     return this.listDirSync(path);
   }
-  /** Lazy: a file removed before its turn is left out. */
+  /** Lazy: a file that is removed before its turn is skipped. */
   iterFiles(root: string): Iterable<string> {
     return this.#store.files(root);
   }
@@ -190,25 +189,25 @@ export class MemoryBackend implements FsBackend {
     return this.#store.copyTree(from, to, options.overwrite ?? false, options.onMade);
   }
 
-  /** The whole tree as plain data, which a new backend can be seeded with. */
+  /** Returns the whole tree as plain data, which can seed a new backend. */
   dump(): Dump {
     return dumpOf(this.#store);
   }
-  /** What `JSON.stringify` takes: the {@link dump}. */
+  /** Returns the {@link dump} for `JSON.stringify`. */
   toJSON(): Dump {
     return this.dump();
   }
-  /** Keeps the state as it is now. Contents are shared, so this costs little memory. */
+  /** Takes a snapshot. Contents are shared, so this costs little memory. */
   snapshot(): MemorySnapshot {
     const snapshot = Object.freeze({ takenAt: this.#now() });
     kept.set(snapshot, { root: cloneDir(this.#store.root), owner: this.#store });
     return snapshot;
   }
-  /** Returns to a kept state, as often as wanted. @throws INVALID_ARGUMENT for anything else */
+  /** Restores a snapshot; it can be restored several times. @throws INVALID_ARGUMENT for anything else */
   restore(snapshot: MemorySnapshot): void {
     const state = kept.get(snapshot);
     if (state === undefined) throw failure("INVALID_ARGUMENT", "/", "not a snapshot of a memory backend");
-    // Versions are unique within one backend only: content from elsewhere gets new ones.
+    // Versions are unique within one backend only: content of another one gets new ones.
     this.#store.root = cloneDir(state.root, state.owner === this.#store ? undefined : this.#store.fresh());
   }
 }

@@ -1,10 +1,9 @@
 /**
- * One tree of several backends: each stands at a directory, and what lies there
- * is its own. Moving from one to another copies; a place where a backend stands
- * cannot be moved or removed, nor what holds one.
+ * One tree of several backends, each mounted at a directory. A move between mounts copies; a mount
+ * point cannot be moved or removed, nor can a directory that contains one.
  *
- * A backend is confined to its own directory: a link in it leads nowhere else,
- * and an absolute one is shown as the path that it has in the tree.
+ * A backend is confined to its own directory: a link in it cannot leave it, and an absolute link
+ * target is shown as its path in the tree.
  */
 import {
   either,
@@ -70,19 +69,19 @@ export const MOUNT_OPTIONS: Options<MountOptions> = described("MountOptions", {
 const gate = gateOf("MountBackend", mapOf(either(BACKEND, MOUNT_OPTIONS)));
 
 interface Mount {
-  /** Where it stands in the tree. */
+  /** The mount point in the tree. */
   readonly at: string;
   readonly root: string;
   readonly backend: FsBackend;
 }
 
-/** A path of the tree, where it really is. */
+/** A path of the tree, resolved to a mount. */
 interface Place extends Mount {
   /** The backend's own path. */
   readonly path: string;
 }
 
-/** Directories above every mount, which hold nothing else. */
+/** The facts of directories above every mount, which contain nothing else. */
 const NOWHERE: FsStat = Object.freeze({
   path: "/",
   type: "dir",
@@ -162,7 +161,7 @@ export class MountBackend implements FsBackend {
     try {
       return await this.#in(path, async (place) => Object.freeze({ ...(await look(place)), path: at }));
     } catch (error) {
-      // A directory on the way to a mount is there, whether or not the backend above knows of it.
+      // A directory on the way to a mount exists, even where the backend above does not have it.
       if (codeOf(error) === "NOT_FOUND" && this.#holds(at)) return Object.freeze({ ...NOWHERE, path: at });
       throw error;
     }
@@ -194,7 +193,7 @@ export class MountBackend implements FsBackend {
     if (this.#holds(normalise(path).path)) throw failure("IS_DIRECTORY", path);
     return this.#in(path, (place) => {
       const write = (): Promise<WriteResult> => writeVia(place.backend, place.path, content, options);
-      // A backend that looks at no condition has them looked at here, one write after another.
+      // A backend that ignores preconditions has them checked here, in one write at a time.
       return place.backend.read === undefined ? this.#inTurn(`${place.at} ${place.path}`, write) : write();
     });
   }
@@ -240,7 +239,7 @@ export class MountBackend implements FsBackend {
     const root = normalise(options.root ?? "/").path;
     return globFiles(this.iterFiles(root), root, pattern);
   }
-  /** Moves within one backend. @throws UNSUPPORTED_OPERATION from one to another: the fall-back copies */
+  /** Moves within one backend. @throws UNSUPPORTED_OPERATION between two: the fallback copies */
   async rename(from: string, to: string, options: MoveOptions = {}): Promise<void> {
     this.#spare(from);
     this.#spare(to);
@@ -249,7 +248,7 @@ export class MountBackend implements FsBackend {
       throw failure("UNSUPPORTED_OPERATION", from, "cannot be moved there in one step");
     await this.#in(from, async () => source.backend.rename?.(source.path, target.path, options));
   }
-  /** Copies a file, within one backend as that backend does it. */
+  /** Copies a file; within one backend by its own `copyFile`. */
   async copyFile(from: string, to: string, options: MoveOptions = {}): Promise<WriteResult> {
     const [source, target] = [this.#need(from), this.#need(to)];
     if (source.at === target.at)
@@ -261,7 +260,7 @@ export class MountBackend implements FsBackend {
       writeBytes: this.writeBytes.bind(this),
       ...(chmod && { chmod }),
     };
-    // Without a `copyFile` of its own the fall-back reads and writes.
+    // Without a `copyFile` of its own the fallback reads and writes.
     return copyFileVia(across as unknown as FsBackend, from, to, options);
   }
   async removeTree(
@@ -271,13 +270,13 @@ export class MountBackend implements FsBackend {
     this.#spare(path);
     return this.#in(path, ({ backend, path }) => removeTreeVia(backend, path, options));
   }
-  /** As the backend at the path does it. */
+  /** Delegates to the backend at the path. */
   async sweep(path: string): Promise<void> {
     const place = this.#place(path);
     await place?.backend.sweep?.(place.path);
   }
 
-  /** Where a path really is; null above every mount. @throws INVALID_ARGUMENT, NOT_FOUND */
+  /** Resolves a path to a mount, or to null above every mount. @throws INVALID_ARGUMENT, NOT_FOUND */
   #place(given: string): Place | null {
     checkPath(given);
     const { path } = normalise(given);
@@ -294,7 +293,7 @@ export class MountBackend implements FsBackend {
     if (place === null) throw failure("PROTECTED_PATH", path, "holds a mount");
     return place;
   }
-  /** Whether a mount stands below the path, or the path is on the way to one. */
+  /** Returns true when a mount is below the path. */
   #holds(path: string): boolean {
     return this.#mounts.some(({ at }) => at !== path && isWithin(at, path));
   }
@@ -303,7 +302,7 @@ export class MountBackend implements FsBackend {
     if (this.#holds(at) || this.#mounts.some((mount) => mount.at === at))
       throw failure("PROTECTED_PATH", path, "is a mount, or holds one");
   }
-  /** Does something where the path is; failures name the path of the tree. */
+  /** Runs an operation on the backend at the path; errors name the path of the tree. */
   async #in<T>(path: string, run: (place: Place) => MaybePromise<T>): Promise<T> {
     const place = this.#need(path);
     try {
@@ -348,7 +347,7 @@ function mountOf(given: string, { backend, root = "/", readOnly = false }: Mount
   return Object.freeze({ at, root: top, backend: confined });
 }
 
-/** A path of the backend as the tree has it; what is relative stays so. */
+/** Converts a backend's path to the tree's path; relative ones are unchanged. */
 function outward(path: string, { at, root }: Mount): string {
   if (!path.startsWith("/")) return path;
   const rest = relativeTo(normalise(path).path, root);
@@ -356,7 +355,10 @@ function outward(path: string, { at, root }: Mount): string {
   return rest === "." ? at : childOf(at, rest);
 }
 
-/** The target of a link as the backend has it. @throws UNSUPPORTED_OPERATION where it leads to another one */
+/**
+ * Converts a link target to the backend's path. @throws UNSUPPORTED_OPERATION where it leads to
+ * another backend
+ */
 function inward(target: string, { at, root, path }: Place, asked: string): string {
   const absolute = target.startsWith("/");
   const whole = absolute ? target : childOf(parentOf(outward(path, { at, root } as Mount)), target);

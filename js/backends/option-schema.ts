@@ -1,4 +1,4 @@
-/** Tables that several backends share. How an option is added is told in `js/schema/option.ts`. */
+/** Option tables that several backends share. `js/schema/option.ts` describes how to add an option. */
 import {
   choice,
   flag,

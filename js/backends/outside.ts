@@ -1,13 +1,16 @@
-/** The refusals of a policy, in words that do not depend on what exists. */
+/** Errors of a policy, in texts that do not depend on what exists. */
 import { type FilewrightError, makeError } from "../engine/errors.ts";
 import { escapeControls } from "./paths.ts";
 import type { PlaceRow } from "./places.ts";
 import type { Intent } from "./policy.ts";
 
-/** Longer paths are shown with their middle left out, so that the sentence stays one line. */
+/**
+ * The longest path shown in full; longer ones are shortened in the middle, so that the sentence
+ * stays one line.
+ */
 const SHOWN_CHARS = 120;
 
-/** A path as it is shown in a sentence: escaped, and cut in the middle when very long. */
+/** Returns a path for use in a sentence: escaped, and shortened in the middle when very long. */
 export function shownPath(path: string): string {
   const shown = escapeControls(path);
   if (shown.length <= SHOWN_CHARS) return shown;
@@ -28,7 +31,10 @@ export function protectedPath(path: string, message = "is protected from changes
   return makeError("PROTECTED_PATH", `path '${shownPath(path)}' ${message}`, { path });
 }
 
-/** The refusal of a write to a place of the table: the row says which program runs or obeys it. */
+/**
+ * The refusal of a write to a protected place of the table; the row names the program that runs or
+ * reads it.
+ */
 export function protectedPlace(path: string, { pattern, reason }: PlaceRow): FilewrightError {
   return makeError("PROTECTED_PATH", `path '${shownPath(path)}' is protected from changes`, {
     path,
@@ -55,7 +61,7 @@ export function secretContent(path: string): FilewrightError {
   });
 }
 
-/** The refusal to read a secret, or to take it to where it could be read. */
+/** The refusal to read a secret, or to move it to a path where it could be read. */
 export function secret(path: string): FilewrightError {
   return makeError(
     "GRANT_DENIED",

@@ -1,4 +1,4 @@
-/** What the changes of an overlay come to, and making them in the backend below. */
+/** Computes the changes of an overlay, and commits them to the lower backend. */
 import { transact } from "../journal/transaction.ts";
 import type { EntryType, FsBackend, FsStat } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
@@ -8,15 +8,15 @@ import { walkTree } from "./walk-tree.ts";
 import { type Changed, DIRECTORY, type OverlayLayer } from "./overlay-layer.ts";
 import { sortCodePoints } from "./paths.ts";
 
-/** One path that is different. Frozen. */
+/** One changed path. Frozen. */
 export interface OverlayChange {
   readonly path: string;
   readonly change: "added" | "changed" | "removed";
-  /** What it is now; of what was removed, what it was. */
+  /** The type now; for a removed entry, the type it had. */
   readonly type: EntryType;
 }
 
-/** What a commit did, in paths. Frozen. */
+/** The counts of a commit, in paths. Frozen. */
 export interface OverlayCommit {
   /** Files and links written. */
   readonly written: number;
@@ -26,7 +26,10 @@ export interface OverlayCommit {
   readonly removed: number;
 }
 
-/** The changes by path. A directory that was taken away is one change; in one that took its place each file is. */
+/**
+ * Returns the changes by path. A removed directory is one change; in a directory that replaced it,
+ * each file is one.
+ */
 export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayChange[]> {
   const found = new Map<string, OverlayChange>();
   const add = (path: string, change: OverlayChange["change"], type: EntryType): void => {
@@ -56,7 +59,7 @@ async function differs(layer: OverlayLayer, node: Changed, below: FsStat): Promi
   return mine.some((byte, at) => byte !== theirs[at]);
 }
 
-/** Makes the changes below, all or none. @throws CONFLICT with `details.paths` */
+/** Commits the changes to the lower backend, all or none. @throws CONFLICT with `details.paths` */
 export async function commitLayer(
   layer: OverlayLayer,
   signal: AbortSignal | undefined,
@@ -65,7 +68,7 @@ export async function commitLayer(
   await takeCopies(layer);
   const counts = { written: 0, made: 0, removed: 0 };
   await transact(layer.lower, async (lower) => {
-    // In this order a directory comes before what is in it.
+    // In this order a directory comes before its content.
     for (const path of sortCodePoints([...layer.upper.keys()])) {
       checkSignal(signal, path);
       await commitOne(layer, lower, path, layer.upper.get(path) ?? null, counts);
@@ -77,14 +80,14 @@ export async function commitLayer(
   return Object.freeze(counts);
 }
 
-/** Nothing is begun where a file is not what it was when it was changed here. */
+/** Fails before the first write where a file has changed since the overlay first changed it. */
 async function checkBases(layer: OverlayLayer): Promise<void> {
   const paths: string[] = [];
   for (const [path, version] of layer.base) {
     const node = layer.upper.get(path);
     if (node === undefined) continue;
     const now = await layer.versionBelow(path);
-    // A directory that somebody else has made meanwhile will do.
+    // A directory that another process has created meanwhile is fine.
     if (now === version || (version === null && now === DIRECTORY && node?.type === "dir")) continue;
     paths.push(path);
   }
@@ -99,7 +102,7 @@ async function checkBases(layer: OverlayLayer): Promise<void> {
   throw failure("CONFLICT", first, "was changed below since it was changed here", { details: { paths } });
 }
 
-/** What was copied is read before that which it was copied from changes. */
+/** Reads copied files before the commit changes their sources. */
 async function takeCopies(layer: OverlayLayer): Promise<void> {
   for (const [path, node] of layer.upper) {
     if (node?.type !== "file" || node.bytes !== null || node.from === null) continue;

@@ -1,12 +1,15 @@
 /**
- * An overlay as searches of held contents see it: what was not changed is where
- * the backend below holds it, with the signatures it has there.
+ * The in-memory contents of an overlay, for searches: unchanged files keep the lower backend's
+ * content and index.
  */
 import { failure } from "./failure.ts";
 import { heldBy, type HeldContents, type HeldFile } from "./held.ts";
 import type { OverlayLayer } from "./overlay-layer.ts";
 
-/** The contents of an overlay; undefined where the backend below holds none. `own`: nobody has put another method in place of one of the overlay's. */
+/**
+ * Returns the contents of an overlay, or undefined where the lower backend has none. `own` is true
+ * while no caller has replaced one of the overlay's methods.
+ */
 export function heldThrough(layer: OverlayLayer, own: () => boolean): HeldContents | undefined {
   const held = heldBy(layer.lower);
   if (held === undefined) return undefined;
@@ -14,7 +17,7 @@ export function heldThrough(layer: OverlayLayer, own: () => boolean): HeldConten
     signs: held.signs,
     shape: () => `${held.shape()} ${layer.upper.revision}`,
     stamp(directory) {
-      // Another directory than the one below may be at such a path.
+      // The path may resolve to another directory than in the lower backend.
       if (layer.touched(directory) || layer.anyLinks()) return undefined;
       const below = held.stamp(directory);
       return below === undefined ? undefined : `${below} ${layer.upper.revision}`;
@@ -28,7 +31,7 @@ export function heldThrough(layer: OverlayLayer, own: () => boolean): HeldConten
       if (node?.type !== "file" || node.bytes === null) throw failure("NOT_FOUND", path);
       return { bytes: node.bytes };
     },
-    // What is still where it was copied from may change there, and is a conflict then.
+    // The source of a pending copy may change in the lower backend, which is a conflict then.
     intact: () => own() && held.intact() && !layer.anyCopies(),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The layer of an overlay: what was changed, over what lies below, and the way
- * from a path to either. Links are followed name by name where any may be, since
- * those above and those below lead through each other.
+ * The layer of an overlay: the changes over a lower backend, and the resolution of paths across
+ * both. Where links may exist they are followed name by name, since links of both layers lead
+ * through each other.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -12,22 +12,25 @@ import { resolveLinks, type Step } from "./links.ts";
 import { walkTree } from "./walk-tree.ts";
 import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf } from "./paths.ts";
 
-/** What was put at a path. A file's content is here, or still where it was copied from. */
+/**
+ * An entry that was written to a path. The content of a file is in memory, or still at the source
+ * of a copy.
+ */
 export type Changed =
   | {
       readonly type: "file";
       readonly bytes: Uint8Array | null;
-      /** Where the content is while it is not here. */
+      /** The source of the content while `bytes` is null. */
       readonly from: FsStat | null;
       readonly stat: FsStat;
     }
   | { readonly type: "dir"; readonly stat: FsStat }
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
 
-/** Stands for the version of a directory. */
+/** The pseudo-version of a directory. */
 export const DIRECTORY = "dir";
 
-/** A map that counts how often it was changed. */
+/** A map that counts its changes. */
 class Counted<V> extends Map<string, V> {
   revision = 0;
 
@@ -45,14 +48,14 @@ class Counted<V> extends Map<string, V> {
   }
 }
 
-/** Changes over a backend. Paths are real unless it is said otherwise. */
+/** Changes over a backend. Paths are real unless stated otherwise. */
 export class OverlayLayer {
   readonly lower: FsBackend;
-  /** What was changed; null where something was taken away. A directory here hides the lower one. */
+  /** The changes; null for a removed path. A directory here hides the lower one. */
   readonly upper: Counted<Changed | null> = new Counted();
-  /** The version each changed file had below when it was first changed; null where nothing was. */
+  /** The lower version of each changed file at its first change; null where none existed. */
   readonly base: Map<string, string | null> = new Map();
-  /** What was in each directory that was taken away: its files, by size and time. */
+  /** The content of each removed directory: its files, by size and time. */
   readonly gone: Map<string, ReadonlyMap<string, string>> = new Map();
   #writes = 0;
 
@@ -60,12 +63,12 @@ export class OverlayLayer {
     this.lower = lower;
   }
 
-  /** Whether what is at the path was changed, or anything above it. */
+  /** Returns true when the path or any of its parents was changed. */
   touched(path: string): boolean {
     return this.upper.has(path) || this.cover(path) !== undefined;
   }
 
-  /** The nearest change above a path: what is below it is not the lower backend's. */
+  /** Returns the nearest change above a path; paths below it are not the lower backend's. */
   cover(path: string): Changed | null | undefined {
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
       const node = this.upper.get(at);
@@ -74,13 +77,13 @@ export class OverlayLayer {
     return undefined;
   }
 
-  /** Puts a change at a path. */
+  /** Records a change at a path. */
   async set(path: string, node: Changed): Promise<void> {
     await this.#remember(path);
     this.upper.set(path, node);
   }
 
-  /** Takes a path away, with everything below it. */
+  /** Removes a path, with everything below it. */
   async remove(path: string): Promise<void> {
     await this.#remember(path);
     for (const at of this.upper.keys()) if (isWithin(at, path)) this.upper.delete(at);
@@ -94,7 +97,7 @@ export class OverlayLayer {
     if (version === DIRECTORY) this.gone.set(path, await this.filesBelow(path));
   }
 
-  /** The files of a directory of the lower backend, each with its size and time. */
+  /** Returns the files of a lower directory, each with its size and time. */
   async filesBelow(path: string): Promise<ReadonlyMap<string, string>> {
     const files = new Map<string, string>();
     for await (const entry of walkTree(this.lower, path)) {
@@ -106,7 +109,7 @@ export class OverlayLayer {
     return files;
   }
 
-  /** The version of a file of the lower backend, {@link DIRECTORY}, or null where nothing is. */
+  /** Returns the version of a lower file, {@link DIRECTORY}, or null where nothing exists. */
   async versionBelow(path: string): Promise<string | null> {
     const there = await this.below(path);
     if (there === null) return null;
@@ -118,12 +121,12 @@ export class OverlayLayer {
     );
   }
 
-  /** What the lower backend has at a path, whatever was changed. */
+  /** Returns the lower backend's entry at a path, ignoring all changes. */
   async below(path: string): Promise<FsStat | null> {
     return lstatOrNull(this.lower, path);
   }
 
-  /** What is at a real path; null for nothing. */
+  /** Returns the entry at a real path, or null. */
   async at(path: string): Promise<FsStat | null> {
     const node = this.upper.get(path);
     if (node === null) return null;
@@ -132,10 +135,12 @@ export class OverlayLayer {
   }
 
   /**
-   * The path without links; what is missing at its end is kept.
+   * Returns the path without links; missing names at its end are kept.
    *
-   * @param keepMissingDirectory keeps also the missing end of a link that names a directory (`gone/`)
-   * @throws NOT_DIRECTORY, NOT_FOUND (`..` after a missing name), LOOP, NAME_TOO_LONG, INVALID_ARGUMENT
+   * @param keepMissingDirectory keeps also the missing end of a link that names a directory
+   * (`gone/`)
+   * @throws NOT_DIRECTORY, NOT_FOUND (`..` after a missing name), LOOP, NAME_TOO_LONG,
+   * INVALID_ARGUMENT
    */
   async real(given: string, follow: boolean, keepMissingDirectory = false): Promise<string> {
     checkPath(given);
@@ -153,7 +158,7 @@ export class OverlayLayer {
       if (readLink === undefined || realpath === undefined) return path;
       if (!this.touched(path)) {
         const below = await this.#realBelow(path, follow);
-        // A link below may lead through what was changed here: then it is followed name by name.
+        // A lower link may lead through a changed path: then it is followed name by name.
         if (below !== undefined && (below === path || this.upper.size === 0)) return below;
       }
     }
@@ -161,19 +166,19 @@ export class OverlayLayer {
     return resolveLinks(path, { follow, look, keepMissingDirectory });
   }
 
-  /** Whether a link was made here. */
+  /** Returns true when the overlay contains a new link. */
   anyLinks(): boolean {
     for (const node of this.upper.values()) if (node?.type === "symlink") return true;
     return false;
   }
 
-  /** Whether the content of a copy is still where it was copied from. */
+  /** Returns true when the content of a copy is still at its source. */
   anyCopies(): boolean {
     for (const node of this.upper.values()) if (node?.type === "file" && node.bytes === null) return true;
     return false;
   }
 
-  /** The lower backend's own answer; undefined where a change here may make it another one. */
+  /** Resolves a path in the lower backend; undefined where a change may alter the result. */
   async #realBelow(path: string, follow: boolean): Promise<string | undefined> {
     const resolved = follow ? path : parentOf(path);
     try {
@@ -181,7 +186,7 @@ export class OverlayLayer {
       return follow ? real : childOf(real, nameOf(path));
     } catch (error) {
       if (!(error instanceof FilewrightError)) throw error;
-      // Above a root nothing may be looked at; a root is real as it is.
+      // Directories above a root may not be read; a root is a real path.
       if (error.code === "OUTSIDE_ALLOWED" && !follow) return path;
       if (this.upper.size > 0 && ["NOT_FOUND", "NOT_DIRECTORY", "LOOP"].includes(error.code))
         return undefined;
@@ -189,7 +194,7 @@ export class OverlayLayer {
     }
   }
 
-  /** What stands at a path. Directories above a root may not be looked at; they are no links. */
+  /** Returns the entry at a path. Directories above a root may not be read; they are no links. */
   async #step(at: string, isLast: boolean): Promise<Step | null> {
     try {
       const stat = await this.at(at);
@@ -203,7 +208,7 @@ export class OverlayLayer {
     }
   }
 
-  /** The directories that must be made for a path, outermost first. @throws NOT_DIRECTORY */
+  /** Returns the directories to create for a path, outermost first. @throws NOT_DIRECTORY */
   async missing(path: string, asked: string): Promise<readonly string[]> {
     const missing: string[] = [];
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
@@ -215,7 +220,7 @@ export class OverlayLayer {
     return missing.reverse();
   }
 
-  /** The facts of something new. */
+  /** Returns the facts of a new entry. */
   facts(path: string, type: EntryType, size: number, mode: number, target?: string): FsStat {
     return Object.freeze({
       path,
@@ -231,12 +236,15 @@ export class OverlayLayer {
     });
   }
 
-  /** A directory that was made here. */
+  /** Returns a new directory. */
   directory(path: string): Changed {
     return { type: "dir", stat: this.facts(path, "dir", 0, 0o755) };
   }
 
-  /** The content of a changed file. @throws CONFLICT where what it was copied from has changed meanwhile */
+  /**
+   * Returns the content of a changed file. @throws CONFLICT where the source of a copy has changed
+   * meanwhile
+   */
   async content(node: Changed & { readonly type: "file" }): Promise<Uint8Array> {
     if (node.bytes !== null) return node.bytes;
     const { path, version } = node.from as FsStat;

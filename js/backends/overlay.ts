@@ -1,10 +1,10 @@
 /**
- * A backend laid over another one: changes stay in memory, everything else
- * shows through. For trying out a series of changes before any of them happens:
- * `changes()` says what would change, `commit()` makes it so.
+ * A backend laid over another one: changes stay in memory, unchanged files come from the lower
+ * backend. For trying out a series of changes before any of them happens: `changes()` lists them,
+ * `commit()` writes them.
  *
- * It offers links and modes where the backend below has them. Permissions beyond
- * a missing write bit are found out when the change is committed.
+ * It offers links and modes where the lower backend has them. Permissions beyond a missing write
+ * bit are checked only by the commit.
  */
 import { engine } from "../engine/current.ts";
 import type {
@@ -50,7 +50,7 @@ export class OverlayBackend implements FsBackend {
   declare readonly symlink?: NonNullable<FsBackend["symlink"]>;
   declare readonly chmod?: NonNullable<FsBackend["chmod"]>;
 
-  /** @throws FilewrightError INVALID_ARGUMENT for what is no backend */
+  /** @throws FilewrightError INVALID_ARGUMENT for a value that is no backend */
   constructor(lower: FsBackend) {
     gate(lower);
     this.#layer = new OverlayLayer(lower);
@@ -69,19 +69,23 @@ export class OverlayBackend implements FsBackend {
       offer("chmod", (path: string, mode: number) => this.#inTurn(() => this.#chmod(path, mode)));
   }
 
-  /** What is different from the backend below, by path. What was written back as it was is not. */
+  /**
+   * Returns the differences from the lower backend, by path. Files rewritten with their old
+   * content are not included.
+   */
   changes(): Promise<readonly OverlayChange[]> {
     return this.#inTurn(() => changesOf(this.#layer));
   }
   /**
-   * Makes the changes in the backend below, and is empty then. Files are written one
-   * by one, each whole; where one fails, those before it are done and no change any more.
-   * @throws CONFLICT, and changes nothing, where a changed file is not what it was below
+   * Commits the changes to the lower backend, and is empty then. All or none: where one fails,
+   * those before it are rolled back.
+   * @throws CONFLICT, and changes nothing, where a changed file has been changed in the lower
+   * backend too
    */
   commit(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<OverlayCommit> {
     return this.#inTurn(() => commitLayer(this.#layer, options.signal));
   }
-  /** Forgets every change. */
+  /** Discards every change. */
   discard(): Promise<void> {
     return this.#inTurn(async () => {
       this.#layer.upper.clear();
@@ -89,7 +93,7 @@ export class OverlayBackend implements FsBackend {
       this.#layer.gone.clear();
     });
   }
-  /** Whether what is at the path was changed here, or anything above it. */
+  /** Returns true when the path or any of its parents was changed here. */
   touched(path: string): boolean {
     return this.#layer.touched(path);
   }
@@ -130,7 +134,7 @@ export class OverlayBackend implements FsBackend {
     if (node?.type !== "file") throw failure("NOT_FOUND", path);
     return (await this.#layer.content(node)).slice();
   }
-  /** Content with its version; what was not changed has the lower backend's. */
+  /** Returns content with its version; an unchanged file has the lower backend's. */
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     checkSignal(options.signal, path);
     const real = await this.#layer.real(path, true);
@@ -138,7 +142,7 @@ export class OverlayBackend implements FsBackend {
       const found = await readVersioned(this.#layer.lower, real, options);
       return found === null ? null : Object.freeze({ ...found, stat: named(found.stat, path) });
     }
-    // What is here is a backend without `read`: content and facts are at hand.
+    // A backend without `read`: changed files have content and facts in memory.
     const { stat, readBytes } = this;
     const here = { stat: stat.bind(this), readBytes: readBytes.bind(this) } as unknown as FsBackend;
     return readVersioned(here, path, options);
@@ -223,7 +227,7 @@ export class OverlayBackend implements FsBackend {
     const root = normalise(options.root ?? "/").path;
     return globFiles(this.iterFiles(root), root, pattern);
   }
-  /** Copies a file; what lies below is not read until somebody does. */
+  /** Copies a file; its content is not read until it is needed. */
   copyFile(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
     return this.#inTurn(async () => {
       const layer = this.#layer;
@@ -300,7 +304,7 @@ export class OverlayBackend implements FsBackend {
     for (const directory of missing) await this.#layer.set(directory, this.#layer.directory(directory));
   }
 
-  /** Changes happen one after another, so that each sees the one before. */
+  /** Runs changes one after another, so that each sees the one before. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(run, run);
     this.#turn = mine.catch(() => undefined);

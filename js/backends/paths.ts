@@ -1,35 +1,34 @@
 /**
- * Paths as text: checked, normalised and compared, without touching storage.
+ * Paths as text: checked, normalised and compared, without access to storage.
  *
- * `/` separates and everything else is a plain character, on every host. The
- * rules are those of `crates/core/src/path.rs`; what a link or a policy makes
- * of a path is decided elsewhere.
+ * `/` separates and everything else is a plain character, on every host. The rules are those of
+ * `crates/core/src/path.rs`; links are resolved and policies applied elsewhere.
  */
 import { FilewrightError } from "../engine/errors.ts";
 
-/** The longest path that is looked at, in UTF-8 bytes. */
+/** The maximum length of a path, in UTF-8 bytes. */
 export const MAX_PATH_BYTES = 65_536;
 
-/** The longest name of one entry, in UTF-8 bytes. */
+/** The maximum length of one entry's name, in UTF-8 bytes. */
 export const MAX_NAME_BYTES = 255;
 
 /** An absolute path in its shortest form, and whether it can only name a directory. */
 export interface NormalPath {
   readonly path: string;
-  /** It ended in `/`, `.` or `..`. */
+  /** True when the path ended in `/`, `.` or `..`. */
   readonly directory: boolean;
 }
 
 const UNPAIRED = /[\ud800-\udfff]/u;
 const encoder = new TextEncoder();
 
-/** The length of a text in UTF-8 bytes. */
+/** Returns the length of a text in UTF-8 bytes. */
 export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
 /**
- * Refuses what can never name a file.
+ * Refuses texts that can never name a file.
  * @throws INVALID_ARGUMENT for an empty path, a NUL or an unpaired surrogate; NAME_TOO_LONG
  */
 export function checkPath(path: string): void {
@@ -41,18 +40,18 @@ export function checkPath(path: string): void {
   if (UNPAIRED.test(path)) {
     throw new FilewrightError("INVALID_ARGUMENT", "path contains an unpaired surrogate", { path });
   }
-  // A code unit is at most three bytes, so short paths need no counting.
+  // A code unit is at most three bytes, so short paths need no count.
   if (path.length > MAX_PATH_BYTES / 3 && byteLength(path) > MAX_PATH_BYTES) {
     throw new FilewrightError("NAME_TOO_LONG", `path is longer than ${MAX_PATH_BYTES} bytes`, { path });
   }
 }
 
-/** Whether a name is too long for one entry. */
+/** Returns true when a name is too long for one entry. */
 export function isLongName(name: string): boolean {
   return name.length > MAX_NAME_BYTES / 3 && byteLength(name) > MAX_NAME_BYTES;
 }
 
-/** Joins a path to a directory; an absolute path stands for itself. */
+/** Joins a path to a directory; an absolute path is returned as it is. */
 export function joinPath(base: string, path: string): string {
   if (path.startsWith("/")) return path;
   return base.endsWith("/") ? base + path : `${base}/${path}`;
@@ -61,8 +60,8 @@ export function joinPath(base: string, path: string): string {
 const PLAIN = /^(?:\/(?!\.{0,2}(?:\/|$))[^/]+)+$/;
 
 /**
- * Takes `.`, `..` and doubled slashes out of an absolute path, lexically. `..`
- * at the top stays at the top.
+ * Removes `.`, `..` and doubled slashes from an absolute path, lexically. `..` at the top stays at
+ * the top.
  */
 export function normalise(absolute: string): NormalPath {
   if (absolute.length < 4096 && PLAIN.test(absolute)) return { path: absolute, directory: false };
@@ -76,35 +75,38 @@ export function normalise(absolute: string): NormalPath {
   return { path: `/${names.join("/")}`, directory: last === "" || last === "." || last === ".." };
 }
 
-/** Whether `path` is `root` or lies below it. Both are normalised. */
+/** Returns true when `path` is `root` or lies below it. Both are normalised. */
 export function isWithin(path: string, root: string): boolean {
   if (root === "/") return true;
   return path.startsWith(root) && (path.length === root.length || path[root.length] === "/");
 }
 
-/** The directory that holds a path; `/` for `/`. */
+/** Returns the parent directory of a path; `/` for `/`. */
 export function parentOf(path: string): string {
   const cut = path.lastIndexOf("/");
   return cut <= 0 ? "/" : path.slice(0, cut);
 }
 
-/** Whether a path lies below one of these, and is not just one of them. All are normalised. */
+/**
+ * Returns true when a path lies below one of these roots; false for a root itself. All are
+ * normalised.
+ */
 export function isBelowAny(path: string, roots: { has(path: string): boolean }): boolean {
   for (let at = parentOf(path); at !== "/"; at = parentOf(at)) if (roots.has(at)) return true;
   return path !== "/" && roots.has("/");
 }
 
-/** The last name of a path; empty for `/`. */
+/** Returns the last name of a path; empty for `/`. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** A path below a directory. */
+/** Returns the path of a name in a directory. */
 export function childOf(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
-/** `path` relative to `root`, `.` for the root itself; null when it lies elsewhere. */
+/** Returns `path` relative to `root`, `.` for the root itself, or null when it lies elsewhere. */
 export function relativeTo(path: string, root: string): string | null {
   if (!isWithin(path, root)) return null;
   if (path.length === root.length) return ".";
@@ -122,7 +124,7 @@ export function compareCodePoints(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** UTF-16 puts surrogates before U+E000; by code point they come after. */
+/** Orders surrogates after U+E000, as code points are; UTF-16 puts them before. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
@@ -134,16 +136,18 @@ export function sortCodePoints(names: string[]): string[] {
   return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareCodePoints) : names.sort();
 }
 
-/** Most names have nothing that could be hostile, and this is told much faster. */
+/** A quick test: most names are plain ASCII and need no escaping. */
 const UNCOMMON = /[^ -~]/u;
 const HOSTILE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * Escapes what could forge a line or hide text when a name is shown: control
+ * Escapes characters that could forge a line or hide text when a name is shown: control
  * characters, line separators and bidirectional controls.
  *
- * @example escapeControls("a\nb") // "a\\nb"
+ * @example escapeControls("a
+ * b") // "a\
+ * b"
  */
 export function escapeControls(text: string): string {
   if (!UNCOMMON.test(text)) return text;

@@ -1,5 +1,6 @@
 /**
- * Protected and secret places: the rows of the engine's table, and what a host adds to them.
+ * Protected and secret places: the rows of the engine's table, and the changes a host makes to
+ * them.
  *
  * The table itself is `crates/core/src/access/table.rs`, where its pattern language is described.
  */
@@ -8,17 +9,20 @@ import { FilewrightError } from "../engine/errors.ts";
 import { nearest } from "../schema/nearest.ts";
 import { list, type Options, options, text } from "../schema/option.ts";
 
-/** What a row says of the places it names. */
+/** The rule of a row for the places it names. */
 export type PlaceDecision =
-  /** Tools never write it: a program runs or obeys it without another act of a person. */
+  /** Tools never write it: a program runs or obeys it without a further action of the user. */
   | "refuse"
-  /** A person is asked before tools write it; where nobody can be asked it is written and the answer says so. */
+  /**
+   * A person is asked before tools write it; where no approver exists it is written and the answer
+   * says so.
+   */
   | "ask"
-  /** Tools write it: an exception from a wider row. */
+  /** Tools write it: an exception to a wider row. */
   | "allow"
   /** Its content is not read without a grant. */
   | "secret"
-  /** Its content is read: an exception from a wider row. */
+  /** Its content is read: an exception to a wider row. */
   | "readable";
 
 /** One row of the table of places. */
@@ -30,13 +34,13 @@ export interface PlaceRow {
    * ends in `/**` covers only that.
    */
   readonly pattern: string;
-  /** Which program runs or reads it, and when: one sentence. */
+  /** One sentence that says which program runs or reads it, and when. */
   readonly reason: string;
 }
 
 /**
- * Changes to the table of protected and secret places. Each list holds patterns as in the table: rows of it, or
- * places of your own. No place may stand in two lists of one kind.
+ * Changes to the table of protected and secret places. Each list holds patterns as in the table:
+ * rows of it, or places of your own. No place may be in two lists of one kind.
  *
  * @example { allow: [".vscode/settings.json"], refuse: ["deploy/prod"], secret: ["*.token"] }
  */
@@ -66,9 +70,10 @@ export const PLACES_OPTIONS: Options<PlacesOptions> = options("PlacesOptions", {
 const LISTS: readonly PlaceDecision[] = ["allow", "ask", "refuse", "secret", "readable"];
 
 /**
- * The lists of places as a policy carries them: a word of the table, a space and a pattern each.
+ * Encodes the lists of places as a policy carries them: a word of the table, a space and a pattern
+ * each.
  *
- * @throws FilewrightError INVALID_ARGUMENT for a list or place that is not understood, LIMIT_EXCEEDED
+ * @throws FilewrightError INVALID_ARGUMENT for an unknown list or invalid place, LIMIT_EXCEEDED
  */
 export function placesOf(given: PlacesOptions | undefined): readonly string[] {
   if (given === undefined) return [];
@@ -97,7 +102,7 @@ export function placesOf(given: PlacesOptions | undefined): readonly string[] {
   return Object.freeze(places);
 }
 
-/** Tells the row that a misspelt place may have been meant for. */
+/** Adds the nearest row of the table to the error about an unknown place. */
 function withNearestRow(error: unknown): unknown {
   if (!(error instanceof FilewrightError)) return error;
   const place = error.details?.["place"];
@@ -112,7 +117,7 @@ function withNearestRow(error: unknown): unknown {
   });
 }
 
-/** A pattern once for each choice of its alternatives. */
+/** Expands the alternatives of a pattern. */
 function alternatives(pattern: string): readonly string[] {
   const group = /^([^{]*)\{([^}]*)\}(.*)$/s.exec(pattern);
   if (group === null) return [pattern];
@@ -120,10 +125,10 @@ function alternatives(pattern: string): readonly string[] {
   return choices.split(",").flatMap((choice) => alternatives(before + choice + after));
 }
 
-/** Marks a place that is one absolute path, in which every character stands for itself. */
+/** Marks a place that is one absolute path, in which every character is literal. */
 const PATH = "path";
 
-/** The place of one absolute path that tools never write. */
+/** Returns the place of one absolute path that tools never write. */
 export function pathPlace(path: string): string {
   return `${PATH} ${path}`;
 }
@@ -131,9 +136,10 @@ export function pathPlace(path: string): string {
 let rows: readonly PlaceRow[] | undefined;
 
 /**
- * The table of protected and secret places, in its order.
+ * Returns the table of protected and secret places, in its order.
  *
- * @example placeRows().filter(({ decision }) => decision === "refuse").map(({ pattern }) => pattern);
+ * @example placeRows().filter(({ decision }) => decision === "refuse").map(({ pattern }) =>
+ * pattern);
  */
 export function placeRows(): readonly PlaceRow[] {
   rows ??= Object.freeze(
@@ -149,7 +155,7 @@ export function placeRows(): readonly PlaceRow[] {
   return rows;
 }
 
-/** The row with a number: of the table, or after it of the host's places. */
+/** Returns the row with a number: of the table, or after it of the host's places. */
 export function placeRow(index: number, places: readonly string[]): PlaceRow {
   const own = placeRows()[index];
   if (own !== undefined) return own;

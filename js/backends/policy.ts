@@ -1,9 +1,9 @@
 /**
- * The shape of a policy: what a confined backend enforces. How policies are
- * made and combined is in `js/access/policy.ts`.
+ * The shape of a policy that a confined backend enforces. `js/access/policy.ts` creates and
+ * combines policies.
  */
 
-/** What becomes of a symbolic link that leads out of the roots. */
+/** The rule for symbolic links that lead out of the roots. */
 export type FollowSymlinks =
   /** A link is followed while it stays inside the roots (the default). */
   | "inside"
@@ -12,7 +12,7 @@ export type FollowSymlinks =
   /** A link is followed wherever it leads; deny rules still apply there. */
   | "any";
 
-/** Who may touch what. Frozen plain data. */
+/** The access rules of a workspace. Frozen plain data. */
 export interface SandboxPolicy {
   /** The base of relative paths and globs: absolute and normalised. */
   readonly cwd: string;
@@ -38,5 +38,5 @@ export interface SandboxPolicy {
   readonly maxOutputBytes?: number;
 }
 
-/** What a call wants of a path. */
+/** The kind of access a call needs to a path. */
 export type Intent = "read" | "write";

@@ -1,6 +1,6 @@
 /**
- * The rules of a policy as backends ask them: the engine's, on real paths. A
- * policy without rules needs no engine.
+ * The path rules of a policy, for backends: the engine's, on real paths. A policy without rules
+ * needs no engine.
  */
 import { engine } from "../engine/current.ts";
 import type { PathVerdict } from "../engine/access.ts";
@@ -9,13 +9,13 @@ import type { SandboxPolicy } from "./policy.ts";
 
 /** The rules of one policy. All paths are real and absolute. */
 export interface Rules {
-  /** Whether there is any rule that a whole tree must be looked through for. */
+  /** True when any rule exists, so that a whole tree must be checked entry by entry. */
   readonly any: boolean;
-  /** Whether the places of the table are protected. */
+  /** True when the places of the table are protected. */
   readonly protects: boolean;
-  /** What the rules say of a path. */
+  /** Returns the rules that apply to a path. */
   judge(path: string): PathVerdict;
-  /** The entries of a directory, itself not denied, without the denied ones. */
+  /** Returns the entries of a directory that is itself not denied, without the denied ones. */
   visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
 

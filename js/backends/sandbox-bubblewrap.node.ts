@@ -1,7 +1,7 @@
 /**
- * The strict tier on Linux: bubblewrap. A command has mounts, processes and a network of
- * its own; it sees only what is mounted, and what a policy forbids is covered by an empty
- * file or directory, or mounted read-only.
+ * The strict tier on Linux: bubblewrap. A command has mounts, processes and a network of its own;
+ * it sees only the mounted directories. Entries that a policy forbids are covered by an empty file
+ * or directory, or mounted read-only.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -40,14 +40,17 @@ import type {
   SandboxStatus,
 } from "./sandbox.ts";
 
-/** How {@link bubblewrapSandbox} is made. Paths are absolute. */
+/** Options of {@link bubblewrapSandbox}. Paths are absolute. */
 export interface BubblewrapOptions {
   readonly writableRoots: readonly string[];
-  /** Null for everything; `policy`: the directories of the system and what a policy lets read. */
+  /**
+   * Null for everything; `policy`: the directories of the system and those that the policy allows
+   * to read.
+   */
   readonly readRoots: readonly string[] | null | "policy";
-  /** Besides, with `policy`; null for everything. */
+  /** Further directories, with `policy`; null for everything. */
   readonly extraRead?: readonly string[] | null | undefined;
-  /** Not to be changed though a writable root holds them. */
+  /** Read-only, although they are inside a writable root. */
   readonly readOnlyPaths: readonly string[];
   readonly network: boolean;
   /** Names of further system calls that are refused. */
@@ -56,24 +59,24 @@ export interface BubblewrapOptions {
   readonly degrade: "refuse" | "allow" | undefined;
   /** The program. */
   readonly bubblewrap: string | undefined;
-  /** Holds besides, where a workspace has said what it wants. */
+  /** The policy of a workspace, which applies in addition. */
   readonly policy?: CommandPolicy | undefined;
 }
 
-/** What a provider works with. */
+/** The options with resolved directories. */
 interface Resolved extends Omit<BubblewrapOptions, "readRoots"> {
   readonly readRoots: readonly string[] | null;
 }
 
-/** Each cover is a mount, and bubblewrap takes them one by one. */
+/** The maximum number of covers. Each is a mount, and bubblewrap makes them one by one. */
 const MAX_COVERS = 4_096;
-/** The descriptor that the addon gives the filter of system calls by. */
+/** The descriptor through which the addon passes the system-call filter. */
 const FILTER_FD = "9";
-/** How deep secrets are looked for in a home directory: `.config/gh` is two names deep. */
+/** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
 const HOME_DEPTH = 2;
-/** Files in memory count for no process, so they are bounded by the size of their file system. */
+/** Files in memory count for no process, so the size of their file system bounds them. */
 const TEMPORARY_BYTES = String(256 * 1024 * 1024);
-/** What a command has where it does not see the home directory: a file system of its own. */
+/** The environment of a command that does not see the home directory: a temporary file system instead. */
 const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
 const NOTHING_FOUND: ScanResult = Object.freeze({
   hidden: [],
@@ -84,8 +87,9 @@ const NOTHING_FOUND: ScanResult = Object.freeze({
 });
 
 /**
- * Commands in namespaces of their own.
- * @throws FilewrightError SANDBOX_SETUP_FAILED where bubblewrap is missing or may make no namespaces
+ * A sandbox whose commands run in their own namespaces.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED when bubblewrap is missing or may not create
+ * namespaces
  */
 export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
   const program = options.bubblewrap ?? "bwrap";
@@ -152,7 +156,7 @@ function provider(given: BubblewrapOptions, program: string): SandboxProvider {
   });
 }
 
-/** Runs a command where what was found is covered. */
+/** Runs a command with the entries of a scan covered. */
 async function runCovered(
   native: NativeBinding,
   program: string,
@@ -184,7 +188,7 @@ async function runCovered(
   }
 }
 
-/** What a command sees, before anything is covered. Later mounts lie over earlier ones. */
+/** Returns the mounts a command starts with, before covers. Later mounts lie over earlier ones. */
 function viewOf({ readRoots, writableRoots, network }: Resolved): readonly string[] {
   const bound = (path: string): readonly string[] => {
     const target = linkTarget(path);
@@ -193,7 +197,7 @@ function viewOf({ readRoots, writableRoots, network }: Resolved): readonly strin
   const temporary = (path: string): readonly string[] => ["--size", TEMPORARY_BYTES, "--tmpfs", path];
   return [
     ...(readRoots === null ? ["--ro-bind", "/", "/"] : temporary("/tmp")),
-    // The sockets of services are there: one of them can run a program outside.
+    // Hides the sockets of services: one of them could run a program outside the sandbox.
     ...temporary("/run"),
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
     ...sorted(readRoots ?? []).flatMap(bound),
@@ -211,7 +215,7 @@ function namespaces(network: boolean): readonly string[] {
   ];
 }
 
-/** Secrets and our own state, outside the roots. */
+/** Returns secrets and the state directory, where they are outside the roots. */
 async function hiddenElsewhere(
   native: ReturnType<typeof sandboxAddon>,
   { readRoots, writableRoots }: Resolved,
@@ -240,7 +244,7 @@ interface Covers {
   readonly directory: string;
 }
 
-/** An empty file and an empty directory, which lie over what is hidden. */
+/** Creates an empty file and an empty directory, which are mounted over hidden entries. */
 function makeCovers(): Covers {
   const base = mkdtempSync(join(tmpdir(), "filewright-cover-"));
   const [file, directory] = [join(base, "file"), join(base, "directory")];
@@ -249,7 +253,7 @@ function makeCovers(): Covers {
   return { base, file, directory };
 }
 
-/** Mounts over what is hidden and what is protected, directories before what they hold. */
+/** Returns mounts over hidden and protected entries, directories before their content. */
 function coversOf(
   { readOnlyPaths, policy }: Resolved,
   hidden: readonly HiddenEntry[],
@@ -282,7 +286,7 @@ function coversOf(
 
 const sorted = (paths: readonly string[]): readonly string[] => [...paths].sort();
 
-/** Bubblewrap's own failures, which would look like the command's. */
+/** Throws bubblewrap's own errors, which would look like the command's. */
 function checkStarted(exitCode: number | null, stderr: string, program: string): void {
   if (exitCode !== 1 || !stderr.startsWith("bwrap: ")) return;
   const line = stderr.split("\n", 1)[0] ?? "";

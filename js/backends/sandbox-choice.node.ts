@@ -1,7 +1,7 @@
 /**
- * Chooses the sandbox that commands run in: by the system, by name, or one that the host
- * brings. A sandbox that cannot be had is refused, unless the host says that less will do;
- * the status and every result tell what holds.
+ * Chooses the sandbox of commands: by the system, by name, or one that the host supplies. An
+ * unavailable sandbox is refused, unless the host allows a weaker one; the status and every result
+ * say what is enforced.
  */
 import {
   choice,
@@ -99,7 +99,8 @@ const gate = gateOf("sandboxFor", SANDBOX_OPTIONS);
  * @example
  * const ws = await openWorkspace({ root, commands: sandboxFor({ writableRoots: [root] }) });
  *
- * @throws FilewrightError SANDBOX_SETUP_FAILED where it is not to be had, INVALID_ARGUMENT for options that make no sense
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where it is unavailable, INVALID_ARGUMENT for
+ * options that contradict each other
  */
 export function sandboxFor(given: SandboxOptions): SandboxProvider {
   const options = gate(given);
@@ -139,7 +140,7 @@ function chosen(options: SandboxOptions): SandboxProvider {
   return fastSandbox({ writableRoots, readRoots, network, forbiddenSyscalls, limits, degrade });
 }
 
-/** What is left where what was asked for is missing, and less will do. */
+/** Returns the next weaker sandbox where the requested one is missing and the host allows it. */
 function less(options: SandboxOptions): SandboxProvider {
   const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
   if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
@@ -150,7 +151,7 @@ function less(options: SandboxOptions): SandboxProvider {
   return unconfined();
 }
 
-/** No sandbox at all. */
+/** Returns a provider without any sandbox. */
 function unconfined(): SandboxProvider {
   const status: SandboxStatus = Object.freeze({ tier: "none", files: "none", network: "none" });
   return Object.freeze<SandboxProvider>({
@@ -161,8 +162,9 @@ function unconfined(): SandboxProvider {
 }
 
 /**
- * The sandbox for the option `commands` of a workspace: the strictest that this system has.
- * @throws FilewrightError SANDBOX_SETUP_FAILED where it is not to be had
+ * Returns the sandbox for the option `commands` of a workspace: the strictest that this system
+ * has.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED where it is unavailable
  */
 export function openCommands(options: CommandOptions, policy: CommandPolicy): SandboxProvider {
   const { network = false, limits, degrade, bubblewrap } = options;
@@ -188,7 +190,7 @@ export function openCommands(options: CommandOptions, policy: CommandPolicy): Sa
 
 const isHere = (): boolean => process.platform === "linux" || process.platform === "darwin";
 
-/** A profile names paths, not globs, so that a policy holds in part. */
+/** Returns the macOS sandbox. A profile names paths, not globs, so a policy is enforced only in part. */
 function seatbelt(options: SandboxOptions, policy?: CommandPolicy): SandboxProvider {
   const { writableRoots, readRoots = null, readOnlyPaths = [], network = false } = options;
   const hidden = policy?.stateDir === undefined ? [] : [policy.stateDir];

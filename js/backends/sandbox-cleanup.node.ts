@@ -1,11 +1,11 @@
 /**
- * What happens after a command: protected places that it made are removed, and
- * repositories that it made are kept without what git would run.
+ * Cleans up after a command: protected places that it made are removed, and repositories that it
+ * made lose the files that git would run.
  *
- * A mount can only cover what exists, so a command can make `.git/commondir` or
- * `.vscode/tasks.json` where there was none. Every process of the command has ended
- * before this runs, but another command may be running in the same tree: everything is
- * done by descriptors from a writable root, following no link.
+ * A mount can only cover existing entries, so a command can make `.git/commondir` or
+ * `.vscode/tasks.json` where there was none. Every process of the command has ended before this
+ * runs, but another command may be running in the same tree: everything is done by descriptors
+ * from a writable root, following no link.
  */
 import { dirname, relative, resolve } from "node:path";
 import { FilewrightError } from "../engine/errors.ts";
@@ -20,26 +20,26 @@ import {
   type ScanResult,
 } from "./sandbox-native.node.ts";
 
-/** What was done after a command. Absolute paths. */
+/** The changes made after a command. Absolute paths. */
 export interface Cleanup {
   readonly removed: readonly string[];
   readonly repositories: readonly string[];
 }
 
-/** Changes places below the writable roots of commands. */
+/** Reads and changes entries below the writable roots of commands. */
 export interface Places {
-  /** Removes what is there, whatever its permission bits. */
+  /** Removes an entry, whatever its permission bits. */
   remove(place: ScannedEntry): Promise<void>;
-  /** The text of a small regular file; empty for anything else that is there, undefined for nothing. */
+  /** Returns the text of a small regular file; empty for any other entry, undefined where none exists. */
   read(path: string): Promise<string | undefined>;
-  /** Puts a file in the place of whatever is there. */
+  /** Writes a file, replacing any entry. */
   replace(path: string, text: string): Promise<void>;
 }
 
-/** A config beyond this is no repository's own, and is emptied. */
+/** The maximum size of a config. A larger one is not git's own, and is emptied. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** The places below these roots. */
+/** Returns access to the entries below these roots. */
 export function placesBelow(native: NativeBinding, roots: readonly string[]): Places {
   const rootOf = (path: string): string => {
     const above = roots.filter((root) => isWithin(path, root)).sort((a, b) => b.length - a.length);
@@ -56,13 +56,13 @@ export function placesBelow(native: NativeBinding, roots: readonly string[]): Pl
 }
 
 /**
- * Removes what a command made and is protected; reduces repositories that it made.
- * @throws FilewrightError where a place cannot be removed, once everything else is done
+ * Removes protected entries that a command made, and reduces repositories that it made.
+ * @throws FilewrightError where an entry cannot be removed, after everything else is done
  */
 export async function cleanUp(isKnown: Known, after: ScanResult, places: Places): Promise<Cleanup> {
   const removed = new Set<string>();
   const failures: unknown[] = [];
-  /** Goes on where one place fails: it must not keep the others. */
+  /** Collects errors, so that one entry that cannot be removed does not save the others. */
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     await work().catch((error: unknown) => failures.push(error));
   };
@@ -77,7 +77,7 @@ export async function cleanUp(isKnown: Known, after: ScanResult, places: Places)
   const kept = new Map<string, RepositoryEntry>();
   for (const repository of after.repositories.filter((one) => !isKnown.repository(one))) {
     const named = repository.kind !== "file" || directories.has(await targetOf(repository.path, places));
-    // Git names what it makes in UTF-8 where a person did.
+    // Git names its files in UTF-8 when a user ran it.
     if (repository.bytes === undefined && named) kept.set(repository.path, repository);
     else await remove(repository);
   }
@@ -91,17 +91,16 @@ export async function cleanUp(isKnown: Known, after: ScanResult, places: Places)
   return { removed: [...removed], repositories: [...kept.keys()] };
 }
 
-/** Tells what a command did not make. */
+/** Identifies the entries that existed before a command. */
 export interface Known {
   place(place: ProtectedEntry): boolean;
   repository(repository: RepositoryEntry): boolean;
 }
 
-/** Knows what was there before a command. */
+/** Returns the entries that existed before a command. */
 export function knownIn(before: ScanResult): Known {
-  // By identity: what was changed or moved was there before. By path, where the directory is the
-  // same: a person saves a file by putting another in its place. A link is known by both, since
-  // it cannot be covered.
+  // By identity: an entry that was changed or moved existed before. By path, where the directory is the
+  // same: an editor saves a file by replacing it. A link needs both, since it cannot be covered.
   const known = new Set(
     before.protected
       .filter(({ id, parent }) => id !== "" && parent !== "")
@@ -117,32 +116,32 @@ export function knownIn(before: ScanResult): Known {
   };
 }
 
-/** The repository that obeys a place, where it is one that a repository obeys. */
+/** Returns the repository that reads a place, where one does. */
 function ownerOf(path: string): string {
   const directory = dirname(path);
   return /\/info\/attributes$/iu.test(path) ? dirname(directory) : directory;
 }
 
-/** Takes from a repository what git would run or follow: one place of it. */
+/** Removes or reduces one entry of a repository that git would run or follow. */
 async function reduce(place: ProtectedEntry, { path, kind }: RepositoryEntry, places: Places): Promise<void> {
   const name = relative(path, place.path);
   if (name === "config") {
     const text = place.type === "file" ? await places.read(place.path) : "";
     return places.replace(place.path, reduceGitConfig(text ?? ""));
   }
-  // Of a linked worktree it leads to the repository, which is two directories up.
+  // In a linked worktree it leads to the repository, which is two directories up.
   if (name === "commondir" && kind === "worktree" && (await places.read(place.path))?.trimEnd() === "../..")
     return;
   await places.remove(place);
 }
 
-/** The directory that a `.git` file names, and nothing besides; "" for none. */
+/** Returns the directory that a `.git` file names, if that is all the file contains; otherwise "". */
 async function targetOf(path: string, places: Places): Promise<string> {
   const named = /^gitdir: ([^\n\0]+)\n?$/u.exec((await places.read(path)) ?? "")?.[1];
   return named === undefined ? "" : resolve(dirname(path), named);
 }
 
-/** The error where something of a command's making is still there. */
+/** Returns the error for an entry of a command that could not be removed. */
 function left(error: unknown): unknown {
   if (!(error instanceof FilewrightError)) return error;
   return new FilewrightError(

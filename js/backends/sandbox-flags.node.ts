@@ -5,7 +5,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { LinuxSandboxOptions } from "./sandbox.node.ts";
 import { systemDirectories } from "./sandbox-places.node.ts";
 
-/** What commands may reach. */
+/** The access of commands. */
 export interface SandboxFlags {
   /** Whether they may use the network. Default false. */
   readonly fullNetworkAccess?: boolean | undefined;
@@ -28,7 +28,8 @@ export const SANDBOX_FLAGS: Options<SandboxFlags> = described("SandboxFlags", {
 const gate = gateOf("sandboxOptionsOf", SANDBOX_FLAGS);
 
 /**
- * The options of `linuxSandbox` that a policy of flags means. The working directory is writable too.
+ * Returns the options of `linuxSandbox` for a policy of flags. The working directory is writable
+ * too.
  *
  * @example
  * const options = sandboxOptionsOf({ writableRoots: ["../cache"] }, "/repo");

@@ -1,4 +1,7 @@
-/** The calls of the native addon about commands: running one, and scanning for what it may not touch. */
+/**
+ * The calls of the native addon about commands: running one, and scanning for entries it may not
+ * access.
+ */
 import { totalmem } from "node:os";
 import process from "node:process";
 import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
@@ -10,17 +13,17 @@ import { checkSignal } from "./failure.ts";
 import { inheritedEnv } from "./sandbox-process.node.ts";
 import type { CommandLimits, CommandPolicy, SandboxCommand, SandboxOutcome } from "./sandbox.ts";
 
-/** What a command may do, as the addon takes it; `crates/sandbox/src/spec.rs`. */
+/** The restrictions of a command in the form the addon takes; `crates/sandbox/src/spec.rs`. */
 export interface NativeSpec {
-  /** Null for everything but `/proc` of others and devices. */
+  /** Null for everything except `/proc` of other processes, and devices. */
   readonly read: readonly string[] | null;
   readonly write: readonly string[];
-  /** Not to be read, outside `write`. */
+  /** Unreadable, outside `write`. */
   readonly exclude?: readonly string[];
   readonly network: boolean;
   readonly degrade?: boolean;
   readonly withoutLandlock?: boolean;
-  /** Nothing is restricted: the program does that itself, and is given the filter at descriptor 9. */
+  /** No restrictions: the program applies its own, and gets the filter at descriptor 9. */
   readonly bare?: boolean;
   /** Names of further system calls that are refused. */
   readonly forbid?: readonly string[];
@@ -36,25 +39,25 @@ export interface HiddenEntry {
 /** An entry that a scan found. */
 export interface ScannedEntry {
   readonly path: string;
-  /** The bytes of a path that is not UTF-8, in hexadecimal. Only after a command. */
+  /** The bytes of a path that is not UTF-8, in hexadecimal. Only in scans after a command. */
   readonly bytes?: string;
-  /** Equal ids are the same entry. */
+  /** Equal ids denote the same entry. */
   readonly id: string;
 }
 
 /** An entry that commands may not change. */
 export interface ProtectedEntry extends ScannedEntry {
   readonly type: "file" | "directory" | "link" | "other";
-  /** The id of the directory that it is in. */
+  /** The id of its directory. */
   readonly parent: string;
 }
 
-/** A repository. `file`: a `.git` that names the directory of one. */
+/** A repository. `file`: a `.git` file that names the directory of one. */
 export interface RepositoryEntry extends ScannedEntry {
   readonly kind: "git" | "bare" | "module" | "worktree" | "file";
 }
 
-/** What a scan found. */
+/** The result of a scan. */
 export interface ScanResult {
   readonly hidden: readonly HiddenEntry[];
   readonly protected: readonly ProtectedEntry[];
@@ -68,7 +71,7 @@ export interface ScanResult {
 const DEFAULT_PROCESSES = 2_048;
 const DEFAULT_FILE_BYTES = 4 * 1024 ** 3;
 
-/** The limits with their defaults, as the addon takes them: 0 is none. */
+/** Returns the limits with their defaults, in the form the addon takes: 0 is unlimited. */
 export function nativeLimits(limits: CommandLimits = {}): NativeSpec["limits"] {
   const available = process.constrainedMemory?.() ?? 0;
   const memory = available > 0 ? Math.min(available, totalmem()) : totalmem();
@@ -80,7 +83,7 @@ export function nativeLimits(limits: CommandLimits = {}): NativeSpec["limits"] {
   });
 }
 
-/** What other systems call {@link FORBIDDEN_SYSCALLS}. */
+/** Names of {@link FORBIDDEN_SYSCALLS} in other systems, mapped to ours. */
 export const EXTRA_SYSCALLS: Readonly<Record<string, string>> = Object.freeze({
   extraSyscalls: "forbiddenSyscalls",
   extra_syscalls: "forbiddenSyscalls",
@@ -108,7 +111,7 @@ export function sandboxAddon(): NativeBinding {
   throw new FilewrightError("SANDBOX_SETUP_FAILED", loaded.reason, { hint: "run: npm run build" });
 }
 
-/** Runs `argv` in place of the command's own. @throws as {@link SandboxProvider.run} */
+/** Runs `argv` instead of the command's own. @throws as {@link SandboxProvider.run} */
 export async function runNative(
   native: NativeBinding,
   spec: NativeSpec,
@@ -145,8 +148,9 @@ export async function runNative(
 }
 
 /**
- * Finds what a policy keeps from commands, in `directories` and below, at most `depth` names deep.
- * @throws FilewrightError SANDBOX_SETUP_FAILED where a place cannot be told or masked
+ * Finds the entries that a policy hides from or protects against commands, in `directories` and
+ * below, at most `depth` names deep.
+ * @throws FilewrightError SANDBOX_SETUP_FAILED for an entry that cannot be examined or masked
  */
 export async function scanPlaces(
   native: NativeBinding,
@@ -158,8 +162,8 @@ export async function scanPlaces(
 }
 
 /**
- * Finds protected places and repositories for {@link scanMade} to be compared with. It goes on
- * where something cannot be told.
+ * Finds protected places and repositories before a command, to compare with {@link scanMade}.
+ * Continues after entries that cannot be examined.
  */
 export async function scanProtected(
   native: NativeBinding,
@@ -170,9 +174,9 @@ export async function scanProtected(
 }
 
 /**
- * Finds protected places and repositories after a command. It goes on where something cannot
- * be told, and opens directories to their owner that cannot be listed and could be `before`: a
- * command must not be able to hide a place.
+ * Finds protected places and repositories after a command. Continues after entries that cannot be
+ * examined, and makes directories accessible to their owner that cannot be listed and could be
+ * `before`: a command must not be able to hide a place.
  */
 export async function scanMade(
   native: NativeBinding,
@@ -197,7 +201,7 @@ async function scan(
   return JSON.parse(await native.sandboxScan(spec).catch(rethrow)) as ScanResult;
 }
 
-/** Runs a synchronous call of the addon; its refusals become ours. */
+/** Runs a synchronous call of the addon and converts its errors. */
 export function callNative<T>(run: () => T): T {
   try {
     return run();
@@ -206,7 +210,7 @@ export function callNative<T>(run: () => T): T {
   }
 }
 
-/** The addon's error in whole sentences: there is no path for it to be about. */
+/** Throws the addon's error with a complete message, because it concerns no path. */
 export function rethrow(thrown: unknown): never {
   const { code, message, hint, details } = fromEngine(thrown);
   throw makeError(code, message, { hint, details });

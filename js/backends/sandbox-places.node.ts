@@ -1,4 +1,4 @@
-/** Directories and files of the system that commands need, and those that they must not read. */
+/** System directories and files that commands need, and those that they must not read. */
 import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
@@ -6,7 +6,7 @@ import process from "node:process";
 import { isWithin } from "./paths.ts";
 import type { CommandPolicy } from "./sandbox.ts";
 
-/** Where the programs, libraries and settings of a system are. */
+/** The directories of a system's programs, libraries and settings. */
 const SYSTEM = [
   "/bin",
   "/etc",
@@ -22,7 +22,7 @@ const SYSTEM = [
   "/usr",
 ];
 
-/** Of `/etc`, what opens the machine. Root can read it without any capability. */
+/** The files of `/etc` that contain credentials. Root can read them without any capability. */
 const PRIVATE = [
   "/etc/shadow",
   "/etc/shadow-",
@@ -36,9 +36,9 @@ const PRIVATE = [
 ];
 
 /**
- * What commands read beside the roots of a workspace: the directories of the system, and
- * those of the programs on the search path. The directory above a `bin` counts where it is
- * a program's own, not the home directory or `.local`.
+ * Returns the directories that commands read in addition to the roots of a workspace: those of the
+ * system and those of the programs on the search path. The directory above a `bin` counts when it
+ * is a program's own, not the home directory or `.local`.
  */
 export function systemDirectories(): readonly string[] {
   const home = homedir();
@@ -54,7 +54,10 @@ export function systemDirectories(): readonly string[] {
   return [...new Set([...SYSTEM.filter((place) => realOrNone(place) !== undefined), ...programs])];
 }
 
-/** What commands read within a policy: the system, what the policy lets read, and more; null for everything. */
+/**
+ * Returns the readable directories of commands within a policy: the system, the policy's, and
+ * more; null for everything.
+ */
 export function readsWithin(
   policy: CommandPolicy | undefined,
   extra: readonly string[] | null | undefined,
@@ -64,27 +67,27 @@ export function readsWithin(
   return [...systemDirectories(), ...read, ...(extra ?? [])];
 }
 
-/** Files and directories outside the roots that no command reads. */
+/** Returns the files and directories outside the roots that no command reads. */
 export function privateFiles(): readonly string[] {
   let keys: string[] = [];
   try {
     keys = readdirSync("/etc/ssh").filter((name) => name.endsWith("_key"));
   } catch {
-    // There is no server for SSH.
+    // No SSH server is installed.
   }
   return [...PRIVATE, ...keys.map((name) => `/etc/ssh/${name}`)].filter((path) => exists(path));
 }
 
-/** The home directories that secrets are looked for in. */
+/** Returns the home directories to search for secrets. */
 export function homeDirectories(): readonly string[] {
   const homes = [homedir(), "/root"].flatMap((home) => realOrNone(home) ?? []);
   return [...new Set(homes)].filter((home) => home !== "/");
 }
 
 /**
- * Whether commands that read these places find their home directory: as a whole, or in part by
- * an entry for one of its hidden files. Otherwise they are given an empty one, because programs
- * fail where settings are there and closed.
+ * Returns true when commands that read these directories have their home directory: as a whole, or
+ * in part by an entry for one of its hidden files. Otherwise they get an empty one, because
+ * programs fail where settings exist and are unreadable.
  */
 export function hasHome(reads: readonly string[] | null): boolean {
   const home = realOrNone(homedir());
@@ -92,7 +95,7 @@ export function hasHome(reads: readonly string[] | null): boolean {
   return reads.some((path) => isWithin(home, path) || path.startsWith(`${home}/.`));
 }
 
-/** The target of a link, or undefined where the path is none. */
+/** Returns the target of a link, or undefined for any other path. */
 export function linkTarget(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
@@ -101,7 +104,7 @@ export function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Whether a path is a directory, a file or missing. Follows no link. */
+/** Returns whether a path is a directory, a file or missing. Follows no link. */
 export function kindOf(path: string): "directory" | "file" | "missing" {
   try {
     return lstatSync(path).isDirectory() ? "directory" : "file";
@@ -110,7 +113,7 @@ export function kindOf(path: string): "directory" | "file" | "missing" {
   }
 }
 
-/** The real path, or undefined where there is nothing. */
+/** Returns the real path, or undefined where nothing exists. */
 export function realOrNone(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -119,7 +122,7 @@ export function realOrNone(path: string): string | undefined {
   }
 }
 
-/** The paths that are in both lists or below an entry of the other. */
+/** Returns the paths that are in both lists or below an entry of the other. */
 export function inBoth(a: readonly string[], b: readonly string[]): readonly string[] {
   const common = a.flatMap((x) => b.flatMap((y) => (isWithin(x, y) ? [x] : isWithin(y, x) ? [y] : [])));
   return [...new Set(common)];

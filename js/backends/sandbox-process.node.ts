@@ -1,6 +1,6 @@
 /**
- * A command from its start to the end of its whole group of processes, for sandboxes
- * that are programs put before it. What keeps it in is theirs.
+ * Runs a command from its start to the end of its whole process group, for sandboxes that are
+ * programs run before it. Those programs confine it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -9,12 +9,15 @@ import { makeError } from "../engine/errors.ts";
 import { checkSignal } from "./failure.ts";
 import type { SandboxCommand, SandboxOutcome } from "./sandbox.ts";
 
-/** Of the host's environment, what commands are given. */
+/** The variables of the host's environment that commands inherit. */
 const INHERITED = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "SHELL"];
-/** How long output is waited for once the command has ended: who left its group may hold the pipe. */
+/**
+ * How long to wait for output after the command has ended: a process that left its group may hold
+ * the pipe.
+ */
 const DRAIN_MS = 500;
 
-/** What commands are given of the host's environment. */
+/** Returns the part of the host's environment that commands inherit. */
 export function inheritedEnv(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     INHERITED.flatMap((name) => {
@@ -25,7 +28,7 @@ export function inheritedEnv(): Readonly<Record<string, string>> {
 }
 
 /**
- * Runs `argv` in place of the command's own, which it contains.
+ * Runs `argv` instead of the command's own, which it contains.
  * @throws FilewrightError NOT_FOUND, PERMISSION_DENIED, IO_ERROR, CANCELLED
  */
 export async function runProcess(argv: readonly string[], command: SandboxCommand): Promise<SandboxOutcome> {
@@ -35,7 +38,7 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
     cwd: command.cwd,
     env: { ...inheritedEnv(), ...command.env },
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, which ends as one.
+    // Its own process group, which is ended as one.
     detached: true,
   });
   const [out, err] = [keep(child.stdout, command.maxOutputBytes), keep(child.stderr, command.maxOutputBytes)];
@@ -51,7 +54,7 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
       child.once("error", (error: NodeJS.ErrnoException) => reject(refused(program, error)));
       child.once("exit", (exit, by) => resolve([exit, by]));
     });
-    // Whatever it has left running ends with it.
+    // Processes that it left running end with it.
     end(child);
     await Promise.race([
       Promise.all([out.ended, err.ended]),
@@ -77,7 +80,7 @@ function end(child: ChildProcess): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // Nobody left to end is what is hoped for.
+    // No process is left, which is the goal.
   }
 }
 
@@ -87,7 +90,7 @@ interface Kept {
   text(): string;
 }
 
-/** Keeps the beginning of a stream and reads the rest away. */
+/** Collects the beginning of a stream and discards the rest. */
 function keep(stream: NodeJS.ReadableStream, most: number): Kept {
   const chunks: Buffer[] = [];
   let [size, more] = [0, false];

@@ -1,6 +1,6 @@
 /**
- * Commands that run at the same time in one tree. What one of them has made is no part of
- * what was there before another: else one could make a place, and the other keep it.
+ * Commands that run at the same time in one tree. Entries that one of them made do not count as
+ * existing before another; otherwise one command could make a protected place for another to keep.
  */
 import type { NativeBinding } from "../engine/native.node.ts";
 import { isWithin } from "./paths.ts";
@@ -10,17 +10,17 @@ import type { CommandPolicy, SandboxOutcome } from "./sandbox.ts";
 
 interface Running {
   readonly roots: readonly string[];
-  /** The commands that ran at any time since this one began to look. */
+  /** The commands that ran at any time since this one began its first scan. */
   readonly others: Set<Running>;
-  /** What was there before; undefined while that is being looked for, and nothing runs yet. */
+  /** The entries that existed before; undefined while the first scan runs, before the command starts. */
   known?: Known;
 }
 
 const running = new Set<Running>();
 
 /**
- * Runs a command between a look at the tree and another one, and removes what it made and may not stay.
- * @throws as `run`, and where something cannot be removed
+ * Runs a command between two scans of the tree, and removes the protected entries it made.
+ * @throws as `run`, and where an entry cannot be removed
  */
 export async function runCleaned(
   native: NativeBinding,
@@ -44,7 +44,7 @@ export async function runCleaned(
       const outcome = await run(before);
       return { ...outcome, ...(await cleaned()) };
     } catch (error) {
-      // A command that was cancelled has made things too.
+      // A cancelled command has made entries too.
       await cleaned();
       throw error;
     }
@@ -53,7 +53,7 @@ export async function runCleaned(
   }
 }
 
-/** What a look found, without what the commands that ran meanwhile may have made. */
+/** Returns the result of a scan without the entries that concurrent commands may have made. */
 function withoutMadeBy(others: ReadonlySet<Running>, found: ScanResult): ScanResult {
   const wasThere =
     <E extends ScannedEntry>(isKnown: (other: Known, entry: E) => boolean) =>

@@ -91,18 +91,18 @@ export const LINUX_SANDBOX_OPTIONS: Options<LinuxSandboxOptions> = described(
 
 const gate = gateOf("linuxSandbox", LINUX_SANDBOX_OPTIONS);
 
-/** The options, and what {@link sandboxFor} and a workspace add to them. */
+/** The public options, and those that {@link sandboxFor} and a workspace add. */
 export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
-  /** `policy`: the directories of the system and what a policy lets read. */
+  /** `policy`: the directories of the system and those that the policy allows to read. */
   readonly readRoots?: readonly string[] | null | "policy" | undefined;
-  /** Besides, with `policy`; null for everything. */
+  /** Further directories, with `policy`; null for everything. */
   readonly extraRead?: readonly string[] | null | undefined;
-  /** Something was asked for that this tier cannot do. */
+  /** True when the caller asked for something that this tier cannot do. */
   readonly incomplete?: boolean | undefined;
   readonly policy?: CommandPolicy | undefined;
 }
 
-/** How deep secrets are looked for in a home directory: `.config/gh` is two names deep. */
+/** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
 const HOME_DEPTH = 2;
 
 /**
@@ -122,7 +122,7 @@ export function linuxSandbox(options: LinuxSandboxOptions): SandboxProvider {
   return fastSandbox(gate(options));
 }
 
-/** {@link linuxSandbox} with what only this library says. @throws FilewrightError SANDBOX_SETUP_FAILED */
+/** {@link linuxSandbox} with internal options. @throws FilewrightError SANDBOX_SETUP_FAILED */
 export function fastSandbox(options: FastOptions): SandboxProvider {
   const native = sandboxAddon();
   const { policy, degrade } = options;
@@ -144,7 +144,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     files: files !== 1 ? "none" : wanted || options.incomplete === true ? "partial" : "enforced",
     network: network === 1 ? "enforced" : "none",
     policy: policy === undefined || files !== 1 ? "none" : wanted ? "partial" : "enforced",
-    // Older kernels let a command kill what would end it.
+    // Older kernels let a command kill the process that would end it.
     processes: signals === 1 ? "enforced" : "partial",
     limits: signals === 1 && forks === 1 ? "enforced" : "partial",
   });
@@ -196,7 +196,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
   });
 }
 
-/** Whether a policy keeps anything from commands inside their roots. */
+/** Returns true when a policy denies, protects or hides anything inside its roots. */
 export function wants({ deny, protect, secrets }: CommandPolicy): boolean {
   return deny.length > 0 || protect || secrets;
 }

@@ -1,8 +1,7 @@
 /**
- * Running commands where an operating system keeps them inside a policy: the
- * interface of a provider. Those for Linux and macOS are chosen in
- * `sandbox-choice.node.ts`; a host may bring one that runs commands in a
- * container, or on another machine.
+ * The interface of a provider that runs commands confined by the operating system.
+ * `sandbox-choice.node.ts` chooses those for Linux and macOS; a host may supply one that runs
+ * commands in a container, or on another machine.
  */
 
 import {
@@ -16,7 +15,7 @@ import {
   text,
 } from "../schema/option.ts";
 
-/** What a provider enforces. */
+/** The guarantees of a provider. */
 export interface SandboxStatus {
   /** How: such as `bubblewrap`, `landlock+seccomp`, or `none`. */
   readonly tier: string;
@@ -35,7 +34,7 @@ export interface SandboxStatus {
   readonly limits?: "enforced" | "partial" | "none" | undefined;
 }
 
-/** What a command may use up. A command that passes a limit is ended. */
+/** The resource limits of a command. A command that exceeds a limit is ended. */
 export interface CommandLimits {
   /** Processes and threads at one time. Default 2,048. */
   readonly processes?: number | undefined;
@@ -51,53 +50,53 @@ export interface CommandLimits {
   readonly cpuSeconds?: number | undefined;
 }
 
-/** What a workspace wants of the sandbox of its commands. Paths are absolute and real. */
+/** The restrictions of a workspace on its commands. Paths are absolute and real. */
 export interface CommandPolicy {
-  /** The directory that deny globs with a slash start from. */
+  /** The base directory of deny globs that contain a slash. */
   readonly cwd: string;
-  /** What may be read beside the system's own directories; null for everything. */
+  /** Readable paths in addition to the system's own directories; null for everything. */
   readonly read: readonly string[] | null;
-  /** What may be changed. */
+  /** Writable paths. */
   readonly write: readonly string[];
-  /** Globs of what can neither be read nor changed. */
+  /** Globs of paths that can neither be read nor changed. */
   readonly deny: readonly string[];
-  /** Whether places that other programs obey cannot be changed. */
+  /** True when places that other programs obey are read-only. */
   readonly protect: boolean;
-  /** Whether the content of secrets cannot be read. */
+  /** True when the content of secrets is unreadable. */
   readonly secrets: boolean;
   /** Changes to the table of protected and secret places, as `SandboxPolicy.places`. */
   readonly places?: readonly string[] | undefined;
-  /** Cannot be read: it holds the keys of the journal. */
+  /** Unreadable: it contains the keys of the journal. */
   readonly stateDir: string | undefined;
 }
 
-/** A command. No shell is involved unless it is one. */
+/** A command. It runs without a shell unless it is one. */
 export interface SandboxCommand {
   /** The program and its arguments. */
   readonly argv: readonly string[];
   /** The directory it runs in: absolute. */
   readonly cwd: string;
-  /** Beside what the provider gives every command. */
+  /** Added to the environment the provider gives every command. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** After this long it is killed, with everything it started. */
+  /** The time limit in milliseconds; then it is killed, with all its processes. */
   readonly timeoutMs: number;
-  /** Kept of its output and of its errors, each. */
+  /** The maximum bytes kept of stdout and of stderr, each. */
   readonly maxOutputBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of a command. */
 export interface SandboxOutcome {
-  /** Null where it was ended from outside. */
+  /** Null where a signal ended it. */
   readonly exitCode: number | null;
   /** The number of the signal that ended it. */
   readonly signal: number | null;
   readonly timedOut: boolean;
-  /** Whether more was written than was kept. */
+  /** True when more was written than was kept. */
   readonly truncated: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** The limit that ended it. */
+  /** The limit that it exceeded. */
   readonly exceeded?: "processes" | "memory" | undefined;
   /** Protected places that the command made and that were removed afterwards: absolute paths. */
   readonly removed?: readonly string[] | undefined;
@@ -105,7 +104,7 @@ export interface SandboxOutcome {
   readonly repositories?: readonly string[] | undefined;
 }
 
-/** What can be tried inside a sandbox. */
+/** An operation to test inside a sandbox. */
 export type SandboxProbe = "write" | "tcp_connect" | "unix_socket";
 
 /** Runs commands under restrictions. */
@@ -128,7 +127,7 @@ export interface SandboxProvider {
   ): Promise<{ readonly ok: boolean; readonly errno?: string }>;
 }
 
-/** A sandbox for commands: one of ours, or the host's own. */
+/** A sandbox for commands: one of this package, or the host's own. */
 export const SANDBOX_PROVIDER: Options<SandboxProvider> = instance<SandboxProvider>(
   "SandboxProvider",
   "a sandbox for commands",

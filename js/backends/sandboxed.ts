@@ -1,10 +1,9 @@
 /**
  * A backend confined by a policy, over any other backend.
  *
- * A backend that can enforce a policy itself (`confine`) is asked to: a check
- * followed by an open leaves a gap that only the one who opens can close. For
- * the others every path is judged in `judged.ts`, and the gap is as wide as one
- * call of theirs.
+ * A backend with `confine` enforces the policy itself: a check followed by an open leaves a gap
+ * that only the opener can close. For the others `judged.ts` resolves every path, and the gap is
+ * as wide as one call of theirs.
  */
 import { gateOf } from "../schema/option.ts";
 import { POLICY } from "./option-schema.ts";
@@ -71,7 +70,7 @@ export class SandboxedBackend implements FsBackend {
     if (held !== undefined) offerHeld(this, held);
   }
 
-  /** False for whatever lies outside. */
+  /** Returns false for every path outside. */
   exists(path: string): MaybePromise<boolean> {
     return this.#confined.exists(path);
   }

@@ -1,9 +1,9 @@
 /**
- * The profile that keeps a command inside its roots on macOS, in the language of
- * `sandbox-exec`: the text alone, so that it can be read and tried anywhere.
+ * The profile that confines a command to its roots on macOS, in the language of `sandbox-exec`:
+ * the text alone, so that it can be read and tested anywhere.
  */
 
-/** What a profile is made of. Paths are absolute and real. */
+/** The parts of a profile. Paths are absolute and real. */
 export interface SeatbeltOptions {
   readonly writableRoots: readonly string[];
   /** Null for everything. */
@@ -11,14 +11,14 @@ export interface SeatbeltOptions {
   readonly network: boolean;
   /** Below a writable root, and not to be changed. */
   readonly readOnlyPaths: readonly string[];
-  /** Neither to be read nor changed. */
+  /** Neither readable nor writable. */
   readonly hidden?: readonly string[] | undefined;
 }
 
-/** What programs must read to start at all. */
+/** The directories that programs must read to start at all. */
 const SYSTEM = ["/usr", "/bin", "/sbin", "/System", "/Library", "/private/var/db/dyld", "/dev", "/opt"];
 
-/** The profile's text. Later rules win. */
+/** Returns the profile's text. Later rules win. */
 export function seatbeltProfile(options: SeatbeltOptions): string {
   const { writableRoots, readRoots, network, readOnlyPaths, hidden = [] } = options;
   const below = (paths: readonly string[]): string =>
@@ -44,7 +44,7 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
     .join("\n");
 }
 
-/** A string of the profile's language. */
+/** Returns a string literal of the profile's language. */
 function quoted(text: string): string {
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }

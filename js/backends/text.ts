@@ -1,9 +1,9 @@
 /**
  * Text to bytes and back for backends that keep bytes.
  *
- * Lossless or refused: a byte order mark stays part of the text, bytes that are
- * not of the encoding and characters that it lacks are ENCODING_ERROR. The
- * finding out of encodings is the business of `read_file`, not of a backend.
+ * Lossless or refused: a byte order mark stays part of the text; bytes that are invalid in the
+ * encoding, and characters that it lacks, are ENCODING_ERROR. `read_file` detects encodings, a
+ * backend does not.
  */
 import { failure } from "./failure.ts";
 
@@ -11,7 +11,7 @@ const decoders = new Map<string, TextDecoder>();
 const encoder = new TextEncoder();
 const UNPAIRED = /[\ud800-\udfff]/u;
 
-/** Bytes as text. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
+/** Decodes bytes. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
 export function decodeText(bytes: Uint8Array, encoding: string | undefined, path: string): string {
   const label = (encoding ?? "utf-8").toLowerCase();
   const single = singleByteLimit(label);
@@ -32,7 +32,7 @@ export function decodeText(bytes: Uint8Array, encoding: string | undefined, path
   }
 }
 
-/** Text as bytes. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
+/** Encodes text. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
 export function encodeText(text: string, encoding: string | undefined, path: string): Uint8Array {
   const label = (encoding ?? "utf-8").toLowerCase();
   if (UNPAIRED.test(text)) {
@@ -61,7 +61,7 @@ export function encodeText(text: string, encoding: string | undefined, path: str
   return bytes;
 }
 
-/** The highest character of the two encodings whose bytes are code points. */
+/** Returns the highest character of the two encodings whose bytes are code points. */
 function singleByteLimit(label: string): number | null {
   if (label === "latin1" || label === "iso-8859-1") return 0xff;
   return label === "ascii" || label === "us-ascii" ? 0x7f : null;

@@ -1,32 +1,32 @@
-/** A page of the entries of a tree, for backends that find it in one call. */
+/** A page of the entries of a tree, for backends that list it in one call. */
 import type { FsEntry } from "./entry.ts";
 
-/** What to list of a tree. */
+/** A request for a page of a tree. */
 export interface TreeRequest {
-  /** How many levels; 1 is the directory itself. */
+  /** The number of levels; 1 is the directory itself. */
   readonly depth: number;
-  /** Names that begin with a dot too. Default true. */
+  /** Include names that begin with a dot. Default true. */
   readonly hidden?: boolean | undefined;
-  /** Globs of what to leave out, relative to the directory. */
+  /** Globs to exclude, relative to the directory. */
   readonly exclude?: readonly string[] | undefined;
-  /** Leave out `.git` and what ignore files name. Default true. */
+  /** Exclude `.git` and paths that ignore files match. Default true. */
   readonly respectIgnore?: boolean | undefined;
   readonly ignoreFiles?: readonly string[] | undefined;
-  /** Within each directory; `type` puts directories first. Default `type`. */
+  /** The order within each directory; `type` puts directories first. Default `type`. */
   readonly sort?: "type" | "name" | undefined;
   readonly order?: "asc" | "desc" | undefined;
-  /** How many entries come before the page. Default 0. */
+  /** The number of entries before the page. Default 0. */
   readonly from?: number | undefined;
-  /** The most entries given. Default all. */
+  /** The maximum number of entries. Default all. */
   readonly limit?: number | undefined;
-  /** With `false` (default true) sizes and times are left out. */
+  /** With `false` (default true) sizes and times are omitted. */
   readonly facts?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A page of a tree: each directory followed by what is in it. */
+/** A page of a tree: each directory followed by its content. */
 export interface TreePage {
   readonly entries: readonly FsEntry[];
-  /** All entries at all levels, also those before and after the page. */
+  /** The number of entries at all levels, including those before and after the page. */
   readonly total: number;
 }

@@ -4,7 +4,10 @@ import type { FsBackend, FsEntry } from "./backend.ts";
 import { checkSignal } from "./failure.ts";
 import { sortCodePoints } from "./paths.ts";
 
-/** Everything below a directory, by full path in code-point order, parents before their content. */
+/**
+ * Yields everything below a directory, by full path in code-point order, parents before their
+ * content.
+ */
 export async function* walkTree(
   backend: Pick<FsBackend, "listDir">,
   root: string,
@@ -23,12 +26,12 @@ export async function* walkTree(
   }
 }
 
-/** The regular files below a directory, as {@link walkTree} meets them. */
+/** Yields the regular files below a directory, in the order of {@link walkTree}. */
 export async function* filesBelow(backend: Pick<FsBackend, "listDir">, root: string): AsyncGenerator<string> {
   for await (const entry of walkTree(backend, root)) if (entry.type === "file") yield entry.path;
 }
 
-/** The entries of a directory that was listed a moment ago; none when it has gone meanwhile. */
+/** Returns the entries of a directory that was just listed; none when it has vanished meanwhile. */
 async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): Promise<readonly FsEntry[]> {
   try {
     return await backend.listDir(entry.path);
@@ -38,7 +41,7 @@ async function childrenOf(backend: Pick<FsBackend, "listDir">, entry: FsEntry): 
   }
 }
 
-/** Entries in the order in which the full paths of everything below them come out sorted. */
+/** Sorts entries so that the full paths of all descendants come out sorted. */
 function pathOrder(entries: readonly FsEntry[]): readonly FsEntry[] {
   const byKey = new Map(entries.map((entry) => [entry.isDir ? `${entry.name}/` : entry.name, entry]));
   return sortCodePoints([...byKey.keys()]).map((key) => byKey.get(key) as FsEntry);

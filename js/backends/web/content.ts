@@ -1,46 +1,52 @@
 /**
- * What is in a file behind a handle, and the version of that.
+ * Reads the content of a file handle with its version.
  *
- * The version is the hash of the content: browsers tell times by the
- * millisecond, and Chromium leaves them as they are when a file is written
- * through a synchronous handle, so nothing less says whether it has changed.
+ * The version is the hash of the content: browsers have millisecond times, and Chromium does not
+ * update them when a file is written through a synchronous handle, so nothing less detects a
+ * change.
  */
 import type { ByteRange, FsStat } from "../backend.ts";
 import { checkSignal } from "../failure.ts";
 import { nameOfError } from "./failure.ts";
 
-/** Larger files have size and time for a version: hashing them at every look would hold up the page (bytes). */
+/**
+ * The maximum size of a hashed file, in bytes. A larger one has size and time as its version:
+ * hashing it at every access would block the page.
+ */
 const HASHED_BYTES = 64 << 20;
-/** How often a file that is replaced while it is read is read again. */
+/** The maximum number of attempts to read a file that is being replaced. */
 const ATTEMPTS = 8;
 
-/** One moment of a file. */
+/** A file's state at one moment. */
 export interface Moment {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly mtime: number;
   readonly version: string;
-  /** What was asked for. */
+  /** The requested bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** `sha256:` and 64 hexadecimal digits, worked out off the event loop. */
+/** Returns `sha256:` and 64 hexadecimal digits, computed off the event loop. */
 export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** The version that a file of this size and time has without being read; undefined where it must be. */
+/** Returns the version of a file by its size and time, or undefined where its content must be hashed. */
 export function versionByTime(size: number, mtime: number): string | undefined {
   return size > HASHED_BYTES ? `time:${mtime}:${size}` : undefined;
 }
 
-/** The version that new content will have, where that is known before it is written. */
+/**
+ * Returns the version that new content will have, or undefined where it depends on the time of the
+ * write.
+ */
 export async function versionOf(bytes: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
   return bytes.length > HASHED_BYTES ? undefined : hashOf(bytes);
 }
 
-/** Reads a file, or a part of it, with the version of the whole. `size` may refuse it before it is read. */
+/** Reads a file, or a part of it, with the version of the whole. `size` may refuse it before the read. */
 export function readMoment(
   handle: FileSystemFileHandle,
   path: string,
@@ -66,12 +72,15 @@ export function readMoment(
   });
 }
 
-/** The bytes of a file alone. */
+/** Reads the bytes of a file alone. */
 export function readAll(handle: FileSystemFileHandle, path: string): Promise<Uint8Array<ArrayBuffer>> {
   return again(path, undefined, async () => new Uint8Array(await (await handle.getFile()).arrayBuffer()));
 }
 
-/** A file that was replaced between the look and the read cannot be read: the next look finds the new one. */
+/**
+ * Retries a read of a file that was replaced after its handle was opened: the next attempt finds
+ * the new one.
+ */
 async function again<T>(path: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     checkSignal(signal, path);
@@ -79,13 +88,14 @@ async function again<T>(path: string, signal: AbortSignal | undefined, run: () =
       return await run();
     } catch (error) {
       const name = nameOfError(error);
-      // Gone at the first look is gone; gone between look and read may be a replacement.
+      // NotFoundError at the first access means absent; between access and read the file may have been
+      // replaced.
       if (!["NotReadableError", "NotFoundError"].includes(name) || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-/** The facts about a file, frozen. */
+/** Returns the facts about a file, frozen. */
 export function fileFacts(path: string, size: number, mtime: number, version: string | undefined): FsStat {
   return Object.freeze({
     path,
@@ -98,7 +108,7 @@ export function fileFacts(path: string, size: number, mtime: number, version: st
   });
 }
 
-/** The facts about a directory, frozen. Browsers tell no times of directories. */
+/** Returns the facts about a directory, frozen. Browsers have no times of directories. */
 export function directoryFacts(path: string): FsStat {
   return Object.freeze({ path, type: "dir", size: 0, isDir: true, isFile: false, mtime: 0 });
 }

@@ -1,13 +1,13 @@
-/** What a browser throws, as failures of a backend. */
+/** Converts a browser's exceptions to errors of a backend. */
 import { FilewrightError } from "../../engine/errors.ts";
 import { failure } from "../failure.ts";
 
-/** The name of an exception: that is what tells them apart, across realms too. */
+/** Returns the name of an exception, which identifies its kind, across realms too. */
 export function nameOfError(error: unknown): string {
   return error instanceof Error || error instanceof DOMException ? error.name : "";
 }
 
-/** The failure behind an exception of the platform; our own pass as they are. */
+/** Converts an exception of the platform; our own errors pass unchanged. */
 export async function fromPlatform(error: unknown, path: string): Promise<unknown> {
   if (error instanceof FilewrightError) return error;
   const init = { cause: error };
@@ -41,7 +41,7 @@ export async function fromPlatform(error: unknown, path: string): Promise<unknow
   }
 }
 
-/** What is used and what there is, in bytes, where the browser says. */
+/** Returns the used and the available bytes, where the browser reports them. */
 async function space(): Promise<{ readonly details?: Readonly<Record<string, unknown>> }> {
   try {
     const { usage, quota } = await navigator.storage.estimate();

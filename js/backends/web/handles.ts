@@ -1,10 +1,9 @@
 /**
- * A backend over a directory handle: what the origin's private files and a
- * picked directory have in common. `/` is the handle's own directory, and
- * nothing above it can be named.
+ * A backend over a directory handle, shared by the origin private file system and picked
+ * directories. `/` is the handle's own directory, and no path leads above it.
  *
- * There are no links, modes or times of directories. Renaming a directory is
- * not one step for a browser, so it is left to the fall-back, which copies.
+ * It has no links, modes or times of directories. Renaming a directory is not one step for a
+ * browser, so the fallback copies it.
  */
 import { FilewrightError } from "../../engine/errors.ts";
 import type {
@@ -42,13 +41,16 @@ export interface DirectoryHandle {
   removeEntry(name: string, options?: { readonly recursive?: boolean }): Promise<void>;
 }
 
-/** What tells one directory handle from another. */
+/** The properties of a directory handle. */
 export interface HandlePlace {
-  /** Gives the directory; asked once. */
+  /** Returns the directory; called once. */
   open(): Promise<DirectoryHandle>;
-  /** Pages and workers that mean the same directory have the same; a lock is the path behind it. */
+  /**
+   * Pages and workers that use the same directory have the same scope; a lock's name is the scope
+   * and the path.
+   */
   readonly scope: string;
-  /** Whether files can be moved by their handles: those of the origin's private files can. */
+  /** True when files can be moved by their handles, as in the origin private file system. */
   readonly moves: boolean;
 }
 
@@ -84,7 +86,7 @@ export class HandleBackend implements FsBackend {
       throw error;
     }
   }
-  /** Facts with the version, for which a file is read. */
+  /** Returns facts with the version, for which the file is read. */
   async stat(path: string): Promise<FsStat> {
     const at = this.#tree.path(path);
     const found = await this.#tree.get(at);
@@ -94,7 +96,7 @@ export class HandleBackend implements FsBackend {
       return fileFacts(at, size, mtime, version);
     });
   }
-  /** Facts without the version, which cost no reading. */
+  /** Returns facts without the version, without reading the file. */
   async lstat(path: string): Promise<FsStat> {
     const at = this.#tree.path(path);
     const found = await this.#tree.get(at);
@@ -231,7 +233,10 @@ export class HandleBackend implements FsBackend {
     return globFiles(this.iterFiles(root), root, pattern);
   }
 
-  /** Moves a file in one step. @throws UNSUPPORTED_OPERATION for directories, and where files cannot be moved */
+  /**
+   * Moves a file in one step. @throws UNSUPPORTED_OPERATION for directories, and where files
+   * cannot be moved
+   */
   async rename(from: string, to: string, options: { readonly overwrite?: boolean } = {}): Promise<void> {
     const [source, target] = [this.#tree.path(from), this.#tree.path(to)];
     if (!this.#place.moves || !canMove() || source === target)
@@ -271,7 +276,7 @@ export class HandleBackend implements FsBackend {
       return Object.freeze(counts);
     });
   }
-  /** Removes the temporary files of pages and workers that are gone. */
+  /** Removes the temporary files of pages and workers that no longer exist. */
   async sweep(path: string): Promise<void> {
     const at = this.#tree.path(path);
     const names = await this.#names(at).catch(() => []);
@@ -287,7 +292,7 @@ export class HandleBackend implements FsBackend {
     this.#tree.forget(at);
   }
 
-  /** Runs a change while nobody else changes the same paths; what the browser throws becomes a failure. */
+  /** Runs a change under locks on its paths, and converts the browser's exceptions. */
   async #changing<T>(
     paths: readonly string[],
     path: string,
@@ -299,7 +304,7 @@ export class HandleBackend implements FsBackend {
   }
 }
 
-/** Runs something; what fails is about the path that was asked for. */
+/** Runs an operation and converts the browser's exceptions to errors for the path the caller gave. */
 async function spoken<T>(path: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -1,6 +1,6 @@
 /**
- * Who may change what, among all pages and workers of an origin: Web Locks.
- * Where there are none, a queue keeps order within this one.
+ * Locks among all pages and workers of an origin, by Web Locks. Where they are missing, a queue
+ * orders the calls of this one.
  */
 import type { LockHandle, LockOptions } from "../backend.ts";
 import { checkSignal, failure } from "../failure.ts";
@@ -8,7 +8,7 @@ import { nameOfError } from "./failure.ts";
 
 const queue = new Map<string, Promise<void>>();
 
-/** Runs something while it holds the names; several are taken in one order, so that nobody waits in a circle. */
+/** Runs an operation while holding the names; several are locked in one order, which avoids deadlocks. */
 export async function exclusively<T>(
   names: readonly string[],
   path: string,
@@ -87,7 +87,7 @@ export function holdName(name: string, path: string, options: LockOptions): Prom
   });
 }
 
-/** Runs something only where nobody holds the name; false where somebody does. */
+/** Runs an operation only when the name is not locked; otherwise returns false. */
 export async function ifFree(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = webLocks();
   if (locks === undefined) {
@@ -101,7 +101,7 @@ export async function ifFree(name: string, run: () => Promise<void>): Promise<bo
   });
 }
 
-/** Waits and tries again while another agent has the file open; the platform has no queue for that. */
+/** Retries while another agent has the file open; the platform has no queue for that. */
 export async function patiently<T>(
   signal: AbortSignal | undefined,
   path: string,
@@ -118,5 +118,5 @@ export async function patiently<T>(
   }
 }
 
-/** How long an open file of somebody else is waited for, in milliseconds. */
+/** How long to wait for a file that another agent has open, in milliseconds. */
 const PATIENCE_MS = 3000;

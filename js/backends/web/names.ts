@@ -1,33 +1,33 @@
 /**
- * Names of entries as handles take them.
+ * Names of entries in the form handles take.
  *
- * A handle refuses `\` in a name, which is a plain character to us. It is kept
- * as U+F05C, the place that Windows' subsystem for Linux and Samba keep it at;
- * a name that holds that character itself is refused, so the map is one to one.
+ * A handle refuses `\` in a name, which is a plain character here. It is stored as U+F05C, as in
+ * Windows' subsystem for Linux and Samba; a name that contains that character itself is refused,
+ * so the mapping is one to one.
  */
 import { failure } from "../failure.ts";
 
 const KEPT = "\uf05c";
 const TEMP = /^\.filewright-web-[0-9a-f]{16}$/;
 
-/** The name a handle is asked for. @throws INVALID_ARGUMENT */
+/** Returns the handle's name of an entry. @throws INVALID_ARGUMENT */
 export function toHandleName(name: string, path: string): string {
   if (name.includes(KEPT)) throw failure("INVALID_ARGUMENT", path, "the name holds U+F05C");
   return name.includes("\\") ? name.replaceAll("\\", KEPT) : name;
 }
 
-/** The name an entry is shown by. */
+/** Returns the shown name of an entry. */
 export function fromHandleName(name: string): string {
   return name.includes(KEPT) ? name.replaceAll(KEPT, "\\") : name;
 }
 
-/** A name for a temporary file that nobody can guess. */
+/** Returns an unguessable name for a temporary file. */
 export function freshTempName(): string {
   const nonce = [...crypto.getRandomValues(new Uint8Array(8))];
   return `.filewright-web-${nonce.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** Whether a name is one that a temporary file of ours has: such are not listed. */
+/** Returns true for the name of one of our temporary files, which listings omit. */
 export function isTempName(name: string): boolean {
   return TEMP.test(name);
 }

@@ -1,11 +1,11 @@
-/** The origin's private files: storage of a site in the browser, without a question to the user. */
+/** The origin private file system: storage of a site in the browser, without a permission prompt. */
 import { gateOf, type Options, options as described, text } from "../../schema/option.ts";
 import { failure } from "../failure.ts";
 import { checkPath, normalise } from "../paths.ts";
 import { HandleBackend } from "./handles.ts";
 import { toHandleName } from "./names.ts";
 
-/** Where in the origin's private files. */
+/** Options of {@link OpfsBackend}. */
 export interface OpfsOptions {
   /** A directory of them that becomes `/`; made where it is missing. Default: all of them. */
   readonly directory?: string | undefined;

@@ -1,29 +1,27 @@
 /**
- * Putting content in place, whole or not at all.
+ * Writes content atomically.
  *
- * Two ways, as far as the platform goes: a temporary file that is moved into
- * place (the origin's private files; in a worker written through a synchronous
- * handle), or the browser's own swap file, which takes the place of the old one
- * when it is closed. With the second a new file is there, and empty, a moment
- * before its content is.
+ * Two methods, by the platform: a temporary file that is moved into place (the origin private file
+ * system; in a worker written through a synchronous handle), or the browser's own swap file, which
+ * replaces the old file when it is closed. With the second a new file exists empty for a moment.
  */
 import { checkSignal } from "../failure.ts";
 import { exclusively, ifFree, patiently } from "./locks.ts";
 import { freshTempName } from "./names.ts";
 
-/** What is put where. */
+/** A write: content, target and conditions. */
 export interface Put {
   readonly parent: FileSystemDirectoryHandle;
-  /** As the handle takes it. */
+  /** In the form the handle takes. */
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Whether a file is there already. */
+  /** True when the file exists already. */
   readonly exists: boolean;
-  /** Whether files here can be moved by their handle. */
+  /** True when files can be moved by their handle. */
   readonly moves: boolean;
   readonly path: string;
   readonly signal: AbortSignal | undefined;
-  /** The last look before the content takes its place; throws where it may not. */
+  /** The last check before the content is swapped in; throws to prevent it. */
   check(): Promise<void>;
 }
 
@@ -42,22 +40,22 @@ interface Handle extends FileSystemFileHandle {
 }
 
 /**
- * How much is written between two looks at the signal, in bytes. Of larger pieces
- * Chromium says, once in five times, that writing was aborted where the quota was used up.
+ * The number of bytes written between two checks of the signal. For larger writes Chromium
+ * reports, once in five times, an aborted write where the quota was exceeded.
  */
 const CHUNK = 256 << 10;
 
-/** What handles can do here: synchronous ones are for dedicated workers alone. */
+/** Returns true when file handles have a method; synchronous ones exist only in dedicated workers. */
 function can(what: "move" | "createSyncAccessHandle"): boolean {
   return typeof FileSystemFileHandle !== "undefined" && what in FileSystemFileHandle.prototype;
 }
 
-/** Whether the handle of a file can move it. */
+/** Returns true when the handle of a file can move it. */
 export function canMove(): boolean {
   return can("move");
 }
 
-/** Moves a file, replacing what is there. */
+/** Moves a file, replacing an existing one. */
 export async function moveFile(
   handle: FileSystemFileHandle,
   parent: FileSystemDirectoryHandle,
@@ -67,14 +65,14 @@ export async function moveFile(
   await patiently(undefined, path, async () => (handle as Handle).move?.(parent, name));
 }
 
-/** The name under which the living maker of a temporary file is known. */
+/** The lock that the maker of a temporary file holds while it lives. */
 const lockOf = (temp: string): string => `filewright/temp/${temp}`;
 
-/** Puts content in place. */
+/** Writes content to its target. */
 export async function put(what: Put): Promise<void> {
   const { parent, name, moves, exists, path, signal } = what;
   const sync = can("createSyncAccessHandle");
-  // Where something is there already, the browser's swap does as much in one step less.
+  // For an existing target, the browser's swap does the same with one step less.
   if (moves && canMove() && (sync || !exists)) {
     const temp = freshTempName();
     return exclusively([lockOf(temp)], path, signal, async () => {
@@ -93,16 +91,16 @@ export async function put(what: Put): Promise<void> {
   try {
     await write(handle, what, what.check);
   } catch (error) {
-    // The empty file was made for this.
+    // The empty file was created for this write.
     if (!exists) await parent.removeEntry(name).catch(() => undefined);
     throw error;
   }
 }
 
-/** Writes through a swap file. While it is open no other writer that asks as we do can have one. */
+/** Writes through a swap file. While it is open, no other writer of this package can open one. */
 async function write(handle: FileSystemFileHandle, what: Put, check: () => Promise<void>): Promise<void> {
   const { bytes, path, signal } = what;
-  // Browsers that know no `mode` pass over it.
+  // Browsers that do not know `mode` ignore it.
   const options = { keepExistingData: false, mode: "exclusive" } as FileSystemCreateWritableOptions;
   const stream = await patiently(signal, path, () => handle.createWritable(options));
   try {
@@ -135,7 +133,7 @@ async function writeSync(handle: Handle, { bytes, path, signal }: Put): Promise<
   }
 }
 
-/** Removes a temporary file whose maker is gone. */
+/** Removes a temporary file whose maker no longer exists. */
 export async function removeOrphan(parent: FileSystemDirectoryHandle, temp: string): Promise<void> {
   await ifFree(lockOf(temp), () => parent.removeEntry(temp).catch(() => undefined));
 }

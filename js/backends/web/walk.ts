@@ -1,19 +1,18 @@
 /**
- * From a path to a handle. Every name is a question to the browser, so handles
- * of directories are remembered; one that fails is forgotten, and the way is
- * gone again from the top.
+ * Resolves paths to handles. Every name is a call to the browser, so directory handles are cached;
+ * one that fails is dropped, and the path is resolved again from the top.
  */
 import { failure } from "../failure.ts";
 import { checkPath, isLongName, isWithin, nameOf, normalise, parentOf } from "../paths.ts";
 import { fromPlatform, nameOfError } from "./failure.ts";
 import { toHandleName } from "./names.ts";
 
-/** A handle with what it is a handle of. */
+/** A handle with its type. */
 export type Found =
   | { readonly type: "file"; readonly handle: FileSystemFileHandle }
   | { readonly type: "dir"; readonly handle: FileSystemDirectoryHandle };
 
-/** How many directories are remembered. */
+/** The maximum number of cached directory handles. */
 const MOST = 2000;
 
 /** The tree below one directory handle. */
@@ -25,7 +24,7 @@ export class HandleTree {
     this.#top = top;
   }
 
-  /** A path that can be asked for. @throws INVALID_ARGUMENT, NAME_TOO_LONG */
+  /** Checks and normalises a path. @throws INVALID_ARGUMENT, NAME_TOO_LONG */
   path(given: string): string {
     checkPath(given);
     const { path } = normalise(given);
@@ -33,17 +32,17 @@ export class HandleTree {
     return path;
   }
 
-  /** Forgets a directory and everything below it: it was moved or removed. */
+  /** Drops the handles of a directory that was moved or removed, and of everything below it. */
   forget(path: string): void {
     for (const known of this.#known.keys()) if (isWithin(known, path)) this.#known.delete(known);
   }
 
-  /** The handle of a directory. @throws NOT_FOUND, NOT_DIRECTORY */
+  /** Returns the handle of a directory. @throws NOT_FOUND, NOT_DIRECTORY */
   async directory(path: string): Promise<FileSystemDirectoryHandle> {
     return this.using(path, async (handle) => handle);
   }
 
-  /** Does something with a directory, again from the top where what was remembered of it is old. */
+  /** Runs an operation on a directory, a second time from the top where a cached handle is stale. */
   async using<T>(path: string, run: (handle: FileSystemDirectoryHandle) => Promise<T>): Promise<T> {
     const known = this.#known.get(path);
     try {
@@ -60,7 +59,7 @@ export class HandleTree {
     }
   }
 
-  /** Goes to a directory from the nearest one above that is still there. */
+  /** Resolves a directory from the nearest cached one above that still works. */
   async #enter(path: string): Promise<FileSystemDirectoryHandle> {
     if (path === "/") return this.#top();
     const above = parentOf(path);
@@ -83,7 +82,7 @@ export class HandleTree {
     return into(await this.#enter(above));
   }
 
-  /** What is at a path; null for nothing. @throws NOT_DIRECTORY below a file */
+  /** Returns the handle at a path, or null where nothing exists. @throws NOT_DIRECTORY below a file */
   async find(path: string): Promise<Found | null> {
     if (path === "/") return { type: "dir", handle: await this.#top() };
     const name = toHandleName(nameOf(path), path);
@@ -103,21 +102,24 @@ export class HandleTree {
     }
   }
 
-  /** {@link find}, or the failure. @throws NOT_FOUND, NOT_DIRECTORY */
+  /** {@link find}, or the error. @throws NOT_FOUND, NOT_DIRECTORY */
   async get(path: string): Promise<Found> {
     const found = await this.find(path);
     if (found === null) throw failure("NOT_FOUND", path);
     return found;
   }
 
-  /** The handle of a file. @throws NOT_FOUND, IS_DIRECTORY */
+  /** Returns the handle of a file. @throws NOT_FOUND, IS_DIRECTORY */
   async file(path: string): Promise<FileSystemFileHandle> {
     const found = await this.get(path);
     if (found.type === "dir") throw failure("IS_DIRECTORY", path);
     return found.handle;
   }
 
-  /** Makes a directory and those above it; gives what it made, innermost first. @throws NOT_DIRECTORY */
+  /**
+   * Makes a directory and its parents; returns the created ones, innermost first. @throws
+   * NOT_DIRECTORY
+   */
   async make(path: string): Promise<readonly string[]> {
     const made: string[] = [];
     let at = path;
