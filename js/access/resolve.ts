@@ -6,12 +6,12 @@
  * backend, on the real path, when the location is used.
  */
 import { outside, protectedPlace, readOnly } from "../backends/outside.ts";
-import { throughAlias } from "../backends/aliases.ts";
+import { resolveAlias } from "../backends/aliases.ts";
 import { checkPath, escapeControls, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
 import { type PlaceRow, placeRow } from "../backends/places.ts";
 import type { Intent } from "../backends/policy.ts";
 import { POLICY } from "../backends/option-schema.ts";
-import { compileRules } from "../backends/rules.ts";
+import { compilePathRules } from "../backends/rules.ts";
 import { gateOf } from "../schema/option.ts";
 import { type Location, makeLocation } from "./location.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -77,7 +77,7 @@ export async function createResolver(
 
 /** `aliases`: roots as they were named, with what they were. */
 function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string, string])[]): Resolver {
-  const rules = compileRules(policy);
+  const rules = compilePathRules(policy);
   const roots: Record<Intent, readonly string[] | null> = { read: policy.read, write: policy.write };
   const allRoots = [...(policy.read ?? ["/"]), ...policy.write];
 
@@ -85,24 +85,24 @@ function makeResolver(policy: SandboxPolicy, aliases: readonly (readonly [string
     checkPath(typed);
     const { path: named, directory } = normalise(joinPath(policy.cwd, typed));
     if (intent === "write" && policy.readOnly) throw readOnly(typed);
-    const path = throughAlias(named, allRoots, aliases);
+    const path = resolveAlias(named, allRoots, aliases);
     const root = rootOf(path, roots[intent]);
     if (root === null) throw outside(typed, intent);
-    const verdict = rules.judge(path);
+    const verdict = rules.check(path);
     if (verdict.denied) throw outside(typed, intent);
     if (intent === "write" && verdict.protected) throw protectedPlace(typed, rowOf(verdict.row));
     return makeLocation({ typed, path, intent, root, directory });
   };
   const display = (path: string): string => relativeTo(path, policy.cwd) ?? path;
   const mayRead = (named: string): boolean => {
-    const path = throughAlias(named, allRoots, aliases);
+    const path = resolveAlias(named, allRoots, aliases);
     const reachable = policy.followSymlinks === "any" || rootOf(path, policy.read) !== null;
-    return reachable && !rules.judge(path).denied;
+    return reachable && !rules.check(path).denied;
   };
-  const secret = (real: string): boolean => rules.judge(real).secret;
+  const secret = (real: string): boolean => rules.check(real).secret;
   const rowOf = (row: number | undefined): PlaceRow => placeRow(row ?? -1, policy.places ?? []);
   const place = (real: string): PlaceVerdict => {
-    const { protected: refused, asks, row, secretRow } = rules.judge(real);
+    const { protected: refused, asks, row, secretRow } = rules.check(real);
     return {
       write: refused || asks ? rowOf(row) : undefined,
       read: secretRow === undefined ? undefined : rowOf(secretRow),

@@ -8,7 +8,7 @@ export type Alias = readonly [named: string, real: string];
  * Maps a path below a named root onto the root's real path. Where several names, configured or
  * real, contain the path, the deepest one counts, as in the native resolver.
  */
-export function throughAlias(path: string, roots: readonly string[], aliases: readonly Alias[]): string {
+export function resolveAlias(path: string, roots: readonly string[], aliases: readonly Alias[]): string {
   let [name, place] = ["", ""];
   const consider = (from: string, to: string): void => {
     if (from.length > name.length && isWithin(path, from)) [name, place] = [from, to];

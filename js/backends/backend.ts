@@ -360,7 +360,7 @@ export type Capability = {
 }[keyof FsBackend];
 
 // A record, so that a capability missing from it does not compile.
-const ALL: Record<Capability, true> = {
+const CAPABILITY_NAMES: Record<Capability, true> = {
   read: true,
   readLines: true,
   hash: true,
@@ -389,7 +389,9 @@ const ALL: Record<Capability, true> = {
 };
 
 /** The optional capabilities, which are detected by their presence. */
-export const CAPABILITIES: readonly Capability[] = Object.freeze(Object.keys(ALL) as Capability[]);
+export const CAPABILITIES: readonly Capability[] = Object.freeze(
+  Object.keys(CAPABILITY_NAMES) as Capability[],
+);
 
 /** Returns true when a value has the eleven methods of {@link FsBackend}. */
 export function isFsBackend(value: unknown): value is FsBackend {

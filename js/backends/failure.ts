@@ -2,7 +2,7 @@
 import { type Code, type ErrorInit, type FilewrightError, makeError } from "../engine/errors.ts";
 import type { ByteRange, FsStat } from "./backend.ts";
 
-const CLAUSES: Partial<Record<Code, string>> = {
+const DEFAULT_MESSAGES: Partial<Record<Code, string>> = {
   NOT_FOUND: "no such file or directory",
   ALREADY_EXISTS: "something is already there",
   IS_DIRECTORY: "is a directory",
@@ -20,7 +20,7 @@ const CLAUSES: Partial<Record<Code, string>> = {
 
 /** Creates an error for a path, with the code's default message unless another one is given. */
 export function failure(code: Code, path: string, message?: string, init: ErrorInit = {}): FilewrightError {
-  return makeError(code, message ?? CLAUSES[code] ?? "the operation failed", { ...init, path });
+  return makeError(code, message ?? DEFAULT_MESSAGES[code] ?? "the operation failed", { ...init, path });
 }
 
 /** Creates the error for content of `size` bytes that exceeds the requested `limit`. */

@@ -5,7 +5,7 @@
  */
 
 /** Sections without a subsection, and their keys. */
-const PLAIN: Readonly<Record<string, readonly string[]>> = {
+const KEYS_OF_SECTION: Readonly<Record<string, readonly string[]>> = {
   core: [
     "repositoryformatversion",
     "filemode",
@@ -18,7 +18,7 @@ const PLAIN: Readonly<Record<string, readonly string[]>> = {
   extensions: ["objectformat", "refstorage", "partialclone"],
 };
 /** Sections with a subsection, and their keys. */
-const NAMED: Readonly<Record<string, readonly string[]>> = {
+const KEYS_OF_SUBSECTION: Readonly<Record<string, readonly string[]>> = {
   remote: ["url", "fetch", "pushurl"],
   branch: ["remote", "merge", "rebase", "pushremote"],
   submodule: ["url", "active"],
@@ -46,7 +46,7 @@ export function reduceGitConfig(text: string): string {
     const section = SECTION.exec(line);
     if (section !== null) {
       const [, name = "", subsection] = section;
-      const list = (subsection === undefined ? PLAIN : NAMED)[name.toLowerCase()];
+      const list = (subsection === undefined ? KEYS_OF_SECTION : KEYS_OF_SUBSECTION)[name.toLowerCase()];
       allowed = list ?? [];
       header = line.replace(/\]\s*[#;].*$/u, "]");
       continue;

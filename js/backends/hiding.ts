@@ -25,11 +25,11 @@ export interface Hidden {
 }
 
 /** Methods that take one path and follow its last link. */
-const READING = ["stat", "readText", "readBytes", "read", "hash", "readLines"] as const;
+const READS_FOLLOWING = ["stat", "readText", "readBytes", "read", "hash", "readLines"] as const;
 /** Methods that take one path and address the entry itself. */
-const READING_ENTRIES = ["lstat", "readLink"] as const;
-const WRITING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] as const;
-const WRITING_ENTRIES = ["delete"] as const;
+const READS_OF_ENTRY = ["lstat", "readLink"] as const;
+const WRITES_FOLLOWING = ["writeText", "writeBytes", "mkdir", "chmod", "sweep"] as const;
+const WRITES_OF_ENTRY = ["delete"] as const;
 
 /** Hides entries of a backend. */
 export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
@@ -113,10 +113,10 @@ export function hiding(inner: FsBackend, hidden: Hidden): FsBackend {
       };
     }
   };
-  offer(READING, "read", false);
-  offer(READING_ENTRIES, "read", true);
-  offer(WRITING, "write", false);
-  offer(WRITING_ENTRIES, "write", true);
+  offer(READS_FOLLOWING, "read", false);
+  offer(READS_OF_ENTRY, "read", true);
+  offer(WRITES_FOLLOWING, "write", false);
+  offer(WRITES_OF_ENTRY, "write", true);
   const { realpath, symlink, lock, copyFile, trusted, grantSecrets } = inner;
   if (realpath !== undefined) backend["realpath"] = realpath.bind(inner);
   if (symlink !== undefined) {

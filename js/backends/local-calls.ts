@@ -34,19 +34,19 @@ export function guard<T>(path: string, run: () => T): T {
 }
 
 /** Awaits a native call; its error names the path. */
-export function settle<T>(path: string, promise: Promise<T>): Promise<T> {
+export function withErrorPath<T>(path: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
     throw at(path, error);
   });
 }
 
 /** Codes of a move or copy that concern its target. */
-const IN_THE_WAY: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
+const TARGET_ERRORS: ReadonlySet<string> = new Set(["ALREADY_EXISTS", "NOT_EMPTY", "NO_SPACE"]);
 
 /** Awaits a move or copy; its error names the target where the target is the cause. */
 export function transferred<T>(to: string, promise: Promise<T>): Promise<T> {
   return promise.catch((error: unknown) => {
-    throw error instanceof FilewrightError && IN_THE_WAY.has(error.code) ? at(to, error) : error;
+    throw error instanceof FilewrightError && TARGET_ERRORS.has(error.code) ? at(to, error) : error;
   });
 }
 
@@ -99,7 +99,7 @@ export function checkMode(path: string, mode: number): void {
 }
 
 /** The options of a write in the form the binding takes. */
-export interface WriteManner {
+export interface NativeWriteOptions {
   readonly ifVersion: string | undefined;
   readonly flags: number;
   readonly mode: number;
@@ -107,7 +107,11 @@ export interface WriteManner {
 }
 
 /** Converts the options of a write for the binding. @throws INVALID_ARGUMENT for an invalid mode */
-export function mannerOf(path: string, options: LocalWriteOptions, backend: LocalOptions): WriteManner {
+export function nativeWriteOptions(
+  path: string,
+  options: LocalWriteOptions,
+  backend: LocalOptions,
+): NativeWriteOptions {
   const { ifVersion, ifAbsent, createDirs, append, mode } = options;
   if (mode !== undefined) checkMode(path, mode);
   const flags =

@@ -4,11 +4,11 @@ import type { EntryType, FsEntry, FsStat } from "./backend.ts";
 import { childOf, normalise } from "./paths.ts";
 import type { TreePage } from "./tree-page.ts";
 
-const TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
+const ENTRY_TYPES: readonly EntryType[] = ["file", "dir", "symlink", "other"];
 
 /** Decodes the facts about a path, frozen; `target` follows them when `withTarget` is set. */
 export function statOf(packed: Unpacker, path: string, withTarget = false): FsStat {
-  const type = TYPES[packed.num()] as EntryType;
+  const type = ENTRY_TYPES[packed.num()] as EntryType;
   const size = packed.num();
   const mode = packed.num();
   const nlink = packed.num();
@@ -42,14 +42,14 @@ export function fileIdOf(version: string): string {
 }
 
 /** One page of the entries of a directory, frozen, with the total count. */
-export interface Listing {
+export interface DirectoryPage {
   readonly entries: readonly FsEntry[];
   readonly total: number;
   readonly more: boolean;
 }
 
 /** Decodes the entries of the directory `path`. */
-export function listingOf(packed: Packed, path: string): Listing {
+export function listingOf(packed: Packed, path: string): DirectoryPage {
   const reader = unpack(packed);
   const total = reader.num();
   const more = reader.flag();
@@ -71,7 +71,7 @@ export function treePageOf(packed: Packed, path: string): TreePage {
 
 /** Decodes an entry whose name is relative to the directory `path`. */
 function entryOf(reader: Unpacker, path: string): FsEntry {
-  const type = TYPES[reader.num()] as EntryType;
+  const type = ENTRY_TYPES[reader.num()] as EntryType;
   const size = reader.opt();
   const mtime = reader.num();
   const below = reader.str();

@@ -42,9 +42,9 @@ import {
   durabilityOf,
   guard,
   isPath,
-  mannerOf,
+  nativeWriteOptions,
   resultOf,
-  settle,
+  withErrorPath,
   transferred,
   transferFlags,
   written,
@@ -168,7 +168,7 @@ export class LocalBackend implements FsBackend {
   writeBytesSync(path: string, content: Uint8Array, options: LocalWriteOptions = {}): WriteResult {
     checkPath(path);
     checkSignal(options.signal, path);
-    const { ifVersion, flags, mode, durability } = mannerOf(path, options, this.#options);
+    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
     return written(
       guard(path, () => this.#roots.writeBytesSync(path, content, ifVersion, flags, mode, durability)),
       path,
@@ -203,11 +203,11 @@ export class LocalBackend implements FsBackend {
   }
   async stat(path: string): Promise<FsStat> {
     checkPath(path);
-    return statOf(unpack(await settle(path, this.#roots.stat(path, true))), path);
+    return statOf(unpack(await withErrorPath(path, this.#roots.stat(path, true))), path);
   }
   async lstat(path: string): Promise<FsStat> {
     checkPath(path);
-    return statOf(unpack(await settle(path, this.#roots.stat(path, false))), path, true);
+    return statOf(unpack(await withErrorPath(path, this.#roots.stat(path, false))), path, true);
   }
   async readText(path: string, options: { readonly encoding?: string } = {}): Promise<string> {
     return decodeText(await this.readBytes(path), options.encoding, path);
@@ -215,7 +215,7 @@ export class LocalBackend implements FsBackend {
   readBytes(path: string): Promise<Uint8Array> {
     try {
       checkPath(path);
-      return settle(path, this.#roots.readBytes(path));
+      return withErrorPath(path, this.#roots.readBytes(path));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -271,7 +271,7 @@ export class LocalBackend implements FsBackend {
   }
   async writeBytes(path: string, content: Uint8Array, options: LocalWriteOptions = {}): Promise<WriteResult> {
     checkPath(path);
-    const { ifVersion, flags, mode, durability } = mannerOf(path, options, this.#options);
+    const { ifVersion, flags, mode, durability } = nativeWriteOptions(path, options, this.#options);
     const packed = await this.#cancellable(path, options.signal, (cancel) =>
       this.#roots.writeBytes(path, content, ifVersion, flags, mode, durability, asideOf(options), cancel),
     );
@@ -279,19 +279,22 @@ export class LocalBackend implements FsBackend {
   }
   async delete(path: string, options: DeleteOptions = {}): Promise<void> {
     checkPath(path);
-    await settle(path, this.#roots.delete(path, options.ifVersion, asideOf(options)));
+    await withErrorPath(path, this.#roots.delete(path, options.ifVersion, asideOf(options)));
   }
   async mkdir(
     path: string,
     options: { readonly parents?: boolean; readonly existOk?: boolean } = {},
   ): Promise<void> {
     checkPath(path);
-    await settle(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
+    await withErrorPath(path, this.#roots.mkdir(path, options.parents ?? true, options.existOk ?? true));
   }
   async listDir(path: string, options: { readonly facts?: boolean } = {}): Promise<readonly FsEntry[]> {
     checkPath(path);
     const { facts = true } = options;
-    const packed = await settle(path, this.#roots.listDir(path, facts, -1, undefined, false, undefined));
+    const packed = await withErrorPath(
+      path,
+      this.#roots.listDir(path, facts, -1, undefined, false, undefined),
+    );
     return listingOf(packed, normalise(path).path).entries;
   }
   /** Returns a page of the entries of a tree; from the names in an index where ignore files apply. */
@@ -315,7 +318,7 @@ export class LocalBackend implements FsBackend {
     if (cursor !== undefined && !/^[df]./su.test(cursor)) {
       throw failure("INVALID_ARGUMENT", path, "cursor is not one that was given out");
     }
-    const packed = await settle(
+    const packed = await withErrorPath(
       path,
       this.#roots.listDir(path, true, limit, cursor?.slice(1), cursor?.startsWith("d") ?? false, undefined),
     );
@@ -337,7 +340,7 @@ export class LocalBackend implements FsBackend {
   async grep(root: string, query: SearchQuery & Signalled): Promise<SearchResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    return settle(root, this.#search.grep(root, { ...query, index }));
+    return withErrorPath(root, this.#search.grep(root, { ...query, index }));
   }
   /**
    * Builds the index of a directory now, rather than after the first slow search. Searches do not
@@ -348,7 +351,7 @@ export class LocalBackend implements FsBackend {
     options: { readonly respectIgnore?: boolean } & Signalled = {},
   ): Promise<IndexStatus> {
     checkPath(root);
-    return settle(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
+    return withErrorPath(root, this.#search.warm(root, options.respectIgnore ?? true, options.signal));
   }
   /** Frees the memory and the watches of all indexes. The next search builds new ones. */
   dispose(): void {
@@ -367,13 +370,13 @@ export class LocalBackend implements FsBackend {
   /** Returns the state of the index that covers a directory. */
   async indexStatus(root: string): Promise<IndexStatus | undefined> {
     checkPath(root);
-    return settle(root, this.#search.indexStatus(root));
+    return withErrorPath(root, this.#search.indexStatus(root));
   }
   /** Finds entries below a directory by name. Paths in results are relative to it. */
   async find(root: string, query: FindQuery & Signalled): Promise<FindResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    return settle(root, this.#search.find(root, { ...query, index }));
+    return withErrorPath(root, this.#search.find(root, { ...query, index }));
   }
   /**
    * Fuzzy path search: finds files whose paths contain the letters of a query in order, best
@@ -383,7 +386,7 @@ export class LocalBackend implements FsBackend {
   async findFiles(root: string, query: Omit<FuzzyQuery, "rank"> & Signalled): Promise<FuzzyResult> {
     checkPath(root);
     const index = query.index ?? this.#options.index;
-    return settle(root, this.#search.findFiles(root, { ...query, index }));
+    return withErrorPath(root, this.#search.findFiles(root, { ...query, index }));
   }
 
   async rename(from: string, to: string, options: LocalTransferOptions = {}): Promise<WriteResult> {
@@ -425,25 +428,25 @@ export class LocalBackend implements FsBackend {
   }
   async readLink(path: string): Promise<string> {
     checkPath(path);
-    return settle(path, this.#roots.readLink(path));
+    return withErrorPath(path, this.#roots.readLink(path));
   }
   async symlink(target: string, path: string): Promise<void> {
     checkPath(target);
     checkPath(path);
-    await settle(path, this.#roots.symlink(target, path));
+    await withErrorPath(path, this.#roots.symlink(target, path));
   }
   async realpath(path: string): Promise<string> {
     checkPath(path);
-    return settle(path, this.#roots.realpath(path));
+    return withErrorPath(path, this.#roots.realpath(path));
   }
   async chmod(path: string, mode: number): Promise<void> {
     checkPath(path);
     checkMode(path, mode);
-    await settle(path, this.#roots.chmod(path, mode));
+    await withErrorPath(path, this.#roots.chmod(path, mode));
   }
   async sweep(path: string): Promise<void> {
     checkPath(path);
-    await settle(path, this.#roots.sweep(path));
+    await withErrorPath(path, this.#roots.sweep(path));
   }
   /** Locks the path against other processes with the same state directory. */
   async lock(path: string, options: LockOptions): Promise<LockHandle> {
@@ -473,13 +476,13 @@ export class LocalBackend implements FsBackend {
     signal: AbortSignal | undefined,
     run: (cancel: CancelToken | undefined) => Promise<T>,
   ): Promise<T> {
-    if (signal === undefined) return settle(path, run(undefined));
+    if (signal === undefined) return withErrorPath(path, run(undefined));
     checkSignal(signal, path);
     const token = new this.#native.CancelToken();
     const cancel = (): void => token.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      return await settle(path, run(token));
+      return await withErrorPath(path, run(token));
     } finally {
       signal.removeEventListener("abort", cancel);
     }
@@ -494,12 +497,12 @@ function asideOf({ aside }: Pick<DeleteOptions, "aside">): string | undefined {
   return aside === undefined ? undefined : nameOf(aside);
 }
 
-const EVERYTHING = { cwd: "/", read: null, write: null };
+const UNRESTRICTED_POLICY = { cwd: "/", read: null, write: null };
 
 function rootsOf(native: NativeBinding, options: LocalOptions): RootsBinding {
   const kernel = options.policy === undefined ? "off" : (options.kernel ?? "prefer");
   const policy = JSON.stringify({
-    ...(options.policy ?? EVERYTHING),
+    ...(options.policy ?? UNRESTRICTED_POLICY),
     resolver: options.resolver ?? "auto",
     kernel,
   });

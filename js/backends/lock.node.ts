@@ -11,7 +11,7 @@ import { checkSignal, failure } from "./failure.ts";
 import { guard } from "./local-calls.ts";
 
 /** The longest pause between two tries, in milliseconds. */
-const LONGEST_PAUSE = 20;
+const MAX_PAUSE_MS = 20;
 
 const opened = new Map<string, LocksBinding>();
 
@@ -38,7 +38,7 @@ export async function lockPath(
   const { timeoutMs, signal } = options;
   const locks = locksIn(native, stateDir ?? defaultStateDir(), path);
   const deadline = performance.now() + timeoutMs;
-  for (let pause = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+  for (let pause = 1; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     checkSignal(signal, path);
     const lock = guard(path, () => locks.tryLock(real));
     if (lock !== null) return handleOf(lock);

@@ -1,7 +1,7 @@
 /** Converts the nodes of a memory backend to the facts, entries and counts that callers see. */
 import type { FsEntry, FsStat, TreeCounts, WriteResult } from "./backend.ts";
 import { checkWritable, failure } from "./failure.ts";
-import { below, cloneDir, cloneNode, type DirNode, type Fresh, type Node } from "./memory-tree.ts";
+import { below, cloneDir, cloneNode, type DirNode, type CopyAttributes, type Node } from "./memory-tree.ts";
 import { byteLength, childOf } from "./paths.ts";
 
 /** Returns the version of a file as callers see it. */
@@ -70,7 +70,7 @@ export function countTree(node: Node): TreeCounts {
  * Returns a copy of `source` merged over a copy of `target`; directories merge, every other entry
  * is replaced.
  */
-export function overlay(target: Node | undefined, source: Node, fresh: Fresh, path: string): Node {
+export function overlay(target: Node | undefined, source: Node, fresh: CopyAttributes, path: string): Node {
   if (source.type !== "dir") {
     if (target?.type === "dir") throw failure("IS_DIRECTORY", path);
     checkWritable(target, path);

@@ -21,12 +21,12 @@ export type Dump = Readonly<Record<string, DumpEntry>>;
  */
 export type MemorySeed = Readonly<Record<string, string | Uint8Array | DumpEntry>>;
 
-const FILE_MODE = 0o644;
-const DIR_MODE = 0o755;
+const DEFAULT_FILE_MODE = 0o644;
+const DEFAULT_DIR_MODE = 0o755;
 const encoder = new TextEncoder();
 
 /** Writes a seed into a store. */
-export function plant(store: MemoryStore, seed: MemorySeed): void {
+export function seedStore(store: MemoryStore, seed: MemorySeed): void {
   const links: [string, string][] = [];
   const modes: [string, number][] = [];
   for (const [key, value] of Object.entries(seed)) {
@@ -58,9 +58,9 @@ export function dumpOf(store: MemoryStore): Dump {
     if (node.type === "symlink") {
       dump[path] = { type: "symlink", target: node.target };
     } else if (node.type === "dir") {
-      dump[path] = { type: "dir", ...(node.mode === DIR_MODE ? {} : { mode: node.mode }) };
+      dump[path] = { type: "dir", ...(node.mode === DEFAULT_DIR_MODE ? {} : { mode: node.mode }) };
     } else {
-      const mode = node.mode === FILE_MODE ? {} : { mode: node.mode };
+      const mode = node.mode === DEFAULT_FILE_MODE ? {} : { mode: node.mode };
       dump[path] = { type: "file", b64: toBase64(node.bytes), ...mode };
     }
   }

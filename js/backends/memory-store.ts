@@ -18,8 +18,8 @@ import {
   below,
   type DirNode,
   type FileNode,
-  type Fresh,
-  holder,
+  type CopyAttributes,
+  parentDirectory,
   link,
   newDir,
   newId,
@@ -29,14 +29,14 @@ import {
   touch,
   unlink,
   walk,
-  type Walk,
+  type WalkResult,
 } from "./memory-tree.ts";
 import { checkPath, normalise, type NormalPath } from "./paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
 const LINK_MODE = 0o777;
-const PERMISSIONS = 0o777;
+const PERMISSION_BITS = 0o777;
 
 /** A tree in memory and the operations on it. */
 export class MemoryStore {
@@ -85,7 +85,7 @@ export class MemoryStore {
   }
 
   /** Returns the time and versions for copies. */
-  fresh(): Fresh {
+  fresh(): CopyAttributes {
     return { now: this.#now(), version: () => ++this.#versions };
   }
 
@@ -164,7 +164,7 @@ export class MemoryStore {
     const now = this.#now();
     if (node === undefined) {
       const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
-      const mode = (options.mode ?? FILE_MODE) & PERMISSIONS;
+      const mode = (options.mode ?? FILE_MODE) & PERMISSION_BITS;
       const made: FileNode = {
         type: "file",
         bytes: new Uint8Array(content),
@@ -185,10 +185,10 @@ export class MemoryStore {
       file.version = ++this.#versions;
       if (this.#watched.has(found.name)) {
         this.shape++;
-        touch(holder(found));
+        touch(parentDirectory(found));
       }
     }
-    if (options.mode !== undefined) file.mode = options.mode & PERMISSIONS;
+    if (options.mode !== undefined) file.mode = options.mode & PERMISSION_BITS;
     file.mtime = now;
     file.ctime = now;
     file.id = newId();
@@ -200,7 +200,7 @@ export class MemoryStore {
     this.#checkVersion(found.node, ifVersion, path);
     if (found.name === "") throw failure("PROTECTED_PATH", path, "the root cannot be deleted");
     if (found.node.type === "dir" && found.node.children.size > 0) throw failure("NOT_EMPTY", path);
-    this.#unlink(holder(found), found.name, this.#now());
+    this.#unlink(parentDirectory(found), found.name, this.#now());
   }
 
   mkdir(path: string, parents: boolean, existOk: boolean): void {
@@ -253,7 +253,7 @@ export class MemoryStore {
 
   chmod(path: string, mode: number): void {
     const { node } = this.#existing(path, true);
-    node.mode = mode & PERMISSIONS;
+    node.mode = mode & PERMISSION_BITS;
     node.ctime = this.#now();
   }
 
@@ -263,7 +263,7 @@ export class MemoryStore {
     if (source.name === "") throw failure("PROTECTED_PATH", from, "the root cannot be moved");
     const target = this.#find(to, false);
     this.#checkVersion(target.node, conditions.ifTargetVersion, to);
-    const dir = target.node === undefined ? this.#present(target, to) : holder(target);
+    const dir = target.node === undefined ? this.#present(target, to) : parentDirectory(target);
     if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
     if (target.node === source.node) throw failure("SAME_FILE", to);
     if (target.dirs.includes(source.node as DirNode)) {
@@ -271,7 +271,7 @@ export class MemoryStore {
     }
     this.#checkReplace(source.node, target.node, to);
     const now = this.#now();
-    this.#unlink(holder(source), source.name, now);
+    this.#unlink(parentDirectory(source), source.name, now);
     this.#link(dir, target.name, source.node, now);
     source.node.ctime = now;
     return source.node;
@@ -306,7 +306,7 @@ export class MemoryStore {
       return countTree(source);
     }
     const target = this.#find(to, false);
-    const dir = target.node === undefined ? this.#present(target, to) : holder(target);
+    const dir = target.node === undefined ? this.#present(target, to) : parentDirectory(target);
     if (target.node === source) throw failure("SAME_FILE", to);
     if (target.node !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
     if (target.dirs.includes(source as DirNode)) {
@@ -330,7 +330,7 @@ export class MemoryStore {
       throw failure("CONFLICT", path);
   }
 
-  #find(path: string, follow: boolean): Walk {
+  #find(path: string, follow: boolean): WalkResult {
     const { path: at, directory } = normal(path);
     const found = walk(this.root, at, follow || directory);
     if (directory && found.node !== undefined && found.node.type !== "dir") {
@@ -339,10 +339,10 @@ export class MemoryStore {
     return found;
   }
 
-  #existing(path: string, follow: boolean): Walk & { readonly node: Node } {
+  #existing(path: string, follow: boolean): WalkResult & { readonly node: Node } {
     const found = this.#find(path, follow);
     if (found.node === undefined) throw failure("NOT_FOUND", path);
-    return found as Walk & { readonly node: Node };
+    return found as WalkResult & { readonly node: Node };
   }
 
   #isDirectory(at: string): boolean {
@@ -354,19 +354,19 @@ export class MemoryStore {
   }
 
   /** Returns the directory of a new name, which must exist. */
-  #present(found: Walk, path: string): DirNode {
+  #present(found: WalkResult, path: string): DirNode {
     if (found.beyond.length > 0) {
       throw failure("NOT_FOUND", path, "the parent directory does not exist");
     }
-    return holder(found);
+    return parentDirectory(found);
   }
 
   /** Creates the missing directories above a new name, including the target of a dangling link. */
-  #makeDirs(found: Walk, path: string): DirNode {
+  #makeDirs(found: WalkResult, path: string): DirNode {
     if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
     const names = [found.name, ...found.beyond].filter((name) => name !== ".").slice(0, -1);
     const now = this.#now();
-    let dir = holder(found);
+    let dir = parentDirectory(found);
     for (const name of names) {
       const made = newDir(now, DIR_MODE);
       this.#link(dir, name, made, now);
@@ -391,7 +391,7 @@ function normal(path: string): NormalPath {
   return normalise(path);
 }
 
-function lastName(found: Walk): string {
+function lastName(found: WalkResult): string {
   return found.beyond.at(-1) ?? found.name;
 }
 

@@ -17,7 +17,7 @@ export function newId(): number {
   return ++ids;
 }
 
-interface Facts {
+interface NodeFacts {
   /** Permission bits. */
   mode: number;
   /** Milliseconds since 1970, as the other times. */
@@ -29,7 +29,7 @@ interface Facts {
 }
 
 /** A regular file. Its bytes are never changed in place, only replaced. */
-export interface FileNode extends Facts {
+export interface FileNode extends NodeFacts {
   readonly type: "file";
   bytes: Uint8Array;
   /** A number that no other content of the backend ever had. */
@@ -37,11 +37,11 @@ export interface FileNode extends Facts {
 }
 
 /** A directory. */
-export interface DirNode extends Facts {
+export interface DirNode extends NodeFacts {
   readonly type: "dir";
   readonly children: Map<string, Node>;
   /** The names in both sort orders; null after a name changes. */
-  orders: Orders | null;
+  orders: NameOrders | null;
   /**
    * A number that no other state of a directory ever had. It changes when an entry, or an ignore
    * file in it, changes.
@@ -50,7 +50,7 @@ export interface DirNode extends Facts {
 }
 
 /** A symbolic link. */
-export interface LinkNode extends Facts {
+export interface LinkNode extends NodeFacts {
   readonly type: "symlink";
   readonly target: string;
 }
@@ -58,7 +58,7 @@ export interface LinkNode extends Facts {
 /** An entry of the tree. */
 export type Node = FileNode | DirNode | LinkNode;
 
-interface Orders {
+interface NameOrders {
   /** Directories first, then by code point. */
   readonly listing: readonly string[];
   /** Sorted so that the full paths of all descendants come out by code point. */
@@ -66,7 +66,7 @@ interface Orders {
 }
 
 /** The result of a walk. */
-export interface Walk {
+export interface WalkResult {
   /** The visited directories, `/` first; the last one contains the first missing name or the node. */
   readonly dirs: readonly DirNode[];
   /** The real path of the last directory. */
@@ -90,17 +90,17 @@ export function newDir(now: number, mode: number): DirNode {
  * `follow`.
  * @throws NOT_DIRECTORY, LOOP, NAME_TOO_LONG
  */
-export function walk(root: DirNode, path: string, follow: boolean): Walk {
-  return straight(root, path, follow) ?? around(root, path, follow);
+export function walk(root: DirNode, path: string, follow: boolean): WalkResult {
+  return walkPlain(root, path, follow) ?? walkFollowing(root, path, follow);
 }
 
-const NOTHING: readonly string[] = Object.freeze([]);
+const NO_NAMES: readonly string[] = Object.freeze([]);
 
 /**
  * The fast path of {@link walk}: every name exists and no link is on the way. Undefined for any
  * other path.
  */
-function straight(root: DirNode, path: string, follow: boolean): Walk | undefined {
+function walkPlain(root: DirNode, path: string, follow: boolean): WalkResult | undefined {
   const dirs = [root];
   let dir = root;
   for (let from = 1; ; ) {
@@ -111,7 +111,7 @@ function straight(root: DirNode, path: string, follow: boolean): Walk | undefine
     if (node === undefined) return undefined;
     if (to < 0) {
       if (follow && node.type === "symlink") return undefined;
-      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NOTHING };
+      return { dirs, real: from === 1 ? "/" : path.slice(0, from - 1), name, node, beyond: NO_NAMES };
     }
     if (node.type !== "dir") return undefined;
     dirs.push(node);
@@ -120,7 +120,7 @@ function straight(root: DirNode, path: string, follow: boolean): Walk | undefine
   }
 }
 
-function around(root: DirNode, path: string, follow: boolean): Walk {
+function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult {
   let dirs: DirNode[] = [root];
   let names: string[] = [];
   const pending = split(path);
@@ -181,12 +181,12 @@ function split(path: string): string[] {
 }
 
 /** Returns the directory that contains, or would contain, the entry of a walk. */
-export function holder(found: Walk): DirNode {
+export function parentDirectory(found: WalkResult): DirNode {
   return found.dirs[found.dirs.length - 1] as DirNode;
 }
 
 /** Returns the real path of a walk's result, missing names kept. */
-export function realPath(found: Walk): string {
+export function realPath(found: WalkResult): string {
   const names = [found.name, ...found.beyond].filter((name) => name !== "" && name !== ".");
   return names.reduce(childOf, found.real);
 }
@@ -211,7 +211,7 @@ function changed(dir: DirNode, now: number): void {
 }
 
 /** Returns the names of a directory in both orders; sorted once per change. */
-export function ordersOf(dir: DirNode): Orders {
+export function ordersOf(dir: DirNode): NameOrders {
   if (dir.orders !== null) return dir.orders;
   const directories: string[] = [];
   const others: string[] = [];
@@ -250,14 +250,14 @@ export function touch(dir: DirNode): void {
 }
 
 /** The attributes that a copy does not share with the original. */
-export interface Fresh {
+export interface CopyAttributes {
   readonly now: number;
   /** Returns a version that no content ever had. */
   version(): number;
 }
 
 /** Returns a copy that shares no mutable state; contents are shared because they never change. */
-export function cloneDir(dir: DirNode, fresh?: Fresh): DirNode {
+export function cloneDir(dir: DirNode, fresh?: CopyAttributes): DirNode {
   const top = cloneNode(dir, fresh) as DirNode;
   const levels: [DirNode, DirNode][] = [[dir, top]];
   for (let pair = levels.pop(); pair !== undefined; pair = levels.pop()) {
@@ -271,7 +271,7 @@ export function cloneDir(dir: DirNode, fresh?: Fresh): DirNode {
 }
 
 /** Returns a copy of one node; of a directory without its content. */
-export function cloneNode(node: Node, fresh?: Fresh): Node {
+export function cloneNode(node: Node, fresh?: CopyAttributes): Node {
   const times =
     fresh === undefined ? {} : { mtime: fresh.now, ctime: fresh.now, birthtime: fresh.now, id: newId() };
   if (node.type === "dir") return { ...node, ...times, children: new Map(), orders: null, stamp: ++stamps };

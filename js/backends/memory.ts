@@ -20,7 +20,7 @@ import type {
 } from "./backend.ts";
 import { checkSignal, tooLarge, failure } from "./failure.ts";
 import { globFiles } from "./globs.ts";
-import { type Dump, dumpOf, type MemorySeed, plant } from "./memory-seed.ts";
+import { type Dump, dumpOf, type MemorySeed, seedStore } from "./memory-seed.ts";
 import { factsOf, versionOf, writtenOf } from "./memory-facts.ts";
 import { offerHeld, Signs } from "./held.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -60,7 +60,7 @@ export class MemoryBackend implements FsBackend {
   constructor(seed: MemorySeed = {}, options: MemoryOptions = {}) {
     this.#now = gate(options).now ?? Date.now;
     this.#store = new MemoryStore(this.#now);
-    plant(this.#store, seed);
+    seedStore(this.#store, seed);
     const { readBytes, listDir } = MemoryBackend.prototype;
     offerHeld(this, {
       signs: new Signs(),

@@ -76,13 +76,13 @@ interface Mount {
 }
 
 /** A path of the tree, resolved to a mount. */
-interface Place extends Mount {
+interface MountedPath extends Mount {
   /** The backend's own path. */
   readonly path: string;
 }
 
 /** The facts of directories above every mount, which contain nothing else. */
-const NOWHERE: FsStat = Object.freeze({
+const VIRTUAL_DIRECTORY: FsStat = Object.freeze({
   path: "/",
   type: "dir",
   size: 0,
@@ -120,13 +120,13 @@ export class MountBackend implements FsBackend {
       if (any(name)) Object.defineProperty(this, name, { value, enumerable: true });
     };
     offer("readLink", (path: string) =>
-      this.#in(path, async (place) => outward(await readLinkVia(place.backend, place.path), place)),
+      this.#in(path, async (place) => toMountPath(await readLinkVia(place.backend, place.path), place)),
     );
     offer("realpath", (path: string) =>
-      this.#in(path, async (place) => outward(await realpathVia(place.backend, place.path), place)),
+      this.#in(path, async (place) => toMountPath(await realpathVia(place.backend, place.path), place)),
     );
     offer("symlink", (target: string, path: string) =>
-      this.#in(path, (place) => symlinkVia(place.backend, inward(target, place, path), place.path)),
+      this.#in(path, (place) => symlinkVia(place.backend, toBackendTarget(target, place, path), place.path)),
     );
     offer("chmod", (path: string, mode: number) =>
       this.#in(path, (place) => chmodVia(place.backend, place.path, mode)),
@@ -151,18 +151,19 @@ export class MountBackend implements FsBackend {
   async lstat(path: string): Promise<FsStat> {
     return this.#facts(path, async (place) => {
       const facts = await lstatVia(place.backend, place.path);
-      return facts.target === undefined ? facts : { ...facts, target: outward(facts.target, place) };
+      return facts.target === undefined ? facts : { ...facts, target: toMountPath(facts.target, place) };
     });
   }
-  async #facts(path: string, look: (place: Place) => MaybePromise<FsStat>): Promise<FsStat> {
+  async #facts(path: string, look: (place: MountedPath) => MaybePromise<FsStat>): Promise<FsStat> {
     const at = normalise(path).path;
     const place = this.#place(path);
-    if (place === null) return Object.freeze({ ...NOWHERE, path: at });
+    if (place === null) return Object.freeze({ ...VIRTUAL_DIRECTORY, path: at });
     try {
       return await this.#in(path, async (place) => Object.freeze({ ...(await look(place)), path: at }));
     } catch (error) {
       // A directory on the way to a mount exists, even where the backend above does not have it.
-      if (codeOf(error) === "NOT_FOUND" && this.#holds(at)) return Object.freeze({ ...NOWHERE, path: at });
+      if (codeOf(error) === "NOT_FOUND" && this.#holds(at))
+        return Object.freeze({ ...VIRTUAL_DIRECTORY, path: at });
       throw error;
     }
   }
@@ -277,7 +278,7 @@ export class MountBackend implements FsBackend {
   }
 
   /** Resolves a path to a mount, or to null above every mount. @throws INVALID_ARGUMENT, NOT_FOUND */
-  #place(given: string): Place | null {
+  #place(given: string): MountedPath | null {
     checkPath(given);
     const { path } = normalise(given);
     for (const mount of this.#mounts) {
@@ -288,7 +289,7 @@ export class MountBackend implements FsBackend {
     if (this.#holds(path)) return null;
     throw failure("NOT_FOUND", given);
   }
-  #need(path: string): Place {
+  #need(path: string): MountedPath {
     const place = this.#place(path);
     if (place === null) throw failure("PROTECTED_PATH", path, "holds a mount");
     return place;
@@ -303,7 +304,7 @@ export class MountBackend implements FsBackend {
       throw failure("PROTECTED_PATH", path, "is a mount, or holds one");
   }
   /** Runs an operation on the backend at the path; errors name the path of the tree. */
-  async #in<T>(path: string, run: (place: Place) => MaybePromise<T>): Promise<T> {
+  async #in<T>(path: string, run: (place: MountedPath) => MaybePromise<T>): Promise<T> {
     const place = this.#need(path);
     try {
       return await run(place);
@@ -311,7 +312,7 @@ export class MountBackend implements FsBackend {
       if (!(error instanceof FilewrightError) || error.path === path) throw error;
       const { code, message, hint, details, cause } = error;
       const { path: at = place.path } = error;
-      const inTree = isWithin(at, place.root) ? outward(at, place) : path;
+      const inTree = isWithin(at, place.root) ? toMountPath(at, place) : path;
       throw makeError(code, message, { path: inTree, hint, details, cause });
     }
   }
@@ -348,7 +349,7 @@ function mountOf(given: string, { backend, root = "/", readOnly = false }: Mount
 }
 
 /** Converts a backend's path to the tree's path; relative ones are unchanged. */
-function outward(path: string, { at, root }: Mount): string {
+function toMountPath(path: string, { at, root }: Mount): string {
   if (!path.startsWith("/")) return path;
   const rest = relativeTo(normalise(path).path, root);
   if (rest === null) return path;
@@ -359,9 +360,9 @@ function outward(path: string, { at, root }: Mount): string {
  * Converts a link target to the backend's path. @throws UNSUPPORTED_OPERATION where it leads to
  * another backend
  */
-function inward(target: string, { at, root, path }: Place, asked: string): string {
+function toBackendTarget(target: string, { at, root, path }: MountedPath, asked: string): string {
   const absolute = target.startsWith("/");
-  const whole = absolute ? target : childOf(parentOf(outward(path, { at, root } as Mount)), target);
+  const whole = absolute ? target : childOf(parentOf(toMountPath(path, { at, root } as Mount)), target);
   const rest = relativeTo(normalise(whole).path, at);
   if (rest === null)
     throw failure("UNSUPPORTED_OPERATION", asked, "a link cannot lead from one mount to another");
@@ -374,7 +375,7 @@ function shown(entry: FsEntry, directory: string, mount: Mount): FsEntry {
   return Object.freeze({
     ...entry,
     path: childOf(directory, nameOf(entry.path)),
-    ...(target === undefined ? {} : { target: outward(target, mount) }),
+    ...(target === undefined ? {} : { target: toMountPath(target, mount) }),
   });
 }
 

@@ -8,15 +8,15 @@ import type { Intent } from "./policy.ts";
  * The longest path shown in full; longer ones are shortened in the middle, so that the sentence
  * stays one line.
  */
-const SHOWN_CHARS = 120;
+const MAX_SHOWN_CHARS = 120;
 
 /** Returns a path for use in a sentence: escaped, and shortened in the middle when very long. */
 export function shownPath(path: string): string {
   const shown = escapeControls(path);
-  if (shown.length <= SHOWN_CHARS) return shown;
+  if (shown.length <= MAX_SHOWN_CHARS) return shown;
   const chars = [...shown];
-  if (chars.length <= SHOWN_CHARS) return shown;
-  const half = SHOWN_CHARS / 2;
+  if (chars.length <= MAX_SHOWN_CHARS) return shown;
+  const half = MAX_SHOWN_CHARS / 2;
   return `${chars.slice(0, half).join("")}…${chars.slice(-half).join("")}`;
 }
 

@@ -5,7 +5,7 @@ import { checkSignal, failure } from "./failure.ts";
 import { chmodVia, symlinkVia, writeVia } from "./fallback.ts";
 import { deleteVia, removeTreeVia } from "./fallback-tree.ts";
 import { walkTree } from "./walk-tree.ts";
-import { type Changed, DIRECTORY, type OverlayLayer } from "./overlay-layer.ts";
+import { type ChangedNode, DIRECTORY_VERSION, type OverlayLayer } from "./overlay-layer.ts";
 import { sortCodePoints } from "./paths.ts";
 
 /** One changed path. Frozen. */
@@ -48,7 +48,7 @@ export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayCh
   return Object.freeze(sortCodePoints([...found.keys()]).map((path) => found.get(path) as OverlayChange));
 }
 
-async function differs(layer: OverlayLayer, node: Changed, below: FsStat): Promise<boolean> {
+async function differs(layer: OverlayLayer, node: ChangedNode, below: FsStat): Promise<boolean> {
   if (node.type !== below.type) return true;
   if (node.type === "symlink") return node.target !== below.target;
   if (node.type === "dir") return false;
@@ -88,7 +88,7 @@ async function checkBases(layer: OverlayLayer): Promise<void> {
     if (node === undefined) continue;
     const now = await layer.versionBelow(path);
     // A directory that another process has created meanwhile is fine.
-    if (now === version || (version === null && now === DIRECTORY && node?.type === "dir")) continue;
+    if (now === version || (version === null && now === DIRECTORY_VERSION && node?.type === "dir")) continue;
     paths.push(path);
   }
   for (const [path, was] of layer.gone) {
@@ -115,7 +115,7 @@ async function commitOne(
   layer: OverlayLayer,
   lower: FsBackend,
   path: string,
-  node: Changed | null,
+  node: ChangedNode | null,
   counts: { written: number; made: number; removed: number },
 ): Promise<void> {
   const there = await layer.below(path);

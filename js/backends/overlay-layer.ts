@@ -16,7 +16,7 @@ import { checkPath, childOf, isLongName, isWithin, nameOf, normalise, parentOf }
  * An entry that was written to a path. The content of a file is in memory, or still at the source
  * of a copy.
  */
-export type Changed =
+export type ChangedNode =
   | {
       readonly type: "file";
       readonly bytes: Uint8Array | null;
@@ -28,10 +28,10 @@ export type Changed =
   | { readonly type: "symlink"; readonly target: string; readonly stat: FsStat };
 
 /** The pseudo-version of a directory. */
-export const DIRECTORY = "dir";
+export const DIRECTORY_VERSION = "dir";
 
 /** A map that counts its changes. */
-class Counted<V> extends Map<string, V> {
+class RevisionMap<V> extends Map<string, V> {
   revision = 0;
 
   override set(path: string, value: V): this {
@@ -52,7 +52,7 @@ class Counted<V> extends Map<string, V> {
 export class OverlayLayer {
   readonly lower: FsBackend;
   /** The changes; null for a removed path. A directory here hides the lower one. */
-  readonly upper: Counted<Changed | null> = new Counted();
+  readonly upper: RevisionMap<ChangedNode | null> = new RevisionMap();
   /** The lower version of each changed file at its first change; null where none existed. */
   readonly base: Map<string, string | null> = new Map();
   /** The content of each removed directory: its files, by size and time. */
@@ -69,7 +69,7 @@ export class OverlayLayer {
   }
 
   /** Returns the nearest change above a path; paths below it are not the lower backend's. */
-  cover(path: string): Changed | null | undefined {
+  cover(path: string): ChangedNode | null | undefined {
     for (let at = parentOf(path); at !== "/"; at = parentOf(at)) {
       const node = this.upper.get(at);
       if (node !== undefined) return node;
@@ -78,7 +78,7 @@ export class OverlayLayer {
   }
 
   /** Records a change at a path. */
-  async set(path: string, node: Changed): Promise<void> {
+  async set(path: string, node: ChangedNode): Promise<void> {
     await this.#remember(path);
     this.upper.set(path, node);
   }
@@ -94,7 +94,7 @@ export class OverlayLayer {
     if (this.base.has(path)) return;
     const version = await this.versionBelow(path);
     this.base.set(path, version);
-    if (version === DIRECTORY) this.gone.set(path, await this.filesBelow(path));
+    if (version === DIRECTORY_VERSION) this.gone.set(path, await this.filesBelow(path));
   }
 
   /** Returns the files of a lower directory, each with its size and time. */
@@ -109,11 +109,12 @@ export class OverlayLayer {
     return files;
   }
 
-  /** Returns the version of a lower file, {@link DIRECTORY}, or null where nothing exists. */
+  /** Returns the version of a lower file, {@link DIRECTORY_VERSION}, or null where nothing exists. */
   async versionBelow(path: string): Promise<string | null> {
     const there = await this.below(path);
     if (there === null) return null;
-    if (there.type !== "file") return there.type === "dir" ? DIRECTORY : `${there.type}:${there.target}`;
+    if (there.type !== "file")
+      return there.type === "dir" ? DIRECTORY_VERSION : `${there.type}:${there.target}`;
     return (
       there.version ??
       (await this.lower.stat(path)).version ??
@@ -237,7 +238,7 @@ export class OverlayLayer {
   }
 
   /** Returns a new directory. */
-  directory(path: string): Changed {
+  directory(path: string): ChangedNode {
     return { type: "dir", stat: this.facts(path, "dir", 0, 0o755) };
   }
 
@@ -245,7 +246,7 @@ export class OverlayLayer {
    * Returns the content of a changed file. @throws CONFLICT where the source of a copy has changed
    * meanwhile
    */
-  async content(node: Changed & { readonly type: "file" }): Promise<Uint8Array> {
+  async content(node: ChangedNode & { readonly type: "file" }): Promise<Uint8Array> {
     if (node.bytes !== null) return node.bytes;
     const { path, version } = node.from as FsStat;
     const bytes = await this.lower.readBytes(path);

@@ -108,13 +108,13 @@ export class OverlayBackend implements FsBackend {
   async stat(path: string): Promise<FsStat> {
     const real = await this.#layer.real(path, true);
     const stat = await this.#present(real, path);
-    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined) return named(stat, path);
+    if (this.#layer.touched(real) || !stat.isFile || stat.version !== undefined) return withPath(stat, path);
     const below = await this.#layer.lower.stat(real);
     const version = below.version ?? engine().sha256(await this.#layer.lower.readBytes(real));
-    return named(Object.freeze({ ...below, version }), path);
+    return withPath(Object.freeze({ ...below, version }), path);
   }
   async lstat(path: string): Promise<FsStat> {
-    return named(await this.#present(await this.#layer.real(path, false), path), path);
+    return withPath(await this.#present(await this.#layer.real(path, false), path), path);
   }
   async #readLink(path: string): Promise<string> {
     const { type, target } = await this.lstat(path);
@@ -140,7 +140,7 @@ export class OverlayBackend implements FsBackend {
     const real = await this.#layer.real(path, true);
     if (!this.#layer.touched(real)) {
       const found = await readVersioned(this.#layer.lower, real, options);
-      return found === null ? null : Object.freeze({ ...found, stat: named(found.stat, path) });
+      return found === null ? null : Object.freeze({ ...found, stat: withPath(found.stat, path) });
     }
     // A backend without `read`: changed files have content and facts in memory.
     const { stat, readBytes } = this;
@@ -312,7 +312,7 @@ export class OverlayBackend implements FsBackend {
   }
 }
 
-function named(stat: FsStat, path: string): FsStat {
+function withPath(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }

@@ -19,7 +19,7 @@ export interface NormalPath {
   readonly directory: boolean;
 }
 
-const UNPAIRED = /[\ud800-\udfff]/u;
+const UNPAIRED_SURROGATE = /[\ud800-\udfff]/u;
 const encoder = new TextEncoder();
 
 /** Returns the length of a text in UTF-8 bytes. */
@@ -37,7 +37,7 @@ export function checkPath(path: string): void {
   if (path.includes("\0")) {
     throw new FilewrightError("INVALID_ARGUMENT", "path contains a NUL byte", { path });
   }
-  if (UNPAIRED.test(path)) {
+  if (UNPAIRED_SURROGATE.test(path)) {
     throw new FilewrightError("INVALID_ARGUMENT", "path contains an unpaired surrogate", { path });
   }
   // A code unit is at most three bytes, so short paths need no count.
@@ -57,14 +57,14 @@ export function joinPath(base: string, path: string): string {
   return base.endsWith("/") ? base + path : `${base}/${path}`;
 }
 
-const PLAIN = /^(?:\/(?!\.{0,2}(?:\/|$))[^/]+)+$/;
+const NORMALISED_PATH = /^(?:\/(?!\.{0,2}(?:\/|$))[^/]+)+$/;
 
 /**
  * Removes `.`, `..` and doubled slashes from an absolute path, lexically. `..` at the top stays at
  * the top.
  */
 export function normalise(absolute: string): NormalPath {
-  if (absolute.length < 4096 && PLAIN.test(absolute)) return { path: absolute, directory: false };
+  if (absolute.length < 4096 && NORMALISED_PATH.test(absolute)) return { path: absolute, directory: false };
   const names: string[] = [];
   let last = "";
   for (const name of absolute.split("/")) {
@@ -137,9 +137,9 @@ export function sortCodePoints(names: string[]): string[] {
 }
 
 /** A quick test: most names are plain ASCII and need no escaping. */
-const UNCOMMON = /[^ -~]/u;
-const HOSTILE = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
-const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+const NON_PRINTABLE_ASCII = /[^ -~]/u;
+const UNSAFE_CHARACTERS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
  * Escapes characters that could forge a line or hide text when a name is shown: control
@@ -150,11 +150,11 @@ const NAMED: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t"
  * b"
  */
 export function escapeControls(text: string): string {
-  if (!UNCOMMON.test(text)) return text;
-  return text.replace(HOSTILE, (c) => {
+  if (!NON_PRINTABLE_ASCII.test(text)) return text;
+  return text.replace(UNSAFE_CHARACTERS, (c) => {
     const code = c.charCodeAt(0);
     return (
-      NAMED[c] ??
+      NAMED_ESCAPES[c] ??
       (code < 0x100
         ? `\\x${code.toString(16).padStart(2, "0")}`
         : `\\u{${code.toString(16).padStart(4, "0")}}`)

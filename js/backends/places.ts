@@ -67,7 +67,7 @@ export const PLACES_OPTIONS: Options<PlacesOptions> = options("PlacesOptions", {
 });
 
 /** Names of the lists of {@link PlacesOptions}, in the order in which they are compiled. */
-const LISTS: readonly PlaceDecision[] = ["allow", "ask", "refuse", "secret", "readable"];
+const PLACE_LISTS: readonly PlaceDecision[] = ["allow", "ask", "refuse", "secret", "readable"];
 
 /**
  * Encodes the lists of places as a policy carries them: a word of the table, a space and a pattern
@@ -83,11 +83,11 @@ export function placesOf(given: PlacesOptions | undefined): readonly string[] {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     fail("places must be an object of lists");
   for (const name of Object.keys(given)) {
-    if ((LISTS as readonly string[]).includes(name)) continue;
-    const close = nearest(name, LISTS);
+    if ((PLACE_LISTS as readonly string[]).includes(name)) continue;
+    const close = nearest(name, PLACE_LISTS);
     fail(`there is no list of places '${name}'${close === undefined ? "" : `; did you mean '${close}'?`}`);
   }
-  const places = LISTS.flatMap((name) => {
+  const places = PLACE_LISTS.flatMap((name) => {
     const places: readonly unknown[] = given[name as keyof PlacesOptions] ?? [];
     if (!Array.isArray(places) || places.some((place) => typeof place !== "string" || place === ""))
       fail(`places.${name} must be a list of places that are not empty`);
@@ -126,11 +126,11 @@ function alternatives(pattern: string): readonly string[] {
 }
 
 /** Marks a place that is one absolute path, in which every character is literal. */
-const PATH = "path";
+const LITERAL_PATH_WORD = "path";
 
 /** Returns the place of one absolute path that tools never write. */
 export function pathPlace(path: string): string {
-  return `${PATH} ${path}`;
+  return `${LITERAL_PATH_WORD} ${path}`;
 }
 
 let rows: readonly PlaceRow[] | undefined;
@@ -162,7 +162,7 @@ export function placeRow(index: number, places: readonly string[]): PlaceRow {
   const place = places[index - placeRows().length] ?? "";
   const cut = place.indexOf(" ");
   const [word, pattern] = [place.slice(0, cut), place.slice(cut + 1)];
-  if (word === PATH) {
+  if (word === LITERAL_PATH_WORD) {
     const reason = "The configuration of a git repository names it: git runs or obeys what is there.";
     return Object.freeze({ decision: "refuse", pattern, reason });
   }

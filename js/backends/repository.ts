@@ -10,11 +10,11 @@ import { lstatOrNull } from "./fallback.ts";
 import { childOf, isWithin } from "./paths.ts";
 
 /** The names that make a directory a repository. */
-const MARKS: readonly string[] = ["HEAD", "objects", "refs", "commondir"];
+const REPOSITORY_MARKS: readonly string[] = ["HEAD", "objects", "refs", "commondir"];
 
 /** Returns true for a name that makes a directory a repository. */
 export function isRepositoryMark(name: string): boolean {
-  return MARKS.some((mark) => mark.toLowerCase() === name.toLowerCase());
+  return REPOSITORY_MARKS.some((mark) => mark.toLowerCase() === name.toLowerCase());
 }
 
 /** Returns true when git accepts a directory with these names as a repository. */
@@ -27,7 +27,7 @@ export function isRepository(names: Iterable<string>): boolean {
 /** Returns the marks of a repository that a directory contains. */
 export async function marksOf(inner: FsBackend, directory: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const mark of MARKS) {
+  for (const mark of REPOSITORY_MARKS) {
     // A link counts as present whatever its target; an entry that cannot be read counts as absent.
     if ((await lstatOrNull(inner, childOf(directory, mark)).catch(() => null)) !== null) found.push(mark);
   }
@@ -56,12 +56,12 @@ export async function isRepositoryPart(
 export function repositoriesOn(path: string): readonly string[] {
   const names = path.split("/").slice(1);
   return names.flatMap((name, index) =>
-    PARTS.has(name.toLowerCase()) && index > 0 ? [`/${names.slice(0, index).join("/")}`] : [],
+    REPOSITORY_PARTS.has(name.toLowerCase()) && index > 0 ? [`/${names.slice(0, index).join("/")}`] : [],
   );
 }
 
 /** The names that git reads in a repository. */
-const PARTS: ReadonlySet<string> = new Set(
+const REPOSITORY_PARTS: ReadonlySet<string> = new Set(
   "head objects refs commondir config config.worktree gitdir hooks info modules packed-refs reftable shallow worktrees".split(
     " ",
   ),

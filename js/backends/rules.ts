@@ -8,18 +8,18 @@ import type { FsEntry } from "./backend.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 /** The rules of one policy. All paths are real and absolute. */
-export interface Rules {
+export interface BackendPathRules {
   /** True when any rule exists, so that a whole tree must be checked entry by entry. */
   readonly any: boolean;
   /** True when the places of the table are protected. */
   readonly protects: boolean;
   /** Returns the rules that apply to a path. */
-  judge(path: string): PathVerdict;
+  check(path: string): PathVerdict;
   /** Returns the entries of a directory that is itself not denied, without the denied ones. */
   visible(directory: string, entries: readonly FsEntry[]): readonly FsEntry[];
 }
 
-const FREE: PathVerdict = Object.freeze({
+const UNRESTRICTED: PathVerdict = Object.freeze({
   denied: false,
   protected: false,
   guarded: false,
@@ -31,13 +31,18 @@ const FREE: PathVerdict = Object.freeze({
   row: undefined,
   secretRow: undefined,
 });
-const NONE: Rules = { any: false, protects: false, judge: () => FREE, visible: (_, entries) => entries };
+const NO_RULES: BackendPathRules = {
+  any: false,
+  protects: false,
+  check: () => UNRESTRICTED,
+  visible: (_, entries) => entries,
+};
 
 /** Compiles the rules of a policy whose roots are resolved. @throws INVALID_GLOB */
-export function compileRules(policy: SandboxPolicy): Rules {
+export function compilePathRules(policy: SandboxPolicy): BackendPathRules {
   const { cwd, deny, protect, places = [] } = policy;
   const secrets = policy.secrets === "grant";
-  if (deny.length === 0 && !protect && !secrets && places.length === 0) return NONE;
+  if (deny.length === 0 && !protect && !secrets && places.length === 0) return NO_RULES;
   const roots = [...(policy.read ?? []), ...policy.write];
   const rules = engine().compileRules({ cwd, roots, deny, protect, secrets, places });
   const visible = (directory: string, entries: readonly FsEntry[]): readonly FsEntry[] => {
@@ -51,7 +56,7 @@ export function compileRules(policy: SandboxPolicy): Rules {
   return {
     any: true,
     protects: protect,
-    judge: (path) => rules.judge(path),
-    visible: deny.length === 0 ? NONE.visible : visible,
+    check: (path) => rules.judge(path),
+    visible: deny.length === 0 ? NO_RULES.visible : visible,
   };
 }

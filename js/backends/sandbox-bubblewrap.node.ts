@@ -64,7 +64,7 @@ export interface BubblewrapOptions {
 }
 
 /** The options with resolved directories. */
-interface Resolved extends Omit<BubblewrapOptions, "readRoots"> {
+interface ResolvedOptions extends Omit<BubblewrapOptions, "readRoots"> {
   readonly readRoots: readonly string[] | null;
 }
 
@@ -73,12 +73,12 @@ const MAX_COVERS = 4_096;
 /** The descriptor through which the addon passes the system-call filter. */
 const FILTER_FD = "9";
 /** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
-const HOME_DEPTH = 2;
+const MAX_HOME_DEPTH = 2;
 /** Files in memory count for no process, so the size of their file system bounds them. */
 const TEMPORARY_BYTES = String(256 * 1024 * 1024);
 /** The environment of a command that does not see the home directory: a temporary file system instead. */
 const PRIVATE_HOME = Object.freeze({ HOME: "/tmp", TMPDIR: "/tmp" });
-const NOTHING_FOUND: ScanResult = Object.freeze({
+const EMPTY_SCAN: ScanResult = Object.freeze({
   hidden: [],
   protected: [],
   repositories: [],
@@ -109,7 +109,7 @@ export function bubblewrapSandbox(options: BubblewrapOptions): SandboxProvider {
   return provider(options, program);
 }
 
-function resolveReads(options: BubblewrapOptions): Resolved {
+function resolveReads(options: BubblewrapOptions): ResolvedOptions {
   const { readRoots, policy, extraRead } = options;
   return { ...options, readRoots: readRoots === "policy" ? readsWithin(policy, extraRead) : readRoots };
 }
@@ -147,7 +147,7 @@ function provider(given: BubblewrapOptions, program: string): SandboxProvider {
     async run(command) {
       const { writableRoots } = options;
       const look = async (): Promise<ScanResult> =>
-        policy === undefined ? NOTHING_FOUND : scanPlaces(native, policy, writableRoots);
+        policy === undefined ? EMPTY_SCAN : scanPlaces(native, policy, writableRoots);
       const covered = (before: ScanResult) => runCovered(native, program, options, before, bare, command);
       return policy?.protect === true
         ? runCleaned(native, policy, writableRoots, look, covered)
@@ -160,7 +160,7 @@ function provider(given: BubblewrapOptions, program: string): SandboxProvider {
 async function runCovered(
   native: NativeBinding,
   program: string,
-  options: Resolved,
+  options: ResolvedOptions,
   before: ScanResult,
   bare: NativeSpec,
   command: SandboxCommand,
@@ -189,7 +189,7 @@ async function runCovered(
 }
 
 /** Returns the mounts a command starts with, before covers. Later mounts lie over earlier ones. */
-function viewOf({ readRoots, writableRoots, network }: Resolved): readonly string[] {
+function viewOf({ readRoots, writableRoots, network }: ResolvedOptions): readonly string[] {
   const bound = (path: string): readonly string[] => {
     const target = linkTarget(path);
     return target === undefined ? ["--ro-bind-try", path, path] : ["--symlink", target, path];
@@ -218,7 +218,7 @@ function namespaces(network: boolean): readonly string[] {
 /** Returns secrets and the state directory, where they are outside the roots. */
 async function hiddenElsewhere(
   native: ReturnType<typeof sandboxAddon>,
-  { readRoots, writableRoots }: Resolved,
+  { readRoots, writableRoots }: ResolvedOptions,
   policy: CommandPolicy,
 ): Promise<readonly HiddenEntry[]> {
   const places = readRoots ?? ["/"];
@@ -232,7 +232,7 @@ async function hiddenElsewhere(
   const rules = { ...policy, protect: false };
   const found = [
     await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
-    await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: HOME_DEPTH }),
+    await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: MAX_HOME_DEPTH }),
   ];
   const hidden = found.flatMap((one) => one.hidden).filter(({ path }) => isSeen(path) && outside(path));
   return [...entries, ...hidden];
@@ -255,7 +255,7 @@ function makeCovers(): Covers {
 
 /** Returns mounts over hidden and protected entries, directories before their content. */
 function coversOf(
-  { readOnlyPaths, policy }: Resolved,
+  { readOnlyPaths, policy }: ResolvedOptions,
   hidden: readonly HiddenEntry[],
   found: ScanResult,
   covers: Covers,

@@ -109,7 +109,7 @@ export function sandboxFor(given: SandboxOptions): SandboxProvider {
   } catch (error) {
     const missing = error instanceof FilewrightError && error.code === "SANDBOX_SETUP_FAILED";
     if (!missing || options.degrade !== "allow") throw error;
-    return less(options);
+    return degraded(options);
   }
 }
 
@@ -141,7 +141,7 @@ function chosen(options: SandboxOptions): SandboxProvider {
 }
 
 /** Returns the next weaker sandbox where the requested one is missing and the host allows it. */
-function less(options: SandboxOptions): SandboxProvider {
+function degraded(options: SandboxOptions): SandboxProvider {
   const { writableRoots, readRoots, readOnlyPaths = [], network, forbiddenSyscalls, limits } = options;
   if (process.platform === "linux" && (options.provider ?? "auto") !== "remote") {
     const incomplete = options.tier === "strict" || readOnlyPaths.length > 0;

@@ -27,7 +27,7 @@ export interface Cleanup {
 }
 
 /** Reads and changes entries below the writable roots of commands. */
-export interface Places {
+export interface WritableTree {
   /** Removes an entry, whatever its permission bits. */
   remove(place: ScannedEntry): Promise<void>;
   /** Returns the text of a small regular file; empty for any other entry, undefined where none exists. */
@@ -40,7 +40,7 @@ export interface Places {
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
 /** Returns access to the entries below these roots. */
-export function placesBelow(native: NativeBinding, roots: readonly string[]): Places {
+export function writableTree(native: NativeBinding, roots: readonly string[]): WritableTree {
   const rootOf = (path: string): string => {
     const above = roots.filter((root) => isWithin(path, root)).sort((a, b) => b.length - a.length);
     return above[0] ?? "";
@@ -59,7 +59,11 @@ export function placesBelow(native: NativeBinding, roots: readonly string[]): Pl
  * Removes protected entries that a command made, and reduces repositories that it made.
  * @throws FilewrightError where an entry cannot be removed, after everything else is done
  */
-export async function cleanUp(isKnown: Known, after: ScanResult, places: Places): Promise<Cleanup> {
+export async function cleanUp(
+  isKnown: ExistingEntries,
+  after: ScanResult,
+  places: WritableTree,
+): Promise<Cleanup> {
   const removed = new Set<string>();
   const failures: unknown[] = [];
   /** Collects errors, so that one entry that cannot be removed does not save the others. */
@@ -92,13 +96,13 @@ export async function cleanUp(isKnown: Known, after: ScanResult, places: Places)
 }
 
 /** Identifies the entries that existed before a command. */
-export interface Known {
+export interface ExistingEntries {
   place(place: ProtectedEntry): boolean;
   repository(repository: RepositoryEntry): boolean;
 }
 
 /** Returns the entries that existed before a command. */
-export function knownIn(before: ScanResult): Known {
+export function existingIn(before: ScanResult): ExistingEntries {
   // By identity: an entry that was changed or moved existed before. By path, where the directory is the
   // same: an editor saves a file by replacing it. A link needs both, since it cannot be covered.
   const known = new Set(
@@ -123,7 +127,11 @@ function ownerOf(path: string): string {
 }
 
 /** Removes or reduces one entry of a repository that git would run or follow. */
-async function reduce(place: ProtectedEntry, { path, kind }: RepositoryEntry, places: Places): Promise<void> {
+async function reduce(
+  place: ProtectedEntry,
+  { path, kind }: RepositoryEntry,
+  places: WritableTree,
+): Promise<void> {
   const name = relative(path, place.path);
   if (name === "config") {
     const text = place.type === "file" ? await places.read(place.path) : "";
@@ -136,7 +144,7 @@ async function reduce(place: ProtectedEntry, { path, kind }: RepositoryEntry, pl
 }
 
 /** Returns the directory that a `.git` file names, if that is all the file contains; otherwise "". */
-async function targetOf(path: string, places: Places): Promise<string> {
+async function targetOf(path: string, places: WritableTree): Promise<string> {
   const named = /^gitdir: ([^\n\0]+)\n?$/u.exec((await places.read(path)) ?? "")?.[1];
   return named === undefined ? "" : resolve(dirname(path), named);
 }

@@ -68,17 +68,17 @@ export interface ScanResult {
   readonly pinned: readonly string[];
 }
 
-const DEFAULT_PROCESSES = 2_048;
-const DEFAULT_FILE_BYTES = 4 * 1024 ** 3;
+const DEFAULT_MAX_PROCESSES = 2_048;
+const DEFAULT_MAX_FILE_BYTES = 4 * 1024 ** 3;
 
 /** Returns the limits with their defaults, in the form the addon takes: 0 is unlimited. */
 export function nativeLimits(limits: CommandLimits = {}): NativeSpec["limits"] {
   const available = process.constrainedMemory?.() ?? 0;
   const memory = available > 0 ? Math.min(available, totalmem()) : totalmem();
   return Object.freeze({
-    processes: limits.processes ?? DEFAULT_PROCESSES,
+    processes: limits.processes ?? DEFAULT_MAX_PROCESSES,
     memory: limits.memoryBytes ?? Math.floor(memory / 2),
-    fileBytes: limits.fileBytes ?? DEFAULT_FILE_BYTES,
+    fileBytes: limits.fileBytes ?? DEFAULT_MAX_FILE_BYTES,
     cpuSeconds: limits.cpuSeconds ?? 0,
   });
 }

@@ -7,7 +7,7 @@ import { isWithin } from "./paths.ts";
 import type { CommandPolicy } from "./sandbox.ts";
 
 /** The directories of a system's programs, libraries and settings. */
-const SYSTEM = [
+const SYSTEM_DIRECTORIES = [
   "/bin",
   "/etc",
   "/gnu/store",
@@ -23,7 +23,7 @@ const SYSTEM = [
 ];
 
 /** The files of `/etc` that contain credentials. Root can read them without any capability. */
-const PRIVATE = [
+const PRIVATE_SYSTEM_FILES = [
   "/etc/shadow",
   "/etc/shadow-",
   "/etc/gshadow",
@@ -51,7 +51,9 @@ export function systemDirectories(): readonly string[] {
       const above = dirname(real);
       return real.endsWith("/bin") && !shared.has(above) ? [above] : [real];
     });
-  return [...new Set([...SYSTEM.filter((place) => realOrNone(place) !== undefined), ...programs])];
+  return [
+    ...new Set([...SYSTEM_DIRECTORIES.filter((place) => realOrNone(place) !== undefined), ...programs]),
+  ];
 }
 
 /**
@@ -75,7 +77,7 @@ export function privateFiles(): readonly string[] {
   } catch {
     // No SSH server is installed.
   }
-  return [...PRIVATE, ...keys.map((name) => `/etc/ssh/${name}`)].filter((path) => exists(path));
+  return [...PRIVATE_SYSTEM_FILES, ...keys.map((name) => `/etc/ssh/${name}`)].filter((path) => exists(path));
 }
 
 /** Returns the home directories to search for secrets. */

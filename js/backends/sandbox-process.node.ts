@@ -10,7 +10,7 @@ import { checkSignal } from "./failure.ts";
 import type { SandboxCommand, SandboxOutcome } from "./sandbox.ts";
 
 /** The variables of the host's environment that commands inherit. */
-const INHERITED = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "SHELL"];
+const INHERITED_VARIABLES = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "SHELL"];
 /**
  * How long to wait for output after the command has ended: a process that left its group may hold
  * the pipe.
@@ -20,7 +20,7 @@ const DRAIN_MS = 500;
 /** Returns the part of the host's environment that commands inherit. */
 export function inheritedEnv(): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    INHERITED.flatMap((name) => {
+    INHERITED_VARIABLES.flatMap((name) => {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value] as const];
     }),
@@ -41,7 +41,10 @@ export async function runProcess(argv: readonly string[], command: SandboxComman
     // Its own process group, which is ended as one.
     detached: true,
   });
-  const [out, err] = [keep(child.stdout, command.maxOutputBytes), keep(child.stderr, command.maxOutputBytes)];
+  const [out, err] = [
+    captureOutput(child.stdout, command.maxOutputBytes),
+    captureOutput(child.stderr, command.maxOutputBytes),
+  ];
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
@@ -84,14 +87,14 @@ function end(child: ChildProcess): void {
   }
 }
 
-interface Kept {
+interface CappedOutput {
   readonly ended: Promise<void>;
   more(): boolean;
   text(): string;
 }
 
 /** Collects the beginning of a stream and discards the rest. */
-function keep(stream: NodeJS.ReadableStream, most: number): Kept {
+function captureOutput(stream: NodeJS.ReadableStream, most: number): CappedOutput {
   const chunks: Buffer[] = [];
   let [size, more] = [0, false];
   stream.on("data", (chunk: Buffer) => {

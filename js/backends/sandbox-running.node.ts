@@ -4,19 +4,25 @@
  */
 import type { NativeBinding } from "../engine/native.node.ts";
 import { isWithin } from "./paths.ts";
-import { type Cleanup, cleanUp, type Known, knownIn, placesBelow } from "./sandbox-cleanup.node.ts";
+import {
+  type Cleanup,
+  cleanUp,
+  type ExistingEntries,
+  existingIn,
+  writableTree,
+} from "./sandbox-cleanup.node.ts";
 import { type ScannedEntry, scanMade, type ScanResult } from "./sandbox-native.node.ts";
 import type { CommandPolicy, SandboxOutcome } from "./sandbox.ts";
 
-interface Running {
+interface RunningCommand {
   readonly roots: readonly string[];
   /** The commands that ran at any time since this one began its first scan. */
-  readonly others: Set<Running>;
+  readonly others: Set<RunningCommand>;
   /** The entries that existed before; undefined while the first scan runs, before the command starts. */
-  known?: Known;
+  known?: ExistingEntries;
 }
 
-const running = new Set<Running>();
+const running = new Set<RunningCommand>();
 
 /**
  * Runs a command between two scans of the tree, and removes the protected entries it made.
@@ -29,17 +35,17 @@ export async function runCleaned(
   look: () => Promise<ScanResult>,
   run: (before: ScanResult) => Promise<SandboxOutcome>,
 ): Promise<SandboxOutcome> {
-  const own: Running = { roots, others: new Set(running) };
+  const own: RunningCommand = { roots, others: new Set(running) };
   for (const other of running) other.others.add(own);
   running.add(own);
   try {
     const before = await look();
     const base = withoutMadeBy(own.others, before);
     own.others.clear();
-    const known = knownIn(base);
+    const known = existingIn(base);
     own.known = known;
     const cleaned = async (): Promise<Cleanup> =>
-      cleanUp(known, await scanMade(native, policy, roots, before), placesBelow(native, roots));
+      cleanUp(known, await scanMade(native, policy, roots, before), writableTree(native, roots));
     try {
       const outcome = await run(before);
       return { ...outcome, ...(await cleaned()) };
@@ -54,9 +60,9 @@ export async function runCleaned(
 }
 
 /** Returns the result of a scan without the entries that concurrent commands may have made. */
-function withoutMadeBy(others: ReadonlySet<Running>, found: ScanResult): ScanResult {
+function withoutMadeBy(others: ReadonlySet<RunningCommand>, found: ScanResult): ScanResult {
   const wasThere =
-    <E extends ScannedEntry>(isKnown: (other: Known, entry: E) => boolean) =>
+    <E extends ScannedEntry>(isKnown: (other: ExistingEntries, entry: E) => boolean) =>
     (entry: E): boolean =>
       [...others].every(
         ({ known, roots }) =>

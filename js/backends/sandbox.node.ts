@@ -103,7 +103,7 @@ export interface FastOptions extends Omit<LinuxSandboxOptions, "readRoots"> {
 }
 
 /** The depth of the search for secrets in a home directory: `.config/gh` is two names deep. */
-const HOME_DEPTH = 2;
+const MAX_HOME_DEPTH = 2;
 
 /**
  * Commands that the kernel keeps inside their roots and off the network.
@@ -138,7 +138,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
   const [files, network, signals, forks] = callNative(() => native.sandboxStatus(JSON.stringify(spec)));
   const filtered = network === 1 || (spec.forbid ?? []).length > 0;
   const parts = [files === 1 ? "landlock" : [], filtered ? "seccomp" : []].flat();
-  const wanted = policy !== undefined && wants(policy);
+  const wanted = policy !== undefined && restrictsRoots(policy);
   const status: SandboxStatus = Object.freeze({
     tier: parts.join("+") || "none",
     files: files !== 1 ? "none" : wanted || options.incomplete === true ? "partial" : "enforced",
@@ -156,7 +156,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
     const rules = { ...policy, protect: false };
     const found = [
       await scanPlaces(native, rules, (policy.read ?? []).filter(outside)),
-      await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: HOME_DEPTH }),
+      await scanPlaces(native, rules, homeDirectories().filter(outside), { depth: MAX_HOME_DEPTH }),
     ];
     return [...named, ...found.flatMap(({ hidden }) => hidden.map(({ path }) => path))].filter(outside);
   };
@@ -197,7 +197,7 @@ export function fastSandbox(options: FastOptions): SandboxProvider {
 }
 
 /** Returns true when a policy denies, protects or hides anything inside its roots. */
-export function wants({ deny, protect, secrets }: CommandPolicy): boolean {
+export function restrictsRoots({ deny, protect, secrets }: CommandPolicy): boolean {
   return deny.length > 0 || protect || secrets;
 }
 

@@ -2,7 +2,7 @@
  * A backend confined by a policy, over any other backend.
  *
  * A backend with `confine` enforces the policy itself: a check followed by an open leaves a gap
- * that only the opener can close. For the others `judged.ts` resolves every path, and the gap is
+ * that only the opener can close. For the others `confine.ts` resolves every path, and the gap is
  * as wide as one call of theirs.
  */
 import { gateOf } from "../schema/option.ts";
@@ -18,7 +18,7 @@ import {
   type WriteResult,
 } from "./backend.ts";
 import { heldBy, offerHeld } from "./held.ts";
-import { judged } from "./judged.ts";
+import { confineBackend } from "./confine.ts";
 import { boundOutput } from "./output-bound.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
@@ -55,7 +55,7 @@ export class SandboxedBackend implements FsBackend {
 
   constructor(inner: FsBackend, policy: SandboxPolicy) {
     gate(policy);
-    const confined = inner.confine?.(policy) ?? judged(inner, policy);
+    const confined = inner.confine?.(policy) ?? confineBackend(inner, policy);
     this.#confined = confined;
     boundOutput(this, policy, inner);
     for (const name of CAPABILITIES) {

@@ -60,7 +60,7 @@ export async function grepBackend(
   return search.result(walked.counts);
 }
 
-interface Ahead {
+interface PendingRead {
   readonly file: WalkEntry;
   /** Undefined for a file that is too large. */
   readonly content: Promise<Uint8Array | Error> | undefined;
@@ -73,7 +73,7 @@ async function searchTree(
   walk: SearchWalk,
   top: string | undefined,
 ): Promise<void> {
-  const ahead: Ahead[] = [];
+  const ahead: PendingRead[] = [];
   for await (const file of walk.entries(top)) {
     const large = (file.entry.size ?? 0) > search.maxFileBytes;
     ahead.push({ file, content: large ? undefined : readOrError(backend, file.entry.path) });
@@ -84,7 +84,7 @@ async function searchTree(
 }
 
 /** Searches one file; false when the search is at its end. */
-async function searchFile(search: Search, { file, content }: Ahead): Promise<boolean> {
+async function searchFile(search: Search, { file, content }: PendingRead): Promise<boolean> {
   if (await search.isOver(file.path)) return false;
   const bytes = await content;
   if (bytes instanceof Error) search.failed(bytes);

@@ -16,7 +16,16 @@ export interface SeatbeltOptions {
 }
 
 /** The directories that programs must read to start at all. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/System", "/Library", "/private/var/db/dyld", "/dev", "/opt"];
+const SYSTEM_DIRECTORIES = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/System",
+  "/Library",
+  "/private/var/db/dyld",
+  "/dev",
+  "/opt",
+];
 
 /** Returns the profile's text. Later rules win. */
 export function seatbeltProfile(options: SeatbeltOptions): string {
@@ -32,7 +41,7 @@ export function seatbeltProfile(options: SeatbeltOptions): string {
     "(allow file-read-metadata)",
     readRoots === null
       ? "(allow file-read*)"
-      : `(allow file-read* ${below([...SYSTEM, ...readRoots, ...writableRoots])})`,
+      : `(allow file-read* ${below([...SYSTEM_DIRECTORIES, ...readRoots, ...writableRoots])})`,
     '(allow file-write-data (literal "/dev/null"))',
     writableRoots.length > 0 ? `(allow file-write* ${below(writableRoots)})` : [],
     readOnlyPaths.length > 0 ? `(deny file-write* ${below(readOnlyPaths)})` : [],

@@ -8,7 +8,7 @@ export const SECRET_HEAD_BYTES: number = 64 << 10;
  * The first bytes of such files, after whitespace: `{`, `-`, `#`, `B`, `P`, `A`, and byte order
  * marks of UTF-16.
  */
-const STARTS: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
+const FIRST_BYTES: ReadonlySet<number> = new Set([0x7b, 0x2d, 0x23, 0x42, 0x50, 0x41, 0xff, 0xfe]);
 
 /** Answers about contents that do not change in place. */
 const known = new WeakMap<Uint8Array, boolean>();
@@ -17,7 +17,7 @@ const known = new WeakMap<Uint8Array, boolean>();
 export function mayHoldSecret(head: Uint8Array): boolean {
   let at = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   while (at < head.length && isBlank(head[at] as number)) at++;
-  return at < head.length ? STARTS.has(head[at] as number) : head.length > 0;
+  return at < head.length ? FIRST_BYTES.has(head[at] as number) : head.length > 0;
 }
 
 /**

@@ -9,7 +9,7 @@ import { failure } from "./failure.ts";
 
 const decoders = new Map<string, TextDecoder>();
 const encoder = new TextEncoder();
-const UNPAIRED = /[\ud800-\udfff]/u;
+const UNPAIRED_SURROGATE = /[\ud800-\udfff]/u;
 
 /** Decodes bytes. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
 export function decodeText(bytes: Uint8Array, encoding: string | undefined, path: string): string {
@@ -35,7 +35,7 @@ export function decodeText(bytes: Uint8Array, encoding: string | undefined, path
 /** Encodes text. @throws ENCODING_ERROR, or INVALID_ARGUMENT for an unknown encoding */
 export function encodeText(text: string, encoding: string | undefined, path: string): Uint8Array {
   const label = (encoding ?? "utf-8").toLowerCase();
-  if (UNPAIRED.test(text)) {
+  if (UNPAIRED_SURROGATE.test(text)) {
     throw failure("ENCODING_ERROR", path, "text contains an unpaired surrogate");
   }
   if (label === "utf-8" || label === "utf8") return encoder.encode(text);

@@ -13,12 +13,12 @@ import { nameOfError } from "./failure.ts";
  * The maximum size of a hashed file, in bytes. A larger one has size and time as its version:
  * hashing it at every access would block the page.
  */
-const HASHED_BYTES = 64 << 20;
+const MAX_HASHED_BYTES = 64 << 20;
 /** The maximum number of attempts to read a file that is being replaced. */
-const ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 
 /** A file's state at one moment. */
-export interface Moment {
+export interface FileSnapshot {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly mtime: number;
@@ -35,7 +35,7 @@ export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 /** Returns the version of a file by its size and time, or undefined where its content must be hashed. */
 export function versionByTime(size: number, mtime: number): string | undefined {
-  return size > HASHED_BYTES ? `time:${mtime}:${size}` : undefined;
+  return size > MAX_HASHED_BYTES ? `time:${mtime}:${size}` : undefined;
 }
 
 /**
@@ -43,11 +43,11 @@ export function versionByTime(size: number, mtime: number): string | undefined {
  * write.
  */
 export async function versionOf(bytes: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
-  return bytes.length > HASHED_BYTES ? undefined : hashOf(bytes);
+  return bytes.length > MAX_HASHED_BYTES ? undefined : hashOf(bytes);
 }
 
 /** Reads a file, or a part of it, with the version of the whole. `size` may refuse it before the read. */
-export function readMoment(
+export function readSnapshot(
   handle: FileSystemFileHandle,
   path: string,
   request: {
@@ -55,8 +55,8 @@ export function readMoment(
     readonly signal?: AbortSignal | undefined;
     size?(bytes: number): void;
   } = {},
-): Promise<Moment> {
-  return again(path, request.signal, async () => {
+): Promise<FileSnapshot> {
+  return retry(path, request.signal, async () => {
     const file = await handle.getFile();
     const { size, lastModified: mtime } = file;
     const { start, end } = request.range ?? { start: 0, end: size };
@@ -74,14 +74,14 @@ export function readMoment(
 
 /** Reads the bytes of a file alone. */
 export function readAll(handle: FileSystemFileHandle, path: string): Promise<Uint8Array<ArrayBuffer>> {
-  return again(path, undefined, async () => new Uint8Array(await (await handle.getFile()).arrayBuffer()));
+  return retry(path, undefined, async () => new Uint8Array(await (await handle.getFile()).arrayBuffer()));
 }
 
 /**
  * Retries a read of a file that was replaced after its handle was opened: the next attempt finds
  * the new one.
  */
-async function again<T>(path: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
+async function retry<T>(path: string, signal: AbortSignal | undefined, run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     checkSignal(signal, path);
     try {
@@ -90,7 +90,7 @@ async function again<T>(path: string, signal: AbortSignal | undefined, run: () =
       const name = nameOfError(error);
       // NotFoundError at the first access means absent; between access and read the file may have been
       // replaced.
-      if (!["NotReadableError", "NotFoundError"].includes(name) || attempt === ATTEMPTS) throw error;
+      if (!["NotReadableError", "NotFoundError"].includes(name) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }

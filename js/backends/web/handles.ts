@@ -22,11 +22,11 @@ import { filesBelow, walkTree } from "../walk-tree.ts";
 import { globFiles } from "../globs.ts";
 import { childOf, nameOf, normalise, parentOf } from "../paths.ts";
 import { decodeText, encodeText } from "../text.ts";
-import { directoryFacts, fileFacts, readAll, readMoment, versionByTime, versionOf } from "./content.ts";
+import { directoryFacts, fileFacts, readAll, readSnapshot, versionByTime, versionOf } from "./content.ts";
 import { fromPlatform } from "./failure.ts";
-import { exclusively, holdName, patiently } from "./locks.ts";
+import { exclusively, holdName, withRetry } from "./locks.ts";
 import { fromHandleName, isTempName, toHandleName } from "./names.ts";
-import { canMove, moveFile, put, removeOrphan } from "./put.ts";
+import { canMove, moveFile, writeContent, removeOrphan } from "./put.ts";
 import { HandleTree } from "./walk.ts";
 
 /**
@@ -42,7 +42,7 @@ export interface DirectoryHandle {
 }
 
 /** The properties of a directory handle. */
-export interface HandlePlace {
+export interface HandleSource {
   /** Returns the directory; called once. */
   open(): Promise<DirectoryHandle>;
   /**
@@ -56,12 +56,12 @@ export interface HandlePlace {
 
 /** Files below a directory handle. */
 export class HandleBackend implements FsBackend {
-  readonly #place: HandlePlace;
+  readonly #place: HandleSource;
   readonly #tree: HandleTree;
 
   declare readonly lock?: NonNullable<FsBackend["lock"]>;
 
-  constructor(place: HandlePlace) {
+  constructor(place: HandleSource) {
     let top: Promise<FileSystemDirectoryHandle> | undefined;
     this.#place = place;
     this.#tree = new HandleTree(() => {
@@ -91,8 +91,10 @@ export class HandleBackend implements FsBackend {
     const at = this.#tree.path(path);
     const found = await this.#tree.get(at);
     if (found.type === "dir") return directoryFacts(at);
-    return spoken(path, async () => {
-      const { size, mtime, version } = await readMoment(found.handle, path, { range: { start: 0, end: 0 } });
+    return translateErrors(path, async () => {
+      const { size, mtime, version } = await readSnapshot(found.handle, path, {
+        range: { start: 0, end: 0 },
+      });
       return fileFacts(at, size, mtime, version);
     });
   }
@@ -101,7 +103,7 @@ export class HandleBackend implements FsBackend {
     const at = this.#tree.path(path);
     const found = await this.#tree.get(at);
     if (found.type === "dir") return directoryFacts(at);
-    return spoken(path, async () => {
+    return translateErrors(path, async () => {
       const { size, lastModified } = await found.handle.getFile();
       return fileFacts(at, size, lastModified, versionByTime(size, lastModified));
     });
@@ -111,7 +113,7 @@ export class HandleBackend implements FsBackend {
   }
   async readBytes(path: string): Promise<Uint8Array> {
     const handle = await this.#tree.file(this.#tree.path(path));
-    return spoken(path, () => readAll(handle, path));
+    return translateErrors(path, () => readAll(handle, path));
   }
   async read(path: string, options: ReadOptions = {}): Promise<VersionedBytes | null> {
     const { range, ifNoneMatch, maxBytes = Number.POSITIVE_INFINITY, signal } = options;
@@ -122,7 +124,7 @@ export class HandleBackend implements FsBackend {
     const size = (wanted: number): void => {
       if (wanted > maxBytes) throw tooLarge(path, wanted, maxBytes);
     };
-    const moment = await spoken(path, () => readMoment(handle, path, { range, signal, size }));
+    const moment = await translateErrors(path, () => readSnapshot(handle, path, { range, signal, size }));
     const { bytes, version, mtime } = moment;
     if (ifNoneMatch === version) return null;
     return Object.freeze({ bytes, version, stat: fileFacts(at, moment.size, mtime, version) });
@@ -147,7 +149,7 @@ export class HandleBackend implements FsBackend {
       if (there?.type === "dir") throw failure("IS_DIRECTORY", path);
       const check = async (): Promise<void> => {
         if (ifVersion === undefined) return;
-        const now = there === null ? null : await readMoment(there.handle, path, { signal });
+        const now = there === null ? null : await readSnapshot(there.handle, path, { signal });
         if (now?.version !== ifVersion) throw failure("CONFLICT", path);
       };
       await check();
@@ -165,12 +167,12 @@ export class HandleBackend implements FsBackend {
   async #put(
     at: string,
     bytes: Uint8Array<ArrayBuffer>,
-    how: Pick<Parameters<typeof put>[0], "path" | "exists" | "signal" | "check">,
+    how: Pick<Parameters<typeof writeContent>[0], "path" | "exists" | "signal" | "check">,
   ): Promise<void> {
     const name = toHandleName(nameOf(at), at);
     try {
       await this.#tree.using(parentOf(at), (parent) =>
-        put({ ...how, parent, name, bytes, moves: this.#place.moves }),
+        writeContent({ ...how, parent, name, bytes, moves: this.#place.moves }),
       );
     } catch (error) {
       if (error instanceof FilewrightError && error.code === "NOT_FOUND")
@@ -287,7 +289,7 @@ export class HandleBackend implements FsBackend {
   async #remove(at: string, recursive: boolean): Promise<void> {
     const name = toHandleName(nameOf(at), at);
     await this.#tree.using(parentOf(at), (parent) =>
-      patiently(undefined, at, () => parent.removeEntry(name, { recursive })),
+      withRetry(undefined, at, () => parent.removeEntry(name, { recursive })),
     );
     this.#tree.forget(at);
   }
@@ -300,12 +302,12 @@ export class HandleBackend implements FsBackend {
     run: () => Promise<T>,
   ): Promise<T> {
     const names = paths.map((at) => `${this.#place.scope}/write${at}`);
-    return spoken(path, () => exclusively(names, path, signal, run));
+    return translateErrors(path, () => exclusively(names, path, signal, run));
   }
 }
 
 /** Runs an operation and converts the browser's exceptions to errors for the path the caller gave. */
-async function spoken<T>(path: string, run: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(path: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

@@ -88,7 +88,7 @@ export function holdName(name: string, path: string, options: LockOptions): Prom
 }
 
 /** Runs an operation only when the name is not locked; otherwise returns false. */
-export async function ifFree(name: string, run: () => Promise<void>): Promise<boolean> {
+export async function tryLock(name: string, run: () => Promise<void>): Promise<boolean> {
   const locks = webLocks();
   if (locks === undefined) {
     if (queue.has(name)) return false;
@@ -102,7 +102,7 @@ export async function ifFree(name: string, run: () => Promise<void>): Promise<bo
 }
 
 /** Retries while another agent has the file open; the platform has no queue for that. */
-export async function patiently<T>(
+export async function withRetry<T>(
   signal: AbortSignal | undefined,
   path: string,
   run: () => Promise<T>,
@@ -111,7 +111,7 @@ export async function patiently<T>(
     try {
       return await run();
     } catch (error) {
-      if (nameOfError(error) !== "NoModificationAllowedError" || waited > PATIENCE_MS) throw error;
+      if (nameOfError(error) !== "NoModificationAllowedError" || waited > MAX_WAIT_MS) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
     checkSignal(signal, path);
@@ -119,4 +119,4 @@ export async function patiently<T>(
 }
 
 /** How long to wait for a file that another agent has open, in milliseconds. */
-const PATIENCE_MS = 3000;
+const MAX_WAIT_MS = 3000;

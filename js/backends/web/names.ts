@@ -7,18 +7,18 @@
  */
 import { failure } from "../failure.ts";
 
-const KEPT = "\uf05c";
-const TEMP = /^\.filewright-web-[0-9a-f]{16}$/;
+const BACKSLASH_SUBSTITUTE = "\uf05c";
+const TEMP_NAME = /^\.filewright-web-[0-9a-f]{16}$/;
 
 /** Returns the handle's name of an entry. @throws INVALID_ARGUMENT */
 export function toHandleName(name: string, path: string): string {
-  if (name.includes(KEPT)) throw failure("INVALID_ARGUMENT", path, "the name holds U+F05C");
-  return name.includes("\\") ? name.replaceAll("\\", KEPT) : name;
+  if (name.includes(BACKSLASH_SUBSTITUTE)) throw failure("INVALID_ARGUMENT", path, "the name holds U+F05C");
+  return name.includes("\\") ? name.replaceAll("\\", BACKSLASH_SUBSTITUTE) : name;
 }
 
 /** Returns the shown name of an entry. */
 export function fromHandleName(name: string): string {
-  return name.includes(KEPT) ? name.replaceAll(KEPT, "\\") : name;
+  return name.includes(BACKSLASH_SUBSTITUTE) ? name.replaceAll(BACKSLASH_SUBSTITUTE, "\\") : name;
 }
 
 /** Returns an unguessable name for a temporary file. */
@@ -29,5 +29,5 @@ export function freshTempName(): string {
 
 /** Returns true for the name of one of our temporary files, which listings omit. */
 export function isTempName(name: string): boolean {
-  return TEMP.test(name);
+  return TEMP_NAME.test(name);
 }

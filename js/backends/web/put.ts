@@ -6,11 +6,11 @@
  * replaces the old file when it is closed. With the second a new file exists empty for a moment.
  */
 import { checkSignal } from "../failure.ts";
-import { exclusively, ifFree, patiently } from "./locks.ts";
+import { exclusively, tryLock, withRetry } from "./locks.ts";
 import { freshTempName } from "./names.ts";
 
 /** A write: content, target and conditions. */
-export interface Put {
+export interface ContentWrite {
   readonly parent: FileSystemDirectoryHandle;
   /** In the form the handle takes. */
   readonly name: string;
@@ -43,7 +43,7 @@ interface Handle extends FileSystemFileHandle {
  * The number of bytes written between two checks of the signal. For larger writes Chromium
  * reports, once in five times, an aborted write where the quota was exceeded.
  */
-const CHUNK = 256 << 10;
+const CHUNK_BYTES = 256 << 10;
 
 /** Returns true when file handles have a method; synchronous ones exist only in dedicated workers. */
 function can(what: "move" | "createSyncAccessHandle"): boolean {
@@ -62,14 +62,14 @@ export async function moveFile(
   name: string,
   path: string,
 ): Promise<void> {
-  await patiently(undefined, path, async () => (handle as Handle).move?.(parent, name));
+  await withRetry(undefined, path, async () => (handle as Handle).move?.(parent, name));
 }
 
 /** The lock that the maker of a temporary file holds while it lives. */
 const lockOf = (temp: string): string => `filewright/temp/${temp}`;
 
 /** Writes content to its target. */
-export async function put(what: Put): Promise<void> {
+export async function writeContent(what: ContentWrite): Promise<void> {
   const { parent, name, moves, exists, path, signal } = what;
   const sync = can("createSyncAccessHandle");
   // For an existing target, the browser's swap does the same with one step less.
@@ -98,16 +98,20 @@ export async function put(what: Put): Promise<void> {
 }
 
 /** Writes through a swap file. While it is open, no other writer of this package can open one. */
-async function write(handle: FileSystemFileHandle, what: Put, check: () => Promise<void>): Promise<void> {
+async function write(
+  handle: FileSystemFileHandle,
+  what: ContentWrite,
+  check: () => Promise<void>,
+): Promise<void> {
   const { bytes, path, signal } = what;
   // Browsers that do not know `mode` ignore it.
   const options = { keepExistingData: false, mode: "exclusive" } as FileSystemCreateWritableOptions;
-  const stream = await patiently(signal, path, () => handle.createWritable(options));
+  const stream = await withRetry(signal, path, () => handle.createWritable(options));
   try {
     await check();
-    for (let at = 0; at < bytes.length; at += CHUNK) {
+    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
       checkSignal(signal, path);
-      await stream.write(bytes.subarray(at, at + CHUNK));
+      await stream.write(bytes.subarray(at, at + CHUNK_BYTES));
     }
     checkSignal(signal, path);
     await stream.close();
@@ -117,13 +121,13 @@ async function write(handle: FileSystemFileHandle, what: Put, check: () => Promi
   }
 }
 
-async function writeSync(handle: Handle, { bytes, path, signal }: Put): Promise<void> {
+async function writeSync(handle: Handle, { bytes, path, signal }: ContentWrite): Promise<void> {
   const sync = await (handle.createSyncAccessHandle as () => Promise<SyncHandle>)();
   try {
     sync.truncate(0);
     for (let at = 0; at < bytes.length; ) {
       checkSignal(signal, path);
-      const wrote = sync.write(bytes.subarray(at, at + CHUNK), { at });
+      const wrote = sync.write(bytes.subarray(at, at + CHUNK_BYTES), { at });
       if (wrote === 0) throw new DOMException("nothing was written", "QuotaExceededError");
       at += wrote;
     }
@@ -135,5 +139,5 @@ async function writeSync(handle: Handle, { bytes, path, signal }: Put): Promise<
 
 /** Removes a temporary file whose maker no longer exists. */
 export async function removeOrphan(parent: FileSystemDirectoryHandle, temp: string): Promise<void> {
-  await ifFree(lockOf(temp), () => parent.removeEntry(temp).catch(() => undefined));
+  await tryLock(lockOf(temp), () => parent.removeEntry(temp).catch(() => undefined));
 }

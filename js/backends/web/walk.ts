@@ -8,12 +8,12 @@ import { fromPlatform, nameOfError } from "./failure.ts";
 import { toHandleName } from "./names.ts";
 
 /** A handle with its type. */
-export type Found =
+export type HandleLookup =
   | { readonly type: "file"; readonly handle: FileSystemFileHandle }
   | { readonly type: "dir"; readonly handle: FileSystemDirectoryHandle };
 
 /** The maximum number of cached directory handles. */
-const MOST = 2000;
+const MAX_CACHED_HANDLES = 2000;
 
 /** The tree below one directory handle. */
 export class HandleTree {
@@ -66,7 +66,7 @@ export class HandleTree {
     const name = toHandleName(nameOf(path), path);
     const into = async (parent: FileSystemDirectoryHandle): Promise<FileSystemDirectoryHandle> => {
       const handle = await parent.getDirectoryHandle(name);
-      if (this.#known.size >= MOST) this.#known.clear();
+      if (this.#known.size >= MAX_CACHED_HANDLES) this.#known.clear();
       this.#known.set(path, handle);
       return handle;
     };
@@ -83,11 +83,11 @@ export class HandleTree {
   }
 
   /** Returns the handle at a path, or null where nothing exists. @throws NOT_DIRECTORY below a file */
-  async find(path: string): Promise<Found | null> {
+  async find(path: string): Promise<HandleLookup | null> {
     if (path === "/") return { type: "dir", handle: await this.#top() };
     const name = toHandleName(nameOf(path), path);
     try {
-      return await this.using(parentOf(path), async (parent): Promise<Found | null> => {
+      return await this.using(parentOf(path), async (parent): Promise<HandleLookup | null> => {
         try {
           return { type: "file", handle: await parent.getFileHandle(name) };
         } catch (error) {
@@ -103,7 +103,7 @@ export class HandleTree {
   }
 
   /** {@link find}, or the error. @throws NOT_FOUND, NOT_DIRECTORY */
-  async get(path: string): Promise<Found> {
+  async get(path: string): Promise<HandleLookup> {
     const found = await this.find(path);
     if (found === null) throw failure("NOT_FOUND", path);
     return found;

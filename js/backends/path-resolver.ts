@@ -6,7 +6,7 @@
  * roots is ever looked at: a refusal is the same whether or not something exists there.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { throughAlias } from "./aliases.ts";
+import { resolveAlias } from "./aliases.ts";
 import type { FsBackend, FsStat } from "./backend.ts";
 import { failure } from "./failure.ts";
 import { realpathVia } from "./fallback.ts";
@@ -16,24 +16,24 @@ import { childOf, isWithin, joinPath, normalise, parentOf } from "./paths.ts";
 import { placeRow } from "./places.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
 import { isRepositoryPart } from "./repository.ts";
-import { compileRules, type Rules } from "./rules.ts";
+import { compilePathRules, type BackendPathRules } from "./rules.ts";
 
 /** How a path is resolved whose last name is a link. */
-export type LastLink = "follow" | "keep";
+export type FinalSymlink = "follow" | "keep";
 
 /** Resolves paths for one inner backend and one policy. */
-export interface Gate {
-  readonly rules: Rules;
+export interface PathResolver {
+  readonly rules: BackendPathRules;
   /** Returns the real path of an allowed one. @throws READ_ONLY, OUTSIDE_ALLOWED, PROTECTED_PATH, LOOP */
-  enter(path: string, intent: Intent, last: LastLink): Promise<string>;
-  /** {@link Gate.enter} for an operation that removes the whole entry: a root is refused too. */
-  enterWhole(path: string): Promise<string>;
+  resolve(path: string, intent: Intent, last: FinalSymlink): Promise<string>;
+  /** {@link PathResolver.resolve} for an operation that removes the whole entry: a root is refused too. */
+  resolveForRemoval(path: string): Promise<string>;
   /** Refuses a link at a real path whose target, as written, lies outside. @throws OUTSIDE_ALLOWED */
-  leads(link: string, target: string): void;
+  checkLinkTarget(link: string, target: string): void;
 }
 
 /** Resolves the roots and compiles the rules. */
-export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise<Gate> {
+export async function makePathResolver(inner: FsBackend, policy: SandboxPolicy): Promise<PathResolver> {
   const real = async (paths: readonly string[]): Promise<readonly string[]> => {
     const resolved: string[] = [];
     for (const path of paths) resolved.push(await realpathVia(inner, path));
@@ -45,18 +45,18 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
     read: policy.read === null ? null : await real(policy.read),
     write: await real(policy.write),
   };
-  const rules = compileRules(pinned);
+  const rules = compilePathRules(pinned);
   const roots: Record<Intent, readonly string[]> = { read: pinned.read ?? ["/"], write: pinned.write };
   const allRoots = [...(pinned.read ?? ["/"]), ...pinned.write];
   const aliases = [policy.cwd, ...(policy.read ?? []), ...policy.write].map(
     (path, i) => [path, [pinned.cwd, ...(pinned.read ?? []), ...pinned.write][i] as string] as const,
   );
 
-  const enter = async (path: string, intent: Intent, last: LastLink): Promise<string> => {
+  const enter = async (path: string, intent: Intent, last: FinalSymlink): Promise<string> => {
     if (intent === "write" && policy.readOnly) throw readOnly(path);
-    const named = throughAlias(normalise(path).path, allRoots, aliases);
+    const named = resolveAlias(normalise(path).path, allRoots, aliases);
     const check = (at: string): void => {
-      const verdict = rules.judge(at);
+      const verdict = rules.check(at);
       if (verdict.denied) throw outside(path, intent);
       if (intent === "write" && verdict.protected)
         throw protectedPlace(path, placeRow(verdict.row ?? -1, policy.places ?? []));
@@ -70,7 +70,7 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
       refuse: () => outside(path, intent),
     });
     if (resolved !== named) check(resolved);
-    if (intent === "write" && rules.judge(resolved).part) {
+    if (intent === "write" && rules.check(resolved).part) {
       const within = [...roots.read, ...roots.write];
       if (await isRepositoryPart(inner, resolved, within)) throw repositoryPath(path);
     }
@@ -82,27 +82,27 @@ export async function makeGate(inner: FsBackend, policy: SandboxPolicy): Promise
     if (everyRoot.some((root) => isWithin(root, resolved))) {
       throw protectedPath(path, "is a root of the workspace, or holds one");
     }
-    if (rules.judge(resolved).guarded) throw protectedPath(path);
+    if (rules.check(resolved).guarded) throw protectedPath(path);
     return resolved;
   };
   const leads = (link: string, target: string): void => {
-    const path = throughAlias(normalise(joinPath(parentOf(link), target)).path, allRoots, aliases);
+    const path = resolveAlias(normalise(joinPath(parentOf(link), target)).path, allRoots, aliases);
     const everyRoot = [...roots.read, ...roots.write];
-    if (!everyRoot.some((root) => isWithin(path, root)) || rules.judge(path).denied)
+    if (!everyRoot.some((root) => isWithin(path, root)) || rules.check(path).denied)
       throw outside(target, "read");
   };
-  return { rules, enter, enterWhole, leads };
+  return { rules, resolve: enter, resolveForRemoval: enterWhole, checkLinkTarget: leads };
 }
 
-interface Following {
+interface FollowOptions {
   readonly roots: readonly string[];
   readonly links: SandboxPolicy["followSymlinks"];
-  readonly last: LastLink;
+  readonly last: FinalSymlink;
   refuse(): FilewrightError;
 }
 
 /** Follows the links of a path without leaving the roots. */
-async function follow(inner: FsBackend, path: string, how: Following): Promise<string> {
+async function follow(inner: FsBackend, path: string, how: FollowOptions): Promise<string> {
   const within = (at: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(at, root));
   if (!within(normalise(path).path, how.roots)) throw how.refuse();
   const { lstat, readLink } = inner;
@@ -158,7 +158,7 @@ async function follow(inner: FsBackend, path: string, how: Following): Promise<s
  * Returns true when the inner backend finds no link in the path: one call instead of one for each
  * name.
  */
-async function isReal(inner: FsBackend, path: string, last: LastLink): Promise<boolean> {
+async function isReal(inner: FsBackend, path: string, last: FinalSymlink): Promise<boolean> {
   const upTo = last === "keep" ? parentOf(path) : path;
   try {
     return inner.realpath !== undefined && (await inner.realpath(upTo)) === upTo;

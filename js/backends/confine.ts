@@ -26,7 +26,7 @@ import {
   type TransferOptions,
 } from "./fallback-tree.ts";
 import { walkTree } from "./walk-tree.ts";
-import { type Gate, type LastLink, makeGate } from "./gate.ts";
+import { type PathResolver, type FinalSymlink, makePathResolver } from "./path-resolver.ts";
 import { globFiles } from "./globs.ts";
 import { heldBy, offerHeld } from "./held.ts";
 import { outside, protectedPath, repositoryPath, secret, secretContent } from "./outside.ts";
@@ -36,23 +36,23 @@ import { heldHoldsSecret, holdsSecret, mayHoldSecret, SECRET_HEAD_BYTES } from "
 import { isRepository, isRepositoryMark, marksOf } from "./repository.ts";
 
 /** Returns true when the content at a real path is a secret without a grant. */
-type Kept = (real: string, gate: Gate) => boolean;
+type IsHiddenSecret = (real: string, resolver: PathResolver) => boolean;
 
 /** Confines a backend to a policy. */
-export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
-  const opened = makeGate(inner, policy);
+export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBackend {
+  const opened = makePathResolver(inner, policy);
   // An invalid policy is reported by the first call, not by an unhandled rejection.
   opened.catch(() => undefined);
 
   const at = async <T>(
     path: string,
     intent: Intent,
-    last: LastLink,
-    use: (real: string, gate: Gate) => MaybePromise<T>,
+    last: FinalSymlink,
+    use: (real: string, resolver: PathResolver) => MaybePromise<T>,
   ): Promise<T> => {
-    const gate = await opened;
-    const real = await gate.enter(path, intent, last);
-    return using(path, () => use(real, gate));
+    const resolver = await opened;
+    const real = await resolver.resolve(path, intent, last);
+    return withErrorPath(path, () => use(real, resolver));
   };
   // With `ifAbsent` a link counts as present, so the path itself is checked and not the link's target.
   const write = <T>(
@@ -64,8 +64,8 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   let granted: readonly string[] = [];
   let grants = 0;
   let twin: FsBackend | undefined;
-  const kept: Kept = (real, gate) =>
-    gate.rules.judge(real).secret && !granted.some((one) => isWithin(real, one));
+  const kept: IsHiddenSecret = (real, resolver) =>
+    resolver.rules.check(real).secret && !granted.some((one) => isWithin(real, one));
   /** `head` returns the beginning of the file, from the result or by another read. */
   const content = <T>(
     path: string,
@@ -73,10 +73,10 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     head: (result: T, real: string) => MaybePromise<Uint8Array>,
     isSecret: (head: Uint8Array) => boolean = holdsSecret,
   ): Promise<T> =>
-    at(path, "read", "follow", async (real, gate) => {
-      if (kept(real, gate) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
+    at(path, "read", "follow", async (real, resolver) => {
+      if (kept(real, resolver) && (await lstatOrNull(inner, real))?.isFile === true) throw secret(path);
       const result = await use(real);
-      if (policy.secrets !== "grant" || gate.rules.judge(real).opened) return result;
+      if (policy.secrets !== "grant" || resolver.rules.check(real).opened) return result;
       if (granted.some((one) => isWithin(real, one))) return result;
       if (isSecret(await head(result, real))) throw secretContent(path);
       return result;
@@ -89,12 +89,12 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
     options: TransferOptions | undefined,
     inTree: boolean,
   ): Promise<void> => {
-    const gate = await opened;
-    const source = await gate.enter(from, "read", "follow");
-    const { isDir } = await using(from, () => inner.stat(source));
+    const resolver = await opened;
+    const source = await resolver.resolve(from, "read", "follow");
+    const { isDir } = await withErrorPath(from, () => inner.stat(source));
     if (isDir) throw failure("IS_DIRECTORY", from);
     await write(to, { ifAbsent: options?.overwrite !== true }, (real) => {
-      if (kept(source, gate) && !(inTree && gate.rules.judge(real).secret)) throw secret(from);
+      if (kept(source, resolver) && !(inTree && resolver.rules.check(real).secret)) throw secret(from);
       return copyFileVia(inner, source, real, options);
     });
   };
@@ -108,7 +108,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         throw error;
       }
     },
-    stat: (path) => at(path, "read", "follow", async (real) => named(await inner.stat(real), path)),
+    stat: (path) => at(path, "read", "follow", async (real) => withPath(await inner.stat(real), path)),
     readText: (path, options) =>
       content(
         path,
@@ -127,65 +127,67 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
       granted = [...paths];
       grants++;
     },
-    trusted: () => (twin ??= judged(inner, { ...policy, secrets: "allow" })),
+    trusted: () => (twin ??= confineBackend(inner, { ...policy, secrets: "allow" })),
     writeText: (path, content, options) =>
       write(path, options, (real) => inner.writeText(real, content, options)),
     writeBytes: (path, content, options) =>
       write(path, options, (real) => inner.writeBytes(real, content, options)),
     delete: async (path, options) => {
-      const gate = await opened;
-      const real = await gate.enterWhole(path);
-      await using(path, () => deleteVia(inner, real, { ifVersion: options?.ifVersion }));
+      const resolver = await opened;
+      const real = await resolver.resolveForRemoval(path);
+      await withErrorPath(path, () => deleteVia(inner, real, { ifVersion: options?.ifVersion }));
     },
     mkdir: (path, options) =>
-      at(path, "write", "keep", async (real, gate) => {
+      at(path, "write", "keep", async (real, resolver) => {
         // An existing link is no new directory, but a link to the outside must not reveal whether its
         // target exists.
         const link = (await lstatOrNull(inner, real))?.type === "symlink";
         if (link)
-          await gate.enter(path, "read", "follow").catch(unless("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
+          await resolver
+            .resolve(path, "read", "follow")
+            .catch(ignoreCodes("LOOP", "NOT_DIRECTORY", "NOT_FOUND"));
         return inner.mkdir(real, options);
       }),
     listDir: (path, options) =>
-      at(path, "read", "follow", (real, gate) => listing(inner, real, path, gate, options)),
+      at(path, "read", "follow", (real, resolver) => listing(inner, real, path, resolver, options)),
     iterFiles: files,
     glob: async (pattern, options) => {
       const asked = options?.root ?? policy.cwd;
-      await (await opened).enter(asked, "read", "follow");
+      await (await opened).resolve(asked, "read", "follow");
       const root = normalise(asked).path;
       return globFiles(files(root), root, pattern);
     },
 
-    lstat: (path) => at(path, "read", "keep", async (real) => named(await lstatVia(inner, real), path)),
+    lstat: (path) => at(path, "read", "keep", async (real) => withPath(await lstatVia(inner, real), path)),
     realpath: async (path) => {
-      const gate = await opened;
+      const resolver = await opened;
       try {
-        return await gate.enter(path, "read", "follow");
+        return await resolver.resolve(path, "read", "follow");
       } catch (error) {
         // A path that is writable but not readable has a real path too.
         if (!(error instanceof FilewrightError && error.code === "OUTSIDE_ALLOWED") || policy.readOnly)
           throw error;
-        return gate.enter(path, "write", "follow");
+        return resolver.resolve(path, "write", "follow");
       }
     },
     rename: (from, to, options) => renameJudged(inner, from, to, options, opened, kept),
     copyFile: (from, to, options) => copyFile(from, to, options, false),
     removeTree: async (path, options) => {
-      const gate = await opened;
-      const real = await gate.enterWhole(path);
-      return using(path, async () => {
-        await checkTree(inner, real, real, path, gate, kept);
+      const resolver = await opened;
+      const real = await resolver.resolveForRemoval(path);
+      return withErrorPath(path, async () => {
+        await checkTree(inner, real, real, path, resolver, kept);
         return removeTreeVia(inner, real, options);
       });
     },
     copyTree: async (from, to, options) => {
-      const gate = await opened;
-      const source = await gate.enter(from, "read", "keep");
-      await using(from, () => lstatVia(inner, source));
-      const target = await gate.enter(to, "write", "keep");
-      if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, gate);
+      const resolver = await opened;
+      const source = await resolver.resolve(from, "read", "keep");
+      await withErrorPath(from, () => lstatVia(inner, source));
+      const target = await resolver.resolve(to, "write", "keep");
+      if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
       // Checked before the first file: a partial copy could contain files that may not be removed again.
-      await using(to, () => checkCopy(inner, source, target, to, gate, kept));
+      await withErrorPath(to, () => checkCopy(inner, source, target, to, resolver, kept));
       // Within a tree, a secret may be copied to a path that is a secret again.
       const within: FsBackend = {
         ...backend,
@@ -201,9 +203,9 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
         path,
         async (real) => {
           const result = await read.call(inner, real, options);
-          return result && Object.freeze({ ...result, stat: named(result.stat, path) });
+          return result && Object.freeze({ ...result, stat: withPath(result.stat, path) });
         },
-        (result, real) => (result === null ? EMPTY : headOf(inner, real, result, options)),
+        (result, real) => (result === null ? EMPTY_BYTES : headOf(inner, real, result, options)),
       );
   }
   if (lock !== undefined) {
@@ -222,12 +224,12 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   }
   if (inner.symlink !== undefined) {
     backend.symlink = (target, path) =>
-      at(path, "write", "keep", async (real, gate) => {
+      at(path, "write", "keep", async (real, resolver) => {
         if ((await lstatOrNull(inner, real)) !== null) throw failure("ALREADY_EXISTS", path);
-        checkLinkName(real, path, gate);
+        checkLinkName(real, path, resolver);
         await inner.stat(parentOf(real));
         // A link that leads out is refused when it is created, not when it is followed.
-        if (policy.followSymlinks !== "any") gate.leads(real, target);
+        if (policy.followSymlinks !== "any") resolver.checkLinkTarget(real, target);
         await symlinkVia(inner, target, real);
       });
   }
@@ -249,7 +251,7 @@ export function judged(inner: FsBackend, policy: SandboxPolicy): FsBackend {
   return Object.freeze(backend);
 }
 
-const EMPTY = new Uint8Array();
+const EMPTY_BYTES = new Uint8Array();
 
 /** Returns the beginning of a file of which a range was read. */
 async function headOf(
@@ -273,21 +275,25 @@ async function listing(
   inner: FsBackend,
   real: string,
   path: string,
-  gate: Gate,
+  resolver: PathResolver,
   options: { readonly facts?: boolean } | undefined,
 ): Promise<readonly FsEntry[]> {
   const asked = normalise(path).path;
-  const visible = gate.rules.visible(real, await inner.listDir(real, options));
+  const visible = resolver.rules.visible(real, await inner.listDir(real, options));
   if (asked === real) return Object.freeze([...visible]);
   return Object.freeze(visible.map((entry) => Object.freeze({ ...entry, path: childOf(asked, entry.name) })));
 }
 
-async function* filesBelow(inner: FsBackend, root: string, opened: Promise<Gate>): AsyncGenerator<string> {
-  const gate = await opened;
-  const real = await gate.enter(root, "read", "follow");
+async function* filesBelow(
+  inner: FsBackend,
+  root: string,
+  opened: Promise<PathResolver>,
+): AsyncGenerator<string> {
+  const resolver = await opened;
+  const real = await resolver.resolve(root, "read", "follow");
   const asked = normalise(root).path;
   try {
-    for await (const entry of walkTree(visibleOnly(inner, gate), real)) {
+    for await (const entry of walkTree(visibleOnly(inner, resolver), real)) {
       if (entry.type === "file") yield childOf(asked, relativeTo(entry.path, real) as string);
     }
   } catch (error) {
@@ -300,26 +306,26 @@ async function renameJudged(
   from: string,
   to: string,
   options: TransferOptions | undefined,
-  opened: Promise<Gate>,
-  kept: Kept,
+  opened: Promise<PathResolver>,
+  kept: IsHiddenSecret,
 ): Promise<void> {
-  const gate = await opened;
-  const source = await gate.enterWhole(from);
-  await using(from, () => lstatVia(inner, source));
-  const target = await gate.enterWhole(to);
-  if (kept(source, gate) && !gate.rules.judge(target).secret) throw secret(from);
-  if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, gate);
-  await using(from, () => checkTree(inner, source, target, from, gate, kept));
-  await using(to, () => renameVia(inner, source, target, options));
+  const resolver = await opened;
+  const source = await resolver.resolveForRemoval(from);
+  await withErrorPath(from, () => lstatVia(inner, source));
+  const target = await resolver.resolveForRemoval(to);
+  if (kept(source, resolver) && !resolver.rules.check(target).secret) throw secret(from);
+  if ((await lstatOrNull(inner, source))?.type === "symlink") checkLinkName(target, to, resolver);
+  await withErrorPath(from, () => checkTree(inner, source, target, from, resolver, kept));
+  await withErrorPath(to, () => renameVia(inner, source, target, options));
 }
 
 /** Directories that contain refused places among many ordinary files: no link may replace them. */
 const SHARED_PARENTS: ReadonlySet<string> = new Set([".config", ".local", ".gradle"]);
 
 /** Refuses a link that would replace a directory containing protected places. */
-function checkLinkName(real: string, path: string, gate: Gate): void {
-  const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && gate.rules.protects;
-  if (shared || gate.rules.judge(real).guarded) throw protectedPath(path);
+function checkLinkName(real: string, path: string, resolver: PathResolver): void {
+  const shared = SHARED_PARENTS.has(nameOf(real).toLowerCase()) && resolver.rules.protects;
+  if (shared || resolver.rules.check(real).guarded) throw protectedPath(path);
 }
 
 /**
@@ -331,10 +337,10 @@ async function checkTree(
   real: string,
   target: string,
   path: string,
-  gate: Gate,
-  kept: Kept,
+  resolver: PathResolver,
+  kept: IsHiddenSecret,
 ): Promise<void> {
-  const { rules } = gate;
+  const { rules } = resolver;
   if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
@@ -346,13 +352,13 @@ async function checkTree(
       isRepository(await marksOf(inner, parentOf(entry.path)))
     )
       throw repositoryPath(path);
-    const here = rules.judge(entry.path);
-    const there = rules.judge(target + entry.path.slice(real.length));
+    const here = rules.check(entry.path);
+    const there = rules.check(target + entry.path.slice(real.length));
     if (here.denied || there.denied) throw outside(path, "write");
     if (here.holds || there.holds || (there.protected && !here.protected)) {
       throw protectedPath(path, "holds a path that is protected from changes");
     }
-    if (!there.secret && kept(entry.path, gate)) throw secret(path);
+    if (!there.secret && kept(entry.path, resolver)) throw secret(path);
   }
 }
 
@@ -362,41 +368,41 @@ async function checkCopy(
   real: string,
   target: string,
   path: string,
-  gate: Gate,
-  kept: Kept,
+  resolver: PathResolver,
+  kept: IsHiddenSecret,
 ): Promise<void> {
-  const { rules } = gate;
+  const { rules } = resolver;
   if (!rules.any) return;
   const top = await lstatOrNull(inner, real);
   if (top?.type !== "dir") return;
   // Denied entries are not copied, so their destination does not matter.
-  for await (const entry of walkTree(visibleOnly(inner, gate), real)) {
+  for await (const entry of walkTree(visibleOnly(inner, resolver), real)) {
     if (isRepositoryMark(entry.name)) {
       // Checked together with the existing marks at the destination, where two trees merge.
       const here = parentOf(entry.path);
       const both = [here, target + here.slice(real.length)].map((directory) => marksOf(inner, directory));
       if (isRepository((await Promise.all(both)).flat())) throw repositoryPath(path);
     }
-    const there = rules.judge(target + entry.path.slice(real.length));
+    const there = rules.check(target + entry.path.slice(real.length));
     if (there.denied) throw outside(path, "write");
     if (there.protected) throw protectedPath(path, "would hold a path that is protected from changes");
-    if (!there.secret && kept(entry.path, gate)) throw secret(entry.path);
+    if (!there.secret && kept(entry.path, resolver)) throw secret(entry.path);
   }
 }
 
 /** The inner backend for a walk: without denied entries. */
-function visibleOnly(inner: FsBackend, gate: Gate): Pick<FsBackend, "listDir"> {
-  return { listDir: async (path) => gate.rules.visible(path, await inner.listDir(path)) };
+function visibleOnly(inner: FsBackend, resolver: PathResolver): Pick<FsBackend, "listDir"> {
+  return { listDir: async (path) => resolver.rules.visible(path, await inner.listDir(path)) };
 }
 
 /** Returns the facts under the path the caller gave. */
-function named(stat: FsStat, path: string): FsStat {
+function withPath(stat: FsStat, path: string): FsStat {
   const asked = normalise(path).path;
   return stat.path === asked ? stat : Object.freeze({ ...stat, path: asked });
 }
 
 /** Runs an operation of the inner backend; its errors name the path the caller gave. */
-async function using<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
+async function withErrorPath<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -405,7 +411,7 @@ async function using<T>(path: string, run: () => MaybePromise<T>): Promise<T> {
 }
 
 /** Returns a `catch` handler that ignores some codes. */
-function unless(...codes: readonly Code[]): (error: unknown) => void {
+function ignoreCodes(...codes: readonly Code[]): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof FilewrightError && codes.includes(error.code))) throw error;
   };
