@@ -1,20 +1,19 @@
-//! Line anchors: six characters that tell a line and its two neighbours.
+//! Line anchors: six characters that identify a line together with its two neighbours.
 //!
-//! A read may print `120#k3x9q1` where it would print `120`; an edit may then name
-//! lines by `120#k3x9q1` and is refused, or re-found, when line 120 no longer says
-//! what was read. The neighbours tell equal lines such as `}` apart. Six base-32
-//! digits are 30 bits, so that a stale anchor meets a line that was not meant in one of
-//! a million files of a thousand lines. Lines that are not unique in their file, or have only
-//! lines beside them that are not, have anchors of another kind, which are never found again
-//! in a changed file.
+//! A read may print `120#k3x9q1` instead of `120`. An edit may then name a line by `120#k3x9q1`; if
+//! line 120 has changed since, the edit is relocated or refused. The neighbours distinguish equal
+//! lines such as `}`. Six base-32 digits are 30 bits, so a stale anchor matches a wrong line in one
+//! of a million files of a thousand lines. Lines that are not unique in their file, or whose
+//! neighbours are all not unique, get anchors of another kind that are never relocated in a changed
+//! file.
 
 use std::collections::HashSet;
 
 /// Crockford's base 32: no `i`, `l`, `o`, `u`, which models and people misread.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// A 64-bit hash of a line's text, without its line end. Stable between
-/// versions, machines and engines: anchors may be stored.
+/// A 64-bit hash of a line's text without its line ending. It never changes between versions,
+/// machines and engines, because callers may store anchors.
 pub fn line_hash(text: &[u8]) -> u64 {
     const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = (text.len() as u64).wrapping_mul(MULTIPLIER);
@@ -30,27 +29,27 @@ pub fn line_hash(text: &[u8]) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// One round: multiply to 128 bits and fold, so that every bit reaches every other.
+/// One round: multiplies to 128 bits and folds, so that every input bit affects every output bit.
 fn mix(hash: u64, word: u64) -> u64 {
     let product = u128::from(hash ^ word ^ 0xa076_1d64_78bd_642f)
         * u128::from(word.rotate_left(32) ^ 0xe703_7ed1_a0b4_28db);
     (product as u64) ^ ((product >> 64) as u64) ^ hash.rotate_left(23)
 }
 
-/// The digits of an anchor.
+/// The number of digits in an anchor.
 pub const ANCHOR_LENGTH: usize = 6;
 
-/// The anchor of a line of which the content or a neighbour is not known. No edit can name it.
+/// The anchor of a line whose content or neighbour is unknown. No edit can refer to it.
 pub const NO_ANCHOR: &str = "------";
 
-/// What tells a line by its text and its neighbours: of each the [`line_hash`], of a neighbour `None` at the
-/// beginning and the end of the file.
+/// Hashes a line with its neighbours. Each argument is a [`line_hash`]; a neighbour is `None` at
+/// the beginning or end of the file.
 pub(crate) fn neighbourhood(before: Option<u64>, line: u64, after: Option<u64>) -> u64 {
     const EDGE: u64 = 0x5851_f42d_4c95_7f2d;
     mix(mix(line, before.unwrap_or(EDGE)), after.unwrap_or(EDGE))
 }
 
-/// The neighbourhoods of all lines of a file, by the hashes of the lines.
+/// Returns the neighbourhood of every line, given the hashes of all lines of a file.
 pub(crate) fn neighbourhoods(hashes: &[u64]) -> Vec<u64> {
     let at = |at: usize| hashes.get(at).copied();
     let one = |(index, &line): (usize, &u64)| {
@@ -59,7 +58,7 @@ pub(crate) fn neighbourhoods(hashes: &[u64]) -> Vec<u64> {
     hashes.iter().enumerate().map(one).collect()
 }
 
-/// The digits that stand for a line of this neighbourhood and kind.
+/// Returns the anchor digits for a line's neighbourhood and kind.
 pub(crate) fn digits(neighbourhood: u64, kind: Kind) -> [char; ANCHOR_LENGTH] {
     let hash = match kind {
         Kind::Unique => neighbourhood,
@@ -71,18 +70,18 @@ pub(crate) fn digits(neighbourhood: u64, kind: Kind) -> [char; ANCHOR_LENGTH] {
     })
 }
 
-/// Whether a line can be found again in a changed file.
+/// Records whether a line can be found again in a changed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The file has its neighbourhood once, and of the lines in it one that it has once.
+    /// The neighbourhood occurs once in the file, and so does at least one of its lines.
     Unique,
-    /// It has the neighbourhood more than once, so that the one that is left may be another; or it has each
-    /// of its lines more than once, so that equal ones may come together by a removal elsewhere; or the file is
-    /// too large to count.
+    /// The neighbourhood occurs more than once, so a remaining one may be another line; or every
+    /// line of it occurs more than once, so a removal elsewhere may create an equal one; or the
+    /// file is too large to count.
     Common,
 }
 
-/// The lines and neighbourhoods that a file has more than once.
+/// The line hashes and neighbourhoods that occur more than once in a file.
 pub(crate) struct Repeated(Option<RepeatedHashes>);
 
 struct RepeatedHashes {
@@ -91,7 +90,7 @@ struct RepeatedHashes {
 }
 
 impl Repeated {
-    /// Of a file with lines of these hashes.
+    /// Counts the lines of a file, given their hashes.
     pub(crate) fn among(hashes: &[u64]) -> Self {
         Self(Some(RepeatedHashes {
             lines: repeated(hashes),
@@ -99,12 +98,12 @@ impl Repeated {
         }))
     }
 
-    /// Of a file that is too large to count: any may be repeated.
+    /// For a file that is too large to count: any line may be repeated.
     pub(crate) const fn unknown() -> Self {
         Self(None)
     }
 
-    /// The anchor of a line with these neighbours, `None` at the beginning and the end of the file.
+    /// Returns the anchor of a line; a neighbour is `None` at the beginning or end of the file.
     pub(crate) fn digits(
         &self,
         before: Option<u64>,
@@ -122,7 +121,7 @@ impl Repeated {
         digits(neighbourhood, if is_unique { Kind::Unique } else { Kind::Common })
     }
 
-    /// The anchor of one of the lines of these hashes.
+    /// Returns the anchor of the line at index `at` of `hashes`.
     pub(crate) fn digits_at(&self, hashes: &[u64], at: usize) -> [char; ANCHOR_LENGTH] {
         let hash = |at: usize| hashes.get(at).copied();
         self.digits(at.checked_sub(1).and_then(hash), hashes[at], hash(at + 1))
@@ -134,20 +133,20 @@ fn repeated(hashes: &[u64]) -> HashSet<u64> {
     hashes.iter().copied().filter(|&one| !seen.insert(one)).collect()
 }
 
-/// The anchors of every line of a text, [`ANCHOR_LENGTH`] characters each, in one string.
+/// Returns the anchors of all lines of a text in one string, [`ANCHOR_LENGTH`] characters each.
 pub fn anchors(text: &str) -> String {
     let hashes = line_hashes(text);
     let repeated = Repeated::among(&hashes);
     (0..hashes.len()).flat_map(|at| repeated.digits_at(&hashes, at)).collect()
 }
 
-/// The hash of each line of a text.
+/// Returns the hash of each line of a text.
 pub(crate) fn line_hashes(text: &str) -> Vec<u64> {
     crate::text::lines(text.as_bytes()).map(|line| line_hash(line.text)).collect()
 }
 
-/// The anchors of lines by their hashes, where a hash of `None` is not known. `before` and `after` are
-/// the hashes of their neighbours: `None` where one is not known, `Some(None)` where there is no line.
+/// Returns the anchors of lines given their hashes; `None` is an unknown hash. `before` and `after`
+/// are the hashes of the neighbours: `None` if unknown, `Some(None)` at the end of the file.
 pub(crate) fn anchors_between(
     before: Option<Option<u64>>,
     hashes: &[Option<u64>],
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn anchors_are_stable() {
-        // Stored anchors must stay valid: these change only with a major version.
+        // Callers store anchors, so the values change only with a major version.
         assert_eq!(anchors("\nfn main() {\r\n    let x = 1;\n}\n"), "gg49e3dv3rmz59fe31devrb3");
     }
 
@@ -194,7 +193,7 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), 6 * 32);
-        // The expected count is 625; a poor hash clumps.
+        // The expected count is 625; a poor hash would cluster.
         assert!(seen.values().all(|&count| (500..750).contains(&count)), "{seen:?}");
     }
 

@@ -1,9 +1,8 @@
-//! One error type, with the closed list of stable codes.
+//! The error type and its closed list of stable codes.
 //!
-//! The codes are the API: bindings pass them through unchanged and TypeScript
-//! turns them into `FilewrightError`. Messages are one lower-case clause; the
-//! sentence with the path as the caller typed it is composed where the call is
-//! known, above this crate.
+//! The codes are public API: bindings pass them through unchanged and TypeScript turns them into
+//! `FilewrightError`. A message is one lower-case clause; the layer that knows the call composes
+//! the sentence with the path as the caller typed it.
 
 use serde_json::{Map, Value};
 
@@ -18,10 +17,10 @@ macro_rules! codes {
         pub enum Code { $(#[doc = $doc] $variant,)* }
 
         impl Code {
-            /// Every code, in the order of the specification.
+            /// All codes, in the order of the specification.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
-            /// The stable text form, such as `NOT_FOUND`.
+            /// Returns the stable text form, such as `NOT_FOUND`.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Code::$variant => $text,)* }
             }
@@ -72,14 +71,14 @@ codes! {
     UnsupportedPlatform = "UNSUPPORTED_PLATFORM", "The platform lacks the feature.";
 }
 
-/// A failure: a stable code, one clause of explanation, an optional remedy and
-/// machine-readable details (JSON, `snake_case` keys).
+/// An error: a stable code, a one-clause explanation, an optional remedy and machine-readable
+/// details (JSON, `snake_case` keys).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
     /// The stable code.
     pub code: Code,
-    /// What happened, lower-case, without a final full stop and without a path
-    /// the caller did not give.
+    /// The cause, in lower case, without a final full stop and without a path that the caller did
+    /// not pass.
     pub message: String,
     /// One remedy, if there is one.
     pub hint: Option<String>,
@@ -88,7 +87,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// A failure with a code and a message.
+    /// Creates an error with a code and a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, details: Map::new() }
     }
@@ -107,8 +106,7 @@ impl Error {
         self
     }
 
-    /// The form in which an error crosses to JavaScript: a JSON object
-    /// `{code, message, hint?, details?}`.
+    /// Encodes the error for JavaScript as a JSON object `{code, message, hint?, details?}`.
     pub fn to_json(&self) -> String {
         let mut object = Map::new();
         object.insert("code".into(), self.code.as_str().into());

@@ -2,20 +2,20 @@
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of `bytes` in the text form used everywhere: `sha256:` and 64
-/// lower-case hexadecimal digits.
+/// Returns the SHA-256 of `bytes` in the text form used everywhere: `sha256:` and 64 lower-case
+/// hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let mut hasher = Hasher::new();
     hasher.update(bytes);
     hasher.finish()
 }
 
-/// An incremental [`sha256`], for content that is read in pieces.
+/// An incremental [`sha256`], for content that is read in chunks.
 #[derive(Clone, Default)]
 pub struct Hasher(Sha256);
 
 impl Hasher {
-    /// An empty hasher.
+    /// Creates an empty hasher.
     pub fn new() -> Self {
         Self::default()
     }
@@ -25,7 +25,7 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The hash of everything added.
+    /// Returns the hash of everything added.
     pub fn finish(self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digest = self.0.finalize();
@@ -39,21 +39,21 @@ impl Hasher {
     }
 }
 
-/// The hashing of a text, step by step, so that the hash of another one with the same
-/// beginning can go on from there.
+/// Saved states of hashing a text, so that hashing another text with the same prefix can continue
+/// from one of them.
 #[derive(Clone, Default)]
 pub struct HashCheckpoints(Vec<Hasher>);
 
 impl HashCheckpoints {
-    /// The length of a step in bytes.
+    /// The distance between saved states in bytes.
     pub const STEP_BYTES: usize = 1 << 20;
 
-    /// Nothing hashed yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Hashes one step more of the text. False where less than a step is left of it.
+    /// Hashes the next step of the text. Returns false if less than a step is left.
     pub fn step(&mut self, text: &[u8]) -> bool {
         let start = self.0.len() * Self::STEP_BYTES;
         let Some(piece) = text.get(start..start + Self::STEP_BYTES) else { return false };
@@ -63,8 +63,8 @@ impl HashCheckpoints {
         true
     }
 
-    /// The hashing of what a text has in common with this one, whose first `same` bytes
-    /// are: and how many bytes of it are hashed already.
+    /// Returns the hash state for another text that shares the first `same` bytes, and the number
+    /// of bytes that it covers.
     pub fn shared_prefix(mut self, same: usize) -> (Hasher, usize) {
         self.0.truncate(same / Self::STEP_BYTES);
         let hashed = self.0.len() * Self::STEP_BYTES;

@@ -1,11 +1,11 @@
-//! The pure half of Filewright: algorithms on bytes.
+//! The pure part of Filewright: algorithms on bytes.
 //!
-//! Nothing here touches a file, a thread, a clock or the operating system, so
-//! the crate compiles to WebAssembly as it is and every answer is the same on
-//! every engine. What reads and writes disks lives in `filewright-fs`.
+//! This crate uses no file, thread, clock or operating system call, so that it compiles to
+//! WebAssembly unchanged and every result is the same on every engine. `filewright-fs` reads and
+//! writes disks.
 //!
-//! Every public function is total: hostile input gives a typed [`Error`],
-//! never a panic, in bounded memory and time.
+//! Every public function is total: hostile input gives a typed [`Error`], never a panic, in bounded
+//! memory and time.
 
 pub mod access;
 pub mod anchor;

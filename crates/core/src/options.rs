@@ -1,8 +1,7 @@
-//! Options as they cross from JavaScript: one JSON object, read field by field.
+//! Reads options from JavaScript: one JSON object, field by field.
 //!
-//! Absent and null mean the default; a value of the wrong kind is
-//! `INVALID_ARGUMENT` naming the option. Unknown fields are left alone, so that
-//! one object can serve several readers.
+//! A missing or null field means the default; a value of the wrong type is an `INVALID_ARGUMENT`
+//! that names the option. Unknown fields are ignored, so that one object can serve several readers.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +15,7 @@ impl Options {
     /// Parses the JSON text of an object.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if it is none.
+    /// `INVALID_ARGUMENT` if it is not an object.
     pub fn parse(json: &str) -> Result<Self> {
         match serde_json::from_str(json) {
             Ok(Value::Object(map)) => Ok(Self(map)),
@@ -28,20 +27,20 @@ impl Options {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// A string.
+    /// Returns a string.
     pub fn text(&self, name: &str) -> Result<Option<&str>> {
         self.read(name, "a string", Value::as_str)
     }
 
-    /// A truth value, with its default.
+    /// Returns a boolean, or its default.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
         Ok(self.read(name, "true or false", Value::as_bool)?.unwrap_or(default))
     }
 
-    /// A whole number from 0 on.
+    /// Returns a non-negative integer.
     pub fn number(&self, name: &str) -> Result<Option<u64>> {
         self.read(name, "a whole number", |value| match value.as_f64() {
-            // JavaScript has one kind of number, so 3 may arrive as 3.0.
+            // JavaScript has one number type, so 3 may arrive as 3.0.
             Some(number) if number >= 0.0 && number.fract() == 0.0 && number < 9.1e15 => {
                 Some(number as u64)
             }
@@ -49,7 +48,7 @@ impl Options {
         })
     }
 
-    /// A whole number, which may be negative.
+    /// Returns an integer.
     pub fn integer(&self, name: &str) -> Result<Option<i64>> {
         self.read(name, "a whole number", |value| match value.as_f64() {
             Some(number) if number.fract() == 0.0 && number.abs() < 9.1e15 => Some(number as i64),
@@ -57,12 +56,12 @@ impl Options {
         })
     }
 
-    /// Whether the option is there and null, where that means something.
+    /// Reports whether the option is present and null, for options where null has a meaning.
     pub fn is_null(&self, name: &str) -> bool {
         self.0.get(name).is_some_and(Value::is_null)
     }
 
-    /// A list of strings; one string stands for a list of one.
+    /// Returns a list of strings; a single string is a list of one.
     pub fn list(&self, name: &str) -> Result<Vec<&str>> {
         let list = self.read(name, "a list of strings", |value| match value {
             Value::String(text) => Some(vec![text.as_str()]),
@@ -72,7 +71,7 @@ impl Options {
         Ok(list?.unwrap_or_default())
     }
 
-    /// One of several words, by its place in `words`; the first is the default.
+    /// Returns the index of an option's value in `words`; the first is the default.
     pub fn choice(&self, name: &str, words: &[&str]) -> Result<usize> {
         match self.text(name)? {
             None => Ok(0),
@@ -82,7 +81,7 @@ impl Options {
         }
     }
 
-    /// Some of the options as one text, the same for equal values.
+    /// Returns some of the options as one text that is equal for equal values.
     pub fn canonical(&self, names: &[&str]) -> String {
         let values = names.iter().map(|name| self.get(name).cloned().unwrap_or(Value::Null));
         Value::Array(values.collect()).to_string()
@@ -102,7 +101,7 @@ impl Options {
     }
 }
 
-/// `INVALID_ARGUMENT` for one option.
+/// Returns `INVALID_ARGUMENT` for one option.
 pub fn invalid(name: &str, message: impl Into<String>) -> Error {
     Error::new(Code::InvalidArgument, message).detail("argument", name)
 }

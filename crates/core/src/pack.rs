@@ -1,37 +1,36 @@
-//! The form in which results cross to JavaScript.
+//! The wire format of results for JavaScript.
 //!
-//! An object per match costs ten times the search; a [`Packed`] result is one
-//! array of numbers and one string, taken apart by `js/engine/unpack.ts`. Both
-//! bindings use it, so there is one format. Numbers are `f64` because sizes and
-//! offsets pass 2^32; they are exact to 2^53.
+//! An object per match costs ten times the search. A [`Packed`] result is one array of numbers and
+//! one string, decoded by `js/engine/unpack.ts`. Both bindings use it, so that there is one format.
+//! Numbers are `f64` because sizes and offsets exceed 2^32; they are exact to 2^53.
 //!
-//! A string is stored as its length in UTF-16 units in `nums` and its
-//! characters appended to `text`, so JavaScript slices without scanning.
+//! A string is stored as its length in UTF-16 units in `nums` and its characters appended to
+//! `text`, so that JavaScript slices without scanning.
 
 use crate::text::{count_bytes, count_chars};
 
 /// One result: numbers and one concatenated string.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packed {
-    /// Numbers, in the order documented by the function that packs.
+    /// The numbers, in the order that the encoding function documents.
     pub nums: Vec<f64>,
     /// All strings of the result, concatenated.
     pub text: String,
 }
 
 impl Packed {
-    /// An empty result.
+    /// Creates an empty result.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends a number.
     pub fn num(&mut self, value: u64) {
-        // Exact to 2^53: sizes, offsets and counts stay below it.
+        // Exact to 2^53: sizes, offsets and counts are smaller.
         self.nums.push(value as f64);
     }
 
-    /// Appends a number that may be unknown; `None` crosses as -1.
+    /// Appends a number that may be unknown; `None` is encoded as -1.
     pub fn opt(&mut self, value: Option<u64>) {
         match value {
             Some(value) => self.num(value),
@@ -39,7 +38,7 @@ impl Packed {
         }
     }
 
-    /// Appends a truth value as 0 or 1.
+    /// Appends a boolean as 0 or 1.
     pub fn flag(&mut self, value: bool) {
         self.nums.push(if value { 1.0 } else { 0.0 });
     }
@@ -55,7 +54,7 @@ impl Packed {
         self.text.push_str(value);
     }
 
-    /// Appends a string that may be absent; `None` crosses as length -1.
+    /// Appends a string that may be absent; `None` is encoded as length -1.
     pub fn opt_str(&mut self, value: Option<&str>) {
         match value {
             Some(value) => self.str(value),
@@ -64,12 +63,12 @@ impl Packed {
     }
 }
 
-/// The length of `text` in UTF-16 units.
+/// Returns the length of `text` in UTF-16 units.
 pub fn utf16_len(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    // Every scalar is one unit, and those that take four bytes are two.
+    // Every scalar value is one unit, except those of four bytes, which are two.
     count_chars(text) + count_bytes(text.as_bytes(), |byte| byte >= 0xf0)
 }
 

@@ -1,16 +1,16 @@
-//! Paths as agents write them: parsed once, lexically, into components.
+//! Parses paths lexically into components.
 //!
-//! `/` separates, everything else is a plain character. `.` and doubled slashes
-//! vanish; `..` takes the component before it away, lexically, and never climbs
-//! above the start. Names are bytes: a name that is not UTF-8 is shown, and
-//! accepted back, in a reversible form ([`encode_name`], [`decode_name`]).
+//! `/` separates, every other character is plain. `.` and doubled slashes are dropped; `..` removes
+//! the previous component lexically, and never climbs above the start. Names are bytes: a name that
+//! is not UTF-8 is shown, and accepted back, in a reversible form ([`encode_name`],
+//! [`decode_name`]).
 
 use std::borrow::Cow;
 
 use crate::error::{Code, Error, Result};
 
-/// The longest path that is looked at, in bytes. Deep trees stay reachable:
-/// descriptor-relative walks do not depend on the kernel's own `PATH_MAX`.
+/// The maximum length of a path in bytes. It may exceed the kernel's `PATH_MAX`, because
+/// descriptor-relative walks reach deeper trees.
 pub const MAX_PATH_BYTES: usize = 64 * 1024;
 
 /// Splits an absolute or relative path into its components, resolving `.`,
@@ -49,22 +49,22 @@ pub fn components(path: &[u8]) -> Result<Components<'_>> {
     })
 }
 
-/// A path taken apart by [`components`].
+/// The result of [`components`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components<'a> {
-    /// Whether the path began with `/`.
+    /// True if the path began with `/`.
     pub absolute: bool,
-    /// Whether the path can only name a directory (it ended in `/`, `.` or `..`).
+    /// True if the path can only name a directory, because it ended in `/`, `.` or `..`.
     pub directory: bool,
     /// The names, outermost first, without `.` and `..`.
     pub names: Vec<&'a [u8]>,
 }
 
-/// Shows a name in UTF-8 so that [`decode_name`] gives the same bytes back.
+/// Converts a name to UTF-8 so that [`decode_name`] restores the same bytes.
 ///
-/// Bytes that are not part of valid UTF-8 become `\xHH` (upper-case). A real
-/// backslash that would read as such an escape becomes `\x5C`. Every other name
-/// is unchanged, so nearly always nothing is copied.
+/// Bytes that are not valid UTF-8 become `\xHH` (upper-case). A backslash that would read as such
+/// an escape becomes `\x5C`. All other names are unchanged, so that the result is nearly always
+/// borrowed.
 pub fn encode_name(name: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(name)
         && !text.as_bytes().windows(4).any(is_escape)
@@ -90,8 +90,7 @@ pub fn encode_name(name: &[u8]) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The bytes that [`encode_name`] showed. Text without such escapes is its own
-/// UTF-8.
+/// Restores the bytes that [`encode_name`] converted. Text without such escapes is unchanged.
 pub fn decode_name(shown: &str) -> Cow<'_, [u8]> {
     let bytes = shown.as_bytes();
     if !bytes.windows(4).any(is_escape) {
@@ -111,7 +110,7 @@ pub fn decode_name(shown: &str) -> Cow<'_, [u8]> {
     Cow::Owned(name)
 }
 
-/// `\x5C`, or `\xHH` with HH from 80 to FF: the only escapes there are.
+/// Matches the only escapes: `\x5C`, and `\xHH` with HH from 80 to FF.
 fn is_escape(window: &[u8]) -> bool {
     let upper_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
     window[0] == b'\\'
@@ -127,9 +126,9 @@ fn hex(digit: u8) -> u8 {
     }
 }
 
-/// Escapes what could forge a line or hide text when a name is shown to a model
-/// or a person: control characters (C0, DEL, C1, line and paragraph separators)
-/// and the bidirectional controls U+202A–202E, U+2066–2069.
+/// Escapes characters that could forge a line or hide text when a name is shown to a model or a
+/// person: control characters (C0, DEL, C1, line and paragraph separators) and the bidirectional
+/// controls U+202A–202E, U+2066–2069.
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hostile) {
         return Cow::Borrowed(text);

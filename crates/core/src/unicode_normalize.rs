@@ -1,31 +1,30 @@
-//! Unicode's normal forms: from tables natively, from the host in WebAssembly,
-//! where every JavaScript has `String.prototype.normalize`.
+//! Unicode normal forms: from tables in native builds, from the host in WebAssembly, because every
+//! JavaScript engine has `String.prototype.normalize`.
 //!
-//! A host's Unicode may be another version than ours: only characters that were
-//! assigned in between could come out differently.
+//! The host may have another Unicode version. Only characters that were assigned in between can
+//! differ.
 
 use std::borrow::Cow;
 
-/// The normal forms that are used here.
+/// The normal forms that this crate uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Letters composed.
+    /// Canonical composition.
     Nfc,
-    /// Composed, and what only looks different made one.
+    /// Compatibility composition.
     Nfkc,
 }
 
 #[cfg(not(feature = "normal-forms"))]
 static HOST: std::sync::OnceLock<fn(&str, Form) -> String> = std::sync::OnceLock::new();
 
-/// Takes the host's function; the first that is given stays. Without one, text
-/// is left as it is.
+/// Registers the host's function; later calls have no effect. Without one, text is not normalised.
 #[cfg(not(feature = "normal-forms"))]
 pub fn use_host(normalise: fn(&str, Form) -> String) {
     let _ = HOST.set(normalise);
 }
 
-/// The text in a normal form.
+/// Returns the text in a normal form.
 pub fn normalised(text: &str, form: Form) -> Cow<'_, str> {
     if text.chars().all(is_stable) {
         Cow::Borrowed(text)
@@ -48,8 +47,8 @@ fn by_tables(text: &str, form: Form) -> String {
     HOST.get().map_or_else(|| text.to_owned(), |normalise| normalise(text, form))
 }
 
-/// Whether a character is the same in every composed form, whatever stands
-/// beside it: the letters most texts are made of, and not one that combines.
+/// Reports whether a character stays the same in every composed form, whatever its neighbours are:
+/// true for the letters of most texts, false for every combining character.
 fn is_stable(c: char) -> bool {
     matches!(
         c,

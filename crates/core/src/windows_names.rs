@@ -1,19 +1,17 @@
-//! What a path must not be on a volume of Windows, where one file has many
-//! names: devices, streams, short names, dots and spaces that are left out.
+//! Checks paths for names with a special meaning on Windows, where one file has many names:
+//! devices, streams, short names, and trailing dots and spaces that are ignored.
 //!
-//! Lexical, before anything is resolved: `filewright-fs` asks for every path that
-//! it locates where it is built for Windows. On other systems these are names
-//! like others, and files that are called so are read and written.
+//! The check is lexical and precedes resolution: on Windows, `filewright-fs` calls it for every
+//! path. On other systems these are ordinary names, and such files can be read and written.
 
 use crate::error::{Code, Error, Result};
 
-/// Checks a path as an agent wrote it; `/` and `\` both separate. A drive's
-/// root (`C:\`) may stand at the beginning.
+/// Checks a path as an agent wrote it; `/` and `\` both separate. A drive root (`C:\`) may come
+/// first.
 ///
 /// # Errors
-/// `OUTSIDE_ALLOWED` for what leads past every root (`\\server\share`, `\\?\`,
-/// `\\.\`); `INVALID_ARGUMENT` for names that stand for something else than
-/// themselves.
+/// `OUTSIDE_ALLOWED` for paths outside every root (`\\server\share`, `\\?\`, `\\.\`);
+/// `INVALID_ARGUMENT` for names that refer to another file.
 ///
 /// ```
 /// use filewright_core::windows_names;
@@ -42,7 +40,7 @@ pub fn check(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Why a name does not stand for itself.
+/// Returns the reason why a name does not refer to the file of that name.
 fn objection(name: &str) -> Option<&'static str> {
     if matches!(name, "" | "." | "..") {
         return None;
@@ -62,7 +60,7 @@ fn objection(name: &str) -> Option<&'static str> {
     is_short(name).then_some("the name is a short one, of another file")
 }
 
-/// Whether a name is a device's, in any letter case and with any extension.
+/// Reports whether a name is a device, in any letter case and with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ');
     let stem = stem.to_ascii_uppercase();
@@ -73,12 +71,12 @@ fn is_device(name: &str) -> bool {
         return false;
     };
     let mut digits = port.chars();
-    // Superscripts count as digits there.
+    // Windows accepts superscripts as digits.
     matches!(digits.next(), Some('0'..='9' | '\u{b9}' | '\u{b2}' | '\u{b3}'))
         && digits.next().is_none()
 }
 
-/// Whether a name has the form of those that Windows makes up, such as `PROGRA~1`.
+/// Reports whether a name has the form of a generated short name, such as `PROGRA~1`.
 fn is_short(name: &str) -> bool {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     let Some((head, number)) = stem.rsplit_once('~') else { return false };

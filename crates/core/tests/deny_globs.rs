@@ -1,8 +1,8 @@
-//! Deny globs speak the dialect of searches. The record was made from 20,000 generated patterns
-//! (seed 20261124) with twelve paths each: 495 rows on which this dialect and the crate globset
-//! agree, and all 204 on which they differ (`globset` holds its answers). Where they differ, this
-//! one denies more: `?` and a class take a whole character of several bytes, `[id]` also names
-//! the entry `[id]`, and `{ab}` the entry `{ab}`.
+//! Deny globs use the syntax of searches. The record has results for 20,000 generated patterns
+//! (seed 20261124) with twelve paths each: 495 rows on which this syntax and the crate globset
+//! agree, and all 204 on which they differ (`globset` holds its results). Where they differ, this
+//! implementation denies more: `?` and a class match a whole multi-byte character, `[id]` also
+//! matches the entry `[id]`, and `{ab}` the entry `{ab}`.
 
 use filewright_core::access::{Rules, RulesConfig};
 use serde_json::Value;

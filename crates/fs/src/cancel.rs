@@ -1,4 +1,4 @@
-//! Cooperative cancellation and deadlines for work that takes long.
+//! Cooperative cancellation and deadlines for long operations.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,38 +7,38 @@ use filewright_core::{Code, Error, Result};
 
 use crate::flag::Flag;
 
-/// A flag that work checks between files and blocks. Clones share the flag.
+/// A flag that operations check between files and blocks. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: Flag,
-    /// The most that a thread worked between two looks at the flag, and how often it is looked at
-    /// before it counts as set.
+    /// For tests: the longest work of a thread between two checks of the flag, and the number of
+    /// checks before it counts as set.
     #[cfg(any(test, feature = "testing"))]
     watched: watched::Watched,
 }
 
 impl CancelToken {
-    /// A token that nobody has cancelled.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the work to stop.
+    /// Requests the operation to stop.
     pub fn cancel(&self) {
         self.0.cancelled.set();
     }
 
-    /// Whether [`CancelToken::cancel`] was called.
+    /// Reports whether [`CancelToken::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         #[cfg(any(test, feature = "testing"))]
         self.0.watched.look(&self.0.cancelled);
         self.0.cancelled.is_set()
     }
 
-    /// `CANCELLED` once [`CancelToken::cancel`] was called.
+    /// Returns `CANCELLED` once [`CancelToken::cancel`] was called.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() {
             return Err(Error::new(Code::Cancelled, "the call was cancelled"));
@@ -52,29 +52,29 @@ impl CancelToken {
 pub struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// A deadline `millis` milliseconds from now; `None` never passes.
+    /// Returns a deadline `millis` milliseconds from now; `None` never passes.
     pub fn after(millis: Option<u64>) -> Self {
         Self(millis.and_then(|m| Instant::now().checked_add(std::time::Duration::from_millis(m))))
     }
 
-    /// Whether there is one.
+    /// Reports whether there is a deadline.
     pub fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The time until it passes; `None` where there is none.
+    /// Returns the remaining time, or `None` without a deadline.
     pub fn left(&self) -> Option<std::time::Duration> {
         self.0.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether the deadline has passed.
+    /// Reports whether the deadline has passed.
     pub fn passed(&self) -> bool {
         self.0.is_some_and(|at| Instant::now() >= at)
     }
 }
 
-/// How promptly work looks at its flag, measured where nothing else on the
-/// machine counts: in the processor time of each thread.
+/// Measures how promptly operations check the flag, in processor time of each thread, so that other
+/// load on the machine does not count.
 #[cfg(any(test, feature = "testing"))]
 mod watched {
     use std::cell::Cell;
@@ -85,7 +85,7 @@ mod watched {
     use crate::flag::Flag;
 
     thread_local! {
-        /// When this thread looked last.
+        /// The time of this thread's last check.
         static LOOKED: Cell<Option<Duration>> = const { Cell::new(None) };
     }
 
@@ -122,7 +122,7 @@ mod watched {
     }
 
     impl CancelToken {
-        /// A token that is cancelled when it was looked at so many times.
+        /// Returns a token that becomes cancelled at the check with this number.
         pub fn at_look(looks: u64) -> Self {
             let cancel = Self::default();
             cancel.0.watched.left.store(looks, Ordering::Relaxed);
@@ -130,8 +130,8 @@ mod watched {
             cancel
         }
 
-        /// The most processor time a thread spent between two looks, the time after the last
-        /// look of this thread included; and how often it was looked at.
+        /// Returns the longest processor time of a thread between two checks, including the time
+        /// after this thread's last check, and the number of checks.
         pub fn seen(&self) -> (Duration, u64) {
             let watched = &self.0.watched;
             let last = processor_time().saturating_sub(LOOKED.get().unwrap_or_default());

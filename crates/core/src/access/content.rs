@@ -1,17 +1,18 @@
-//! Files that are secrets by what they hold: private keys and keys of service accounts.
+//! Detects secrets by content: private keys and keys of service accounts.
 //!
-//! Only files that are nothing but a key count. A source file or a guide that quotes one is text like
-//! other text: a rule that refuses too much is switched off.
+//! Only a file that consists of a key counts. A source file or a guide that quotes a key is
+//! ordinary text, because users disable a rule with many false positives.
 
 use memchr::memmem;
 
-/// How much of the beginning of a file decides. Bytes.
+/// Only this many bytes at the beginning of a file are inspected.
 pub const HEAD_BYTES: usize = 64 << 10;
 
-/// How many lines of comments and headers may stand before a key.
+/// The key must begin within this many lines of comments and headers.
 const MAX_HEADER_LINES: usize = 32;
 
-/// Whether a file that begins so holds a private key or the key of a service account.
+/// Reports whether a file that begins with `head` holds a private key or the key of a service
+/// account.
 pub fn holds_secret(head: &[u8]) -> bool {
     let head = &head[..head.len().min(HEAD_BYTES)];
     if is_utf16(head) {
@@ -26,7 +27,8 @@ pub fn holds_secret(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a file whose first bytes are these could hold one, for a glance before more is read.
+/// A cheap check of the first bytes of a file: returns false only if [`holds_secret`] cannot hold
+/// for it.
 pub fn may_hold_secret(glance: &[u8]) -> bool {
     let rest = start(glance);
     if is_utf16(glance) {
@@ -39,17 +41,17 @@ pub fn may_hold_secret(glance: &[u8]) -> bool {
     }
 }
 
-/// Whether a text begins as UTF-16, as some shells write every file.
+/// Detects a UTF-16 byte order mark, which some shells write into every file.
 fn is_utf16(head: &[u8]) -> bool {
     head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff")
 }
 
-/// Without the byte order mark and blanks at the beginning.
+/// Skips the byte order mark and white space at the beginning.
 fn start(head: &[u8]) -> &[u8] {
     head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
 }
 
-/// The JSON file that Google gives for a service account.
+/// Recognises the JSON key file that Google issues for a service account.
 fn is_service_account(head: &[u8]) -> bool {
     memmem::find(head, b"\"private_key\"").is_some()
         && memmem::find_iter(head, b"\"service_account\"").any(|at| {
@@ -59,7 +61,7 @@ fn is_service_account(head: &[u8]) -> bool {
         })
 }
 
-/// A file of PEM blocks, of PuTTY or of age that has a private key.
+/// Recognises PEM, PuTTY and age files that contain a private key.
 fn is_private_key(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     // OpenSSL writes "Bag Attributes" and indented headers before a block, age writes comments.
@@ -77,13 +79,13 @@ fn is_private_key(head: &[u8]) -> bool {
     is_private(first) || lines.any(is_private)
 }
 
-/// Whether a line begins a block with a private key.
+/// Recognises the line that begins a PEM block with a private key.
 fn is_private(line: &[u8]) -> bool {
     let kind = line.strip_prefix(b"-----BEGIN ").and_then(|rest| rest.strip_suffix(b"-----"));
     kind.is_some_and(|kind| kind.ends_with(b"PRIVATE KEY") || kind == b"PGP PRIVATE KEY BLOCK")
 }
 
-/// A line that may stand before a key without being part of it.
+/// Recognises a line that may precede a key without being part of it.
 fn is_header(line: &[u8]) -> bool {
     const STARTS: [&[u8]; 7] = [
         b"#",

@@ -1,13 +1,13 @@
-//! Deny globs: where each is anchored, and what they match.
+//! Deny globs: resolves their base directory and matches paths against them.
 
 use super::RulesConfig;
 use crate::error::{Code, Error, Result};
 use crate::glob::{Case, PatternSet};
 
-/// The longest deny glob, in bytes.
+/// The maximum length of a deny glob in bytes.
 pub const MAX_GLOB_BYTES: usize = 4096;
 
-/// The most deny globs in one policy.
+/// The maximum number of deny globs in one policy.
 pub const MAX_GLOBS: usize = 4096;
 
 #[derive(Clone, Debug)]
@@ -70,13 +70,14 @@ impl Deny {
     }
 }
 
-/// `path` relative to `base`; `None` when it is not strictly below.
+/// Returns `path` relative to `base`, or `None` when it is not strictly below `base`.
 fn below<'a>(path: &'a [u8], base: &[u8]) -> Option<&'a [u8]> {
     let rest = if base == b"/" { path } else { path.strip_prefix(base)? };
     rest.strip_prefix(b"/").filter(|rest| !rest.is_empty())
 }
 
-/// Whether `f` holds for the path or, with [`Ancestors::Above`], a directory above.
+/// Reports whether `f` holds for the path or, with [`Ancestors::Above`], for any directory above
+/// it.
 fn any_prefix(path: &[u8], reach: Ancestors, f: impl Fn(&[u8]) -> bool) -> bool {
     if f(path) {
         return true;
@@ -91,7 +92,7 @@ enum GlobBase {
     Absolute = 2,
 }
 
-/// Decides where a glob is anchored and takes `.` and leading `..` out of it.
+/// Determines the base of a glob and removes `.` and leading `..` components from it.
 fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     let refuse = |why: &str| Err(Error::new(Code::InvalidGlob, format!("deny glob {why}")));
     if pattern.len() > MAX_GLOB_BYTES {
@@ -124,7 +125,7 @@ fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
         let absolute = if base.is_empty() { format!("/{rest}") } else { format!("/{base}/{rest}") };
         return Ok((GlobBase::Absolute, absolute));
     }
-    // `./name` is how to say "here only"; a bare name holds at any depth.
+    // `./name` matches only in the working directory; a bare name matches at any depth.
     if names.len() == 1 && !pattern.starts_with("./") {
         return Ok((GlobBase::Floating, format!("**/{rest}")));
     }
@@ -134,7 +135,7 @@ fn parse_base(pattern: &str, cwd: &[u8]) -> Result<(GlobBase, String)> {
     Ok((GlobBase::Anchored, format!("/{rest}")))
 }
 
-/// A name as a glob that matches just it.
+/// Escapes a name so that the glob matches only that name.
 fn escape(name: &str) -> String {
     let mut glob = String::with_capacity(name.len());
     for c in name.chars() {

@@ -1,12 +1,12 @@
-//! Names as forgiving volumes compare them.
+//! Normalises file names the way case-insensitive and Unicode-folding volumes compare them.
 
 use std::borrow::Cow;
 
 use crate::unicode_normalize::{Form, normalised};
 
-/// A name in the form in which volumes that forgive would find it: letter case,
-/// composed and decomposed letters, the code points that HFS+ ignores, dots and
-/// spaces at the end and what follows a colon, which Windows leaves out.
+/// Returns the name in the form under which such a volume would find it: ignores letter case,
+/// Unicode composition, the code points that HFS+ ignores, trailing dots and spaces, and a Windows
+/// stream name (everything after a colon).
 pub(super) fn folded(name: &[u8]) -> Cow<'_, str> {
     let Ok(text) = std::str::from_utf8(name) else { return Cow::Borrowed("") };
     if text.is_ascii() {

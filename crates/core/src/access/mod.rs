@@ -1,18 +1,18 @@
-//! What a policy forbids inside its roots: denied globs and protected names.
+//! The path rules of a policy: denied globs, protected paths and secrets inside the roots.
 //!
-//! Pure: paths in, verdicts out. Callers pass the absolute RESOLVED path (no
-//! link left in it), so a rule cannot be dodged through a link. Which roots
-//! there are, and the opening, is the business of `filewright-fs`.
+//! This module does no I/O. Callers pass the absolute resolved path, without links, so that a link
+//! cannot bypass a rule. `filewright-fs` owns the roots and opens the files.
 //!
-//! A deny glob without a slash matches at any depth below the working directory
-//! and below every root; one with a slash is relative to the working directory;
-//! an absolute one stands for itself. What a glob matches is denied together
-//! with everything below it, for reading and for writing, as if it lay outside.
+//! A deny glob without a slash matches at any depth below the working directory and below every
+//! root. A glob with a slash is relative to the working directory; an absolute glob matches from
+//! `/`. A matched path and everything below it is inaccessible for reads and writes, as if it were
+//! outside the roots.
 //!
-//! Protected are the places through which a write becomes a command, and secrets the files whose
-//! content is not read. Both are rows of `table`, in any spelling, whether or not they exist; the host
-//! adds rows and exceptions (`places`). Files that are private keys by their content are secrets too
-//! (`content`), and a directory that git would take for a repository is protected (`repository`).
+//! Protected paths are files whose content other programs execute. Secrets are files whose content
+//! needs a grant. Rows of `table` list both; they match any spelling, whether or not the file
+//! exists. The host adds rows and exceptions (`places`). Files that are private keys by their
+//! content are secrets too (`content`), and directories that git would treat as a repository are
+//! protected (`repository`).
 
 mod content;
 mod deny;
@@ -36,43 +36,43 @@ use deny::{Ancestors, Deny};
 use fold::folded;
 use places::{Places, SHARED_PARENTS, Way};
 
-/// What a call wants of a path.
+/// The access that a call needs to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
-    /// To see contents or facts.
+    /// Reads the content or the metadata.
     Read,
-    /// To create, change or remove.
+    /// Creates, changes or removes the entry.
     Write,
 }
 
-/// What the rules say of a path.
+/// The decision of the rules on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing speaks against it.
+    /// No rule applies.
     Allowed,
     /// A deny glob matches the path or a directory above it.
     Denied,
-    /// The path may be read and not changed.
+    /// The path may be read but not changed.
     Protected,
 }
 
-/// How [`Rules`] are made.
+/// The input from which [`Rules`] are compiled.
 #[derive(Clone, Debug, Default)]
 pub struct RulesConfig<'a> {
-    /// The directory that relative globs start from: absolute, resolved.
+    /// The absolute, resolved directory that relative globs start from.
     pub cwd: &'a [u8],
-    /// The roots, absolute and resolved: globs without a slash hold below each.
+    /// The absolute, resolved roots. A glob without a slash matches below each of them.
     pub roots: &'a [&'a [u8]],
     /// Denied globs.
     pub deny: &'a [String],
-    /// Whether the places of the table are protected.
+    /// Protects the paths of the table.
     pub protect: bool,
-    /// Whether the content of secrets is kept.
+    /// Hides the content of secrets.
     pub secrets: bool,
-    /// Whether globs ignore letter case, for volumes that do.
+    /// Makes globs ignore letter case, for case-insensitive volumes.
     pub fold_case: bool,
-    /// What the host says of places: `refuse`, `ask`, `allow`, `secret` or `readable`, a space and a
-    /// pattern as in the table; or `path`, a space and an absolute path that is refused.
+    /// Rules of the host: `refuse`, `ask`, `allow`, `secret` or `readable`, a space and a pattern
+    /// in the syntax of the table; or `path`, a space and an absolute path that is refused.
     pub places: &'a [String],
 }
 
@@ -83,12 +83,12 @@ pub struct Rules {
     protect: bool,
     secrets: bool,
     places: Places,
-    /// Names up to a root do not make a place: the host chose them.
+    /// Names up to a root never match a rule, because the host chose them.
     roots: Vec<Vec<u8>>,
 }
 
 impl Rules {
-    /// Rules that forbid nothing.
+    /// Returns rules that forbid nothing.
     pub fn none() -> Self {
         Self {
             deny: None,
@@ -103,8 +103,8 @@ impl Rules {
     ///
     /// # Errors
     /// `INVALID_GLOB` for a glob that does not parse, is empty or negated;
-    /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`]; `INVALID_ARGUMENT` for a place
-    /// that is not understood.
+    /// `LIMIT_EXCEEDED` beyond [`MAX_GLOB_BYTES`] or [`MAX_GLOBS`]; `INVALID_ARGUMENT` for an
+    /// invalid host rule.
     pub fn new(config: &RulesConfig<'_>) -> Result<Self> {
         let deny = if config.deny.is_empty() { None } else { Some(Deny::new(config)?) };
         Ok(Self {
@@ -116,7 +116,7 @@ impl Rules {
         })
     }
 
-    /// The verdict on an absolute resolved path. Denied wins over protected.
+    /// Decides on an absolute, resolved path. A denial takes precedence over protection.
     pub fn verdict(&self, path: &[u8], intent: Intent) -> Verdict {
         if self.denied(path) {
             return Verdict::Denied;
@@ -127,23 +127,23 @@ impl Rules {
         Verdict::Allowed
     }
 
-    /// Whether a deny glob matches the path or a directory above it.
+    /// Reports whether a deny glob matches the path or a directory above it.
     pub fn denied(&self, path: &[u8]) -> bool {
         self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Above))
     }
 
-    /// [`Rules::denied`] for a walk that has already asked about the directory
-    /// the entry is in: only the entry's own path is matched.
+    /// Like [`Rules::denied`], for a walk that has already checked the parent directory: matches
+    /// only the path of the entry itself.
     pub fn denied_entry(&self, path: &[u8]) -> bool {
         self.deny.as_ref().is_some_and(|deny| deny.matches(path, Ancestors::Itself))
     }
 
-    /// Everything the rules say of a path in one number, for a binding: 1 when
-    /// [`Rules::denied`], 2 when [`Rules::protected`], 4 when [`Rules::is_or_contains_protected`],
-    /// 8 when [`Rules::secret`], 16 when [`Rules::holds`] its last name, 32 when a person is to be
-    /// asked before it is written, 64 when it may be part of a repository ([`RepositoryParts`]), 128
-    /// when the host said that it may be read whatever it holds. From bit 8 on
-    /// the row that protects it plus one, from bit 20 on the row that makes it secret plus one.
+    /// Returns all decisions on a path as bits, so that a binding needs one call: 1 for
+    /// [`Rules::denied`], 2 for [`Rules::protected`], 4 for [`Rules::is_or_contains_protected`], 8
+    /// for [`Rules::secret`], 16 when [`Rules::holds`] for the last name, 32 when a write needs an
+    /// approval, 64 when the path may be part of a repository ([`RepositoryParts`]), 128 when the
+    /// host made it readable whatever it contains. Bits 8 to 19 hold the index of the protecting
+    /// row plus one, bits 20 and up that of the secret row plus one.
     pub fn flags(&self, path: &[u8]) -> u32 {
         let way = if self.protect || self.secrets { self.way(path) } else { Way::default() };
         let written = way.written().filter(|_| self.protect);
@@ -167,8 +167,9 @@ impl Rules {
         Way::of(&self.places, path, self.chosen(path))
     }
 
-    /// How many bytes of a path the host chose itself, by the highest root above it. Not the nearest:
-    /// a root for reading inside one for writing must not open what lies between them.
+    /// Returns the length of the path prefix that the host chose: the highest root above the path.
+    /// The nearest root would be wrong, because a read-only root inside a writable one must not
+    /// exempt the names between them.
     fn chosen(&self, path: &[u8]) -> usize {
         let roots = self.roots.iter().filter(|root| {
             path.strip_prefix(&root[..])
@@ -177,9 +178,9 @@ impl Rules {
         roots.map(Vec::len).min().unwrap_or(0)
     }
 
-    /// Which of the names in a directory are denied, in their order: 1 or 0 each.
-    /// `names` are joined by `/`, which no name contains. The directory itself is
-    /// not denied, as for [`Rules::denied_entry`].
+    /// Reports for each name in a directory, in order, whether it is denied: 1 or 0. `names` are
+    /// joined by `/`, which no name contains. The directory itself must not be denied, as for
+    /// [`Rules::denied_entry`].
     pub fn denied_names(&self, directory: &[u8], names: &[u8]) -> Vec<u8> {
         let mut path = directory.to_vec();
         if path.last() != Some(&b'/') {
@@ -194,44 +195,45 @@ impl Rules {
         denied.collect()
     }
 
-    /// Whether there are deny globs at all.
+    /// Reports whether the policy has any deny glob.
     pub fn denies(&self) -> bool {
         self.deny.is_some()
     }
 
-    /// Whether the named places are protected.
+    /// Reports whether the paths of the table are protected.
     pub fn protects(&self) -> bool {
         self.protect
     }
 
-    /// The same rules, without secrets.
+    /// Returns the same rules with secrets readable.
     pub fn with_secrets_allowed(self) -> Self {
         Self { secrets: false, ..self }
     }
 
-    /// Whether the content of secrets is kept.
+    /// Reports whether the content of secrets is hidden.
     pub fn hides_secrets(&self) -> bool {
         self.secrets
     }
 
-    /// Whether the path is, or lies below, a place that tools do not write.
+    /// Reports whether the path is, or lies below, a path that tools never write.
     pub fn protected(&self, path: &[u8]) -> bool {
         self.protect && self.way(path).refused().is_some()
     }
 
-    /// Whether the path is, or lies below, a secret: its content is not to be read.
+    /// Reports whether the path is, or lies below, a secret.
     pub fn secret(&self, path: &[u8]) -> bool {
         self.secrets && self.way(path).secret().is_some()
     }
 
-    /// Whether what the file at a path holds decides whether it is read: not where the host said so.
+    /// Reports whether the caller must check the content for a key: false where the host made it
+    /// readable.
     pub fn asks_content(&self, path: &[u8]) -> bool {
         self.secrets && !self.way(path).is_opened()
     }
 
-    /// Whether an entry of this name is, or may hold, a protected place: it must
-    /// not be moved, replaced or deleted. `.git` counts whatever is in it: a file
-    /// of that name, or a directory moved there, points git to hooks elsewhere.
+    /// Reports whether an entry of this name is, or may contain, a protected path, so that it must
+    /// not be moved, replaced or deleted. `.git` always counts: a file of that name, or a directory
+    /// moved there, redirects git to other hooks.
     pub fn may_contain_protected(&self, name: &[u8]) -> bool {
         self.protect && may_be_git(name) && {
             let name = folded(name);
@@ -239,14 +241,14 @@ impl Rules {
         }
     }
 
-    /// Whether a link of this name could lead to a protected place under another name.
+    /// Reports whether a link of this name could give a protected path a second name.
     pub fn guards_link(&self, name: &[u8]) -> bool {
         self.protect && self.places.is_parent(&folded(name))
     }
 
-    /// Whether an entry in a tree keeps the tree from being moved or deleted:
-    /// what belongs to git. Configuration of other programs lies about in trees
-    /// that are installed and thrown away, and may go with them.
+    /// Reports whether an entry prevents its whole tree from being moved or deleted. Only git's own
+    /// entries do. Configuration of other programs is common in trees that are installed and
+    /// deleted as a whole.
     pub fn holds(&self, path: &[u8], name: &[u8]) -> bool {
         self.protect && {
             let git =
@@ -255,14 +257,15 @@ impl Rules {
         }
     }
 
-    /// [`Rules::protected`], or a last name for which [`Rules::may_contain_protected`]
-    /// holds: what must not be moved, replaced or deleted as a whole.
+    /// True for [`Rules::protected`] paths and for names that [`Rules::may_contain_protected`]:
+    /// such an entry must not be moved, replaced or deleted as a whole.
     pub fn is_or_contains_protected(&self, path: &[u8]) -> bool {
         self.may_contain_protected(last_name(path)) || self.protected(path)
     }
 }
 
-/// Whether a name could be one of git's own, or of another directory of settings: it begins with a dot, or with what some volumes leave out.
+/// Cheap filter: a name of git, or of another settings directory, begins with a dot or with a
+/// character that some volumes ignore.
 fn may_be_git(name: &[u8]) -> bool {
     name.first().is_some_and(|&byte| byte == b'.' || byte >= 0x80)
 }
@@ -463,7 +466,7 @@ mod tests {
             !rules.is_or_contains_protected(b"/w/.config")
                 && !rules.is_or_contains_protected(b"/w/a")
         );
-        // In a tree that goes as a whole only what is git's counts.
+        // Only git's entries prevent moving or deleting the whole tree.
         assert!(rules.holds(b"/w/.git", b".git") && rules.holds(b"/w/.git/hooks", b"hooks"));
         assert!(!rules.holds(b"/w/n/.vscode/tasks.json", b"tasks.json"));
         assert!(!rules.holds(b"/w/n/.claude", b".claude"));

@@ -1,38 +1,36 @@
-//! The rules on the paths of a walk, name by name.
+//! Applies the rules to the paths of a walk, one name at a time.
 //!
-//! [`Rules`] judge a path from its first name to its last. A walk that asked them
-//! at every level of a deep tree would look at all the names above it each time,
-//! which costs the square of the depth. A [`PathCursor`] remembers what is known of the
-//! directory it stands in, so that a name costs the same at any depth; only globs
-//! that speak of several names look at the path.
+//! [`Rules`] check a path from the first name to the last. Doing that at every level of a deep tree
+//! is quadratic in the depth. A [`PathCursor`] remembers the state of the current directory, so
+//! that a name costs the same at any depth. Only globs of several names still read the whole path.
 
 use super::Rules;
 use super::fold::folded;
 use super::may_be_git;
 use super::places::Way;
 
-/// A path that a walk lengthens and shortens, and what the rules say of it.
+/// A path that a walk extends and shortens, with the rules' state at each level.
 #[derive(Clone, Debug)]
 pub struct PathCursor<'r> {
     rules: &'r Rules,
     path: Vec<u8>,
     levels: Vec<Level>,
-    /// How many bytes of the path the host chose by a root.
+    /// The length of the path prefix that the host chose by a root. Bytes.
     chosen: usize,
 }
 
-/// What is known of the path up to one of its names.
+/// The state of the rules after one name of the path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
-    /// How long the path was before the name. Bytes.
+    /// The length of the path before the name. Bytes.
     before: usize,
     way: Way,
-    /// Whether the name, or one before it, is one of git's own.
+    /// True once a name of the path is one of git's own.
     in_git: bool,
 }
 
 impl<'r> PathCursor<'r> {
-    /// A trail that stands at an absolute resolved path.
+    /// Creates a cursor at an absolute, resolved path.
     pub fn new(rules: &'r Rules, path: &[u8]) -> Self {
         let chosen = rules.chosen(path);
         let mut trail = Self { rules, path: b"/".to_vec(), levels: Vec::new(), chosen };
@@ -42,12 +40,12 @@ impl<'r> PathCursor<'r> {
         trail
     }
 
-    /// The path it stands at.
+    /// Returns the current path.
     pub fn path(&self) -> &[u8] {
         &self.path
     }
 
-    /// Goes to an entry of the directory it stands at.
+    /// Descends to an entry of the current directory.
     pub fn push(&mut self, name: &[u8]) {
         let mut level = Level { before: self.path.len(), ..self.here() };
         let from = self.path.len();
@@ -63,29 +61,29 @@ impl<'r> PathCursor<'r> {
         self.levels.push(level);
     }
 
-    /// Goes back to where it stood before the last [`PathCursor::push`].
+    /// Returns to the path before the last [`PathCursor::push`].
     pub fn pop(&mut self) {
         if let Some(level) = self.levels.pop() {
             self.path.truncate(level.before);
         }
     }
 
-    /// [`Rules::denied_entry`] of the path.
+    /// Applies [`Rules::denied_entry`] to the path.
     pub fn denied_entry(&self) -> bool {
         self.rules.denied_entry(&self.path)
     }
 
-    /// [`Rules::protected`] of the path.
+    /// Applies [`Rules::protected`] to the path.
     pub fn protected(&self) -> bool {
         self.rules.protect && self.here().way.refused().is_some()
     }
 
-    /// [`Rules::secret`] of the path.
+    /// Applies [`Rules::secret`] to the path.
     pub fn secret(&self) -> bool {
         self.rules.secrets && self.here().way.secret().is_some()
     }
 
-    /// [`Rules::holds`] of the path and its last name.
+    /// Applies [`Rules::holds`] to the path and its last name.
     pub fn holds(&self) -> bool {
         self.here().in_git && self.protected()
     }

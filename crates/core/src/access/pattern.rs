@@ -1,7 +1,7 @@
-//! Patterns of the table of places: parsing, and the lookup of one name.
+//! Parses the patterns of the table and matches names against them.
 //!
-//! The table is asked about every name of every path, so a name that cannot match costs three bits:
-//! exact names are told apart by length, first and last letter, those with `*` by three letters at
+//! Every name of every path is checked, so three bit tests reject a name that cannot match: exact
+//! names are filtered by length, first and last letter, names with `*` by the three letters at
 //! their beginning or end.
 
 use std::collections::{HashMap, HashSet};
@@ -10,21 +10,21 @@ use super::fold::folded;
 use super::places::Decision;
 use crate::error::{Code, Error, Result};
 
-/// The longest pattern, in bytes.
+/// The maximum length of a pattern in bytes.
 pub const MAX_PATTERN_BYTES: usize = 4096;
 
-/// The most alternatives that the braces of one pattern may stand for.
+/// The maximum number of alternatives that the braces of one pattern expand to.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// One way to match a row: its last name was found, these must stand before it.
+/// One way to match a row: after its last name matched, the names in `above` must precede it.
 #[derive(Clone, Debug)]
 struct Ending {
     row: u16,
     /// From the nearest name to the farthest.
     above: Box<[Box<str>]>,
-    /// Nothing may stand before the last of `above`.
+    /// The pattern starts at `/`: no name may precede the last of `above`.
     anchored: bool,
-    /// The row covers only what is below the name.
+    /// The row covers only the entries below the name.
     below: bool,
 }
 
@@ -32,22 +32,23 @@ struct Ending {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matched {
     pub row: u16,
-    /// The number of names that the pattern has: how far above the name it began.
+    /// The number of names in the pattern, so that the caller knows where the match began.
     pub names: u32,
     pub below: bool,
 }
 
-/// A set of patterns that is asked about one name after the other.
+/// A set of patterns, matched one path component at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
     exact: HashMap<Box<str>, Vec<Ending>>,
-    /// The last names that hold `*`, by the letters that they begin or else end with.
+    /// The last names that contain `*`, keyed by the three letters at their beginning or else at
+    /// their end.
     starts: HashMap<[u8; 3], Vec<(Box<str>, Ending)>>,
     ends: HashMap<[u8; 3], Vec<(Box<str>, Ending)>>,
     exact_bits: Bits,
     start_bits: Bits,
     end_bits: Bits,
-    /// Names with a dot before a refused place: a link of that name would lead to one.
+    /// Names with a dot that precede a refused path: a link of such a name would lead to it.
     pub parents: HashSet<Box<str>>,
 }
 
@@ -64,7 +65,7 @@ impl Patterns {
         }
     }
 
-    /// Adds a pattern in the language of the table.
+    /// Adds a pattern in the syntax of the table.
     pub fn add(&mut self, row: u16, pattern: &str, decision: Decision) -> Result<()> {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(Error::new(Code::LimitExceeded, "a place is longer than 4096 bytes"));
@@ -85,7 +86,7 @@ impl Patterns {
         Ok(())
     }
 
-    /// Adds one absolute path, in which every character stands for itself.
+    /// Adds one absolute path without any special characters.
     pub fn add_path(&mut self, row: u16, path: &[u8]) {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
         let mut names: Vec<Box<str>> = names.map(|name| folded(name).into_owned().into()).collect();
@@ -137,7 +138,7 @@ impl Patterns {
         }
     }
 
-    /// Whether a name, as it is on the disk, could be the last name of a pattern.
+    /// Cheap filter: returns false only if no pattern ends with this name as it is on the disk.
     pub fn may_match(&self, name: &[u8]) -> bool {
         let has = |bits: &Bits, letters: Option<[u8; 3]>| {
             letters.is_some_and(|letters| bits.has(mix(letters.map(|b| b.to_ascii_lowercase()))))
@@ -147,7 +148,7 @@ impl Patterns {
             || has(&self.end_bits, last_three(name))
     }
 
-    /// Calls `found` for each row that matches at a folded name in a directory.
+    /// Calls `found` for each row whose pattern ends at this folded name in `dir`.
     pub fn find(&self, dir: &[u8], name: &str, mut found: impl FnMut(Matched)) {
         let mut check = |ending: &Ending| {
             if ending.is_met(dir) {
@@ -172,7 +173,7 @@ impl Patterns {
     }
 }
 
-/// A set of small numbers.
+/// A bit set of small numbers.
 #[derive(Clone, Debug)]
 struct Bits(Box<[u64; Self::WORDS]>);
 
@@ -192,7 +193,7 @@ impl Bits {
     }
 }
 
-/// A number for a name by its length, first and last letter; letter case does not matter.
+/// Maps a name to a number by its length, first and last letter, ignoring letter case.
 fn shape(name: &[u8]) -> Option<usize> {
     let (first, last) = (name.first()?.to_ascii_lowercase(), name.last()?.to_ascii_lowercase());
     Some(usize::from(first) * 61 + usize::from(last) * 7 + name.len() * 977)
@@ -222,13 +223,13 @@ impl Ending {
     }
 }
 
-/// Whether a name can be folded differently from its own bytes in lower case: some volumes take it for
-/// another name.
+/// Reports whether folding can change more of a name than its letter case, so that some volumes
+/// find it under another spelling.
 pub(super) fn is_unusual(name: &[u8]) -> bool {
     matches!(name.last(), Some(b'.' | b' ')) || name.iter().any(|&b| b >= 0x80 || b == b':')
 }
 
-/// Whether a name matches a pattern with `*`.
+/// Matches a name against a pattern with `*`.
 fn is_match(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else {
@@ -242,7 +243,7 @@ fn is_match(pattern: &str, name: &str) -> bool {
     rest.ends_with(end)
 }
 
-/// The pattern once for each choice of its alternatives.
+/// Expands the braces: one pattern for each combination of alternatives.
 pub(super) fn expand(pattern: &str, into: &mut Vec<String>) -> Result<()> {
     let mut todo = vec![pattern.to_owned()];
     while let Some(text) = todo.pop() {

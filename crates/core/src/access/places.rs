@@ -1,4 +1,4 @@
-//! The decision on a path by the table of places and by what the host adds to it.
+//! Decides on a path by the table and by the rules that the host adds to it.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,23 +7,24 @@ use super::pattern::{Patterns, expand, is_unusual};
 use super::table::ROWS;
 use crate::error::{Code, Error, Result};
 
-/// What a row says of the places it names.
+/// The effect of a row on the paths that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Tools do not write it.
+    /// Tools never write it.
     Refuse,
-    /// Tools write it after a person agreed, or where nobody can be asked, and say so.
+    /// Tools write it after a person approved. Where nobody can be asked, they write it and report
+    /// it.
     Ask,
-    /// Tools write it: an exception from a wider row.
+    /// Tools may write it: an exception from a wider row.
     Allow,
-    /// Its content is not read without a grant.
+    /// Reading the content needs a grant.
     Secret,
-    /// Its content is read: an exception from a wider row.
+    /// The content may be read: an exception from a wider row.
     Readable,
 }
 
 impl Decision {
-    /// The word for it in options and documents.
+    /// The keyword in options and documents.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Refuse => "refuse",
@@ -43,30 +44,30 @@ impl Decision {
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Which places, in the language that `table` describes.
+    /// The pattern, in the syntax that `table` describes.
     pub pattern: &'static str,
-    /// What holds for them.
+    /// The decision on the matching paths.
     pub decision: Decision,
-    /// Which program runs or reads it, and when: one sentence.
+    /// One sentence: which program runs or reads the file, and when.
     pub reason: &'static str,
 }
 
-/// The most places that a host may name.
+/// The maximum number of rules that a host may add.
 pub const MAX_PLACES: usize = 1024;
 
-/// The word that names a single absolute path instead of a pattern.
+/// The keyword for a single absolute path instead of a pattern.
 const PATH: &str = "path";
 
 static TABLE: LazyLock<Patterns> = LazyLock::new(|| {
     let mut patterns = Patterns::new();
     for (index, row) in ROWS.iter().enumerate() {
-        // A row that does not parse would be missing without a word: a test parses them all.
+        // A row that does not parse would be ignored silently, so a test parses all rows.
         let _ = patterns.add(index as u16, row.pattern, row.decision);
     }
     patterns
 });
 
-/// The places of one policy: the table and what the host says of it.
+/// The rules of one policy: the table and the host's additions.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     host: Option<Arc<Host>>,
@@ -79,17 +80,17 @@ struct Host {
 }
 
 impl Places {
-    /// The table alone.
+    /// Uses the table alone.
     pub fn table() -> Self {
         Self { host: None }
     }
 
-    /// The table with places of the host: each is one of the words of [`Decision`], a space and a
+    /// Adds the host's rules to the table. Each is a keyword of [`Decision`], a space and a
     /// pattern, or `path` and an absolute path that is refused.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for a word or pattern that is not understood, for a pattern that is named
-    /// twice, and for an exception from nothing; `LIMIT_EXCEEDED` beyond [`MAX_PLACES`].
+    /// `INVALID_ARGUMENT` for an unknown keyword, an invalid pattern, a duplicate pattern, or an
+    /// exception that matches no wider row; `LIMIT_EXCEEDED` beyond [`MAX_PLACES`].
     pub fn new(places: &[String]) -> Result<Self> {
         if places.is_empty() {
             return Ok(Self::table());
@@ -122,14 +123,14 @@ impl Places {
         Ok(Self { host: Some(Arc::new(host)) })
     }
 
-    /// Whether a name, as it is on the disk, could complete a place.
+    /// Cheap filter: returns false only if no pattern ends with this name as it is on the disk.
     fn may_match(&self, name: &[u8]) -> bool {
         is_unusual(name)
             || TABLE.may_match(name)
             || self.host.as_ref().is_some_and(|host| host.patterns.may_match(name))
     }
 
-    /// Whether a folded name is one of a directory in which a refused place may be.
+    /// Reports whether a folded name is a directory that may contain a refused path.
     pub fn is_parent(&self, name: &str) -> bool {
         name.starts_with('.')
             && (TABLE.parents.contains(name)
@@ -137,14 +138,14 @@ impl Places {
     }
 }
 
-/// Directories in which refused places lie among much that is ordinary: they may be moved and deleted.
+/// Directories that hold refused paths among many ordinary files: they may be moved and deleted.
 pub(super) const SHARED_PARENTS: &[&str] = &[".config", ".local", ".gradle"];
 
 fn is_of_reading(decision: Decision) -> bool {
     matches!(decision, Decision::Secret | Decision::Readable)
 }
 
-/// Refuses an exception from nothing: it is a misspelt one.
+/// Rejects an exception that matches no wider row: it is probably misspelt.
 fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
     let reading = match decision {
         Decision::Allow => false,
@@ -167,30 +168,30 @@ fn check_exception(decision: Decision, pattern: &str) -> Result<()> {
     Ok(())
 }
 
-/// A place that covers a path, and where on the path it begins to.
+/// A rule that covers a path, and the depth at which it begins to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hit {
     row: u16,
     depth: u32,
 }
 
-/// The places that a path has come into, name by name.
+/// The rules that apply to a path, updated name by name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Way {
     depth: u32,
     refuse: Option<Hit>,
     ask: Option<Hit>,
     secret: Option<Hit>,
-    /// An exception of the table for exactly this path.
+    /// An exception of the table matches exactly this path.
     spared: bool,
     readable: bool,
-    /// The host said that this may be read, whatever it holds.
+    /// The host made this path readable, whatever it contains.
     opened: bool,
 }
 
 impl Way {
-    /// The way along a whole absolute path. Names that end within `from` bytes do not count: the host
-    /// itself chose the directory that they lead to.
+    /// Checks a whole absolute path. Names that end within the first `from` bytes are exempt,
+    /// because the host chose that directory itself.
     pub fn of(places: &Places, path: &[u8], from: usize) -> Self {
         let mut way = Self::default();
         let mut start = 0;
@@ -204,7 +205,7 @@ impl Way {
         way
     }
 
-    /// Takes the next name of the path, as it is on the disk, in a directory.
+    /// Adds the next name of the path, as it is on the disk.
     pub fn enter(&mut self, places: &Places, dir: &[u8], name: &[u8], counts: bool) {
         self.depth = self.depth.saturating_add(1);
         (self.spared, self.readable) = (false, false);
@@ -214,7 +215,8 @@ impl Way {
         let name = folded(name);
         let depth = self.depth;
         let hit = |row: u16, below: bool| Some(Hit { row, depth: depth + u32::from(below) });
-        // How far up an exception begins: it holds for what began there or below.
+        // The depth at which an exception begins: it overrides only rules that begin there or
+        // below.
         let (mut allowed, mut readable) = (u32::MAX, u32::MAX);
         TABLE.find(dir, &name, |found| {
             let began = (depth + 1).saturating_sub(found.names);
@@ -260,34 +262,35 @@ impl Way {
         self.readable &= more.secret.is_none();
     }
 
-    /// The row that refuses writes.
+    /// Returns the row that refuses writes.
     pub fn refused(&self) -> Option<u16> {
         self.refuse.filter(|hit| hit.depth <= self.depth && !self.spared).map(|hit| hit.row)
     }
 
-    /// The row that wants a person to be asked.
+    /// Returns the row that requires an approval.
     pub fn asked(&self) -> Option<u16> {
         let ask = self.ask.filter(|hit| hit.depth <= self.depth && !self.spared);
         ask.filter(|_| self.refused().is_none()).map(|hit| hit.row)
     }
 
-    /// The row that says anything of writes.
+    /// Returns the row that refuses writes or requires an approval.
     pub fn written(&self) -> Option<u16> {
         self.refused().or(self.asked())
     }
 
-    /// The row that keeps the content from being read.
+    /// Returns the row that makes the content secret.
     pub fn secret(&self) -> Option<u16> {
         self.secret.filter(|hit| hit.depth <= self.depth && !self.readable).map(|hit| hit.row)
     }
 
-    /// Whether the host said that the content may be read.
+    /// Reports whether the host made the content readable.
     pub fn is_opened(&self) -> bool {
         self.opened && self.secret().is_none()
     }
 }
 
-/// The table as text, a line for each row: decision, pattern and reason with tabs between.
+/// Returns the table as text: one line per row with decision, pattern and reason, separated by
+/// tabs.
 pub fn table_text() -> String {
     let lines = ROWS
         .iter()
@@ -306,7 +309,7 @@ mod tests {
             patterns.add(index as u16, row.pattern, row.decision).unwrap();
             assert!(row.reason.ends_with('.') && row.reason.len() > 10, "{}", row.pattern);
         }
-        // The numbers of rows cross to JavaScript in twelve bits.
+        // Row numbers cross to JavaScript in twelve bits.
         assert!(ROWS.len() + MAX_PLACES < 4095);
     }
 

@@ -1,9 +1,9 @@
-//! Directories that git takes for repositories without being named `.git`.
+//! Detects directories that git treats as repositories without the name `.git`.
 //!
-//! Git takes every directory that holds `HEAD` with `objects` and `refs`, or `HEAD` with `commondir`,
-//! for a bare repository, and runs what its `config` names. So tools neither complete such a directory
-//! nor change what git obeys in one that is complete. Only the names are known here; whether the
-//! entries exist is for the caller to look at.
+//! Git treats every directory with `HEAD`, `objects` and `refs`, or with `HEAD` and `commondir`, as
+//! a bare repository and runs the programs that its `config` names. So tools must neither complete
+//! such a directory nor change the parts of a complete one that git obeys. This module knows only
+//! the names; the caller checks which entries exist.
 
 use super::fold::folded;
 use super::pattern::is_unusual;
@@ -11,7 +11,7 @@ use super::pattern::is_unusual;
 /// The names that make a directory a repository.
 pub const MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
-/// What git reads of a repository.
+/// The entries of a repository that git reads.
 const PARTS: [&str; 14] = [
     "head",
     "objects",
@@ -29,28 +29,28 @@ const PARTS: [&str; 14] = [
     "worktrees",
 ];
 
-/// Which of [`MARKS`] a directory has.
+/// The set of [`MARKS`] that a directory has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
 impl Marks {
-    /// Adds a name, as it is on the disk.
+    /// Adds a name as it is on the disk.
     pub fn add(&mut self, name: &[u8]) {
         self.0 |= Self::bit(name);
     }
 
-    /// Both together.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether git takes the directory for a repository.
+    /// Reports whether git treats the directory as a repository.
     pub fn is_repository(self) -> bool {
         self.0 & 0b1001 == 0b1001 || self.0 & 0b0111 == 0b0111
     }
 
-    /// Whether a name is one of [`MARKS`].
+    /// Reports whether a name is one of [`MARKS`].
     pub fn is_mark(name: &[u8]) -> bool {
         Self::bit(name) != 0
     }
@@ -62,8 +62,8 @@ impl Marks {
     }
 }
 
-/// The directories on a path that would be repositories to which the path belongs, if they hold the
-/// other [`MARKS`]: each as the length of its path and the name after it.
+/// An iterator over the directories on a path that would be repositories containing the path if
+/// they had the other [`MARKS`]. Yields the length of the directory's path and the name after it.
 #[derive(Clone, Debug)]
 pub struct RepositoryParts<'p> {
     path: &'p [u8],
@@ -71,7 +71,7 @@ pub struct RepositoryParts<'p> {
 }
 
 impl<'p> RepositoryParts<'p> {
-    /// The parts of an absolute path.
+    /// Starts at the beginning of an absolute path.
     pub fn new(path: &'p [u8]) -> Self {
         Self { path, at: 0 }
     }
@@ -88,7 +88,7 @@ impl<'p> Iterator for RepositoryParts<'p> {
             let name = &self.path[start..end];
             let dir = self.at;
             self.at = end;
-            // What is in a directory of git's own name is decided by the table.
+            // The table covers the contents of directories named `.git`.
             if is_part(name) && !is_git(&self.path[..dir]) {
                 return Some((dir, name));
             }
@@ -102,7 +102,8 @@ fn is_git(dir: &[u8]) -> bool {
 }
 
 fn is_part(name: &[u8]) -> bool {
-    // Every path is asked about; other spellings have characters that volumes leave out.
+    // This runs for every path, so names are folded only if they contain characters that volumes
+    // ignore.
     if is_unusual(name) {
         return PARTS.contains(&&*folded(name));
     }

@@ -33,7 +33,7 @@ const fn readable(pattern: &'static str, reason: &'static str) -> Row {
     row(Decision::Readable, pattern, reason)
 }
 
-/// Every place that is known by its name.
+/// All paths that are protected or secret by name.
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
     // Git

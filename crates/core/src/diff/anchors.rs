@@ -1,19 +1,18 @@
-//! Cutting a large region at lines that can only pair up in one way.
+//! Splits a large region at unique lines, which can pair up in only one way.
 //!
-//! The histogram algorithm pairs up one stretch at a time and then looks at what
-//! is before and after it: with a thousand changes it looks at the text a
-//! thousand times. Where the lines that occur once on either side stand in the
-//! same order on both, it would pair up all of them; so they are paired up at
-//! once, and it is left with what lies between.
+//! The histogram algorithm pairs one run of lines and then searches before and after it, so a
+//! thousand changes take a thousand passes over the text. If the lines that occur once on each side
+//! are in the same order on both, histogram would pair all of them anyway. This module pairs them
+//! in one pass and leaves the regions between them to histogram.
 
 use imara_diff::Token;
 
 use super::marks::Region;
 
-/// Lines on both sides below which looking twice costs less than looking for anchors.
+/// Below this many lines on both sides, a second pass costs less than the search for anchors.
 const MIN_LINES_FOR_ANCHORS: usize = 2048;
 
-/// How often a line occurs on one side, as far as it matters.
+/// The number of occurrences of a line on one side, as far as the algorithm needs it.
 #[derive(Clone, Copy)]
 enum Occurrence {
     Never,
@@ -31,8 +30,8 @@ impl Occurrence {
     }
 }
 
-/// The parts of a region between its anchors, the first one last; the region
-/// itself where it is small or lines have moved.
+/// Returns the parts of a region between its anchors, the first one last. Returns the region itself
+/// if it is small or its unique lines are in different orders.
 pub(super) fn split(
     before: &[Token],
     after: &[Token],
@@ -47,7 +46,7 @@ pub(super) fn split(
     let (mut x, mut y) = (region.before.start, region.after.start);
     let end = (region.before.end, region.after.end);
     for (to_x, to_y) in anchors.into_iter().chain([end]) {
-        // Most anchors are neighbours, with nothing between them.
+        // Most anchors are adjacent and leave an empty region between them.
         if (x, y) != (to_x, to_y) {
             let mut part = Region { before: x..to_x, after: y..to_y };
             part.strip(before, after);
@@ -61,8 +60,7 @@ pub(super) fn split(
     parts
 }
 
-/// The pairs of lines that occur once on either side; `None` unless they stand
-/// in one order.
+/// Returns the pairs of lines that occur once on each side, or `None` if their orders differ.
 fn anchors(
     before: &[Token],
     after: &[Token],

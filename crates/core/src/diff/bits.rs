@@ -1,26 +1,25 @@
-//! The longest common lines of two short lists that have little order in common,
-//! sixty-four cells of the table at a time.
+//! Computes the longest common subsequence of two short lists that have few lines in order,
+//! sixty-four table cells at a time.
 //!
-//! Myers' search is quick where few lines changed; where most did, it looks at
-//! nearly every cell of the table of pairs, one by one. Here a row of the table is a
-//! row of bits: bit `j` is clear where the longest common subsequence grows when the
-//! after side's line `j` is taken in. The next row is an addition and two masks. All
-//! rows are kept, so the pairs are read off them backwards.
+//! Myers' search is fast where few lines changed. Where most lines changed, it visits nearly every
+//! cell of the table, one by one. Here a row of the table is a bit row: bit `j` is clear where
+//! taking in line `j` of the after side extends the subsequence. One addition and two masks compute
+//! the next row. All rows are stored, and the pairs are read from them backwards.
 //!
 //! Source: H. Hyyrö, "Bit-parallel LCS-length computation revisited" (2004).
 
 use imara_diff::Token;
 
-/// Words of rows and of masks kept at once, at most; 16 MB each.
+/// The maximum number of words for all rows, and for all masks; 16 MB each.
 const MAX_WORDS: usize = 1 << 21;
 
-/// Words of 64 cells that a table has, or `None` where it is too large to keep.
+/// Returns the number of 64-cell words of the table, or `None` if the table is too large to store.
 pub(super) fn words(before: usize, after: usize) -> Option<usize> {
     before.checked_mul(after.div_ceil(64)).filter(|&words| words <= MAX_WORDS)
 }
 
-/// Appends the pairs of lines that stay: as many as possible, the last pair first.
-/// Offsets are from the beginnings of the lists, which [`words`] must have let pass.
+/// Appends the pairs of unchanged lines, as many as possible, the last pair first. Offsets are
+/// relative to the lists; the caller must have checked their size with [`words`].
 pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usize, usize)) {
     let width = after.len().div_ceil(64);
     if width == 0 {
@@ -49,7 +48,7 @@ pub(super) fn pairs(before: &[Token], after: &[Token], mut pair: impl FnMut(usiz
     }
 }
 
-/// One row from the one above it and the places of the line that it takes in.
+/// Computes a row from the row above it and the positions of its line.
 fn next(above: &[u64], places: &[u64], row: &mut [u64]) {
     let mut carry = false;
     for ((word, &old), &mask) in row.iter_mut().zip(above).zip(places) {
@@ -60,20 +59,20 @@ fn next(above: &[u64], places: &[u64], row: &mut [u64]) {
     }
 }
 
-/// Where each line of one list stands in the other, as bits.
+/// The positions of each line of one list in the other, as bit masks.
 struct Masks {
-    /// By line of the before side: which mask is its.
+    /// The index of the mask for each line of the before side.
     which: Vec<u32>,
     bits: Vec<u64>,
     width: usize,
-    /// The row above the first.
+    /// The row above the first one.
     ones: Vec<u64>,
 }
 
 impl Masks {
     fn new(before: &[Token], after: &[Token], width: usize) -> Self {
         let most = before.iter().chain(after).map(|token| token.0).max().unwrap_or(0);
-        // 0 is no kind yet; lines of the after side alone need none.
+        // 0 means "no mask yet". Lines that occur only on the after side need no mask.
         let mut kinds = vec![0u32; most as usize + 1];
         let mut count = 0;
         let which = before.iter().map(|token| {

@@ -1,9 +1,8 @@
-//! From two texts to their changes: the algorithms in order, each with its
-//! budget.
+//! Computes the changes between two texts by running the algorithms in order, each with a budget.
 //!
-//! Budgets count lines looked at, not time: the same input gives the same diff
-//! on every machine. Histogram hands over to Myers what it cannot do well or in
-//! time, and Myers leaves as replaced what it cannot do in time.
+//! Budgets count visited lines, not time, so that the same input gives the same diff on every
+//! machine. Histogram leaves to Myers the regions that it cannot align in its budget; Myers reports
+//! as replaced the regions that exceed its own.
 
 use imara_diff::Token;
 
@@ -15,13 +14,13 @@ use super::myers::myers;
 use super::slide::{movable, slide};
 use super::{Algorithm, Change, Comparison, Options};
 
-/// Lines kept on each side of the difference. What places a change looks at
-/// most 100 lines up, and past 20 blank ones.
+/// Common lines kept on each side of the difference. Sliding a change looks at most 100 lines up
+/// and 20 blank lines beyond.
 const MARGIN: u32 = 128;
-/// Texts of more lines are not compared: all of it counts as replaced.
+/// Longer texts are not compared; they count as replaced completely.
 const MAX_LINES: usize = 1 << 30;
 
-/// As [`super::compare`], of texts that are known to share their `same` ends.
+/// Like [`super::compare`], for texts whose ends are known to be equal over `same`.
 pub(super) fn compare<'a>(
     before: &'a [u8],
     after: &'a [u8],
@@ -37,7 +36,7 @@ pub(super) fn compare<'a>(
     loop {
         let (old, new, twins, margins) = lines::sides(before, after, same, margin);
         let changes = changes(&old, &new, &twins, margins, options);
-        // A change that slid down to the edge of the window might slide on.
+        // A change that slid to the edge of the window might slide beyond it.
         let edge = changes.last().is_some_and(|last| {
             (old.cut && last.before.end == old.end()) || (new.cut && last.after.end == new.end())
         });
@@ -48,7 +47,7 @@ pub(super) fn compare<'a>(
     }
 }
 
-/// The changes between two short lists of lines, as few as possible.
+/// Computes the smallest set of changes between two short lists of lines.
 pub(crate) fn changes_between(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     let tokens = Tokens::new(before, after, []);
     let marks = marks(&tokens, Algorithm::Minimal);
@@ -79,11 +78,10 @@ fn changes(
     changes
 }
 
-/// The changed lines, moved to where people expect them.
+/// Slides the changes to their most readable positions.
 ///
-/// The lines around the difference say where a change looks best, but most
-/// changes can stand in one place only: then all but the nearest of them need
-/// no token.
+/// Sliding needs the lines around a change, but most changes have only one possible position. Then
+/// only the nearest lines need tokens.
 fn slid(
     before: &[&[u8]],
     after: &[&[u8]],
@@ -93,7 +91,7 @@ fn slid(
 ) -> Marks {
     let (lead, trail) = (margins.lead.saturating_sub(1), margins.trail.saturating_sub(1));
     let near = |lines: &[&[u8]]| lead..lines.len() - trail;
-    // Twins outside of what is left get numbers beyond it.
+    // A twin outside the remaining lines gets a number that no line has.
     let twins = twins.iter().skip(lead).map(|twin| twin.wrapping_sub(lead as u32));
     let mut tokens = Tokens::new(&before[near(before)], &after[near(after)], twins);
     let mut marks = marks(&tokens, algorithm);
@@ -124,7 +122,7 @@ fn marks(tokens: &Tokens<'_>, algorithm: Algorithm) -> Marks {
     marks
 }
 
-/// The lines of a side without any white space, in one allocation.
+/// The lines of one side without white space, in one allocation.
 struct Folded {
     bytes: Vec<u8>,
     ends: Vec<usize>,

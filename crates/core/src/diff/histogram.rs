@@ -1,26 +1,24 @@
-//! The histogram algorithm: pair up the stretch of equal lines around the
-//! rarest line, then do the same before it and after it.
+//! The histogram algorithm: pairs the run of equal lines around the rarest line, then continues
+//! before and after it.
 //!
-//! Among the stretches that both sides share, the one whose rarest line occurs
-//! least often in the old text wins, then the longest, then the first. Lines
-//! that occur more than [`MAX_OCCURRENCES`] times are no anchors; a region where
-//! every shared line is that frequent, and whatever is left when the budget is
-//! spent, is handed back for Myers.
+//! Of all runs that both sides share, the one whose rarest line occurs least often in the old text
+//! wins, then the longest, then the first. Lines with more than [`MAX_OCCURRENCES`] occurrences are
+//! no anchors. A region whose common lines are all that frequent, and every region left when the
+//! budget is spent, is returned to the caller for Myers.
 
 use imara_diff::Token;
 
 use super::anchors;
 use super::marks::{Marks, Region};
 
-/// Lines that occur more often in the old text are not looked at as anchors.
+/// Lines that occur more often in the old text are not used as anchors.
 const MAX_OCCURRENCES: u32 = 64;
-/// Lines and candidates looked at: per line of input, and in any case. Real
-/// texts need a tenth; a text that offers many equal anchors would need a
-/// number quadratic in its length.
+/// Limits of visited lines and candidates: per line of input, and in total. Real texts use a tenth
+/// of it; without the limit, a text with many equal anchors would be quadratic.
 const STEPS_PER_LINE: usize = 24;
 const MAX_STEPS: usize = 8_000_000;
 
-/// Marks the changed lines of a region; what it returns is still to be compared.
+/// Marks the changed lines of a region and returns the regions that it left to another algorithm.
 pub(super) fn histogram(
     before: &[Token],
     after: &[Token],
@@ -57,26 +55,26 @@ pub(super) fn histogram(
 }
 
 enum Best {
-    /// No line is on both sides.
+    /// The sides have no line in common.
     Nothing,
-    /// Every shared line is too frequent.
+    /// Every common line is too frequent.
     Frequent,
-    /// `len` equal lines from `x` in the old text and `y` in the new.
+    /// `len` equal lines from `x` in the old text and `y` in the new text.
     Stretch { x: usize, y: usize, len: usize },
 }
 
-/// Where each line occurs in the region of the old text.
+/// The occurrences of each line in a region of the old text.
 struct Index {
-    /// By token.
+    /// Indexed by token.
     entries: Vec<Entry>,
-    /// By line of the old text: the next line with the same token.
+    /// For each line of the old text: the next line with the same token.
     next: Vec<u32>,
     round: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The round in which this entry was made; older ones are void.
+    /// The round in which this entry was written; entries of earlier rounds are invalid.
     round: u32,
     count: u32,
     first: u32,
@@ -111,7 +109,7 @@ impl Index {
         }
     }
 
-    /// The stretch to pair up in a region.
+    /// Finds the run of equal lines to pair in a region.
     fn best(
         &mut self,
         before: &[Token],
@@ -157,7 +155,7 @@ impl Index {
         }
     }
 
-    /// All equal lines around a pair of equal lines.
+    /// Extends a pair of equal lines to the whole run of equal lines around it.
     fn extend(
         &self,
         before: &[Token],
@@ -186,6 +184,6 @@ struct Stretch {
     x: usize,
     y: usize,
     len: usize,
-    /// Occurrences of its rarest line.
+    /// The number of occurrences of its rarest line.
     rarest: u32,
 }

@@ -1,11 +1,10 @@
-//! Lines as small numbers: equal lines get equal tokens.
+//! Interns lines as small numbers: equal lines get equal tokens.
 //!
-//! Most of a comparison's time goes here, so there are three shortcuts. A line of
-//! the new text that is known to equal one of the old text takes its token as it is.
-//! One that equals the line after the last match in the old text takes its token
-//! without being hashed. And the hash is a plain multiply-and-fold;
-//! should someone craft lines that collide, the table gives up and the standard
-//! library's keyed hash does the work.
+//! Interning takes most of the time of a comparison, so it has three shortcuts. A new line that is
+//! known to equal an old one reuses its token. A new line that equals the old line after the last
+//! match gets that token without hashing. And the hash is an unkeyed multiply-and-fold; if lines
+//! crafted to collide exhaust the probe budget, a table with the keyed hash of the standard library
+//! replaces it.
 
 use std::collections::HashMap;
 
@@ -13,7 +12,7 @@ use imara_diff::Token;
 
 use super::lines::UNKNOWN;
 
-/// Two texts as tokens.
+/// The tokens of two texts.
 pub(super) struct Tokens<'a> {
     /// The old text.
     pub before: Vec<Token>,
@@ -23,8 +22,8 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Numbers the lines of both texts. `twins` may end before `after` does, and hold
-    /// numbers that no line has.
+    /// Interns the lines of both texts. `twins` may be shorter than `after`, and may hold numbers
+    /// that no line has.
     pub(super) fn new(
         before: &[&'a [u8]],
         after: &[&'a [u8]],
@@ -32,7 +31,7 @@ impl<'a> Tokens<'a> {
     ) -> Self {
         let mut table = Table::new(before.len(), after.len());
         let old: Vec<Token> = before.iter().map(|line| table.token(line)).collect();
-        // The first place of each token in the old text, to resume from.
+        // The first position of each token in the old text, from which matching continues.
         let known = table.lines.len();
         let mut place = vec![0u32; known];
         for (at, token) in old.iter().enumerate().rev() {
@@ -61,17 +60,17 @@ impl<'a> Tokens<'a> {
         Self { before: old, after: new, table }
     }
 
-    /// The number of different lines.
+    /// Returns the number of distinct lines.
     pub(super) fn distinct(&self) -> usize {
         self.table.lines.len()
     }
 
-    /// The line behind a token.
+    /// Returns the line of a token.
     pub(super) fn line(&self, token: Token) -> &'a [u8] {
         self.table.lines[token.0 as usize]
     }
 
-    /// Adds lines before and after that are the same on both sides.
+    /// Adds the same lines before and after on both sides.
     pub(super) fn widen(&mut self, lead: &[&'a [u8]], trail: &[&'a [u8]]) {
         let mut numbers = |lines: &[&'a [u8]]| -> Vec<Token> {
             lines.iter().map(|line| self.table.token(line)).collect()
@@ -88,20 +87,20 @@ const EMPTY_SLOT: u32 = u32::MAX;
 
 /// A hash table from lines to tokens.
 struct Table<'a> {
-    /// Tokens, at the place their hash says or after it.
+    /// The tokens, in open addressing by hash.
     slots: Vec<u32>,
     hashes: Vec<u64>,
     lines: Vec<&'a [u8]>,
-    /// Steps that collisions may still cost.
+    /// The remaining budget of collision probes.
     patience: usize,
-    /// Takes over when patience has run out.
+    /// Replaces the open-addressed table once the budget is spent.
     keyed: Option<HashMap<&'a [u8], u32>>,
 }
 
 impl<'a> Table<'a> {
     fn new(before: usize, after: usize) -> Self {
         let lines = before + after;
-        // Most lines of the new text are lines of the old one.
+        // Most lines of the new text also occur in the old one.
         let distinct = before + after / 4 + 16;
         Self {
             slots: vec![EMPTY_SLOT; lines.next_power_of_two().max(16)],
@@ -169,7 +168,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A hash of a line, for one comparison only.
+/// Hashes a line; the value is only valid within one comparison.
 pub(crate) fn hash(line: &[u8]) -> u64 {
     #[cfg(not(target_family = "wasm"))]
     return hash_by(line, fold);
@@ -192,7 +191,7 @@ fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
         rest = more;
     }
     let (x, y) = match line.last_chunk::<16>() {
-        // The last bytes once more, instead of a copy of the remainder.
+        // Reads the last eight bytes again instead of copying the remainder.
         Some(block) => pair(block),
         None => {
             let mut block = [0; 16];
@@ -203,15 +202,15 @@ fn hash_by(line: &[u8], fold: impl Fn(u64, u64) -> u64) -> u64 {
     fold(fold(x ^ hash, y ^ B), A)
 }
 
-/// Multiplies, and folds the product.
+/// Multiplies to 128 bits and folds the product.
 #[cfg(any(test, not(target_family = "wasm")))]
 fn fold(x: u64, y: u64) -> u64 {
     let product = u128::from(x) * u128::from(y);
     (product as u64) ^ ((product >> 64) as u64)
 }
 
-/// The same where a product of 128 bits is a call, which took a sixth of a comparison:
-/// each half is multiplied with the other's other half.
+/// The same for targets where a 128-bit product is a function call, which took a sixth of the time
+/// of a comparison: multiplies the halves crosswise.
 #[cfg(any(test, target_family = "wasm"))]
 fn fold_halves(x: u64, y: u64) -> u64 {
     const HALF: u64 = u32::MAX as u64;
@@ -253,7 +252,7 @@ mod tests {
             let place = |line: &String| hash_by(line.as_bytes(), fold) & 0x3fff;
             lines.iter().map(place).collect::<HashSet<_>>().len()
         };
-        // By chance they take 3,625 of four times as many places.
+        // Random hashes would fill 3,625 slots of a table four times as large.
         assert!(places(fold) > 3500 && places(fold_halves) > 3500);
     }
 

@@ -1,44 +1,44 @@
-//! Cutting two texts into lines, without what they share at both ends.
+//! Splits two texts into lines, without the lines that they share at both ends.
 
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::newlines::{SIMD_BLOCK_BYTES, newlines};
 
-/// The lines of one text that take part in a comparison. Lines that both texts
-/// share at the beginning and end are counted, not kept, except for a margin.
+/// The lines of one text that take part in a comparison. Common lines at the beginning and end are
+/// only counted, except for a margin.
 #[derive(Clone, Debug)]
 pub struct Side<'a> {
-    /// Each line with its line end.
+    /// Each line with its line ending.
     pub lines: Vec<&'a [u8]>,
-    /// How many lines lie before `lines`.
+    /// The number of lines before `lines`.
     pub skipped: u32,
-    /// Whether the text goes on after `lines`.
+    /// True if the text continues after `lines`.
     pub cut: bool,
 }
 
-/// For lines of the new text, lines of the old one that are known to be equal, or
-/// [`UNKNOWN`]. A hint: equal lines without one are found by their hashes.
+/// For each line of the new text, the line of the old text that is known to be equal, or
+/// [`UNKNOWN`]. Only a hint: other equal lines are found by their hashes.
 pub(super) type Twins = Vec<u32>;
 
 /// No equal line is known.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl<'a> Side<'a> {
-    /// The line with this number, counted from 0 in the whole text; `None`
-    /// outside of the kept lines.
+    /// Returns the line with this number, counted from 0 in the whole text, or `None` outside the
+    /// kept lines.
     pub fn line(&self, number: u32) -> Option<&'a [u8]> {
         let at = number.checked_sub(self.skipped)?;
         self.lines.get(at as usize).copied()
     }
 
-    /// The number after the last kept line.
+    /// Returns the number after the last kept line.
     pub fn end(&self) -> u32 {
         self.skipped + self.lines.len() as u32
     }
 }
 
-/// Bytes that two texts are known to share at their beginning and at their end: they are not
-/// looked at again. Together no more than either text has.
+/// The lengths of the prefix and the suffix that two texts are known to share, so that they are not
+/// compared again. Their sum is at most the length of either text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SharedMargins {
     pub head: usize,
@@ -46,21 +46,21 @@ pub(crate) struct SharedMargins {
 }
 
 impl SharedMargins {
-    /// What lies between the ends of one of the texts.
+    /// Returns the part of a text between the shared ends.
     pub(super) fn middle<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.head..text.len() - self.tail]
     }
 }
 
-/// Lines that both sides of a comparison begin and end with, at least.
+/// The minimum number of lines that both sides share at their beginning and end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Margins {
     pub lead: usize,
     pub trail: usize,
 }
 
-/// Splits both texts into lines, leaving out what they have in common at both
-/// ends but for `margin` lines on each side of the difference.
+/// Splits both texts into lines, leaving out the common lines at both ends except for `margin`
+/// lines on each side of the difference.
 pub(super) fn sides<'a>(
     before: &'a [u8],
     after: &'a [u8],
@@ -69,11 +69,11 @@ pub(super) fn sides<'a>(
 ) -> (Side<'a>, Side<'a>, Twins, Margins) {
     let shared = same.head + common_prefix(&before[same.head..], &after[same.head..]);
     let start = memrchr(b'\n', &before[..shared]).map_or(0, |at| at + 1);
-    // What begins alike may have reached into what ends alike.
+    // The common prefix may overlap the known common suffix.
     let known = same.tail.min(before.len() - start).min(after.len() - start);
     let ends = |text: &'a [u8]| &text[start..text.len() - known];
     let tail = known + common_suffix(ends(before), ends(after));
-    // Begin the common tail at a line start on both sides.
+    // The common suffix must begin at a line start on both sides.
     let tail = memchr(b'\n', &before[before.len() - tail..]).map_or(0, |at| tail - at - 1);
 
     let (from, lead) = step_back(before, start, margin);
@@ -89,7 +89,7 @@ pub(super) fn sides<'a>(
     (old, new, twins, Margins { lead, trail })
 }
 
-/// The lines of a text, each with its LF; the last one may lack it.
+/// Splits a text into lines, each with its LF; the last line may lack it.
 pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::with_capacity(text.len() / 24 + 4);
     let mut from = 0;
@@ -114,14 +114,14 @@ pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Lines of the old text, before and after the place reached, among which the text
-/// is looked for that goes on in the new one.
+/// After a difference, the new text is searched for in this many old lines before and after the
+/// current one.
 const NEARBY: usize = 8;
 
-/// The lines of the new text, with the old lines that they were seen to equal.
+/// Splits the new text into lines and records the old lines that they equal.
 ///
-/// Most of the new text is long runs of the old one. A run is compared as bytes, and
-/// its lines end where they do in the old text, which has been cut already.
+/// Most of the new text is long runs of the old one. A run is compared as bytes, and its lines end
+/// where they end in the old text, which is already split.
 fn split_beside<'a>(
     new: &'a [u8],
     old: &'a [u8],
@@ -129,13 +129,13 @@ fn split_beside<'a>(
 ) -> (Vec<&'a [u8]>, Twins) {
     let mut lines = Vec::with_capacity(old_lines.len() + 16);
     let mut twins = Vec::with_capacity(old_lines.len() + 16);
-    // The next line of the old text, and the offsets of both next lines.
+    // The index of the next old line, and the byte offsets of the next line in both texts.
     let (mut line, mut from_old, mut from) = (0, 0, 0);
     while from < new.len() {
         let mut run = common_prefix(&old[from_old..], &new[from..]);
         while let Some(&twin) = old_lines.get(line)
             && twin.len() <= run
-            // The last line of either text may lack its line end.
+            // The last line of either text may lack its line ending.
             && (twin.ends_with(b"\n") || from + twin.len() == new.len())
         {
             lines.push(&new[from..from + twin.len()]);
@@ -150,7 +150,8 @@ fn split_beside<'a>(
         lines.push(&new[from..end]);
         twins.push(UNKNOWN);
         from = end;
-        // Where the old text goes on like the new one: the nearest place, later ones first.
+        // Finds the nearest old line that equals the next new one; lines after the current one
+        // first.
         let next = memchr(b'\n', &new[from..]).map_or(new.len(), |at| from + at + 1);
         let later = (line..old_lines.len()).take(NEARBY);
         let earlier = (0..line).rev().take(NEARBY);
@@ -166,7 +167,7 @@ fn split_beside<'a>(
     (lines, twins)
 }
 
-/// The place at most so many lines before a line's start, and how many they are.
+/// Steps back up to `lines` lines from a line start; returns the offset and the number of lines.
 fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
     while at > 0 && stepped < lines as usize {
@@ -176,7 +177,7 @@ fn step_back(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     (at, stepped)
 }
 
-/// The place at most so many lines after a line's start, and how many they are.
+/// Steps forward up to `lines` lines from a line start; returns the offset and the number of lines.
 fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     let mut stepped = 0;
     while at < text.len() && stepped < lines as usize {
@@ -186,7 +187,7 @@ fn step_forward(text: &[u8], mut at: usize, lines: u32) -> (usize, usize) {
     (at, stepped)
 }
 
-/// The number of bytes that both slices begin with.
+/// Returns the length of the common prefix in bytes.
 pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let blocks =
         a.as_chunks::<SIMD_BLOCK_BYTES>().0.iter().zip(b.as_chunks::<SIMD_BLOCK_BYTES>().0);
@@ -194,7 +195,7 @@ pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(x, y)| x == y).count()
 }
 
-/// The number of bytes that both slices end with.
+/// Returns the length of the common suffix in bytes.
 pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     let blocks = a.rchunks_exact(SIMD_BLOCK_BYTES).zip(b.rchunks_exact(SIMD_BLOCK_BYTES));
     let whole = blocks.take_while(|(x, y)| x == y).count() * SIMD_BLOCK_BYTES;

@@ -1,11 +1,10 @@
-//! Which lines are changed, on both sides, while that is being found out.
+//! The changed lines of both sides, as the algorithms fill them in.
 
 use std::ops::Range;
 
 use super::Change;
 
-/// A line is marked where it has no counterpart on the other side; unmarked
-/// lines pair up in order.
+/// A marked line has no counterpart on the other side; unmarked lines pair up in order.
 pub(super) struct Marks {
     /// Lines of the old text.
     pub removed: Vec<bool>,
@@ -18,7 +17,7 @@ impl Marks {
         Self { removed: vec![false; before], added: vec![false; after] }
     }
 
-    /// Adds unchanged lines before and after, the same on both sides.
+    /// Adds the same number of unchanged lines on both sides, before and after.
     pub(super) fn widen(&mut self, lead: usize, trail: usize) {
         for side in [&mut self.removed, &mut self.added] {
             side.splice(..0, std::iter::repeat_n(false, lead));
@@ -26,13 +25,13 @@ impl Marks {
         }
     }
 
-    /// Marks everything in a region as changed.
+    /// Marks all lines of a region as changed.
     pub(super) fn replace(&mut self, region: &Region) {
         self.removed[region.before.clone()].fill(true);
         self.added[region.after.clone()].fill(true);
     }
 
-    /// The changed regions, in order.
+    /// Returns the changed regions in order.
     pub(super) fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         let (mut x, mut y) = (0, 0);
@@ -52,12 +51,12 @@ impl Marks {
     }
 }
 
-/// How many lines from the first on are marked.
+/// Counts the marked lines at the beginning.
 pub(super) fn marked(marks: &[bool]) -> usize {
     marks.iter().take_while(|&&mark| mark).count()
 }
 
-/// How many lines from the first on are not marked.
+/// Counts the unmarked lines at the beginning.
 pub(super) fn unmarked(marks: &[bool]) -> usize {
     const LINES_PER_BLOCK: usize = 32;
     let blocks = marks.chunks_exact(LINES_PER_BLOCK);
@@ -66,7 +65,7 @@ pub(super) fn unmarked(marks: &[bool]) -> usize {
     whole + marks[whole..].iter().take_while(|&&mark| !mark).count()
 }
 
-/// A part of the old text to be compared with a part of the new.
+/// A range of the old text that is compared with a range of the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Region {
     pub before: Range<usize>,
@@ -74,12 +73,12 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Lines on both sides.
+    /// Returns the number of lines on both sides together.
     pub(super) fn len(&self) -> usize {
         self.before.len() + self.after.len()
     }
 
-    /// Leaves out what both sides begin and end with.
+    /// Removes the common prefix and suffix.
     pub(super) fn strip<T: PartialEq>(&mut self, before: &[T], after: &[T]) {
         let (x, y) = (&before[self.before.clone()], &after[self.after.clone()]);
         let prefix = x.iter().zip(y).take_while(|(a, b)| a == b).count();

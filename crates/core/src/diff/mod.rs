@@ -1,18 +1,16 @@
-//! Line diffs: what changed between two texts, as data and as a unified diff.
+//! Line diffs between two texts, as data and as a unified diff.
 //!
-//! The default is the histogram algorithm with git's indentation heuristic: on
-//! real changes it gives the same removed and added lines as
-//! `git diff --diff-algorithm=histogram`. What both sides have in common at
-//! their beginning and end is cut off on raw bytes before anything is
-//! tokenised, so a small edit in a large file costs two comparisons of memory.
+//! The default is the histogram algorithm with git's indentation heuristic: on real changes it
+//! reports the same removed and added lines as `git diff --diff-algorithm=histogram`. The common
+//! prefix and suffix are cut off as raw bytes before tokenising, so that a small edit in a large
+//! file costs two memory comparisons.
 //!
 //! - [`compare`] finds the changed line ranges ([`Comparison`]);
-//! - [`unified`] prints them, and is the only place that knows the format;
-//! - work is bounded ([`compute`]): inputs beyond the budget get a coarser but
-//!   correct diff, never none.
+//! - [`unified`] prints them, and is the only module that knows the format;
+//! - [`compute`] bounds the work: inputs beyond the budget get a coarser but correct diff.
 //!
-//! Nothing here decodes: a line is the bytes up to and with its LF. Text in a
-//! legacy encoding is decoded before it comes here.
+//! This module does not decode: a line is the bytes up to and including its LF. Callers decode text
+//! in legacy encodings first.
 
 mod anchors;
 mod bits;
@@ -40,30 +38,30 @@ pub(crate) use pack::append;
 pub use pack::{DiffCall, diff_called, diff_packed};
 pub use unified::{Header, Limits, Unified};
 
-/// How lines are matched up.
+/// The algorithm that matches lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Rare lines first: readable, and what git calls `histogram`.
+    /// Rare lines first: readable diffs. Git calls it `histogram`.
     #[default]
     Histogram,
     /// Myers with git's cost heuristics: git's default.
     Myers,
-    /// Myers without heuristics: the fewest changed lines. Inputs for which
-    /// that would take too long are done by [`Algorithm::Myers`].
+    /// Myers without heuristics: the fewest changed lines. Falls back to [`Algorithm::Myers`] for
+    /// inputs that would take too long.
     Minimal,
 }
 
-/// What counts as a difference, and how it is found.
+/// Controls how lines are compared and matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// How lines are matched up.
+    /// The algorithm that matches lines.
     pub algorithm: Algorithm,
-    /// Whether lines that differ only in white space (CR included) are equal.
+    /// Treats lines that differ only in white space (CR included) as equal.
     pub ignore_whitespace: bool,
 }
 
-/// A changed region: `before` lines were replaced by `after` lines. Lines are
-/// counted from 0; one of the ranges may be empty, never both.
+/// A changed region: `after` lines replace `before` lines. Lines are counted from 0; at most one of
+/// the ranges is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Lines of the old text.
@@ -72,24 +70,24 @@ pub struct Change {
     pub after: Range<u32>,
 }
 
-/// The result of [`compare`]: the changes, and the lines around them.
+/// The result of [`compare`]: the changes and the lines around them.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
     /// The old text.
     pub before: Side<'a>,
     /// The new text.
     pub after: Side<'a>,
-    /// The changed regions, in order, never touching each other.
+    /// The changed regions in order; they are never adjacent.
     pub changes: Vec<Change>,
 }
 
 impl Comparison<'_> {
-    /// Lines that only the new text has.
+    /// Counts the lines that only the new text has.
     pub fn added(&self) -> u64 {
         self.changes.iter().map(|change| change.after.len() as u64).sum()
     }
 
-    /// Lines that only the old text has.
+    /// Counts the lines that only the old text has.
     pub fn removed(&self) -> u64 {
         self.changes.iter().map(|change| change.before.len() as u64).sum()
     }

@@ -1,11 +1,10 @@
-//! Myers' algorithm in linear space: the fewest changed lines.
+//! Myers' algorithm in linear space, which finds the fewest changed lines.
 //!
-//! From both corners of a region, paths are driven on along equal lines; where
-//! the two meet, the region is split. When that has taken as long as the whole
-//! table of pairs would take by [`super::bits`], the region is left to it; where
-//! the table would be too large, and the fewest lines are not insisted on, the
-//! split is made at the point that got farthest. All work counts against a budget;
-//! what is left when it is spent counts as replaced.
+//! Paths grow along equal lines from both corners of a region; the region is split where they meet.
+//! When the search has cost as much as the whole table would cost with [`super::bits`], the table
+//! is computed instead. If the table is too large and a minimal result is not required, the region
+//! is split at the point that got farthest. All work counts against a budget; regions left when it
+//! is spent are reported as replaced.
 
 use std::ops::RangeInclusive;
 
@@ -14,13 +13,13 @@ use imara_diff::Token;
 use super::bits;
 use super::marks::{Marks, Region};
 
-/// Diagonals and equal lines looked at, for all regions of a comparison.
+/// Limit of visited diagonals and equal lines for all regions of a comparison.
 const MAX_STEPS: u64 = 60_000_000;
-/// A search is cut short after this many rounds, or the square root of the
-/// number of lines where that is more.
+/// The minimum number of rounds before a search is cut short; the square root of the number of
+/// lines if that is larger.
 const ROUNDS: usize = 256;
-/// A search is given so many steps before a table is thought of: small regions are
-/// split as git splits them. A step takes as long as four words of a table.
+/// The number of search steps before a table is considered, so that small regions are split as git
+/// splits them. A step takes as long as four words of a table.
 const TRIED: u64 = 16_384;
 
 /// Marks the changed lines of regions.
@@ -39,7 +38,7 @@ pub(super) fn myers(
             marks.replace(&region);
             continue;
         }
-        // Lines that the other side does not have cannot pair up: leave them out.
+        // A line that the other side lacks cannot pair up, so it is left out.
         let shared = Shared::new(before, after, tokens, &region);
         let pairs = search.run(&shared.before, &shared.after);
         marks.replace(&region);
@@ -50,7 +49,7 @@ pub(super) fn myers(
     }
 }
 
-/// The lines of a region that occur on both sides, and where they stand.
+/// The lines of a region that occur on both sides, with their positions.
 struct Shared {
     before: Vec<Token>,
     after: Vec<Token>,
@@ -79,23 +78,23 @@ impl Shared {
 struct Search {
     minimal: bool,
     left: u64,
-    /// By diagonal: how far paths from the start have got, as the old line.
+    /// For each diagonal, the old line that the paths from the start have reached.
     forward: Vec<i32>,
-    /// By diagonal: how far paths from the end have got.
+    /// For each diagonal, the old line that the paths from the end have reached.
     backward: Vec<i32>,
 }
 
-/// What becomes of a region.
+/// The next step for a region.
 enum Split {
-    /// It is two: a good path goes through this point.
+    /// Split the region here: a good path passes through this point.
     At(usize, usize),
-    /// Its whole table is cheaper than to search on.
+    /// Compute the whole table, which is cheaper than further search.
     Table,
 }
 
-/// No path has come to this diagonal from the start.
+/// No path from the start has reached this diagonal.
 const NOT_AHEAD: i32 = i32::MIN;
-/// No path has come to this diagonal from the end.
+/// No path from the end has reached this diagonal.
 const NOT_BEHIND: i32 = i32::MAX;
 
 impl Search {
@@ -103,7 +102,7 @@ impl Search {
         Self { minimal, left: MAX_STEPS, forward: Vec::new(), backward: Vec::new() }
     }
 
-    /// The pairs of lines that stay.
+    /// Returns the pairs of unchanged lines.
     fn run(&mut self, before: &[Token], after: &[Token]) -> Vec<(usize, usize)> {
         let diagonals = before.len() + after.len() + 3;
         self.forward.resize(self.forward.len().max(diagonals), 0);
@@ -135,8 +134,8 @@ impl Search {
         pairs
     }
 
-    /// Counts work. Where the fewest lines cost too much, few will do; after
-    /// that it is over.
+    /// Charges work to the budget. When the budget for a minimal result is spent, heuristics are
+    /// allowed; when that budget is spent too, returns false.
     fn spend(&mut self, steps: u64) -> bool {
         if self.left >= steps {
             self.left -= steps;
@@ -149,12 +148,11 @@ impl Search {
         self.left > 0
     }
 
-    /// How to go on with a region that begins and ends with lines that differ;
-    /// `None` once the budget is spent.
+    /// Splits a region whose first and last lines differ. Returns `None` once the budget is spent.
     fn split(&mut self, before: &[Token], after: &[Token], region: &Region) -> Option<Split> {
         let (x0, x1) = (region.before.start as i32, region.before.end as i32);
         let (y0, y1) = (region.after.start as i32, region.after.end as i32);
-        // Diagonal x - y; the lowest that any region can have comes first.
+        // The slot of diagonal x - y, offset so that the lowest possible one is 0.
         let slot = |diagonal: i32| (diagonal + after.len() as i32 + 1) as usize;
         let limits = (x0 - y1, x1 - y0);
         let (start, goal) = (x0 - y0, x1 - y1);
@@ -245,7 +243,7 @@ impl Search {
     }
 }
 
-/// The diagonals of the next round: one more on each side, within the limits.
+/// Widens the diagonals by one on each side, within the limits.
 fn widened(range: &RangeInclusive<i32>, limits: (i32, i32)) -> RangeInclusive<i32> {
     let (low, high) = (*range.start(), *range.end());
     let low = if low > limits.0 { low - 1 } else { low + 1 };

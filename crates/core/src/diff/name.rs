@@ -1,17 +1,17 @@
-//! File names in the headers of a diff, quoted as git quotes them.
+//! Quotes file names in the headers of a diff as git does.
 
 use std::borrow::Cow;
 
-/// `prefix/name`, between quotes with C escapes where the name holds a control
-/// character, `"`, `\`, a bidirectional control or bytes that are not UTF-8.
-/// Other non-ASCII characters stay readable, as with git's `core.quotePath=false`.
+/// Returns `prefix/name`, quoted with C escapes if the name contains a control character, `"`, `\`,
+/// a bidirectional control or bytes that are not UTF-8. Other non-ASCII characters stay readable,
+/// as with git's `core.quotePath=false`.
 pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
     let slash = if name.first() == Some(&b'/') { "" } else { "/" };
     match quote(name) {
-        // GNU patch takes no blank before the tab for a part of the name.
+        // GNU patch strips a trailing blank of an unquoted name.
         Cow::Borrowed(name) if name.ends_with(' ') => format!("\"{prefix}{slash}{name}\""),
         Cow::Borrowed(name) => {
-            // GNU patch takes a name with blanks whole only if a tab follows it.
+            // GNU patch ends a name at the first blank unless a tab follows the name.
             let tab = if name.contains(' ') { "\t" } else { "" };
             format!("{prefix}{slash}{name}{tab}")
         }
@@ -19,7 +19,7 @@ pub(super) fn with_prefix(prefix: &str, name: &[u8]) -> String {
     }
 }
 
-/// The name with C escapes, borrowed where it needs none.
+/// Escapes the name; borrows it if it needs no escape.
 fn quote(name: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(name)
         && !text.chars().any(needs_escape)

@@ -1,21 +1,20 @@
-//! Where the line feeds are in a block of text.
+//! Finds the line feeds in a block of text as a bit mask.
 //!
-//! Lines are so short that a search started anew for each of them costs three
-//! times more than a mask of every block.
+//! Lines are so short that one search per line takes three times longer than one mask per block.
 //!
-//! `unsafe`: the call of instructions that every x86-64 processor has.
+//! `unsafe`: calls SSE2 instructions, which every x86-64 processor has.
 
-/// Bytes looked at together.
+/// The number of bytes per mask.
 pub(super) const SIMD_BLOCK_BYTES: usize = 64;
 
-/// A bit for every byte that is LF, the first byte's lowest.
+/// Returns one bit per byte, set where the byte is LF; the lowest bit is the first byte.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     // SAFETY: SSE2 is part of the x86-64 baseline.
     unsafe { by_vectors(block) }
 }
 
-/// A bit for every byte that is LF, the first byte's lowest.
+/// Returns one bit per byte, set where the byte is LF; the lowest bit is the first byte.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     use std::arch::wasm32::{i8x16_eq, i8x16_splat, u8x16_bitmask, u64x2};
@@ -28,7 +27,7 @@ pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     })
 }
 
-/// A bit for every byte that is LF, the first byte's lowest.
+/// Returns one bit per byte, set where the byte is LF; the lowest bit is the first byte.
 #[cfg(not(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128"))))]
 pub(super) fn newlines(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     by_words(block)
@@ -54,7 +53,7 @@ fn by_vectors(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
 fn by_words(block: &[u8; SIMD_BLOCK_BYTES]) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     const LF: u64 = 0x0a0a_0a0a_0a0a_0a0a;
-    // Moves the lowest bit of byte k to bit 56 + k.
+    // The multiplication moves the lowest bit of byte k to bit 56 + k.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let (words, _) = block.as_chunks::<8>();
     words.iter().rev().fold(0, |mask, word| {

@@ -1,4 +1,4 @@
-//! A diff as it crosses to JavaScript.
+//! Encodes a diff for JavaScript.
 
 use std::borrow::Cow;
 
@@ -8,27 +8,25 @@ use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 use crate::path::decode_name;
 
-/// What a binding hands over besides the two texts.
+/// The arguments that a binding passes besides the two texts.
 #[derive(Clone, Debug, Default)]
 pub struct DiffCall {
-    /// The algorithm (0 histogram, 1 Myers, 2 minimal), plus 4 to ignore white
-    /// space, 8 to print line ends as they are, 16 where there is no old file
-    /// and 32 where there is no new one.
+    /// The algorithm (0 histogram, 1 Myers, 2 minimal), plus 4 to ignore white space, 8 to print
+    /// line endings unchanged, 16 for a missing old file and 32 for a missing new one.
     pub flags: u32,
-    /// Unchanged lines around each change.
+    /// The number of unchanged lines around each change.
     pub context: u32,
-    /// The name in the `---` line in the `encode_name` form, without `a/`;
-    /// `None` for `file`.
+    /// The name for the `---` line in the `encode_name` form, without `a/`; `None` for `file`.
     pub name_before: Option<String>,
-    /// The name in the `+++` line, likewise; `None` for the same name.
+    /// The name for the `+++` line in the same form; `None` for the same name.
     pub name_after: Option<String>,
-    /// Code points of a line for display; 0 for no limit.
+    /// The maximum code points of a displayed line; 0 for no limit.
     pub line_limit: u32,
-    /// Bytes of the text for display; 0 for no limit.
+    /// The maximum bytes of the displayed text; 0 for no limit.
     pub byte_limit: u32,
 }
 
-/// Compares two texts as a binding's arguments say.
+/// Compares two texts with a binding's arguments.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` for an unknown algorithm.
@@ -49,7 +47,7 @@ pub fn diff_called(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Unifi
     Ok(diff(before, after, &options, &format))
 }
 
-/// [`diff_called`], packed: truncated, added, removed, the text.
+/// Encodes the result of [`diff_called`]: truncated, added, removed, the text.
 ///
 /// # Errors
 /// As [`diff_called`].
@@ -59,8 +57,7 @@ pub fn diff_packed(before: &[u8], after: &[u8], call: &DiffCall) -> Result<Packe
     Ok(packed)
 }
 
-/// Appends a printed diff to a packed result, in the order told at
-/// [`diff_packed`].
+/// Appends a printed diff to an encoded result in the order of [`diff_packed`].
 pub(crate) fn append(packed: &mut Packed, unified: &Unified) {
     for number in unified.totals() {
         packed.num(number.into());
@@ -112,7 +109,7 @@ mod tests {
             ..DiffCall::default()
         };
         let (nums, text) = called("a\nb\n", "b\nc\nd\n", &names("x", Some("y")));
-        // Whether it was cut, lines added and removed, the length of the text.
+        // Truncated, lines added, lines removed, length of the text.
         assert_eq!(nums, [0., 2., 1., text.len() as f64]);
         assert!(text.starts_with("--- a/x\n+++ b/y\n"), "{text}");
         let (_, text) = called("a\n", "b\n", &names("n\\xFF", None));

@@ -1,10 +1,10 @@
-//! Moving changes to where people expect them.
+//! Slides changes to the most readable positions.
 //!
-//! An added or removed block can often be moved up or down without changing
-//! what the diff says: `}` before a function or `}` after it. Blocks that meet
-//! while moving become one; a block that can stand beside a change of the other
-//! side does so; any other goes where the indentation around it says that
-//! something begins or ends. That judgement is git's, by imara-diff.
+//! An added or removed block can often move up or down without changing the meaning of the diff,
+//! for example `}` before a function or `}` after it. Blocks that meet while moving are joined. A
+//! block that can be adjacent to a change of the other side moves there; any other moves to the
+//! position that the indentation around it suggests. The heuristic is git's, as implemented in
+//! imara-diff.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use imara_diff::{IndentHeuristic, IndentLevel, SliderHeuristic, Token};
 use super::intern::Tokens;
 use super::marks::{Marks, marked, unmarked};
 
-/// Moves the changes of both sides to their best places.
+/// Slides the changes of both sides to their best positions.
 pub(super) fn slide(tokens: &Tokens<'_>, marks: &mut Marks) {
     let level = |token: Token| IndentLevel::for_ascii_line(tokens.line(token).iter().copied(), 8);
     let Marks { removed, added } = marks;
@@ -21,7 +21,7 @@ pub(super) fn slide(tokens: &Tokens<'_>, marks: &mut Marks) {
     Slider { lines: &tokens.after, own: added, other: removed, place: level }.run();
 }
 
-/// Whether any block of changed lines can move at all.
+/// Reports whether any block of changed lines can move.
 pub(super) fn movable(tokens: &Tokens<'_>, marks: &Marks) -> bool {
     let any = |lines: &[Token], own: &[bool]| {
         let mut at = 0;
@@ -45,12 +45,12 @@ struct Slider<'a, F> {
     lines: &'a [Token],
     own: &'a mut [bool],
     other: &'a mut [bool],
-    /// How far a line is indented.
+    /// Returns the indentation of a line.
     place: F,
 }
 
-/// A block of changed lines, and the one on the other side that stands between
-/// the same unchanged lines (it may be empty).
+/// A block of changed lines and the block of the other side between the same unchanged lines, which
+/// may be empty.
 #[derive(Clone)]
 struct Block {
     own: Range<usize>,
@@ -71,8 +71,8 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         }
     }
 
-    /// The block after this one: past an unchanged line, and past all that
-    /// follow without a change on either side.
+    /// Returns the next block: skips one unchanged line and all following lines without a change on
+    /// either side.
     fn next(&self, block: &Block) -> Block {
         let (own, other) = (&self.own[block.own.end..], &self.other[block.other.end..]);
         let same = unmarked(own).min(unmarked(other));
@@ -94,7 +94,7 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
                     beside = Some(block.own.end);
                 }
             }
-            // A block that grew by meeting another may have new places above.
+            // A block that grew by joining another may be able to move further up.
             if block.own.len() == size {
                 break (highest, beside);
             }
@@ -113,7 +113,7 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         while block.own.end > goal && self.up(block) {}
     }
 
-    /// Moves the block one line up, joining it to one that it meets.
+    /// Moves the block one line up and joins it to a block that it meets.
     fn up(&mut self, block: &mut Block) -> bool {
         let Range { start, end } = block.own;
         if start == 0 || self.lines[start - 1] != self.lines[end - 1] {
@@ -122,13 +122,13 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
         self.own[start - 1] = true;
         self.own[end - 1] = false;
         block.own = run_start(self.own, start - 1)..end - 1;
-        // One unchanged line passed from above the block to below it.
+        // The other side's block moves over one unchanged line as well.
         let other_end = block.other.start - 1;
         block.other = run_start(self.other, other_end)..other_end;
         true
     }
 
-    /// Moves the block one line down, joining it to one that it meets.
+    /// Moves the block one line down and joins it to a block that it meets.
     fn down(&mut self, block: &mut Block) -> bool {
         let Range { start, end } = block.own;
         if end >= self.lines.len() || self.lines[start] != self.lines[end] {
@@ -143,7 +143,7 @@ impl<F: Fn(Token) -> IndentLevel> Slider<'_, F> {
     }
 }
 
-/// Where the run of marked lines that ends before `to` begins.
+/// Returns the start of the run of marked lines that ends before `to`.
 fn run_start(marks: &[bool], to: usize) -> usize {
     to - marks[..to].iter().rev().take_while(|&&mark| mark).count()
 }

@@ -1,4 +1,4 @@
-//! The format as a table, and the promises as properties.
+//! Tests the printed format with a table of cases, and the algorithms with properties.
 
 use proptest::prelude::*;
 
@@ -118,8 +118,8 @@ fn a_long_diff_is_cut_and_says_so() {
     assert!(made.text.ends_with(" more changed lines]\n"));
 }
 
-/// Texts for which a careless algorithm is quadratic. Bounded means that this
-/// test ends; without the bounds it takes minutes.
+/// Texts on which an unbounded algorithm is quadratic. The test passes if it ends: without the
+/// bounds it takes minutes.
 #[test]
 fn pathological_texts_are_bounded() {
     let unique = |word: &str| (0..3_000).map(|n| format!("{word}{n}\n")).collect::<String>();
@@ -148,7 +148,7 @@ fn pathological_texts_are_bounded() {
     }
 }
 
-/// The new text made from the old one and the changes.
+/// Applies the changes to the old text and returns the result.
 fn rebuilt(before: &str, after: &str, changes: &[Change]) -> String {
     let old = super::lines::split(before.as_bytes());
     let new = super::lines::split(after.as_bytes());

@@ -1,8 +1,8 @@
 //! The unified format: hunks with context, as text and as numbers.
 //!
-//! What is printed applies with `git apply` and GNU patch, unless it was made
-//! for display: [`Limits`] cut long lines and long diffs, and line ends are
-//! shown as LF where both sides have the same kind (`line_ends`).
+//! The output applies with `git apply` and GNU patch, except where it is made for display:
+//! [`Limits`] truncate long lines and long diffs, and line endings are shown as LF where both sides
+//! have the same kind (`line_ends`).
 
 use std::borrow::Cow;
 
@@ -16,72 +16,71 @@ use crate::text::Eol;
 /// The names in the two header lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Header<'a> {
-    /// The old file's name, without `a/`; `None` where there was no such file.
+    /// The old file's name without `a/`; `None` if the file did not exist.
     pub before: Option<&'a [u8]>,
-    /// The new file's name, without `b/`; `None` where there is no such file.
+    /// The new file's name without `b/`; `None` if the file does not exist.
     pub after: Option<&'a [u8]>,
 }
 
-/// Room for most diffs of a small edit, in bytes.
+/// The initial capacity in bytes: enough for most diffs of a small edit.
 const FIRST_CAPACITY: usize = 2048;
 
-/// How line ends appear.
+/// The representation of line endings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineEndings {
-    /// As LF where both sides have the same kind, else as they are.
+    /// As LF if both sides have the same kind, otherwise unchanged.
     #[default]
     Shown,
-    /// As they are: the diff of a CRLF text has CRs.
+    /// Unchanged: the diff of a CRLF text contains CRs.
     Raw,
 }
 
-/// How much a diff for display may hold. A limit of 0 is none.
+/// Limits of a diff for display. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Code points of one line; longer lines are cut around their difference.
+    /// The maximum code points per line; longer lines are truncated around their difference.
     pub line: usize,
-    /// Bytes of the whole text; the rest is counted in a closing line.
+    /// The maximum bytes of the text; a closing line counts the omitted lines.
     pub bytes: usize,
 }
 
-/// Everything that shapes a printed diff.
+/// The format of a printed diff.
 #[derive(Clone, Copy, Debug)]
 pub struct Format<'a> {
     /// The file names.
     pub header: Header<'a>,
-    /// Unchanged lines around each change.
+    /// The number of unchanged lines around each change.
     pub context: u32,
-    /// How line ends appear.
+    /// The representation of line endings.
     pub line_ends: LineEndings,
-    /// Cuts for display.
+    /// The limits for display.
     pub limits: Limits,
 }
 
 /// A printed diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unified {
-    /// Whether nothing differs.
+    /// True if the texts are equal.
     pub identical: bool,
-    /// The diff; empty where nothing differs.
+    /// The diff; empty if the texts are equal.
     pub text: String,
     /// Lines that only the new text has.
     pub added: u64,
     /// Lines that only the old text has.
     pub removed: u64,
-    /// Whether [`Limits`] cut something from `text`.
+    /// True if [`Limits`] truncated `text`.
     pub truncated: bool,
 }
 
 impl Unified {
-    /// Whether something was cut, lines added and lines removed: what the text
-    /// alone does not say.
+    /// Returns truncated, lines added and lines removed, which the text alone does not show.
     pub fn totals(&self) -> [u32; 3] {
         let count = |lines: u64| lines.try_into().unwrap_or(u32::MAX);
         [u32::from(self.truncated), count(self.added), count(self.removed)]
     }
 }
 
-/// Compares two texts and prints the difference. `None` is an absent file.
+/// Compares two texts and prints the difference. `None` is a missing file.
 pub fn diff(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
@@ -91,7 +90,7 @@ pub fn diff(
     diff_between(before, after, SharedMargins::default(), options, format)
 }
 
-/// [`diff`] of texts that are known to share their `same` ends.
+/// Like [`diff`], for texts whose ends are known to be equal over `same`.
 pub(crate) fn diff_between(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
@@ -112,14 +111,14 @@ pub(crate) fn diff_between(
         .print(&header, format.context)
 }
 
-/// Whether CRs can be left out without hiding a difference.
+/// Reports whether CRs can be left out without hiding a difference.
 fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> bool {
-    // What is not shown does not matter, and it is most of a large text.
+    // Only shown lines matter, and most lines of a large text are not shown.
     let shows = |side: &Side<'_>| side.lines.iter().any(|line| line.ends_with(b"\r\n"));
     if !shows(&comparison.before) && !shows(&comparison.after) {
         return true;
     }
-    // Without any CR there is nothing to leave out, and nothing to count.
+    // Without any CR there is nothing to leave out.
     if memchr(b'\r', before).is_none() && memchr(b'\r', after).is_none() {
         return true;
     }
@@ -139,7 +138,7 @@ fn same_line_ends(before: &[u8], after: &[u8], comparison: &Comparison<'_>) -> b
     }
 }
 
-/// A line whose CRLF is shown as LF.
+/// Shows a CRLF as LF.
 fn without_cr(line: &[u8]) -> Cow<'_, [u8]> {
     match line.strip_suffix(b"\r\n") {
         Some(text) => Cow::Owned([text, b"\n"].concat()),
@@ -147,7 +146,7 @@ fn without_cr(line: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The changes of one hunk: those less than twice the context apart.
+/// Groups the changes into hunks: changes less than twice the context apart share one.
 pub(super) fn groups(changes: &[Change], context: u32) -> impl Iterator<Item = &[Change]> {
     changes.chunk_by(move |last, next| {
         next.before.start - last.before.end <= context.saturating_mul(2)
@@ -192,7 +191,7 @@ impl Printer<'_, '_> {
         self.limits.bytes != 0 && self.out.text.len() >= self.limits.bytes
     }
 
-    /// Prints one hunk and says how many changed lines it showed.
+    /// Prints one hunk and returns the number of changed lines that it printed.
     fn hunk(&mut self, group: &[Change], context: u32) -> u64 {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return 0 };
         let (old, new) = (&self.comparison.before, &self.comparison.after);
@@ -200,7 +199,7 @@ impl Printer<'_, '_> {
         let trail = context.min(old.end() - last.before.end);
         let lines = |from: u32, to: u32| (if from == to { from } else { from + 1 }, to - from);
         let (old_start, old_lines) = lines(first.before.start - lead, last.before.end + trail);
-        // Under `ignore_whitespace` the unchanged lines still pair up one to one.
+        // With `ignore_whitespace`, unchanged lines still pair up one to one.
         let after_end = (last.after.end + trail).min(new.end());
         let (new_start, new_lines) = lines(first.after.start - lead, after_end);
         for (marker, start, count) in [("@@ -", old_start, old_lines), (" +", new_start, new_lines)]
@@ -276,7 +275,7 @@ impl Printer<'_, '_> {
         self.out.text.push_str(end);
     }
 
-    /// A long line, cut around the byte where it begins to differ.
+    /// Prints a long line truncated around the byte of its first difference.
     fn cut_line(&mut self, line: &[u8], focus: usize) {
         let limit = self.limits.line;
         if code_points(line) <= limit {
@@ -284,7 +283,7 @@ impl Printer<'_, '_> {
             return;
         }
         self.out.truncated = true;
-        // What differs may be the line end alone, which is not shown.
+        // The only difference may be the line ending, which is not printed.
         let focus = focus.min(line.len() - 1);
         let mut from = if focus <= limit { 0 } else { focus - limit / 4 };
         while from > 0 && is_continuation(line[from]) {
@@ -303,7 +302,7 @@ impl Printer<'_, '_> {
     }
 }
 
-/// Digits without the formatting machinery, which would cost more than a short hunk.
+/// Writes digits directly, because the formatting machinery costs more than a short hunk.
 fn push_number(text: &mut String, number: u32) {
     if number >= 10 {
         push_number(text, number / 10);
@@ -326,7 +325,7 @@ fn code_points(text: &[u8]) -> usize {
     text.iter().filter(|byte| !is_continuation(**byte)).count()
 }
 
-/// The offset of the `count`-th code point, or the length.
+/// Returns the offset of the `count`-th code point, or the length of the text.
 fn nth_code_point(text: &[u8], count: usize) -> usize {
     let mut starts = text.iter().enumerate().filter(|(_, byte)| !is_continuation(**byte));
     starts.nth(count).map_or(text.len(), |(at, _)| at)

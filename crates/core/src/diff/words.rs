@@ -1,45 +1,44 @@
-//! What differs within lines: words or characters, for display.
+//! Compares two texts by words or characters, for display within lines.
 //!
-//! A word is a run of letters, digits and underscores; a run of white space is
-//! one token, every other character is one by itself. What both texts have in
-//! common at their ends is cut off on raw bytes before anything is tokenised.
+//! A word is a run of letters, digits and underscores; a run of white space is one token; every
+//! other character is its own token. The common prefix and suffix are cut off as raw bytes before
+//! tokenising.
 
 use super::changes_between;
 use crate::pack::{Packed, utf16_len};
 
-/// What is compared.
+/// The unit of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Words, and what is between them.
+    /// Words and the characters between them.
     Words,
     /// Characters (code points).
     Chars,
 }
 
-/// What became of a stretch of text.
+/// The change of a part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is on both sides.
+    /// Both texts have it.
     Same = 0,
-    /// The new text does not have it.
+    /// Only the old text has it.
     Removed = 1,
-    /// The old text does not have it.
+    /// Only the new text has it.
     Added = 2,
 }
 
-/// A stretch of text.
+/// A contiguous part of the text with one kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part<'t> {
-    /// What became of it.
+    /// The kind of change.
     pub fate: Fate,
-    /// Words or characters in it.
+    /// The number of tokens in it.
     pub tokens: usize,
-    /// The text itself.
+    /// The text of the part.
     pub text: &'t str,
 }
 
-/// Compares two texts token by token. Stretches alternate; of two that took each
-/// other's place the removed one comes first.
+/// Compares two texts token by token. In a replacement, the removed part precedes the added part.
 ///
 /// ```
 /// use filewright_core::diff::words::{Fate, Unit, parts};
@@ -73,8 +72,8 @@ pub fn parts<'t>(before: &'t str, after: &'t str, unit: Unit) -> Vec<Part<'t>> {
     out.parts
 }
 
-/// [`parts`] packed: how many, and for each its fate (0 same, 1 removed, 2
-/// added), tokens and length in UTF-16 code units.
+/// Encodes the result of [`parts`]: their number, and for each its change (0 same, 1 removed, 2
+/// added), its tokens and its length in UTF-16 code units.
 pub fn parts_packed(before: &str, after: &str, chars: bool) -> Packed {
     let parts = parts(before, after, if chars { Unit::Chars } else { Unit::Words });
     let mut packed = Packed::new();
@@ -92,7 +91,7 @@ struct Out<'t> {
 }
 
 impl<'t> Out<'t> {
-    /// The tokens `run` of `text`.
+    /// Pushes the tokens `run` of `text`.
     fn run(&mut self, fate: Fate, text: &'t str, tokens: &[&'t str], run: std::ops::Range<usize>) {
         let place = |at: usize| {
             tokens
@@ -109,7 +108,7 @@ impl<'t> Out<'t> {
     }
 }
 
-/// Kinds of characters: those of one kind, other than the last, make one token.
+/// Character classes: consecutive characters of one class form a token, except for the last class.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Word,
@@ -126,7 +125,7 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Whether a token ends between two characters.
+/// Reports whether a token boundary lies between two characters.
 fn parted(before: char, after: char, unit: Unit) -> bool {
     let class_of = class(before);
     unit == Unit::Chars || class_of == Class::Mark || class_of != class(after)
@@ -156,13 +155,13 @@ fn count(text: &str, unit: Unit) -> usize {
     tokens(text, unit).count()
 }
 
-/// Bytes of whole tokens that both texts begin with.
+/// Returns the bytes of whole tokens that both texts begin with.
 fn common_head(a: &str, b: &str, unit: Unit) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     if same == a.len() && same == b.len() {
         return same;
     }
-    // The last character may go on differently: a token ends before it at most.
+    // The last common character may continue differently, so the last token may not be common.
     let whole = (0..=same).rev().find(|&at| a.is_char_boundary(at)).unwrap_or(0);
     let mut chars = a[..whole].char_indices().rev();
     let mut after = chars.next();
@@ -177,7 +176,7 @@ fn common_head(a: &str, b: &str, unit: Unit) -> usize {
     0
 }
 
-/// Bytes of whole tokens that both texts end with.
+/// Returns the bytes of whole tokens that both texts end with.
 fn common_tail(a: &str, b: &str, unit: Unit) -> usize {
     let same = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     let start = (a.len() - same..=a.len()).find(|&at| a.is_char_boundary(at)).unwrap_or(a.len());
@@ -244,7 +243,7 @@ mod tests {
 
     #[test]
     fn crosses_packed() {
-        // How many parts; of each its fate, tokens and length in UTF-16 units.
+        // The number of parts; for each its change, tokens and length in UTF-16 units.
         let nums = parts_packed("a \u{1f600} c", "a b c", true).nums;
         assert_eq!(
             nums,

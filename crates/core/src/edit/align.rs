@@ -1,9 +1,8 @@
-//! Laying the old text's lines along the file's, near one diagonal.
+//! Aligns the lines of the old text with the lines of the file near one diagonal.
 //!
-//! A semi-global alignment in a band: lines that say the same cost nothing,
-//! lines alike cost what they differ in, and a line that only one side has
-//! costs more the more it says. Lines broken differently on the two sides join
-//! up. All costs are in ten-thousandths of a line.
+//! A semi-global alignment in a band. Equal lines cost nothing, similar lines cost their
+//! difference, and a line that only one side has costs more the more text it has. Lines that are
+//! broken differently on the two sides are joined. Costs are in ten-thousandths of a line.
 
 use super::alignment::{Alignment, Cut, Step, cut_after, cut_before};
 use super::haystack::Haystack;
@@ -12,22 +11,22 @@ use super::needle::{Kind, LINE, Needle};
 use super::pairs::{AlignStep, Pairs};
 use super::window::Window;
 
-/// Lines by which the two sides may drift apart, at most.
+/// The maximum number of lines by which the two sides may drift apart.
 const MAX_BAND: usize = 64;
-/// Narrower bands that are tried first. A path that leaves one passes over, joins
-/// or splits lines, and for each line of drift that costs at least this much.
+/// Narrower bands to try first. A path that leaves a band skips, joins or splits lines, which costs
+/// at least `DRIFT` per line of drift.
 const BAND_WIDTHS: [usize; 2] = [6, 24];
 const DRIFT: i32 = LINE / 20 / 3;
-/// Cells of one alignment, at most.
+/// The maximum number of cells in one alignment.
 const MAX_CELLS: usize = 12_000_000;
-/// What does not fit at all.
+/// The cost of an impossible step.
 const INFINITE_COST: i32 = i32::MAX / 2;
 
-/// The cells near a diagonal, row by row: what it costs to come there, and how.
+/// The cells near a diagonal, row by row: the cost to reach each cell and the step that led there.
 struct Band {
     diagonal: isize,
     pad: isize,
-    /// Lines of the window, and one.
+    /// The number of lines in the window plus one.
     wide: usize,
     costs: Vec<i32>,
     moves: Vec<AlignStep>,
@@ -40,7 +39,7 @@ impl Band {
         Self { diagonal, pad: pad as isize, wide, costs, moves }
     }
 
-    /// The columns of a row.
+    /// Returns the columns of a row that lie in the band.
     fn columns(&self, row: usize) -> std::ops::RangeInclusive<usize> {
         let middle = self.diagonal + row as isize;
         let last = (middle + self.pad).clamp(0, self.wide as isize - 1);
@@ -68,8 +67,8 @@ impl Band {
     }
 }
 
-/// Aligns the old text along the file around a diagonal (file line minus old
-/// line). `None` where nothing fits at a cost of at most `most`.
+/// Aligns the old text with the file around a diagonal (file line minus old line). Returns `None`
+/// if every alignment costs more than `most`.
 pub(super) fn align(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -88,7 +87,7 @@ pub(super) fn align(
     align_within(hay, needle, diagonal, widest, most, pattern)
 }
 
-/// The same in a band of this many lines to either side.
+/// Aligns within a band of `pad` lines to either side.
 fn align_within(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -110,7 +109,7 @@ fn align_within(
     for column in band.columns(0) {
         band.reach(0, column, 0, AlignStep::None);
     }
-    // No step of a path is longer than a few rows.
+    // A step spans only a few rows, so the costs of the last rows decide whether to stop.
     let mut least = [INFINITE_COST; AlignStep::MAX_JOINED_LINES];
     for i in 0..n {
         let mut cheapest = INFINITE_COST;
@@ -150,7 +149,7 @@ fn align_within(
     Some(Alignment { steps, file, cost })
 }
 
-/// What it costs that the file does not have a line.
+/// Returns the cost of an old line that the file does not have.
 fn old_only(needle: &Needle<'_>, old: usize) -> i32 {
     let line = &needle.lines[old];
     match line.kind {
@@ -159,7 +158,7 @@ fn old_only(needle: &Needle<'_>, old: usize) -> i32 {
     }
 }
 
-/// The steps that led to a cell.
+/// Follows the steps back from a cell to the start.
 fn back(
     pairs: &mut Pairs<'_, '_>,
     band: &Band,

@@ -1,4 +1,4 @@
-//! The old text laid along a stretch of the file, step by step.
+//! An alignment of the old text with a range of file lines, step by step.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use super::haystack::Haystack;
 use super::needle::Needle;
 use super::normalize::match_key;
 
-/// How lines of the two sides belong together.
+/// One step of an alignment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// These lines of the old text stand at those of the file.
+    /// These lines of the old text correspond to these lines of the file.
     Pair {
         old: Range<usize>,
         file: Range<usize>,
-        /// 1 where they say the same.
+        /// Between 0 and 1; 1 for equal lines.
         likeness: f64,
-        /// What of the file's line the old text does not cover.
+        /// The part of the file line that the old text does not cover.
         cut: Cut,
     },
     /// The file has no such line.
@@ -24,8 +24,8 @@ pub(super) enum Step {
     FileOnly(usize),
 }
 
-/// The part of a file line that an old text which begins or ends in the middle
-/// of it leaves out, in bytes of the line.
+/// The part of a file line that the old text leaves out because it begins or ends in the middle of
+/// the line. Bytes of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Bytes before the old text.
@@ -34,21 +34,21 @@ pub(super) struct Cut {
     pub tail: usize,
 }
 
-/// The old text laid along a stretch of the file.
+/// The old text aligned with a range of file lines.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Alignment {
-    /// In the order of both sides, beginning and ending with a pair or a line
-    /// that only the old text has.
+    /// In the order of both sides. Begins and ends with a pair or with a line that only the old
+    /// text has.
     pub steps: Vec<Step>,
-    /// The lines of the file, from the first pair to the last.
+    /// The lines of the file from the first pair to the last.
     pub file: Range<usize>,
-    /// What does not fit.
+    /// The total cost of the differences.
     pub cost: i32,
 }
 
 impl Alignment {
-    /// Whether the old text stands elsewhere here than there, though the two may
-    /// overlap: no line of it stands at the same line of the file.
+    /// Reports whether two alignments share no pair of old and file lines. Their file ranges may
+    /// still overlap.
     pub(super) fn is_apart_from(&self, other: &Self) -> bool {
         let pairs = |alignment: &Self| -> Vec<(usize, usize)> {
             let pair = |step: &Step| match step {
@@ -57,7 +57,7 @@ impl Alignment {
             };
             alignment.steps.iter().filter_map(pair).collect()
         };
-        // Both ascend.
+        // Both lists are in ascending order.
         let (own, mut others) = (pairs(self), pairs(other).into_iter().peekable());
         own.into_iter().all(|pair| {
             while others.next_if(|other| *other < pair).is_some() {}
@@ -66,7 +66,7 @@ impl Alignment {
     }
 }
 
-/// How many bytes of a file line come before the old line that it ends with.
+/// Returns the number of bytes before the old line in a file line that ends with it.
 pub(super) fn cut_before(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -80,7 +80,7 @@ pub(super) fn cut_before(
         .unwrap_or(0)
 }
 
-/// How many bytes of a file line come after the old line that it begins with.
+/// Returns the number of bytes after the old line in a file line that begins with it.
 pub(super) fn cut_after(hay: &Haystack<'_>, needle: &Needle<'_>, old: usize, file: usize) -> usize {
     let (line, goal) = (hay.line(file), needle.lines[old].key.len());
     let end =
@@ -89,7 +89,7 @@ pub(super) fn cut_after(hay: &Haystack<'_>, needle: &Needle<'_>, old: usize, fil
 }
 
 trait Boundary {
-    /// Whether a character begins at an offset, or the text ends there.
+    /// Reports whether the offset is at a character boundary or at the end of the text.
     fn is_char_at(&self, at: usize) -> bool;
 }
 

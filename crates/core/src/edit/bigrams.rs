@@ -1,13 +1,13 @@
-//! How much two lines have in common at a glance: pairs of neighbouring bytes.
+//! Estimates the similarity of two lines by their pairs of adjacent bytes.
 //!
-//! A look at a line costs a step per byte, so that all lines of a large file
-//! can be looked at, and only the likest be compared in earnest.
+//! An estimate costs one step per byte, so that all lines of a large file can be filtered and only
+//! the most similar compared exactly.
 
-/// The pairs of a line.
+/// The set of byte pairs of a line.
 pub(super) struct Bigrams {
     /// One bit for each of the 65,536 pairs.
     pairs: Vec<u64>,
-    /// How many distinct ones there are.
+    /// The number of distinct pairs.
     pub len: usize,
 }
 
@@ -22,12 +22,12 @@ impl Bigrams {
         Self { pairs, len }
     }
 
-    /// How many of a line's pairs are among these, each as often as it occurs.
+    /// Counts the pairs of `line` that are in this set, with repetitions.
     pub(super) fn shared(&self, line: &[u8]) -> usize {
         line.windows(2).map(|pair| usize::from(self.has(pair[0], pair[1]))).sum()
     }
 
-    /// The same of a line without its blanks.
+    /// The same, ignoring white space in `line`.
     pub(super) fn shared_words(&self, line: &[u8]) -> usize {
         let mut words = line.iter().copied().filter(|&byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
         let Some(mut before) = words.next() else { return 0 };

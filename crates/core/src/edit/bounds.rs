@@ -1,5 +1,5 @@
-//! Hostile edits: whatever they cost, it is counted, and where it is too much
-//! the answer is a refusal that says so.
+//! Tests hostile edits: every cost is charged to the budget, and a call that exceeds it is refused
+//! with an error that says so.
 
 use super::budget::Budget;
 use super::{Edit, Options, Plan, Strictness, plan_within};
@@ -19,7 +19,7 @@ fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).collect()
 }
 
-/// Name, file, edits.
+/// Test cases: name, file, edits.
 fn hostile() -> Vec<(&'static str, String, Vec<Edit>)> {
     let same = |count: usize| "    value.handler = request;\n".repeat(count);
     let near = |count| lines(count, |at| format!("    value.handler[{at:06}] = option(abcdef);\n"));

@@ -1,16 +1,16 @@
-//! How much work a call may make: a misspelt text in a hostile file must end in
-//! an honest refusal, not in a stopped process.
+//! Limits the work of a call, so that a misspelt text in a hostile file ends in an error and not in
+//! a hung process.
 //!
-//! Work is counted, not timed, so that the same call always ends the same way.
-//! A unit is roughly a byte looked at, or a nanosecond of a release build. Every
-//! stage pays before it starts, by the size of what it is going to look at.
+//! Work is counted, not timed, so that the same call always gives the same result. A unit is
+//! roughly a visited byte, or a nanosecond of a release build. Every stage pays in advance, by the
+//! size of its input.
 
 use std::cell::Cell;
 
-/// What one call may spend on all its edits together.
+/// The budget of one call for all its edits.
 const MAX_UNITS_PER_CALL: u64 = 500_000_000;
 
-/// The work that is left.
+/// The remaining budget.
 #[derive(Debug)]
 pub(crate) struct Budget(Cell<u64>);
 
@@ -21,8 +21,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Pays for work about to be done. `false` where too little is left; from
-    /// then on nothing is.
+    /// Pays for work before it starts. Returns false if the budget does not suffice; from then on
+    /// it is empty.
     #[must_use]
     pub(crate) fn try_spend(&self, units: usize) -> bool {
         let left = self.0.get().checked_sub(units as u64);
@@ -36,18 +36,18 @@ impl Budget {
         self.try_spend(times.saturating_mul(units))
     }
 
-    /// Whether nothing is left.
+    /// Reports whether the budget is spent.
     pub(super) fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
 
-    /// This much, for tests.
+    /// Creates a budget of this size for tests.
     #[cfg(test)]
     pub(super) fn of(units: u64) -> Self {
         Self(Cell::new(units))
     }
 
-    /// The units that are left.
+    /// Returns the remaining units.
     #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
         self.0.get()

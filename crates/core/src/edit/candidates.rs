@@ -1,31 +1,31 @@
-//! Places where an old text stands, and why there may be none.
+//! Candidate positions for an old text, and the reasons why there may be none.
 
 use std::ops::Range;
 
 use super::alignment::{Alignment, Cut, Step};
 
-/// A place for the old text.
+/// A position for the old text in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Candidate {
     pub alignment: Alignment,
-    /// The share of the old text that was found, 0 to 1.
+    /// The fraction of the old text that was found, 0 to 1.
     pub score: f64,
 }
 
 impl Candidate {
-    /// The first line of the file, 1-based.
+    /// Returns the first line of the file, 1-based.
     pub(super) fn line(&self) -> u64 {
         self.alignment.file.start as u64 + 1
     }
 }
 
-/// Places that fit equally well. There may be very many, and few of them are
-/// wanted: those where every line says the same are their first lines alone.
+/// Positions that match equally well. There may be very many, of which few are used, so positions
+/// where every line is equal are stored as their first lines only.
 #[derive(Debug)]
 pub(super) enum Candidates {
-    /// Line for line: the first lines of the file, how many, and what it costs.
+    /// Every line matches: the first lines in the file, the number of lines, and the cost.
     Whole { firsts: Vec<usize>, lines: usize, cost: i32 },
-    /// By their alignments.
+    /// Positions with their alignments.
     Aligned(Vec<Candidate>),
 }
 
@@ -41,7 +41,7 @@ impl Candidates {
         self.len() == 0
     }
 
-    /// The lines of the file that a place takes.
+    /// Returns the lines of the file at a position.
     pub(super) fn lines_of(&self, at: usize) -> Range<usize> {
         match self {
             Self::Whole { firsts, lines, .. } => firsts[at]..firsts[at] + lines,
@@ -49,7 +49,7 @@ impl Candidates {
         }
     }
 
-    /// The first lines of all, 1-based.
+    /// Returns the first line of each position, 1-based.
     pub(super) fn first_lines(&self) -> Vec<u64> {
         (0..self.len()).map(|at| self.lines_of(at).start as u64 + 1).collect()
     }
@@ -61,7 +61,7 @@ impl Candidates {
         }
     }
 
-    /// Keeps some.
+    /// Keeps the positions for which `keep` holds.
     pub(super) fn retain(&mut self, keep: impl Fn(Range<usize>) -> bool) {
         match self {
             Self::Whole { firsts, lines, .. } => {
@@ -71,7 +71,7 @@ impl Candidates {
         }
     }
 
-    /// Leaves out places of which a line belongs to one before them already.
+    /// Removes positions that overlap an earlier one.
     pub(super) fn without_overlaps(&mut self) {
         if let Self::Whole { firsts, lines, .. } = self {
             let mut free = 0;
@@ -84,7 +84,7 @@ impl Candidates {
     }
 }
 
-/// Line for line from the file's line `first` on.
+/// Aligns `lines` lines one to one from the file's line `first`.
 fn even(first: usize, lines: usize, cost: i32) -> Candidate {
     let steps = (0..lines).map(|at| Step::Pair {
         old: at..at + 1,
@@ -96,15 +96,15 @@ fn even(first: usize, lines: usize, cost: i32) -> Candidate {
     Candidate { alignment, score: 1.0 }
 }
 
-/// Why there is no place.
+/// The reason why no position was found.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum NoMatch {
-    /// Nothing is like it.
+    /// Nothing in the file is similar.
     Nowhere,
-    /// This would be it, but for this line (0-based) of the old text.
+    /// The position would match except for this line (0-based) of the old text.
     Different { place: Candidate, line: usize },
-    /// These places fit equally well.
+    /// Several positions match equally well.
     Several(Vec<Candidate>),
-    /// Looking any further would take too long.
+    /// The search would exceed the budget.
     TooLarge,
 }

@@ -1,8 +1,8 @@
-//! What is being edited: the text that edits see, and the bytes of the file.
+//! The file under edit: the text that edits match, and the bytes on disk.
 //!
-//! In UTF-8 the two are one. In another encoding edits see the decoded text,
-//! and each place they change is found again in the bytes: only there are bytes
-//! written, so what does not decode, or would encode differently, stays.
+//! In UTF-8 the two are identical. For other encodings, edits match the decoded text, and each
+//! change is mapped back to the bytes. Only those bytes are written, so that sequences that do not
+//! decode, or would encode differently, stay unchanged.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use super::Splice;
 use crate::encoding::{Encoding, trim};
 use crate::error::{Code, Error, Result};
 
-/// A file between two edits.
+/// The state of a file between two edits.
 pub(super) struct Content<'a> {
-    /// What edits see: UTF-8, or for a file in UTF-8 its very bytes.
+    /// The text that edits match: UTF-8; for a file in UTF-8 its exact bytes.
     text: Cow<'a, [u8]>,
-    /// The file, where it is not in UTF-8.
+    /// The bytes of a file that is not in UTF-8.
     foreign: Option<Foreign<'a>>,
 }
 
@@ -24,7 +24,7 @@ struct Foreign<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// A file as it was read.
+    /// Decodes a file.
     pub(super) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
         if encoding == Encoding::UTF_8 {
             return Self { text: Cow::Borrowed(bytes), foreign: None };
@@ -35,12 +35,12 @@ impl<'a> Content<'a> {
         Self { text: Cow::Owned(text), foreign: Some(foreign) }
     }
 
-    /// The text that edits see.
+    /// Returns the text that edits match.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The work of reading the text and of writing it with a change.
+    /// Returns the cost of reading the text and writing it with a change.
     pub(super) fn cost(&self) -> usize {
         match self.foreign {
             None => self.text.len() / 8,
@@ -48,19 +48,18 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The text as it is now, to compare with later; free for a file in UTF-8
-    /// that was not edited yet.
+    /// Returns a copy of the current text. Copying is free for a UTF-8 file without edits.
     pub(super) fn snapshot(&self) -> Cow<'a, [u8]> {
         self.text.clone()
     }
 
-    /// Of how many bytes of the file it is known that they are as they were, where that
-    /// many of the text are.
+    /// Returns how many bytes of the file are known to be unchanged if that many bytes of the text
+    /// are unchanged.
     pub(super) fn shared(&self, text: usize) -> usize {
         if self.foreign.is_none() { text } else { 0 }
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.foreign.map_or(self.text, |foreign| foreign.bytes).into_owned()
     }
@@ -68,7 +67,7 @@ impl<'a> Content<'a> {
     /// Replaces ranges of the text.
     ///
     /// # Errors
-    /// `ENCODING_ERROR` where the file's encoding cannot hold what is written.
+    /// `ENCODING_ERROR` if the file's encoding cannot represent the new text.
     pub(super) fn splice(&mut self, splices: &[Splice]) -> Result<()> {
         if let (None, [splice], Cow::Owned(text)) = (&self.foreign, splices, &mut self.text) {
             text.splice(splice.range.clone(), splice.with.iter().copied());
@@ -87,13 +86,15 @@ impl Foreign<'_> {
     fn splice(&mut self, text: &[u8], splices: &[Splice], result: &[u8]) -> Result<()> {
         let (mark, body) = self.bytes.split_at(self.mark());
         let bytes = match std::str::from_utf8(result) {
-            // A place may lie between two escape sequences.
+            // The edited text may lie between two escape sequences, so the whole text is encoded
+            // again.
             Ok(result) if self.encoding.is_stateful() && self.encoding.is_exact(body) => {
                 self.encoding.encode(result)?
             }
             _ => spliced(body, &self.places(body, text, splices)?),
         };
-        // Odd sequences may not survive a cut: look, do not trust.
+        // Unusual sequences may change their meaning when cut, so the result is decoded and
+        // compared.
         if self.encoding.decode(&bytes).text.as_bytes() != result {
             return Err(self.entangled());
         }
@@ -101,7 +102,7 @@ impl Foreign<'_> {
         Ok(())
     }
 
-    /// The splices of the text as splices of the bytes, of what differs only.
+    /// Maps splices of the text to splices of the bytes, reduced to the bytes that differ.
     fn places(&self, body: &[u8], text: &[u8], splices: &[Splice]) -> Result<Vec<Splice>> {
         let text = std::str::from_utf8(text).map_err(|_| self.entangled())?;
         let changes = || splices.iter().map(|s| trim(text.as_bytes(), s.range.clone(), &s.with));
@@ -125,14 +126,14 @@ impl Foreign<'_> {
         .detail("encoding", &*name)
     }
 
-    /// The length of the byte order mark, if the file has one.
+    /// Returns the length of the byte order mark, or 0.
     fn mark(&self) -> usize {
         let mark = self.encoding.mark();
         if self.bytes.starts_with(mark) { mark.len() } else { 0 }
     }
 }
 
-/// The text with ranges replaced; they ascend and do not overlap.
+/// Returns the text with ranges replaced; they must be ascending and must not overlap.
 pub(crate) fn spliced(text: &[u8], splices: &[Splice]) -> Vec<u8> {
     let removed: usize = splices.iter().map(|splice| splice.range.len()).sum();
     let added: usize = splices.iter().map(|splice| splice.with.len()).sum();
@@ -177,11 +178,11 @@ mod tests {
     #[cfg(feature = "legacy")]
     #[test]
     fn bytes_that_would_encode_differently_stay() {
-        // 0x87 0x90 and 0x81 0xE0 are both U+2252, which is written as the second.
+        // 0x87 0x90 and 0x81 0xE0 both decode to U+2252, which encodes as the second.
         let file = b"a = \x87\x90 b\nc = \x81\xe0 \xff\n";
         let line = run(file, "shift_jis", "a = \u{2252} b", "a = \u{2252} \u{6f22}");
         assert_eq!(line, Ok(b"a = \x87\x90 \x8a\xbf\nc = \x81\xe0 \xff\n".to_vec()));
-        // Shown as U+FFFD, and given back as it was shown.
+        // The invalid byte is decoded to U+FFFD, and U+FFFD in an edit restores it.
         let shown = run(file, "shift_jis", "c = \u{2252} \u{fffd}", "d = \u{2252} \u{fffd}");
         assert_eq!(shown, Ok(b"a = \x87\x90 b\nd = \x81\xe0 \xff\n".to_vec()));
     }
@@ -198,7 +199,7 @@ mod tests {
     #[cfg(feature = "legacy")]
     #[test]
     fn half_a_character_is_no_match() {
-        // 0x95 0x5c is one character; its second byte alone would be a backslash.
+        // 0x95 0x5c is one character whose second byte alone would be a backslash.
         let file = b"\x95\x5c a\x5cb \xff\n";
         assert_eq!(run(file, "shift_jis", "\\", "/"), Ok(b"\x95\x5c a/b \xff\n".to_vec()));
         assert_eq!(run(file, "shift_jis", "a", "\u{1f600}"), Err(Code::EncodingError));

@@ -1,9 +1,9 @@
-//! Where an old text may stand: the diagonals (file line minus old line) that
-//! its lines vote for.
+//! Finds possible positions of an old text: the diagonals (file line minus old line) that its lines
+//! vote for.
 //!
-//! A line that the file has too votes for where it would put the text, the more
-//! the rarer it is. Where few lines are there to the letter, those that are
-//! merely like the longest line vote instead.
+//! A line that also occurs in the file votes for the diagonals of its occurrences, with more weight
+//! the rarer it is. If few lines occur exactly, the file lines similar to the longest old line vote
+//! as well.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -15,14 +15,14 @@ use super::needle::{Kind, Needle};
 use super::normalize::match_key;
 use super::similarity::MAX_ALIGNMENTS;
 
-/// Lines that occur more often do not vote.
+/// Lines with more occurrences do not vote.
 const FREQUENT: usize = 400;
-/// Votes that are counted, those of the rarest lines first.
+/// The maximum number of counted votes; the rarest lines vote first.
 const VOTES: usize = 200_000;
-/// Lines that are compared with the longest old line.
+/// The maximum number of lines compared with the longest old line.
 const COMPARED: usize = 256;
 
-/// A hash for numbers, where the map lives for one search.
+/// A fast hash for numbers; the map lives for one search, so that collisions do little harm.
 #[derive(Default)]
 struct FastU64Hasher(u64);
 
@@ -44,26 +44,26 @@ impl Hasher for FastU64Hasher {
 
 type ByHash<V> = HashMap<u64, V, BuildHasherDefault<FastU64Hasher>>;
 
-/// A diagonal worth a look.
+/// A diagonal that the search should try.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Diagonal {
     /// Line of the file minus line of the old text.
     pub at: isize,
-    /// What speaks for it, to be compared with what speaks for others.
+    /// The weight of the votes for it.
     pub votes: f64,
 }
 
-/// The diagonals worth a look.
+/// The diagonals to try.
 #[derive(Debug)]
 pub(super) struct Diagonals {
-    /// The best first; one more than are going to be tried where there are more.
+    /// The best first; contains one more than will be tried, if there is one.
     pub list: Vec<Diagonal>,
-    /// Whether others, as good as the best, have been left out.
+    /// True if other diagonals as good as the best were left out.
     pub crowded: bool,
 }
 
-/// The diagonals that most lines vote for, and where few do, those of lines like
-/// the longest. `None` where the work is too much.
+/// Returns the diagonals with the most votes, preceded by those of similar lines if few lines vote.
+/// Returns `None` if the work exceeds the budget.
 pub(super) fn diagonals(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -74,7 +74,7 @@ pub(super) fn diagonals(
     list.truncate(MAX_ALIGNMENTS + 1);
     let mut diagonals = Diagonals { list, crowded: false };
     if needle.len() <= 3 {
-        // Few lines, and what they have in common with others may say little.
+        // With so few lines, what they share with other positions may mean little.
         let mut alike = like_the_longest(hay, needle, pattern)?;
         alike.list.append(&mut diagonals.list);
         diagonals = alike;
@@ -123,7 +123,7 @@ fn votes(hay: &Haystack<'_>, needle: &Needle<'_>) -> Option<Vec<Diagonal>> {
         .then(|| votes.into_iter().map(|(at, votes)| Diagonal { at: at as isize, votes }).collect())
 }
 
-/// The diagonals on which the longest old line stands at a line much like it.
+/// Returns the diagonals on which the longest old line is at a similar line.
 fn like_the_longest(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -148,7 +148,7 @@ fn like_the_longest(
         }
         let most = len.max(other);
         let shared = pairs.shared_words(text).min(most);
-        // A slip of the pen takes away two pairs or three.
+        // A typo removes two or three pairs.
         if 5 * shared >= most {
             glances.push(((most - shared) * 1_000 / most, at as u32));
         }
@@ -173,7 +173,7 @@ fn like_the_longest(
         }
     }
     alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    // Ahead of all that lines have voted for.
+    // These precede all diagonals with votes.
     let diagonal = |(likeness, at): (f64, usize)| Diagonal {
         at: at as isize - old as isize,
         votes: likeness * 1e12,

@@ -1,10 +1,8 @@
-//! Elisions: `...` or `// ... existing code ...` for lines that both texts leave
-//! out.
+//! Elisions: `...` or `// ... existing code ...` for lines that both texts leave out.
 //!
-//! The texts are cut at their elisions. The pieces must stand in the file in
-//! their order; a piece that the edit changes must have one place only, while
-//! one that it does not change may be found wherever it makes the others fit.
-//! What lies between the pieces is not touched.
+//! The texts are split at their elisions. The parts must occur in the file in order. A part that
+//! the edit changes must have a unique position; an unchanged part may be at any position that fits
+//! the others. Lines between the parts stay unchanged.
 
 use std::ops::Range;
 
@@ -17,12 +15,12 @@ use super::needle::Needle;
 use super::normalize::match_key;
 use super::{Match, Refusal, Tier};
 
-/// Lines that one elision may stand for.
+/// The maximum number of lines that one elision may stand for.
 const MAX_ELIDED_LINES: usize = 2_000;
 
 type Lines<'l, 'e> = &'l [&'e [u8]];
 
-/// Whether a text has elisions that are no lines of the file.
+/// Reports whether a text has elisions that are not lines of the file.
 pub(super) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
     let unknown = |line: &&[u8]| {
         !hay.work.try_spend(hay.len()) || !hay.hashes.contains(&crate::diff::hash(&match_key(line)))
@@ -33,7 +31,7 @@ pub(super) fn is_elided(hay: &Haystack<'_>, old: &[&[u8]]) -> bool {
 /// Finds an old text with elisions.
 ///
 /// # Errors
-/// Refuses where a piece that the edit changes is not in one place.
+/// Refuses if a part that the edit changes has no unique position.
 pub(super) fn find(
     hay: &Haystack<'_>,
     old: &[&[u8]],
@@ -82,10 +80,10 @@ pub(super) fn find(
     Ok((cost, Match { splices, places: 1, tier: Tier::Fuzzy, repairs: Vec::new(), score }))
 }
 
-/// Keeps the places from which a place of the next piece, and of all after it,
-/// can be reached, and likewise back to the first.
+/// Removes positions from which no position of the next part can be reached, and likewise in
+/// reverse.
 fn in_order(places: &mut [Candidates]) {
-    // The lines of a piece's places ascend, first ones and last ones alike.
+    // The lines of the positions of a part are in ascending order.
     let ranges = |places: &Candidates| -> Vec<Range<usize>> {
         (0..places.len()).map(|at| places.lines_of(at)).collect()
     };
@@ -105,7 +103,7 @@ fn in_order(places: &mut [Candidates]) {
     }
 }
 
-/// The pieces between elisions; elisions at either end cut nothing.
+/// Returns the parts between elisions; elisions at either end separate nothing.
 fn pieces<'l, 'e>(lines: Lines<'l, 'e>) -> Vec<Lines<'l, 'e>> {
     let mut pieces: Vec<Lines<'l, 'e>> = lines.split(|line| is_elision(line)).collect();
     if pieces.len() > 1 && pieces.first().is_some_and(|piece| piece.is_empty()) {
@@ -117,7 +115,7 @@ fn pieces<'l, 'e>(lines: Lines<'l, 'e>) -> Vec<Lines<'l, 'e>> {
     pieces
 }
 
-/// Whether a line only says that lines are left out.
+/// Reports whether a line only marks that lines are left out.
 pub(super) fn is_elision(line: &[u8]) -> bool {
     const OPEN: [&str; 7] = ["//", "#", "/*", "<!--", "--", "{/*", "*"];
     const CLOSE: [&str; 3] = ["*/}", "*/", "-->"];

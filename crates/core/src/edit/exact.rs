@@ -1,7 +1,7 @@
-//! The literal tier: the bytes of the old text, with line ends folded.
+//! The exact tier: matches the bytes of the old text, ignoring only the kind of line endings.
 //!
-//! A text sent with LF matches a file with CRLF, and the other way round; what
-//! is written takes the file's line ends. Nothing else is folded.
+//! A text with LF matches a file with CRLF and vice versa; the new text takes the file's line
+//! endings.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,15 +15,15 @@ use super::refusal::Refusal;
 use super::{Edit, Match, OnMultiple, Splice, Tier, choose};
 use crate::text::{BOM_UTF8, Eol, count_lf};
 
-/// Places that one edit may replace.
+/// The maximum number of positions that one edit may replace.
 const MAX_CANDIDATES_PER_EDIT: usize = 500_000;
-/// Bytes that one edit may write at several places together.
+/// The maximum number of bytes that one edit may write at all positions together.
 const MAX_WRITTEN_BYTES: usize = 1 << 26;
 
-/// Finds the old text. `None` where it does not occur.
+/// Finds the old text. Returns `None` if it does not occur.
 ///
 /// # Errors
-/// Refuses where it occurs more than once and nothing says which is meant.
+/// Refuses if it occurs more than once and the edit does not say which to take.
 pub(super) fn find(
     text: &[u8],
     edit: &Edit,
@@ -41,7 +41,7 @@ pub(super) fn find(
     if places.is_empty() {
         return Ok(None);
     }
-    // Which lines they are matters where one is chosen or their number is wrong.
+    // The line numbers are needed only to choose a position or to report a wrong number of them.
     let lines = match places.as_slice() {
         [_] if edit.expected.is_none() => vec![1],
         places => line_numbers(&view.text, places),
@@ -84,13 +84,13 @@ fn line_numbers(text: &[u8], places: &[usize]) -> Vec<u64> {
     places.iter().map(number).collect()
 }
 
-/// A text and an old text such that line ends do not matter where the one is
-/// looked for in the other. Only a file with both kinds of line ends is copied.
+/// A file and an old text with normalised line endings. The file is copied only if it has both
+/// kinds of line endings.
 struct View<'a> {
     raw: &'a [u8],
-    /// The text to search: with LF for CRLF where both occur.
+    /// The text to search; CRLF becomes LF if the file has both.
     text: Cow<'a, [u8]>,
-    /// What to search for.
+    /// The text to search for.
     old: Cow<'a, [u8]>,
 }
 
@@ -107,14 +107,14 @@ impl<'a> View<'a> {
         Self { raw, text, old }
     }
 
-    /// Where the old text begins. Places that overlap cannot all be replaced, but
-    /// to decide on uniqueness a second one that overlaps the first counts too.
+    /// Returns the offsets at which the old text begins. Overlapping positions cannot all be
+    /// replaced, but a second position that overlaps the first still makes the match ambiguous.
     fn places(&self, edit: &Edit) -> Vec<usize> {
         if self.old.is_empty() {
             return Vec::new(); // nothing but a byte order mark was sent
         }
         let finder = Finder::new(&*self.old);
-        // A CRLF belongs to its LF: it is never torn.
+        // A match must not end between CR and LF.
         let whole = |at: &usize| {
             !(self.old.ends_with(b"\r") && self.text.get(at + self.old.len()) == Some(&b'\n'))
         };
@@ -130,7 +130,7 @@ impl<'a> View<'a> {
         places
     }
 
-    /// The bytes of the file behind places that ascend.
+    /// Maps ascending positions to byte ranges of the file.
     fn raw_ranges(&self, places: &[usize]) -> Vec<Range<usize>> {
         let len = self.old.len();
         if matches!(self.text, Cow::Borrowed(_)) {
@@ -152,7 +152,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The new text with the file's line ends.
+/// Converts the new text to the line endings of the file.
 fn dress(text: &[u8], range: &Range<usize>, eol: Eol, old: &[u8], new: &[u8]) -> Vec<u8> {
     match eol {
         Eol::None => new.to_vec(),
@@ -166,7 +166,7 @@ fn dress(text: &[u8], range: &Range<usize>, eol: Eol, old: &[u8], new: &[u8]) ->
     }
 }
 
-/// Gives each line of an LF text the next of `ends`.
+/// Ends each line of an LF text with the next of `ends`.
 fn with_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + text.len() / 16);
     let mut next = 0;
@@ -179,9 +179,9 @@ fn with_ends<'e>(text: &[u8], mut ends: impl Iterator<Item = &'e [u8]>) -> Vec<u
     out
 }
 
-/// The line ends of the new text in a file that has both kinds: a line that
-/// stays keeps its own, a line that takes another's place takes its end, and a
-/// line that is added ends as the one before it.
+/// Returns the line endings of the new text in a file with both kinds: an unchanged line keeps its
+/// own, a replacement takes that of the replaced line, and an added line takes that of the previous
+/// line.
 fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) -> Vec<&'t [u8]> {
     let end_at =
         |lf: usize| if lf > 0 && text[lf - 1] == b'\r' { lf - 1..lf + 1 } else { lf..lf + 1 };
@@ -190,7 +190,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
         .collect();
     let before = memrchr(b'\n', &text[..range.start]).map(|lf| &text[end_at(lf)]);
     let after = memchr(b'\n', &text[range.end..]).map(|lf| &text[end_at(range.end + lf)]);
-    // Of a text within one line, that line's own end comes first.
+    // For a text within one line, that line's own ending comes first.
     let mut last = region.first().copied().or(after).or(before).unwrap_or(b"\n");
 
     let (old, new) = (crate::diff::split(old), crate::diff::split(new));
@@ -218,7 +218,7 @@ fn mixed_ends<'t>(text: &'t [u8], range: &Range<usize>, old: &[u8], new: &[u8]) 
     ends
 }
 
-/// Whether the text occurs at all.
+/// Reports whether the text occurs.
 pub(super) fn occurs(text: &[u8], needle: &str) -> bool {
     let needle = fold_ends(needle.as_bytes());
     let view = View::new(text, Eol::detect(text), &needle);

@@ -1,5 +1,5 @@
-//! Pieces of messages: lines of the file as they are shown, lists of numbers,
-//! what two lines differ in.
+//! Parts of messages: quoted lines of the file, lists of line numbers, and the difference between
+//! two lines.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use super::lines::{FileLines, indent, trim};
 use crate::path::escape_controls;
 use crate::text::{count_chars, cut_chars};
 
-/// Characters of the first line, at most.
+/// The maximum number of characters in the first line of a message.
 const FIRST_LINE: usize = 200;
-/// Characters of a quoted line, at most.
+/// The maximum number of characters in a quoted line.
 const QUOTE: usize = 160;
-/// Line numbers listed in a message, at most.
+/// The maximum number of line numbers in a message.
 const LISTED: usize = 40;
-/// Line numbers listed in the details, at most.
+/// The maximum number of line numbers in the error details.
 const DETAILED: usize = 100;
 
-/// The stretch of the file where a text of `count` lines would stand, of which
-/// the line `old` is the file's line `line`.
+/// Returns the range of the file at which a text of `count` lines would be if its line `old` is the
+/// file's line `line`.
 pub(super) fn around(file: &FileLines<'_>, line: usize, old: usize, count: usize) -> Range<usize> {
     let start = line.saturating_sub(old);
     start..(start + count.max(1)).min(file.len())
@@ -31,13 +31,13 @@ pub(super) fn detailed(lines: &[u64]) -> Vec<u64> {
     lines[..lines.len().min(DETAILED)].to_vec()
 }
 
-/// Whether a line of the file is this text, blanks around it aside.
+/// Reports whether a line of the file equals this text, ignoring white space around it.
 pub(super) fn is_a_line(file: &FileLines<'_>, text: &str) -> bool {
     let text = trim(text.as_bytes());
     !text.is_empty() && file.texts().any(|line| trim(line) == text)
 }
 
-/// `head: tail` where that fits the first line, else `tail` on a line of its own.
+/// Joins as `head: tail` if that fits into the first line, otherwise puts `tail` on its own line.
 pub(super) fn join(head: String, tail: &str) -> String {
     let short = count_chars(&head) + count_chars(tail) + 2 <= FIRST_LINE;
     format!("{head}{}{tail}", if short { ": " } else { "\n" })
@@ -55,14 +55,14 @@ pub(super) fn show(line: &[u8]) -> String {
     escape_controls(cut_chars(&text, QUOTE)).into_owned()
 }
 
-/// The line of the file and the line that was sent, below each other.
+/// Quotes the line of the file above the line of the call.
 pub(super) fn quote(file: &FileLines<'_>, line: usize, sent: &[u8]) -> String {
     let number = (line + 1).to_string();
     let blank = " ".repeat(number.len());
     format!("\n  file {number}: {}\n  sent {blank}: {}", show(file.text(line)), show(sent))
 }
 
-/// What two lines with the same words differ in.
+/// Names the kind of difference between two lines with the same words.
 pub(super) fn difference(sent: &[u8], file: &[u8]) -> &'static str {
     let sent = sent.strip_suffix(b"\r").unwrap_or(sent);
     if indent(sent) == indent(file) {

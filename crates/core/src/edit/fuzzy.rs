@@ -1,8 +1,8 @@
-//! Finding and making an edit whose old text is not there literally.
+//! Finds and applies an edit whose old text does not occur exactly.
 //!
-//! Each hypothesis about what was meant is looked for, literally if something
-//! was repaired, then line by line; the one that fits best is made. The text as
-//! sent goes first and wins ties, so a file that truly holds `&lt;` is safe.
+//! Each hypothesis about the intended edit is searched for, first exactly if something was
+//! repaired, then line by line; the best match is applied. The text as sent comes first and wins
+//! ties, so that a file that really contains `&lt;` stays correct.
 
 use std::ops::Range;
 
@@ -22,15 +22,16 @@ use super::sanity::{self, Suspicion};
 use super::{Edit, Match, OnMultiple, Splice, Tier, choose, elision, exact};
 use crate::encoding::trim as trim_splice;
 
-/// Costs below this are blanks and quotes: no other hypothesis can do better.
+/// A lower cost means that only white space and quotes differ, which no other hypothesis can
+/// improve.
 const MIN_LITERAL_COST: i32 = 100;
-/// Another hypothesis must be this much better than an earlier one.
+/// A later hypothesis must be this much better than an earlier one.
 const MIN_MARGIN: i32 = 200;
 
-/// Finds the old text by its words.
+/// Finds the old text line by line.
 ///
 /// # Errors
-/// Refuses where it is nowhere, in several places, or not quite there.
+/// Refuses if no position, or several positions, match, or if the best one differs too much.
 pub(super) fn find(
     text: &[u8],
     edit: &Edit,
@@ -55,7 +56,7 @@ pub(super) fn find(
                 }
             }
             Err(Refusal::TooLarge) => return Err(Refusal::TooLarge),
-            // What is ambiguous as sent does not become clear by being changed.
+            // A repair must not turn an ambiguous text into a match.
             Err(refusal) if hypothesis.repairs.is_empty() && refusal.is_ambiguous() => {
                 return Err(refusal);
             }
@@ -84,7 +85,7 @@ fn attempt(
             match sanity::inspect(hay.text, &plain, &found) {
                 Some(Suspicion::AlreadyApplied) => return Err(Refusal::AlreadyApplied),
                 Some(Suspicion::DuplicatesLines(found)) => return Ok((0, found)),
-                // Better line by line, where the lines can be found so.
+                // The line-by-line match is better, if there is one.
                 Some(Suspicion::SplitsLine(_)) => {}
                 None => return Ok((0, Match { tier: Tier::Fuzzy, ..found })),
             }
@@ -101,15 +102,16 @@ fn attempt(
         return elision::find(hay, old, new);
     }
     let found = in_place(hay, old, new, repaired, edit, on_multiple);
-    // The file has such lines itself; they may be elisions all the same.
+    // The file contains such lines itself; they may be elisions nevertheless.
     found.or_else(|refusal| match refusal {
         Refusal::TooLarge => Err(refusal),
         refusal => elision::find(hay, old, new).map_err(|_| refusal),
     })
 }
 
-/// The one line of the new text with the indentation of the one old line, where it has none: who sends other blanks
-/// than the file has, and then none, has forgotten them rather than moved the line to the margin.
+/// Returns the single new line with the indentation of the single old line if it has none. A model
+/// that sends an indentation other than the file's, and then none, has forgotten it; it does not
+/// mean to move the line to the margin.
 fn with_indentation_of(old: Lines<'_>, new: Lines<'_>) -> Option<Vec<u8>> {
     let ([old], [new]) = (old, new) else { return None };
     let forgotten = !trim(new).is_empty() && indent(new).is_empty() && !indent(old).is_empty();
@@ -149,8 +151,8 @@ fn in_place(
     Ok((cost, Match { splices, places: places.len(), tier, repairs: Vec::new(), score }))
 }
 
-/// Whether the whole new text stands at the place, or beside it, with lines that
-/// the old text does not have.
+/// Reports whether the complete new text is already at the position or adjacent to it, with lines
+/// that the old text lacks.
 fn matches_at(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -166,14 +168,15 @@ fn matches_at(
     if !new.iter().any(|hash| needle.offered.contains(hash)) {
         return false;
     }
-    // Blank lines do not count, so as many lines more may be looked at.
+    // Blank lines do not count, so the window has room for as many again.
     let reach = 2 * new.len();
     let around = file.start.saturating_sub(reach)..(file.end + reach).min(hay.len());
     let lines: Vec<usize> = around.filter(|&line| hay.lens[line] > 0).collect();
     let hashes: Vec<u64> = lines.iter().map(|&line| hay.hashes[line]).collect();
     kmp::find_all(&hashes, &new).into_iter().any(|at| {
         let (first, last) = (lines[at], lines[at + new.len() - 1]);
-        // Where the old text has lines before or behind those of the new text, and none is added, it is to lose them.
+        // If the old text has lines around those of the new text and none is added, the edit
+        // removes lines.
         let shorter =
             lines.iter().any(|line| file.contains(line) && !(first..=last).contains(line));
         let within = first >= file.start && last < file.end;
@@ -181,8 +184,8 @@ fn matches_at(
     })
 }
 
-/// A splice that begins after those before it: places within one line are made
-/// one beside the other, each of the bytes that it changes.
+/// Makes the splice begin after the preceding ones: splices within one line are reduced to the
+/// bytes that they change.
 fn check_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result<Splice, Refusal> {
     let Some(last) = splices.last_mut().filter(|last| last.range.end > splice.range.start) else {
         return Ok(splice);
@@ -201,8 +204,8 @@ fn check_disjoint(text: &[u8], splices: &mut [Splice], splice: Splice) -> Result
 
 type Located<'e> = (Lines<'e>, Needle<'e>, Candidates);
 
-/// Finds the old lines, with the blank ones at their edges or without. What is
-/// there word by word goes before what is merely alike.
+/// Finds the old lines, with or without the blank lines at their edges. Equal lines take precedence
+/// over similar ones.
 fn located<'e>(hay: &Haystack<'_>, old: Lines<'e>, new: Lines<'_>) -> Result<Located<'e>, Refusal> {
     let blank = |line: &&&[u8]| trim(line).is_empty();
     let lead = old.iter().take_while(blank).count();
@@ -228,17 +231,16 @@ fn located<'e>(hay: &Haystack<'_>, old: Lines<'e>, new: Lines<'_>) -> Result<Loc
     Err(last.unwrap_or(Refusal::NotFound))
 }
 
-/// A place for lines, and the splice that replaces them there.
+/// A position for lines and the splice that replaces them.
 pub(crate) struct LinePlace {
-    /// Lines of the file (0-based).
+    /// The lines of the file (0-based).
     pub lines: Range<usize>,
-    /// What is written.
+    /// The splice to apply.
     pub splice: Splice,
 }
 
-/// The places for lines that are to be replaced: one, or several that fit
-/// equally well.
-/// `None` where they are nowhere, or not quite there.
+/// Returns the positions for lines that are to be replaced: one, or several that match equally
+/// well. Returns `None` if no position is good enough.
 pub(crate) fn place_lines(
     text: &[u8],
     old: &[&[u8]],
@@ -260,7 +262,7 @@ pub(crate) fn place_lines(
         .collect()
 }
 
-/// Whether a place was matched by white space alone.
+/// Returns the white-space tier if the match differs in white space only, otherwise fuzzy.
 fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
     let blank = place.alignment.steps.iter().all(|step| match step {
         Step::Pair { old, file, likeness, cut } => {
@@ -285,8 +287,8 @@ fn tier_of(hay: &Haystack<'_>, needle: &Needle<'_>, place: &Candidate) -> Tier {
 
 type Lines<'e> = &'e [&'e [u8]];
 
-/// Both texts without the blank lines that they share at their edges. `None`
-/// where the old text is blank.
+/// Removes the blank lines that both texts share at their edges. Returns `None` if the old text is
+/// blank.
 fn without_edges<'e>(old: &'e [&'e [u8]], new: &'e [&'e [u8]]) -> Option<(Lines<'e>, Lines<'e>)> {
     let blank = |line: &&&[u8]| trim(line).is_empty();
     if old.iter().all(|line| trim(line).is_empty()) {

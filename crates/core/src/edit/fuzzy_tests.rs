@@ -1,4 +1,5 @@
-//! Texts sent from memory: what is mended, in whose manner, and what is refused.
+//! Tests edits that models wrote from memory: what is repaired, how new lines are styled, and what
+//! is refused.
 
 use super::{Edit, Options, Plan, Strictness, Tier, plan};
 use crate::error::Error;
@@ -85,7 +86,7 @@ fn what_a_transport_damaged_is_mended_and_said() {
         let (made, plan) = fuzzy(repair, text, old, new);
         assert_eq!((made.as_str(), plan.edits[0].tier), (result, Tier::Fuzzy), "{repair}");
         assert_eq!(plan.edits[0].repairs, [repair]);
-        // A stricter edit is refused, and the refusal knows why.
+        // A stricter edit is refused with the reason.
         let error = run(text, old, new, Strictness::Whitespace).unwrap_err();
         assert_eq!(reason(&error), reason_told, "{error}");
     }
@@ -180,7 +181,7 @@ fn a_line_that_was_not_mentioned_is_never_lost() {
     let error = run(&file("const secret = keep();\n"), &old, rest, Strictness::Fuzzy).unwrap_err();
     assert_eq!(reason(&error), "unmentioned_line", "{error}");
     assert!(error.message.contains("file 4: const secret = keep();"), "{error}");
-    // A remark stays where it stood.
+    // A comment keeps its position.
     let text = "first_call(a, b);\n// why this is so\nsecond_call(d, e);\n";
     let (made, _) = fuzzy(
         "a remark",
@@ -193,13 +194,13 @@ fn a_line_that_was_not_mentioned_is_never_lost() {
 
 #[test]
 fn a_line_that_the_old_text_alone_forgot_is_there_once() {
-    // Of comments, signs are enough to know one again.
+    // Punctuation is enough to recognise a comment.
     let text = "/// # ;\n/// ```\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,\n";
     let old = "/// # ;\nimpl<'a, Q> Index<&'a Q> for Map\nwhere\n    Q: Ord,";
     let new = "/// # ;\n/// ```\nimpl<Q> Index<&Q> for Map\nwhere\n    Q: Ord,";
     let (made, _) = fuzzy("the end of an example", text, old, new);
     assert_eq!(made, format!("{new}\n"));
-    // A line of code that the new text has at another place is neither doubled nor moved.
+    // A line of code that the new text has at another position is neither duplicated nor moved.
     let text = "run_all();\n\n\ndef test_scheme():\n    with raises(ValueError):\n        make_client(proxies=ADDRESS)\n\n\nend_of_it();\n";
     let old = "run_all();\n\n\n    with rasies(ValueError):\n        make_client(proxies=ADDRESS)\n\n\nend_of_it();";
     let new = "run_all();\n\n\ndef test_deprecated_scheme():\n    with warns(Deprecation), raises(ValueError):\n        make_client(proxies=ADDRESS)\n\n\ndef test_scheme():\n    with raises(ValueError):\n        make_client(proxy=ADDRESS)\n\n\nend_of_it();";

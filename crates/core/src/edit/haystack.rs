@@ -1,25 +1,25 @@
-//! The file as lines to be searched: where each begins, and a hash of what it
-//! says. Made once, and only where an edit is not there literally.
+//! The file as searchable lines: the offset of each line and a hash of its key. Built once, and
+//! only if an edit does not match exactly.
 
 use super::budget::Budget;
 use super::lines::{FileLines, starts};
 use super::normalize::push_key;
 
-/// What is known of a file's lines.
+/// The line index of a file.
 #[derive(Default)]
 pub(super) struct Index {
-    /// By line: its offset in the whole file.
+    /// The offset of each line in the whole file.
     starts: Vec<u32>,
-    /// By line: the hash of its key.
+    /// The hash of each line's key.
     hashes: Vec<u64>,
-    /// By line: bytes of its key.
+    /// The length of each line's key in bytes.
     lens: Vec<u32>,
 }
 
 impl Index {
-    /// Reads a file. `None` where it is too large for the work that is left.
+    /// Indexes a file. Returns `None` if it is too large for the remaining budget.
     pub(super) fn new(text: &[u8], work: &Budget) -> Option<Self> {
-        // Characters beyond ASCII are folded one by one.
+        // Non-ASCII characters are folded one by one.
         let dear = if text.is_ascii() { 2 } else { 6 };
         if !work.pay_for(text.len(), dear) {
             return None;
@@ -42,33 +42,33 @@ impl Index {
     }
 }
 
-/// A file to be searched.
+/// A file to search in.
 pub(super) struct Haystack<'a> {
     /// The whole file.
     pub text: &'a [u8],
-    /// The lines.
+    /// The lines of the file.
     pub file: FileLines<'a>,
-    /// By line: the hash of its key.
+    /// The hash of each line's key.
     pub hashes: &'a [u64],
-    /// By line: bytes of its key.
+    /// The length of each line's key in bytes.
     pub lens: &'a [u32],
-    /// What the search may still cost.
+    /// The remaining budget of the search.
     pub work: &'a Budget,
 }
 
 impl<'a> Haystack<'a> {
-    /// A file and what is known of it.
+    /// Combines a file with its index.
     pub(super) fn new(text: &'a [u8], index: &'a Index, work: &'a Budget) -> Self {
         let file = FileLines::of(text, &index.starts);
         Self { text, file, hashes: &index.hashes, lens: &index.lens, work }
     }
 
-    /// The number of lines.
+    /// Returns the number of lines.
     pub(super) fn len(&self) -> usize {
         self.hashes.len()
     }
 
-    /// The text of a line.
+    /// Returns the text of a line.
     pub(super) fn line(&self, at: usize) -> &'a [u8] {
         self.file.text(at)
     }

@@ -1,24 +1,23 @@
-//! Indentation: what the model's means in this file.
+//! Maps the indentation in an edit to that of the file.
 //!
-//! A model sends four spaces where the file has a tab, or a block without its
-//! base indentation. Lines that are known on both sides teach what each of its
-//! indentations stands for; depths that no line teaches are extrapolated in the
-//! file's own unit.
+//! A model sends four spaces where the file has a tab, or a block without its base indentation.
+//! Lines that occur on both sides show how each indentation of the edit translates; other depths
+//! are extrapolated in the file's own unit.
 
 use super::lines::{indent, trim};
 
-/// Pairs of (indentation as sent, indentation in the file).
+/// Pairs of an indentation as sent and the indentation in the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IndentMap {
     pairs: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Where no line teaches anything: columns as sent, and what the file has
-    /// for them.
+    /// Used if no line shows the mapping: columns per level as sent, and the file's indentation per
+    /// level.
     style: Option<(usize, Vec<u8>)>,
 }
 
 impl IndentMap {
-    /// Learns that a line indented as `sent` is indented as `file` here. The
-    /// first lesson about an indentation holds.
+    /// Records that a line indented as `sent` is indented as `file` in the file. The first record
+    /// for an indentation wins.
     pub(super) fn learn(&mut self, sent: &[u8], file: &[u8]) {
         if trim(sent).is_empty() || trim(file).is_empty() {
             return;
@@ -29,8 +28,7 @@ impl IndentMap {
         }
     }
 
-    /// Takes over what another map knows and this one does not, if the two do
-    /// not contradict each other.
+    /// Adds the pairs of another map unless the two maps contradict each other.
     pub(super) fn complete(&mut self, other: &IndentMap) {
         let agrees = |(sent, file): &(Vec<u8>, Vec<u8>)| {
             other.get(sent).is_none_or(|known| known == file.as_slice())
@@ -44,8 +42,8 @@ impl IndentMap {
         }
     }
 
-    /// Where the lines known on both sides are not indented, looks at how the
-    /// file indents and how the new text does.
+    /// If the lines on both sides are not indented, compares the indentation style of the file with
+    /// that of the new text.
     pub(super) fn take_style(&mut self, text: &[u8], new: &[&[u8]]) {
         if self.pairs.iter().any(|(sent, file)| !sent.is_empty() || !file.is_empty()) {
             return;
@@ -81,7 +79,7 @@ impl IndentMap {
         self.pairs.iter().find(|(known, _)| known == sent).map(|(_, file)| file.as_slice())
     }
 
-    /// The line with the indentation that it has in the file.
+    /// Returns the line with the indentation of the file.
     pub(super) fn apply(&self, line: &[u8]) -> Vec<u8> {
         let sent = indent(line);
         let body = &line[sent.len()..];
@@ -128,7 +126,7 @@ impl IndentMap {
         placed
     }
 
-    /// How many columns as sent make one tab, or one space, in the file.
+    /// Returns how many columns as sent make one tab, or one space, in the file.
     fn sent_per_file_unit(&self, sent: &[u8], tabs: bool) -> f64 {
         let size = |file: &[u8]| if tabs { file.len() } else { width(file) };
         for (a, (sent_a, file_a)) in self.pairs.iter().enumerate() {
@@ -161,12 +159,13 @@ impl IndentMap {
                 .into_iter()
                 .find(|unit| all().all(|known| (width(known) - base).is_multiple_of(*unit)))
         };
-        // Where the whole text is shifted by a few blanks, its steps still tell.
+        // Even if the whole text is shifted by a few spaces, the steps between its depths are
+        // usable.
         fit(0).or_else(|| fit(least)).unwrap_or(4) as f64
     }
 
-    /// The columns of a tab where all lines known are indented alike, and nothing
-    /// speaks against that being so many tabs of 2, 4 or 8 columns.
+    /// Returns the columns of a tab if all known lines have the same indentation and it can be a
+    /// number of tabs of 2, 4 or 8 columns.
     fn unit_without_shift(&self, sent: &[u8]) -> Option<usize> {
         let [(known, file)] = self.pairs.as_slice() else { return None };
         let (columns, tabs) = (width(known), file.len());
@@ -188,7 +187,7 @@ fn greatest_divisor(a: usize, b: usize) -> usize {
 
 const TAB: usize = 4;
 
-/// Columns of an indentation.
+/// Returns the width of an indentation in columns.
 fn width(indent: &[u8]) -> usize {
     indent.iter().map(|&byte| if byte == b'\t' { TAB } else { 1 }).sum()
 }
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn indentation_takes_the_files_form() {
-        // Lines known on both sides, then a line as sent and as placed.
+        // Lines known on both sides, then a line as sent and as expected in the file.
         type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
         let cases: &[Case<'_>] = &[
             ("known", &[("  a", "\ta")], "  b", "\tb"),

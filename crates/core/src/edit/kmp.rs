@@ -1,7 +1,6 @@
-//! Finding a sequence of numbers in another, in time that is linear in both
-//! whatever they are (Knuth, Morris and Pratt).
+//! Finds a sequence of numbers in another in linear time (Knuth, Morris and Pratt).
 
-/// Every place in `hay` at which `needle` stands; places may overlap.
+/// Returns every index of `hay` at which `needle` occurs; occurrences may overlap.
 pub(super) fn find_all(hay: &[u64], needle: &[u64]) -> Vec<usize> {
     let mut places = Vec::new();
     if needle.is_empty() || hay.len() < needle.len() {
@@ -23,7 +22,7 @@ pub(super) fn find_all(hay: &[u64], needle: &[u64]) -> Vec<usize> {
     places
 }
 
-/// By prefix: how long the longest shorter prefix is that it ends with.
+/// Returns for each prefix the length of its longest proper border.
 fn borders(needle: &[u64]) -> Vec<usize> {
     let mut borders = vec![0; needle.len()];
     let mut held = 0;

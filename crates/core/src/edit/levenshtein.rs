@@ -1,11 +1,10 @@
-//! How alike two short texts are: edit distance, many columns at a time.
+//! Computes the similarity of two short texts by edit distance, bit-parallel.
 
-/// Longer texts are alike only if they are equal.
+/// Longer texts are similar only if they are equal.
 pub(super) const MAX_BYTES: usize = 4096;
 
-/// 1 for equal texts down to 0; below `floor` simply 0. Costs about one step per
-/// byte of one text and 64 bytes of the other, after what both begin and end
-/// with is cut off.
+/// Returns 1 for equal texts down to 0; returns 0 below `floor`. After removing the common prefix
+/// and suffix, costs about one step per byte of one text and 64 bytes of the other.
 pub(super) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
     let longest = a.len().max(b.len());
     if a == b {
@@ -29,28 +28,27 @@ pub(super) fn similarity(a: &[u8], b: &[u8], floor: f64) -> f64 {
     }
 }
 
-/// The number of single-byte edits between two texts; `None` above `most`.
+/// Returns the number of single-byte edits between two texts, or `None` above `most`.
 fn distance(pattern: &[u8], text: &[u8], most: usize) -> Option<usize> {
     let mut whole = Pattern::default();
     whole.set(pattern);
     whole.distance(text, most)
 }
 
-/// A text that many are compared with.
+/// A text that is compared with many others.
 #[derive(Default)]
 pub(super) struct Pattern {
     bytes: Vec<u8>,
-    /// By 64 bytes of the pattern: for each byte, where it is.
+    /// For each block of 64 bytes, the positions of each byte value.
     places: Vec<[u64; 256]>,
     columns: Vec<Column>,
 }
 
 impl Pattern {
-    /// Longer patterns are compared after what both texts begin and end with
-    /// is cut off.
+    /// For longer patterns, the common prefix and suffix are removed before comparing.
     const SHORT_BYTES: usize = 128;
 
-    /// Takes another text.
+    /// Replaces the pattern.
     pub(super) fn set(&mut self, bytes: &[u8]) {
         for (at, &byte) in self.bytes.iter().enumerate() {
             self.places[at / 64][usize::from(byte)] = 0;
@@ -66,7 +64,7 @@ impl Pattern {
         }
     }
 
-    /// As [`similarity`] of the pattern and a text.
+    /// Like [`similarity`] of the pattern and a text.
     pub(super) fn similarity(&mut self, text: &[u8], floor: f64) -> f64 {
         let longest = self.bytes.len().max(text.len());
         if longest > Self::SHORT_BYTES {
@@ -93,14 +91,14 @@ impl Pattern {
         let last = 1u64 << (last % 64);
         let mut score = self.bytes.len();
         for (at, &byte) in text.iter().enumerate() {
-            // Moving along the text costs one at the top row.
+            // A step along the text costs one in the top row.
             let mut carry = 1;
             for (block, column) in self.columns.iter_mut().enumerate() {
                 let high = if block + 1 == blocks { last } else { 1 << 63 };
                 carry = column.advance(self.places[block][usize::from(byte)], carry, high);
             }
             score = score.wrapping_add_signed(carry);
-            // Each remaining byte can lower the score by one at most.
+            // Each remaining byte can lower the score by at most one.
             if score > most + (text.len() - at - 1) {
                 return None;
             }
@@ -109,8 +107,8 @@ impl Pattern {
     }
 }
 
-/// Differences between neighbouring rows of 64, as bits: where the distance
-/// goes up and where it goes down.
+/// The differences between adjacent rows in a block of 64, as bits: where the distance increases
+/// and where it decreases.
 #[derive(Clone, Copy)]
 struct Column {
     up: u64,
@@ -118,8 +116,8 @@ struct Column {
 }
 
 impl Column {
-    /// Takes the next byte of the text; the carry is how the distance changes
-    /// along the row above, and the result along the last row.
+    /// Processes the next byte of the text. The carry is the change of distance along the row
+    /// above; the result is the change along the last row.
     fn advance(&mut self, matches: u64, carry: isize, high: u64) -> isize {
         let vertical = matches | self.down;
         let matches = matches | u64::from(carry < 0);

@@ -1,12 +1,11 @@
-//! Edits that name lines instead of text: `120#k3x9q1`, a number and six characters
-//! that tell the line and its neighbours.
+//! Edits that name lines instead of text: `120#k3x9q1` is a number and six characters that identify
+//! the line and its neighbours.
 //!
-//! All edits of a call name lines of the file as it was before the first of them.
-//! Where the caller knows that the file has not changed since it was read, the
-//! number says which line is meant. Otherwise the line is found by its anchor,
-//! first and last line at their old distance; where several lines have the anchor,
-//! the edit is refused, since the number may be one of another line by now. Whole
-//! lines are written, with the line ends of the file.
+//! All edits of a call name lines of the file as it was before the first edit. If the caller knows
+//! that the file has not changed since it was read, the number identifies the line. Otherwise the
+//! line is found by its anchor, with first and last line at their old distance; if several lines
+//! have the anchor, the edit is refused, because the number may belong to another line by now.
+//! Edits write whole lines with the line endings of the file.
 
 use std::ops::Range;
 
@@ -21,21 +20,21 @@ use crate::anchor::{ANCHOR_LENGTH, Kind, digits, neighbourhoods};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
 
-/// A line by its number and by what it says.
+/// A line identified by number and anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// The line when it was read, 1-based.
+    /// The number of the line when it was read, 1-based.
     pub line: u64,
-    /// What it says, as [`crate::anchor::anchors`] gives it.
+    /// The anchor, as [`crate::anchor::anchors`] returns it.
     pub hash: [char; ANCHOR_LENGTH],
 }
 
-/// Where new lines go in relation to the line that is named.
+/// The position of inserted lines relative to the named line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Insert {
-    /// Before it.
+    /// Before the line.
     Before,
-    /// After it.
+    /// After the line.
     After,
 }
 
@@ -44,25 +43,24 @@ pub enum Insert {
 pub struct Anchors {
     /// The first line.
     pub from: Anchor,
-    /// The last line; the first where there is one alone.
+    /// The last line; equal to `from` for a single line.
     pub to: Anchor,
-    /// Whether the new text goes beside the line instead of in its place.
+    /// Inserts the new text next to the line instead of replacing the line.
     pub insert: Option<Insert>,
-    /// Whether the file is known to be the one that the anchors were read from.
+    /// True if the file is known to be the version that the anchors were read from.
     pub unchanged: bool,
 }
 
 impl Anchor {
-    /// Whether it is the anchor of a line with this neighbourhood, and of which kind.
+    /// Returns the kind of line whose anchor this is, for a line with this neighbourhood.
     fn kind(&self, neighbourhood: u64) -> Option<Kind> {
         [Kind::Unique, Kind::Common]
             .into_iter()
             .find(|&kind| digits(neighbourhood, kind) == self.hash)
     }
 
-    /// Reads `120#k3x9q1`, as an argument of this name. A seventh character is the
-    /// caller's, and what follows, such as the line itself, is passed over after a
-    /// blank or `|`.
+    /// Parses `120#k3x9q1`; `argument` names the value in errors. Accepts a seventh character for
+    /// use by the caller, and ignores anything after a blank or `|`, such as the line itself.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for any other form.
@@ -94,14 +92,13 @@ impl Anchor {
     }
 }
 
-/// Makes the edit at the lines that it names.
+/// Applies an edit to the lines that it names.
 ///
 /// # Errors
-/// `MATCH_NOT_FOUND` where no line has the anchor, `MATCH_NOT_UNIQUE` where
-/// several do and the file may have changed, `INVALID_ARGUMENT` where the
-/// anchors are in the wrong order.
+/// `MATCH_NOT_FOUND` if no line has the anchor, `MATCH_NOT_UNIQUE` if several have it and the file
+/// may have changed, `INVALID_ARGUMENT` if the anchors are in the wrong order.
 ///
-/// `original` is the text before the first edit of the call, `text` after those before this one.
+/// `original` is the text before the first edit of the call, `text` the text before this edit.
 pub(super) fn find(
     original: &[u8],
     text: &[u8],
@@ -141,7 +138,7 @@ pub(super) fn find(
     })
 }
 
-/// The lines (0-based) of the file as it was before the call.
+/// Returns the lines (0-based) of the file as it was before the call.
 fn place(
     file: &FileLines<'_>,
     Anchors { from, to, unchanged, .. }: &Anchors,
@@ -196,8 +193,9 @@ fn place(
     }
 }
 
-/// The lines (0-based) at which both anchors fit; enough of them to say that there are several. Whether one
-/// place alone must be the one that was read: one of the anchors tells a line that was unique, and is still.
+/// Returns the lines (0-based) at which both anchors match, stopping once there are enough to
+/// report an ambiguity. The flag is true if a single match must be the line that was read, because
+/// one of the anchors identifies a line that was unique and still is.
 fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec<usize>, bool) {
     const ENOUGH: usize = 101;
     let hashes = file.hashes();
@@ -218,14 +216,14 @@ fn places(file: &FileLines<'_>, from: &Anchor, to: &Anchor, span: usize) -> (Vec
     (places, is_certain)
 }
 
-/// Whether the file has the line at an index, or one beside it, only once.
+/// Reports whether the line at an index, or one of its neighbours, occurs only once in the file.
 fn has_unique_line(hashes: &[u64], at: usize) -> bool {
     hashes[at.saturating_sub(1)..(at + 2).min(hashes.len())]
         .iter()
         .any(|one| hashes.iter().filter(|other| *other == one).nth(1).is_none())
 }
 
-/// Where lines of the file before the call are after its earlier edits.
+/// Maps lines of the file before the call to lines after its earlier edits.
 fn moved(
     before: &FileLines<'_>,
     now: &FileLines<'_>,
@@ -261,7 +259,7 @@ fn stale(file: &FileLines<'_>, near: Range<usize>, named: &str, path: &str) -> E
         .detail("candidates", candidates(file, &[near], None))
 }
 
-/// The line end that a line has, or that the one before it has.
+/// Returns the line ending of a line, or that of the previous line.
 fn end_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t [u8] {
     let end = |line: usize| {
         let next = file.start(line + 1);
@@ -275,7 +273,7 @@ fn end_of<'t>(text: &'t [u8], file: &FileLines<'_>, line: usize) -> &'t [u8] {
     end(at).or_else(|| at.checked_sub(1).and_then(end)).unwrap_or(b"\n")
 }
 
-/// The lines of a new text; the line end after the last one may be there or not.
+/// Splits a new text into lines; the line ending after the last one is optional.
 fn new_lines(new: &str) -> Vec<Vec<u8>> {
     let folded = fold_ends(new.as_bytes());
     if folded.is_empty() {
@@ -311,7 +309,7 @@ fn insert(text: &[u8], file: &FileLines<'_>, before: usize, new: &str) -> Splice
     }
     let open = before == file.len() && before > 0 && !text.ends_with(b"\n");
     if open && !with.is_empty() {
-        // The former last line needs an end now, and the new one has none.
+        // The former last line needs a line ending now, and the new last line has none.
         with.truncate(with.len() - end.len());
         with.splice(0..0, end.iter().copied());
     }
@@ -324,14 +322,14 @@ mod tests {
     use crate::anchor::anchors;
     use crate::edit::{Edit, Options, plan};
 
-    /// The anchor of a line of a text.
+    /// Returns the anchor of a line of a text.
     fn at(text: &str, line: usize) -> Anchor {
         let all: Vec<char> = anchors(text.trim_start_matches('\u{feff}')).chars().collect();
         let hash = all[6 * (line - 1)..6 * line].try_into().unwrap();
         Anchor { line: line as u64, hash }
     }
 
-    /// An edit of lines `from` to `to` of a text.
+    /// Returns an edit of lines `from` to `to` of a text.
     fn edit(text: &str, (from, to): (usize, usize), insert: Option<Insert>, new: &str) -> Edit {
         let (from, to) = (at(text, from), at(text, to));
         let anchors = Some(Anchors { from, to, insert, unchanged: false });
@@ -380,7 +378,7 @@ mod tests {
         let close = edit(text, (7, 7), Some(Insert::After), "// b");
         let moved = format!("1\n2\n3\n4\n{text}");
         assert_eq!(run(&moved, std::slice::from_ref(&close)), format!("{moved}// b\n"));
-        // A caller that is wrong about the file does no harm.
+        // A caller that wrongly claims an unchanged file does no harm.
         assert_eq!(run(&moved, &[unchanged(close)]), format!("{moved}// b\n"));
         let body = edit(text, (5, 6), None, "fn c() {");
         assert_eq!(run(&moved, &[body]), moved.replace("fn b() {\n  y();", "fn c() {"));
@@ -394,7 +392,7 @@ mod tests {
             edit(text, (6, 6), Some(Insert::Before), "w"),
         ];
         assert_eq!(run(text, &edits), "{\nx\ny\nz\n1\n}\n{\n2\nw\n}\n");
-        // An edit beside another has other neighbours by then.
+        // The first edit changes the neighbours of the second.
         let text = "a\nb\nc\n";
         let edits = [edit(text, (1, 1), None, "A"), edit(text, (2, 2), None, "B\nB")];
         assert_eq!(run(text, &edits), "A\nB\nB\nc\n");
@@ -418,12 +416,12 @@ mod tests {
         let refusal = run(equal, std::slice::from_ref(&one));
         assert!(refusal.starts_with("MATCH_NOT_UNIQUE"), "{refusal}");
         assert!(refusal.contains("is one of several equal places in f"), "{refusal}");
-        // One place alone that is left may be the other one.
+        // The only remaining match may be another line.
         let fewer = "x\nitem\nitem\nitem\n";
         let refusal = run(fewer, std::slice::from_ref(&one));
         assert!(refusal.ends_with("it may be line 3 now"), "{refusal}");
         assert_eq!(run(equal, &[unchanged(one)]), "x\nitem\nB\nitem\nitem\n");
-        // Lines 1 to 3 of the file are like lines that a removal brought together.
+        // Lines 1 to 3 of the file equal lines that a removal brought together.
         let common = "}\n)\n\n}\n)\nx\n)\n\n";
         let refusal = run("}\nx\n)\n\n}\n)\n\n", &[edit(common, (2, 2), None, "B")]);
         assert!(refusal.ends_with("it may be line 6 now"), "{refusal}");

@@ -1,8 +1,8 @@
-//! Where the old text stands, line by line.
+//! Finds the position of the old text line by line.
 //!
-//! Places where every line says the same come first: of those, the ones dressed
-//! most alike. Then a single line may be part of one. Only where there is none,
-//! a place is looked for by likeness ([`super::likeness`]).
+//! Positions where every line has the same key come first, of those the ones whose white space is
+//! most similar. Next, a single old line may be part of a file line. Only if there is neither, the
+//! search is by similarity ([`super::similarity`]).
 
 use super::candidates::{Candidates, NoMatch};
 use super::haystack::Haystack;
@@ -13,22 +13,21 @@ use super::normalize::collapse_whitespace;
 use super::similarity::find_similar;
 use super::within::within_a_line;
 
-/// A text of fewer bytes with a word is not looked for by likeness.
+/// Shorter texts with a word are not searched for by similarity.
 const TOO_SHORT: usize = 6;
-/// Lines that are looked at to tell places apart by their blanks.
+/// The maximum number of lines compared to distinguish positions by white space.
 const COMPARED: usize = 500_000;
 
-/// Finds the places of the old text: one, or several that fit equally well and
-/// word by word.
+/// Finds the positions of the old text: one, or several that match equally well in every line.
 pub(super) fn locate(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Candidates, NoMatch> {
     let whole = word_by_word(hay, needle)?;
     if whole.is_empty() { locate_approximate(hay, needle) } else { Ok(whole) }
 }
 
-/// The same where no place has every line: one place, or a line within others.
+/// Finds the position if none matches in every line: one position, or part of a line.
 ///
 /// # Errors
-/// Where there is none, or no telling which.
+/// Returns the reason if there is no position or the choice is ambiguous.
 pub(super) fn locate_approximate(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -45,10 +44,10 @@ pub(super) fn locate_approximate(
     find_similar(hay, needle).map(|place| Candidates::Aligned(vec![place]))
 }
 
-/// Places where every line says the same, dressed equally well.
+/// Returns positions where every line has the same key and whose white space is equally similar.
 ///
 /// # Errors
-/// Where the work is too much.
+/// Returns an error if the work exceeds the budget.
 pub(super) fn word_by_word(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Candidates, NoMatch> {
     if !hay.work.try_spend(2 * hay.len() + 20 * needle.len()) {
         return Err(NoMatch::TooLarge);
@@ -61,7 +60,7 @@ pub(super) fn word_by_word(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     let wanted: Vec<u64> = needle.lines.iter().map(|line| line.hash).collect();
     let mut firsts = kmp::find_all(hay.hashes, &wanted);
     let mut cost = 0;
-    // Of more, nobody is going to see which are indented alike.
+    // With more positions, nobody reads which of them have similar indentation.
     if firsts.len().saturating_mul(lines) <= COMPARED {
         if !hay.work.pay_for(firsts.len(), 50 * lines) {
             return Err(NoMatch::TooLarge);
@@ -82,7 +81,7 @@ pub(super) fn word_by_word(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     Ok(places)
 }
 
-/// How differently two lines that say the same are dressed.
+/// Ranks the difference in white space between two lines with equal keys.
 fn whitespace_distance(old: &[u8], file: &[u8]) -> u8 {
     if trim_end(old) == trim_end(file) {
         0

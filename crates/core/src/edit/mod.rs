@@ -1,27 +1,25 @@
-//! Replacing text in a file: right, or refused.
+//! Replaces text in a file, or refuses when the position is not certain.
 //!
-//! An edit names the text to replace and the text to put there. It is applied
-//! where that text stands, and nowhere else: two places that fit equally well
-//! are a refusal, and a looser way of matching never overrules what a stricter
-//! one found. Only bytes that the edit names change; line ends, a byte order
-//! mark, indentation and trailing blanks of everything else stay.
+//! An edit names the text to replace and the new text. It is applied only where the old text is:
+//! two positions that match equally well are refused, and a looser tier never overrides the result
+//! of a stricter one. Only the bytes that the edit names change; line endings, a byte order mark,
+//! indentation and trailing white space of all other lines stay.
 //!
-//! Ways of matching, strictest first ([`Tier`]):
-//! - [`exact`]: the bytes, with line ends folded;
-//! - white space: lines that differ in indentation, trailing blanks, line breaks
-//!   or blank edges; what the file has is kept, what is new takes its manner;
-//! - fuzzy: also slips of the pen, other quotes, transport damage ([`repair`]),
-//!   forgotten lines and elisions ([`elision`]).
+//! The tiers, strictest first ([`Tier`]):
+//! - [`exact`]: the bytes, ignoring the kind of line endings;
+//! - white space: lines that differ in indentation, trailing white space, line breaks or
+//! blank edges; existing lines are kept, new lines take the style of the file;
+//! - fuzzy: also typos, other quotes, transport damage ([`repair`]), forgotten lines
+//! and elisions ([`elision`]).
 //!
-//! The looser two are one engine ([`fuzzy`]): it finds the best place
-//! ([`locate`]) and makes the edit there as a three-way merge ([`merge`]). What
-//! it needed for that says which tier it was, and a tier that is not allowed is
-//! a refusal that tells the text to send instead.
+//! The two looser tiers share one engine ([`fuzzy`]): it finds the best position ([`locate`]) and
+//! applies the edit there as a three-way merge ([`merge`]). The differences that it had to accept
+//! determine the tier; if that tier is not allowed, the refusal contains the text to send instead.
 //!
-//! Whatever is asked, the work is bounded ([`budget`]).
+//! The work of a call is bounded ([`budget`]).
 //!
-//! [`plan`] runs a list of edits in order, each on the result of those before,
-//! all or none. It is pure: the caller writes the bytes.
+//! [`plan`] applies a list of edits in order, each to the result of the previous ones, all or none.
+//! It does no I/O: the caller writes the bytes.
 
 mod align;
 mod alignment;
@@ -85,33 +83,31 @@ pub(crate) use fuzzy::place_lines;
 pub use pack::{Planned, plan_packed};
 pub(crate) use truncate::truncate_error;
 
-/// Bytes that take the place of a range of the running text.
+/// New bytes for a range of the current text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Splice {
     pub range: Range<usize>,
     pub with: Vec<u8>,
 }
 
-/// Where an edit goes: splices in order, not overlapping.
+/// The result of a search: splices in order, not overlapping.
 #[derive(Clone, Debug, PartialEq)]
 struct Match {
     splices: Vec<Splice>,
-    /// Where the old text was found, chosen or not.
+    /// The number of positions where the old text was found, whether chosen or not.
     places: usize,
     tier: Tier,
-    /// What had to be undone in the edit.
+    /// The repairs that were needed to find the edit.
     repairs: Vec<Repair>,
-    /// How much of the old text was found, 0 to 1.
+    /// The fraction of the old text that was found, 0 to 1.
     score: f64,
 }
 
-/// Applies edits to the bytes of a file (bytes that do not decode are left
-/// alone).
+/// Applies edits to the bytes of a file. Bytes that do not decode stay unchanged.
 ///
 /// # Errors
-/// `MATCH_NOT_FOUND`, `MATCH_NOT_UNIQUE`, `MATCH_COUNT_MISMATCH`, `NO_CHANGE`,
-/// `ENCODING_ERROR` or `INVALID_ARGUMENT`, each with `edit_index` (0-based)
-/// among the details.
+/// `MATCH_NOT_FOUND`, `MATCH_NOT_UNIQUE`, `MATCH_COUNT_MISMATCH`, `NO_CHANGE`, `ENCODING_ERROR` or
+/// `INVALID_ARGUMENT`, each with `edit_index` (0-based) in the details.
 pub fn plan(bytes: &[u8], edits: &[Edit], options: &Options) -> Result<Plan> {
     plan_within(bytes, edits, options, &Budget::default())
         .map_err(|error| truncate_error(error, &options.label))
@@ -132,7 +128,7 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Budget) -
                 replacements += replaced;
                 head = head.min(around.head);
                 applied.push(facts);
-                // What one edit left alone, another may have touched.
+                // A later edit may touch bytes that an earlier one left unchanged.
                 same = if edits.len() == 1 { around } else { SharedMargins::default() };
             }
             Err(error) => {
@@ -161,15 +157,15 @@ fn plan_within(bytes: &[u8], edits: &[Edit], options: &Options, work: &Budget) -
     Ok(Plan { bytes: content.into_bytes(), head, replacements, edits: applied, diff })
 }
 
-/// An edit that was made.
+/// An edit that was applied.
 struct AppliedEdit {
     facts: Applied,
     replaced: u64,
-    /// The text that it left alone before its first place and behind its last.
+    /// The lengths of the unchanged text before its first and after its last splice.
     around: SharedMargins,
 }
 
-/// Makes one edit of several on the running text.
+/// Applies one of several edits to the current text.
 fn apply(
     content: &mut Content<'_>,
     original: &[u8],
@@ -244,11 +240,11 @@ fn find(text: &[u8], edit: &Edit, options: &Options, work: &Budget) -> Result<Ma
     Ok(loose)
 }
 
-/// Chooses among places (1-based lines, ascending) where a text was found.
+/// Chooses among the positions (1-based lines, ascending) where a text was found.
 ///
 /// # Errors
-/// Refuses where there are several and nothing says which, or not as many as
-/// expected.
+/// Refuses if there are several and the edit does not choose, or if their number is not the
+/// expected one.
 fn choose(lines: &[u64], edit: &Edit, on_multiple: OnMultiple) -> Result<Range<usize>, Refusal> {
     let found = lines.len();
     if let Some(expected) = edit.expected {

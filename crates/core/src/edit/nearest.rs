@@ -1,23 +1,23 @@
-//! The line of the file that is most like the old text, for the refusal.
+//! Finds the line of the file that is most similar to the old text, for the refusal.
 
 use super::bigrams::Bigrams;
 use super::lines::{FileLines, edit_lines, fold_ends, trim};
 
-/// Longer lines are compared by their beginning.
+/// Only this many characters of a line are compared.
 const MAX_COMPARED_CHARS: usize = 400;
 
-/// What stands in the file where the old text might have been meant.
+/// The position in the file that was probably meant.
 pub(super) struct Nearest {
     /// The line (0-based) of the file.
     pub line: usize,
-    /// The old text's line that is like it.
+    /// The similar line of the old text.
     pub old: usize,
-    /// Whether the two differ in white space only.
+    /// True if the two differ in white space only.
     pub whitespace_only: bool,
 }
 
-/// Finds the file's line that shares most with one of the old text's first
-/// telling lines. `None` where nothing is alike.
+/// Finds the file line that shares most with one of the first significant lines of the old text.
+/// Returns `None` if nothing is similar.
 pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
     let old = fold_ends(old.as_bytes());
     let old = edit_lines(&old);
@@ -37,7 +37,7 @@ pub(super) fn nearest(file: &FileLines<'_>, old: &str) -> Option<Nearest> {
         if candidate.is_empty() || total == 0 {
             continue;
         }
-        // No candidate of a very different length can share enough.
+        // A candidate of a very different length cannot share enough.
         let most = 2 * pairs.len.min(candidate.len());
         if best.is_some_and(|(score, _)| most as f64 / total as f64 <= score) {
             continue;

@@ -1,21 +1,21 @@
-//! The old text as lines to be found: what each says, and what it weighs.
+//! The old text as lines to search for: the key and the weight of each.
 
 use std::collections::HashSet;
 
 use super::lines::trim;
 use super::normalize::{has_word, match_key};
 
-/// Costs and weights are counted in ten-thousandths of an ordinary line.
+/// Costs and weights are in ten-thousandths of an ordinary line.
 pub(super) const LINE: i32 = 10_000;
 
-/// What a line is good for.
+/// The kind of a line, which determines how the matcher may treat it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing but white space.
+    /// White space only.
     Blank,
-    /// A comment, which models like to leave out.
+    /// A comment, which models tend to leave out.
     Comment,
-    /// Anything else.
+    /// Any other line.
     Code,
 }
 
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// What it means that a line with this key is found: braces say little.
+/// Returns the weight of finding a line with this key; braces weigh little.
 pub(super) fn weight(key: &[u8]) -> i32 {
     match key {
         [] => LINE / 10,
@@ -55,15 +55,15 @@ pub(super) struct NeedleLine<'e> {
     pub kind: Kind,
 }
 
-/// The old text.
+/// The old text to search for.
 pub(super) struct Needle<'e> {
     pub lines: Vec<NeedleLine<'e>>,
-    /// The weight of all lines.
+    /// The sum of the weights of all lines.
     pub total: i32,
-    /// Bytes of all keys that hold a word: how much there is to recognise.
+    /// The length of all keys with a word, which measures how distinctive the text is. Bytes.
     pub words: usize,
-    /// Hashes of lines that only the new text has: where the file has them too,
-    /// the old text has merely forgotten them.
+    /// The hashes of lines that only the new text has: if the file has them too, the old text
+    /// forgot them.
     pub offered: HashSet<u64>,
 }
 

@@ -1,22 +1,22 @@
-//! What two lines have in common when only their words count: no white space,
-//! one form of every quote, dash and composed character.
+//! Normalises lines for comparing their words: removes white space and uses one form of every
+//! quote, dash and composed character.
 
 use std::borrow::Cow;
 
 use super::lines::trim;
 use crate::unicode_normalize::{Form, normalised};
 
-/// Lines of more bytes are compared as they are, but for blanks around them.
+/// Longer lines are compared unchanged except for white space around them. Bytes.
 const FOLDED: usize = 1 << 16;
 
-/// The words of a line. Lines with equal keys say the same.
+/// Returns the key of a line; lines with equal keys have the same words.
 pub(super) fn match_key(line: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(line.len());
     push_key(line, &mut key);
     key
 }
 
-/// Appends the words of a line.
+/// Appends the key of a line.
 pub(super) fn push_key(line: &[u8], key: &mut Vec<u8>) {
     if line.len() > FOLDED {
         key.extend_from_slice(trim(line));
@@ -47,12 +47,12 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// White space, and characters that show nothing.
+/// Matches white space and invisible characters.
 fn is_invisible(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
-/// The plain form of a typographic character.
+/// Returns the plain form of a typographic character.
 pub(super) fn fold_char(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{ff07}' => '\'',
@@ -62,7 +62,7 @@ pub(super) fn fold_char(c: char) -> char {
     }
 }
 
-/// A text with the plain forms of typographic characters and blanks, other than that as it is.
+/// Replaces typographic characters and white space by their plain forms.
 pub(super) fn plain(line: &[u8]) -> Vec<u8> {
     let Some(text) = std::str::from_utf8(line).ok().filter(|text| !text.is_ascii()) else {
         return line.to_vec();
@@ -72,7 +72,7 @@ pub(super) fn plain(line: &[u8]) -> Vec<u8> {
     text.chars().filter(is_seen).map(plain).collect::<String>().into_bytes()
 }
 
-/// A text without its white space, other than that as it is.
+/// Removes all white space from a text.
 pub(super) fn collapse_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
     if line.iter().any(|byte| is_space(*byte)) {
         return Cow::Owned(line.iter().copied().filter(|byte| !is_space(*byte)).collect());
@@ -80,7 +80,7 @@ pub(super) fn collapse_whitespace(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Borrowed(line)
 }
 
-/// Whether a key holds a letter, digit or underscore.
+/// Reports whether a key contains a letter, digit or underscore.
 pub(super) fn has_word(key: &[u8]) -> bool {
     key.iter().any(|&byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
 }

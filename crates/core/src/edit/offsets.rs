@@ -1,31 +1,31 @@
-//! Where lines of the file as it was read are after the edits made so far.
+//! Maps lines of the file as it was read to lines after the edits applied so far.
 
 use std::ops::Range;
 
 use super::{Edit, Splice};
 use crate::text::count_lf;
 
-/// How many lines earlier edits of a call have shifted what comes after them.
+/// The line shifts caused by the earlier edits of a call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LineOffsets {
-    /// Whether any edit names lines.
+    /// True if any edit names lines.
     wanted: bool,
-    /// Lines after the first number (1-based, of the text before the edit) moved
-    /// by the second.
+    /// Pairs (line, shift): lines after `line` (1-based, in the text before the edit) move by
+    /// `shift`.
     moves: Vec<(u64, i64)>,
-    /// Whether an edit was made.
+    /// True once an edit was applied.
     made: bool,
-    /// Lines (0-based) of the file as it was read that edits by anchors replaced.
+    /// Lines (0-based) of the file as it was read that anchored edits replaced.
     replaced: Vec<Range<usize>>,
 }
 
 impl LineOffsets {
-    /// For these edits.
+    /// Prepares the offsets for a list of edits.
     pub(super) fn of(edits: &[Edit]) -> Self {
         Self { wanted: edits.iter().any(|edit| edit.anchors.is_some()), ..Self::default() }
     }
 
-    /// Notes what an edit is going to move.
+    /// Records the shift caused by an edit that is about to be applied.
     pub(super) fn note(&mut self, text: &[u8], splices: &[Splice]) {
         if !self.wanted {
             return;
@@ -39,32 +39,32 @@ impl LineOffsets {
             let last = splice.range.end.saturating_sub(1).max(splice.range.start);
             line += count_lf(&text[from..last]);
             from = last;
-            // What is inserted at the beginning of a line moves that line too.
+            // Text inserted at the beginning of a line moves that line too.
             let inserted = splice.range.is_empty() && (last == 0 || text[last - 1] == b'\n');
             if lines != 0 {
                 moves.push((line - u64::from(inserted), lines));
             }
         }
-        // Each number is one of the text before: the last first.
+        // Line numbers refer to the text before the edit, so the last one comes first.
         self.moves.extend(moves.into_iter().rev());
     }
 
-    /// Whether no edit was made yet, so that every line is where it was read.
+    /// Reports whether no edit was applied yet, so that all lines are where they were read.
     pub(super) fn is_empty(&self) -> bool {
         !self.made
     }
 
-    /// Notes lines (0-based) of the file as it was read that are replaced.
+    /// Records that lines (0-based) of the file as it was read are replaced.
     pub(super) fn replace(&mut self, lines: &Range<usize>) {
         self.replaced.push(lines.clone());
     }
 
-    /// Whether one of these lines was replaced.
+    /// Reports whether any of these lines was replaced.
     pub(super) fn has_replaced(&self, lines: &Range<usize>) -> bool {
         self.replaced.iter().any(|one| one.start < lines.end && lines.start < one.end)
     }
 
-    /// Where a line of the file as it was read is now.
+    /// Returns the current number of a line of the file as it was read.
     pub(super) fn now(&self, line: u64) -> u64 {
         let shifted = |line: u64, &(end, delta): &(u64, i64)| {
             if line > end { line.saturating_add_signed(delta).max(1) } else { line }

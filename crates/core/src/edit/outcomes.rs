@@ -1,7 +1,7 @@
-//! What became of each edit of a list of which one was refused.
+//! Reports the outcome of each edit in a list that contains a refused one.
 //!
-//! All or none are made. To spare an attempt for each further mistake, those
-//! after the refused one are tried as well, as if it had not been there.
+//! All edits are applied or none. To save the caller one attempt per mistake, the edits after the
+//! refused one are tried as well, as if the refused one did not exist.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::offsets::LineOffsets;
 use super::{Applied, AppliedEdit, Edit, Options, apply};
 use crate::error::Error;
 
-/// Edits that are told of, at most.
+/// The maximum number of edits that are reported.
 const MAX_REPORTED: usize = 20;
 
-/// A list of edits, as far as it was made.
+/// A list of edits and the text after the applied ones.
 pub(super) struct EditOutcomes<'v, 'c> {
     pub content: Content<'c>,
     /// The text before the first edit.
@@ -28,7 +28,7 @@ pub(super) struct EditOutcomes<'v, 'c> {
 }
 
 impl EditOutcomes<'_, '_> {
-    /// The refusal of the edit after the applied ones, with a verdict on each.
+    /// Adds the outcome of every edit to the error of the refused one.
     pub(super) fn added_to(mut self, error: Error, applied: &[Applied]) -> Error {
         if self.edits.len() < 2 {
             return error;

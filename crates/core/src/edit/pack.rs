@@ -1,7 +1,7 @@
-//! Edits as they come from JavaScript and plans as they go there.
+//! Decodes edits from JavaScript and encodes plans for JavaScript.
 //!
-//! The edits cross as one JSON text: they are small, and unpaired surrogates
-//! arrive as escapes that the parser refuses instead of as replaced characters.
+//! The edits cross as one JSON text, because they are small, and because unpaired surrogates arrive
+//! as escapes that the parser refuses, not as replacement characters.
 
 use serde_json::{Map, Value};
 
@@ -11,14 +11,14 @@ use crate::encoding::Encoding;
 use crate::error::{Code, Error, Result};
 use crate::pack::Packed;
 
-/// A plan as it crosses: the new text, and the facts about it.
+/// An encoded plan: the new text and the facts about it.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The whole new text.
+    /// The complete new text.
     pub bytes: Vec<u8>,
-    /// How many bytes of its beginning are as they were, at least.
+    /// A lower bound of the number of unchanged bytes at the beginning.
     pub head: usize,
-    /// What [`plan_packed`] tells.
+    /// The data described at [`plan_packed`].
     pub facts: Packed,
 }
 

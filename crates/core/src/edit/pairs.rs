@@ -1,4 +1,4 @@
-//! The ways in which lines of the old text and of the file can belong together.
+//! The ways in which lines of the old text and of the file can correspond.
 
 use super::haystack::Haystack;
 use super::levenshtein::{MAX_BYTES, Pattern};
@@ -6,21 +6,21 @@ use super::lines::{trim, trim_end};
 use super::needle::{LINE, Needle};
 use super::window::Window;
 
-/// Lines less alike than this are not the same line.
+/// Less similar lines do not pair up.
 const MIN_PAIR_SIMILARITY: f64 = 0.6;
 
-/// How a cell of an alignment is reached.
+/// The step that reached a cell of an alignment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AlignStep {
     /// The path begins here.
     None,
-    /// A line each.
+    /// One line of each side.
     Pair,
-    /// A line that begins or ends amid the file's.
+    /// An old line that begins or ends within the file's line.
     Edge,
-    /// One old line for several of the file.
+    /// One old line for several file lines.
     Join(u8),
-    /// Several old lines for one of the file.
+    /// Several old lines for one file line.
     Split(u8),
     /// The file has no such line.
     OldOnly,
@@ -29,17 +29,17 @@ pub(super) enum AlignStep {
 }
 
 impl AlignStep {
-    /// Lines that are joined to equal one of the other side, at most.
+    /// The maximum number of lines that are joined to equal one line of the other side.
     pub(super) const MAX_JOINED_LINES: usize = 4;
 }
 
-/// What pairs are looked for in.
+/// Computes and caches the similarity of line pairs.
 pub(super) struct Pairs<'p, 'n> {
     pub hay: &'p Haystack<'p>,
     pub needle: &'p Needle<'n>,
     window: &'p Window,
     pattern: &'p mut Pattern,
-    /// The old line that the pattern is.
+    /// The old line that the pattern currently holds.
     row: Option<usize>,
 }
 
@@ -53,7 +53,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
         Self { hay, needle, window, pattern, row: None }
     }
 
-    /// How alike a line of the old text and one of the file are.
+    /// Returns the similarity of an old line and a file line.
     pub(super) fn likeness(&mut self, old: usize, file: usize) -> f64 {
         let line = &self.needle.lines[old];
         if self.hay.hashes[file] == line.hash {
@@ -72,8 +72,8 @@ impl<'p, 'n> Pairs<'p, 'n> {
         self.pattern.similarity(self.window.key(file), MIN_PAIR_SIMILARITY)
     }
 
-    /// The ways in which the old line `old` and what follows can pair up with the
-    /// file's line `file` and what follows: how many lines of each, at what cost.
+    /// Returns the steps that can pair the old lines from `old` with the file lines from `file`:
+    /// the number of lines of each side and the cost.
     pub(super) fn steps_from(
         &mut self,
         old: usize,
@@ -131,7 +131,7 @@ impl<'p, 'n> Pairs<'p, 'n> {
     }
 }
 
-/// How many pieces from the first on have this length together.
+/// Returns how many parts from the first on have this total length.
 fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut sum = 0;
     for at in 0..AlignStep::MAX_JOINED_LINES {
@@ -144,8 +144,8 @@ fn joined(total: usize, len: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     None
 }
 
-/// What it costs that lines that say the same are not the same: next to
-/// nothing, but it tells two such places apart.
+/// Returns the small cost of lines with equal keys that are not identical. It only decides between
+/// positions that match equally well otherwise.
 fn dressing(old: &[u8], file: &[u8]) -> i32 {
     if old == file {
         0

@@ -1,16 +1,16 @@
-//! Typographic characters: which the file uses where the model wrote others.
+//! Learns which typographic characters the file uses where the model wrote others.
 
 use super::lines::trim;
 use super::normalize::fold_char;
 
-/// For characters of the edit, the characters that the file has instead.
+/// Maps characters of the edit to the characters of the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QuoteMap {
     pairs: Vec<(char, &'static str)>,
 }
 
 impl QuoteMap {
-    /// Learns from a line as sent and as the file has it.
+    /// Learns from a line as sent and the same line in the file.
     pub(super) fn learn(&mut self, sent: &[u8], file: &[u8]) {
         if sent == file || (sent.is_ascii() && file.is_ascii()) {
             return;
@@ -30,7 +30,7 @@ impl QuoteMap {
                 file.next();
             }
             if fold_char(a) != fold_char(b) {
-                // The lines differ in more: what follows does not pair up.
+                // The lines differ in other characters too, so the rest does not pair up.
                 break;
             }
             let typographic = fold_char(a) != a || fold_char(b) != b;
@@ -45,7 +45,7 @@ impl QuoteMap {
         }
     }
 
-    /// Takes over what another map knows.
+    /// Adds the pairs of another map.
     pub(super) fn complete(&mut self, other: &Self) {
         for pair in &other.pairs {
             if !self.pairs.contains(pair) {
@@ -54,15 +54,15 @@ impl QuoteMap {
         }
     }
 
-    /// Forgets what is not the file's own habit: a character of the edit gives
-    /// way only to one that the file has more often.
+    /// Removes pairs that do not reflect the style of the file: a character of the edit is only
+    /// replaced by one that the file uses more often.
     pub(super) fn settle(&mut self, text: &[u8]) {
         if self.pairs.is_empty() {
             return;
         }
         let count = |text: &[u8], what: &str| memchr::memmem::find_iter(text, what).count();
         let has = |c: char| count(text, c.encode_utf8(&mut [0; 4]));
-        // A model that writes one curly quote for a plain one writes them all.
+        // A model that writes one curly quote for a plain one writes all of them so.
         if self.pairs.iter().any(|(sent, file)| fold_char(*sent) != *sent && is_plain_quote(file)) {
             for (curly, plain) in CURLY {
                 if has(curly) == 0 && !self.pairs.iter().any(|(sent, _)| *sent == curly) {
@@ -82,7 +82,7 @@ impl QuoteMap {
             .collect();
     }
 
-    /// The line with the file's characters.
+    /// Returns the line with the file's characters.
     pub(super) fn apply(&self, line: Vec<u8>) -> Vec<u8> {
         if self.pairs.is_empty() {
             return line;
@@ -104,7 +104,7 @@ impl QuoteMap {
         let mut targets = self.pairs.iter().filter(|(sent, _)| *sent == c).map(|(_, file)| *file);
         match (targets.next(), targets.next(), targets.next()) {
             (Some(only), None, None) => Some(only),
-            // One plain quote for an opening and a closing one.
+            // One plain quote stands for both an opening and a closing one.
             (Some(a), Some(b), None) => {
                 let opens = before.is_whitespace() || "([{<-\u{2013}\u{2014}".contains(before);
                 let opening = |text: &str| matches!(text, "\u{2018}" | "\u{201c}");
@@ -126,7 +126,7 @@ fn is_plain_quote(text: &str) -> bool {
     matches!(text, "'" | "\"")
 }
 
-/// A character that files have and models exchange.
+/// Returns a character that files use and that models replace by another.
 fn as_known(c: char) -> Option<&'static str> {
     const KNOWN: [&str; 12] = [
         "'", "\"", "-", "\u{2018}", "\u{2019}", "\u{201c}", "\u{201d}", "\u{2010}", "\u{2011}",

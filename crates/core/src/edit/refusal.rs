@@ -1,8 +1,7 @@
-//! Why an edit was refused.
+//! The reasons why an edit was refused.
 //!
-//! A refusal is worth as much as the next attempt that it makes succeed: the
-//! reasons are here, their sentences in [`super::report`], what to send instead
-//! in [`super::candidates`]. All of it stays below 2 KB.
+//! A refusal should make the next attempt succeed: this module has the reasons, [`super::report`]
+//! their messages, and [`super::suggestions`] the text to send instead. A refusal stays below 2 KB.
 
 use std::ops::Range;
 
@@ -15,39 +14,39 @@ use super::{Edit, Match, Options, Strictness};
 use crate::error::Error;
 use crate::path::escape_controls;
 
-/// Why an edit was not made. Lines are 1-based unless a range.
+/// The reason why an edit was not applied. Lines are 1-based, ranges 0-based.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Refusal {
-    /// There is nothing to look for.
+    /// The old text is empty.
     EmptyOld,
-    /// Old and new text are the same.
+    /// Old and new text are equal.
     SameText,
     /// All edits together change nothing.
     Unchanged,
-    /// The old text is nowhere.
+    /// The old text does not occur.
     NotFound,
-    /// What the edit would make is there already.
+    /// The result of the edit is in the file already.
     AlreadyApplied,
-    /// The old text would be there, but this line of it reads otherwise.
+    /// The old text matches except for this line.
     Different { file: Range<usize>, sent: Vec<u8>, there: Option<usize> },
-    /// This line of the file stands amid what is replaced, unmentioned.
+    /// This line of the file is between replaced lines, and the old text does not have it.
     Unmentioned { line: u64 },
     /// The old text leaves lines out with `...` where the new text does not.
     Elided,
-    /// The text or the file is too large to go on looking.
+    /// The search would exceed the budget.
     TooLarge,
-    /// The edits are too many, or too much to write, for one call.
+    /// The call has too many edits or would write too much.
     TooMuch,
-    /// It is there, but only by a way of matching that is not allowed.
+    /// The old text matches only in a tier that is not allowed.
     TooLoose(Match),
-    /// The old text is at each of these lines; `alike` where it is only like them.
+    /// The old text matches at each of these lines; `alike` if it is only similar to them.
     NotUnique { lines: Vec<u64>, alike: bool },
-    /// The old text is at these lines, and another number was expected.
+    /// The old text matches at these lines, but another number was expected.
     Count { expected: u64, lines: Vec<u64> },
 }
 
 impl Refusal {
-    /// What a miss means for the old text that was looked for.
+    /// Translates a failed search for the old text.
     pub(super) fn of(miss: NoMatch, needle: &Needle<'_>) -> Self {
         match miss {
             NoMatch::Nowhere => Self::NotFound,
@@ -69,12 +68,12 @@ impl Refusal {
         }
     }
 
-    /// Whether it is for being in several places.
+    /// Reports whether the edit was refused because it matches several positions.
     pub(super) fn is_ambiguous(&self) -> bool {
         matches!(self, Self::NotUnique { .. } | Self::Count { .. })
     }
 
-    /// What remains of a reason where no loose match would be allowed anyway.
+    /// Reduces the reason to what applies if no loose match is allowed anyway.
     pub(super) fn under(self, strictness: Strictness) -> Self {
         match self {
             Self::NotUnique { alike, .. } if alike && strictness < Strictness::Fuzzy => {
@@ -87,7 +86,7 @@ impl Refusal {
         }
     }
 
-    /// The error that a caller sees, for the edit at `index` (0-based) of `total`.
+    /// Returns the error for the caller; the edit is at `index` (0-based) of `total`.
     pub(super) fn into_error(
         self,
         text: &[u8],

@@ -1,16 +1,15 @@
-//! What transport does to text, undone: the edit as it was probably meant.
+//! Reverts damage from transport: reconstructs the edit that was probably meant.
 //!
-//! A model pastes line numbers, or its text comes through one escape too many.
-//! Each repair is a hypothesis about old and new text together: whatever was
-//! done to the one was done to the other. The text as sent is always the first
-//! hypothesis; which one is right shows where it is looked for.
+//! A model pastes line numbers, or its text is escaped once too often. Each repair is a hypothesis
+//! about old and new text together, because the same damage affects both. The text as sent is
+//! always the first hypothesis; the search decides which one is right.
 
-/// One way in which a text may have been damaged.
+/// A kind of damage that a text may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Sent on one line, with `\n` for line ends.
+    /// Sent on one line, with `\n` for line endings.
     EscapedNewlines,
-    /// Line numbers before the lines.
+    /// Line numbers in front of the lines.
     LineNumbers,
     /// `\"` for `"`, and `\${` for the `${` of a template between them.
     EscapedQuotes,
@@ -29,7 +28,7 @@ impl Repair {
         Self::Entities,
     ];
 
-    /// What it is called in results and messages.
+    /// Returns the name for results and messages.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::EscapedNewlines => "escaped line ends",
@@ -40,7 +39,7 @@ impl Repair {
         }
     }
 
-    /// What it is called in the details of a refusal.
+    /// Returns the name for the details of a refusal.
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::EscapedNewlines => "escaped_line_ends",
@@ -51,8 +50,7 @@ impl Repair {
         }
     }
 
-    /// Old and new text without this damage; `None` where the old text shows no
-    /// sign of it.
+    /// Returns old and new text without this damage, or `None` if the old text shows no sign of it.
     fn undo(self, old: &str, new: &str) -> Option<(String, String)> {
         let both = |undo: fn(&str) -> String| (undo(old), undo(new));
         match self {
@@ -78,11 +76,11 @@ impl Repair {
 pub(super) struct Hypothesis {
     pub old: String,
     pub new: String,
-    /// What was undone; nothing for the text as sent.
+    /// The repairs applied; empty for the text as sent.
     pub repairs: Vec<Repair>,
 }
 
-/// The hypotheses about an edit, the text as sent first.
+/// Returns the hypotheses about an edit, the text as sent first.
 pub(super) fn hypotheses(old: &str, new: &str) -> Vec<Hypothesis> {
     const MAX_HYPOTHESES: usize = 12;
     let mut all =
@@ -141,12 +139,12 @@ const ENTITIES: [(&str, &str); 6] = [
 ];
 
 fn entities(text: &str) -> String {
-    // `&amp;` last: `&amp;lt;` is `&lt;`, not `<`.
+    // `&amp;` must be last: `&amp;lt;` is `&lt;`, not `<`.
     ENTITIES.iter().fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain))
 }
 
-/// Both texts without the numbers of a listing. Every line of the old text that
-/// is not blank must have one; of the new text, lines that have one lose it.
+/// Removes the line numbers of a listing from both texts. Every line of the old text that is not
+/// blank must have one; lines of the new text may have one.
 fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     let mut numbers = Vec::new();
     let mut plain = Vec::new();
@@ -164,7 +162,7 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     if numbers.is_empty() || !ascending {
         return None;
     }
-    // `9| a` is `a` after a blank, or ` a` without one: what the new text has tells.
+    // `9| a` is `a` after a blank, or ` a` without one; the new text decides.
     let wider: Option<Vec<&str>> = plain
         .iter()
         .map(|line| if line.is_empty() { Some(*line) } else { line.strip_prefix(' ') })
@@ -196,12 +194,12 @@ fn line_numbers(old: &str, new: &str) -> Option<(String, String)> {
     Some((plain.join("\n"), new.collect::<Vec<_>>().join("\n")))
 }
 
-/// Whether every line of a text begins with a line number.
+/// Reports whether every line of a text begins with a line number.
 pub(super) fn has_line_numbers(text: &str) -> bool {
     line_numbers(text, "").is_some()
 }
 
-/// The number that a listing put before a line, and the line.
+/// Splits a line of a listing into its number and the rest.
 fn after_number(line: &str) -> Option<(u64, &str)> {
     let text = line.trim_start();
     let text = text.strip_prefix('L').unwrap_or(text);
@@ -216,7 +214,7 @@ fn after_number(line: &str) -> Option<(u64, &str)> {
             return Some((number, line));
         }
     }
-    // A listing of an empty line may have lost its blanks.
+    // The listing of an empty line may have lost its white space.
     let bare = rest.trim_end();
     matches!(bare, ":" | "|" | " |" | "")
         .then_some((number, ""))

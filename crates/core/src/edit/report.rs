@@ -1,5 +1,5 @@
-//! The sentences of refusals: a short first line that says what is wrong, then
-//! the place in the file beside what was sent.
+//! The messages of refusals: a short first line with the cause, then the position in the file and
+//! the text that was sent.
 
 use std::ops::Range;
 
@@ -16,32 +16,32 @@ use super::{Edit, Match, Tier};
 use crate::error::{Code, Error};
 use crate::text::BOM_UTF8;
 
-/// Bytes of a new text below which a line equal to it may be there by chance.
+/// Below this length, a line equal to the new text may exist by chance. Bytes.
 const SHORT: usize = 32;
 
-/// Lines that an old text may have left out.
+/// The maximum number of lines that an old text may have left out.
 const MAX_LEFT_OUT: usize = 200;
-/// Places at which such a text may begin.
+/// The maximum number of positions at which such a text may begin.
 const MOST_BEGINS: usize = 16;
 
-/// The lines of a text that has LF, without a last one that is empty.
+/// Splits an LF text into lines, without an empty last one.
 fn lines_of(text: &[u8]) -> Vec<Vec<u8>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// What a message is about.
+/// The context of a message.
 pub(super) struct Report<'r> {
     pub text: &'r [u8],
     pub edit: &'r Edit,
-    /// The argument: `old_text`, and of which edit.
+    /// The name of the argument: `old_text`, and of which edit.
     pub what: &'r str,
-    /// The file, as shown.
+    /// The path of the file, as shown.
     pub path: &'r str,
 }
 
 impl Report<'_> {
-    /// The error that a refusal is.
+    /// Returns the error for a refusal.
     pub(super) fn error(&self, refusal: Refusal) -> Error {
         let Self { what, path, .. } = self;
         match refusal {
@@ -150,14 +150,14 @@ impl Report<'_> {
             )
     }
 
-    /// The places as candidates, compared with what was sent.
+    /// Returns the positions as candidates, compared with the text that was sent.
     fn candidates(&self, lines: &FileLines<'_>, ranges: &[Range<usize>]) -> serde_json::Value {
         let sent = fold_ends(self.edit.old.as_bytes());
         let sent = edit_lines(sent.strip_suffix(b"\n").unwrap_or(&sent));
         candidates(lines, ranges, Some(&sent))
     }
 
-    /// That what the edit would make stands in the file, and where.
+    /// Says that the result of the edit is in the file already, and where.
     fn applied(&self) -> String {
         let there = "new_text is already there";
         match memchr::memmem::find(self.text, trim(self.edit.new.as_bytes())) {
@@ -169,12 +169,13 @@ impl Report<'_> {
         }
     }
 
-    /// Whether what the edit would make stands in the file.
+    /// Reports whether the result of the edit is in the file already.
     fn is_applied(&self) -> bool {
         trim(self.edit.new.as_bytes()).len() >= 8 && occurs(self.text, &self.edit.new)
     }
 
-    /// Whether the new text is so short, and so unlike the old one, that a line equal to it says nothing.
+    /// Reports whether the new text is so short, and so different from the old one, that an equal
+    /// line proves nothing.
     fn may_be_chance(&self) -> bool {
         let (old, new) = (trim(self.edit.old.as_bytes()), trim(self.edit.new.as_bytes()));
         let ahead = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -184,7 +185,7 @@ impl Report<'_> {
             && 2 * (ahead + behind) < old.len().min(new.len())
     }
 
-    /// The old text begins at a line, word for word, and leaves out lines that follow there.
+    /// Reports an old text that begins at a line exactly and leaves out lines that follow there.
     fn left_out(&self, lines: &FileLines<'_>) -> Option<Error> {
         let sent = lines_of(&fold_ends(self.edit.old.as_bytes()));
         let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
@@ -195,14 +196,15 @@ impl Report<'_> {
             .find_map(|from| self.left_out_at(lines, from, &sent))
     }
 
-    /// [`Report::left_out`] of the old text at one line.
+    /// Checks [`Report::left_out`] for a start at one line.
     fn left_out_at(&self, lines: &FileLines<'_>, from: usize, sent: &[Vec<u8>]) -> Option<Error> {
         let same = |at: usize, text: &[u8]| at < lines.len() && trim(lines.text(at)) == trim(text);
         let kept = sent.iter().enumerate().take_while(|(at, text)| same(from + at, text)).count();
         let next = sent.get(kept)?;
         let gap = from + kept;
         let end = (gap + 1..lines.len().min(gap + MAX_LEFT_OUT)).find(|&at| same(at, next))?;
-        // What follows the gap must stand there as well: a closing brace alone stands in many places.
+        // The lines after the gap must match too, because a closing brace alone occurs in many
+        // places.
         if !sent[kept..].iter().enumerate().all(|(at, text)| same(end + at, text)) {
             return None;
         }
@@ -224,7 +226,7 @@ impl Report<'_> {
         )
     }
 
-    /// The old text would be there but for one line.
+    /// Reports an old text that matches except for one line.
     fn different(&self, file: &Range<usize>, sent: &[u8], there: Option<usize>) -> Error {
         let lines = FileLines::new(self.text);
         let Some(there) = there.filter(|&at| at < lines.len()) else {
@@ -252,7 +254,7 @@ impl Report<'_> {
         .detail("candidates", self.candidates(&lines, std::slice::from_ref(file)))
     }
 
-    /// It is there by a way of matching that is not allowed.
+    /// Reports a match in a tier that is not allowed.
     fn too_loose(&self, found: &Match) -> Error {
         let lines = FileLines::new(self.text);
         let range = match (found.splices.first(), found.splices.last()) {
@@ -298,7 +300,7 @@ impl Report<'_> {
             .detail("candidates", self.candidates(&lines, &[range]))
     }
 
-    /// The old text is nowhere: says what comes nearest.
+    /// Reports an old text that does not occur, with the nearest lines.
     fn nowhere(&self) -> Error {
         let body = self.text.strip_prefix(BOM_UTF8).unwrap_or(self.text);
         if body.is_empty() {
@@ -324,7 +326,7 @@ impl Report<'_> {
             return error;
         }
         let Some(near) = nearest(&lines, &self.edit.old) else {
-            // Too short to be looked for before: as a line of its own.
+            // The search skipped this text as too short, so it is looked for as a line of its own.
             if is_a_line(&lines, &self.edit.new) {
                 return self
                     .not_found(

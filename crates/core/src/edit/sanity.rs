@@ -1,8 +1,8 @@
-//! Second thoughts about an edit that is there literally.
+//! Checks an exact match for mistakes that would corrupt the file.
 //!
-//! Three mistakes match to the letter and still make a mess: an edit sent twice,
-//! a new text that ends in lines the file has next and the old text forgot, and
-//! a dedented old text that is found behind its own indentation.
+//! Three mistakes match exactly and still do damage: an edit that is sent twice, a new text that
+//! ends in lines that the file has next and the old text forgot, and a dedented old text that
+//! matches after its own indentation.
 
 use memchr::memmem;
 
@@ -11,24 +11,24 @@ use super::normalize::has_word;
 use super::{Edit, Match, Splice, Strictness, Tier};
 use crate::text::line_begin;
 
-/// Bytes of words that are no coincidence.
+/// This many bytes of words are not equal by chance.
 const MIN_SIGNIFICANT_BYTES: usize = 6;
-/// Lines of the new text that may be there already.
+/// The maximum number of new lines that are checked for being in the file already.
 const MAX_NEW_LINES: usize = 500;
 
-/// What is doubtful about a literal match.
+/// A mistake suspected in an exact match.
 pub(super) enum Suspicion {
-    /// All that the edit adds is there already.
+    /// Everything that the edit adds is in the file already.
     AlreadyApplied,
-    /// The new text ends, or begins, with lines that the file has there: this is
-    /// the edit without doubling them.
+    /// The new text begins or ends with lines that the file has there; contains the edit without
+    /// the duplicates.
     DuplicatesLines(Match),
-    /// The old text lacks its indentation, or begins or ends amid a line that
-    /// it does not name; to mend that takes this strictness.
+    /// The old text lacks its indentation, or begins or ends within a line that it does not name.
+    /// Contains the strictness that a correction needs.
     SplitsLine(Strictness),
 }
 
-/// Looks at a literal match once more.
+/// Checks an exact match.
 pub(super) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Option<Suspicion> {
     let [splice] = found.splices.as_slice() else { return None };
     if edit.replace_all || edit.expected.is_some() {
@@ -53,7 +53,7 @@ pub(super) fn inspect(text: &[u8], edit: &Edit, found: &Match) -> Option<Suspici
     Some(Suspicion::DuplicatesLines(found))
 }
 
-/// Whether what the edit puts before and after the old text stands there.
+/// Reports whether the text that the edit adds around the old text is there already.
 fn is_there(text: &[u8], splice: &Splice) -> bool {
     let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
     let old = &text[splice.range.clone()];
@@ -80,8 +80,8 @@ fn lacks_indentation(text: &[u8], splice: &Splice) -> Option<Strictness> {
     (single && further.any(shallow)).then_some(Strictness::Fuzzy)
 }
 
-/// Whether the first or last of several old lines, saying nothing themselves,
-/// are found in a line that says something.
+/// Reports whether the first or last of several old lines has no word and matches inside a line
+/// that has one.
 fn is_torn(text: &[u8], splice: &Splice) -> bool {
     let old = &text[splice.range.clone()];
     let (Some(first), Some(last)) = (memchr::memchr(b'\n', old), memchr::memrchr(b'\n', old))
@@ -96,7 +96,7 @@ fn is_torn(text: &[u8], splice: &Splice) -> bool {
     head || tail
 }
 
-/// The splice stretched over the lines of the file that the new text repeats.
+/// Extends the splice over the lines of the file that the new text repeats.
 fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
     let old = &text[splice.range.clone()];
     let (before, after) = (&text[..splice.range.start], &text[splice.range.end..]);
@@ -105,8 +105,8 @@ fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
     let last = &cuts[cuts.len().saturating_sub(MAX_NEW_LINES)..];
     let first = &cuts[..cuts.len().min(MAX_NEW_LINES)];
 
-    // After an old text that ends its line, a further line begins; before one
-    // that does not, its line end.
+    // If the old text ends with a line ending, a new line follows; otherwise its line ending
+    // follows.
     let tail = last.iter().map(|&at| at + usize::from(old.ends_with(b"\n"))).find(|&at| {
         let tail = &new[at..];
         let closed =
@@ -135,7 +135,7 @@ fn with_forgotten(text: &[u8], splice: &Splice) -> Option<Splice> {
     Some(Splice { range: splice.range.start - at..splice.range.end, with: new.to_vec() })
 }
 
-/// Bytes of lines that hold a word.
+/// Counts the bytes of lines that contain a word.
 fn significant_bytes(text: &[u8]) -> usize {
     text.split(|&byte| byte == b'\n').map(trim).filter(|line| has_word(line)).map(<[u8]>::len).sum()
 }

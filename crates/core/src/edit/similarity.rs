@@ -1,9 +1,8 @@
-//! The place that is most like the old text.
+//! Finds the position that is most similar to the old text.
 //!
-//! Lines vote for diagonals ([`super::diagonals`]), the text is aligned around
-//! the best of them, and the best alignment is taken if the lines that say
-//! something else are but slips of the pen, and if no other place is nearly as
-//! good.
+//! Lines vote for diagonals ([`super::diagonals`]), and the text is aligned around the best of
+//! them. The best alignment is accepted if the lines that differ have only typos, and if no other
+//! position is nearly as good.
 
 use super::align::align;
 use super::alignment::{Alignment, Step};
@@ -15,30 +14,30 @@ use super::lines::trim;
 use super::needle::{Kind, LINE, Needle};
 use super::typo::{has_word, is_typo};
 
-/// Alignments that are tried.
+/// The maximum number of alignments that are tried.
 const MAX_CANDIDATES: usize = 24;
-/// Alignments that are tried where no diagonal has more votes than another.
+/// The maximum number of alignments if no diagonal has more votes than another.
 pub(super) const MAX_ALIGNMENTS: usize = 100;
-/// Other places that are looked at as rivals of the best.
+/// The maximum number of other positions that are compared with the best.
 const MAX_RIVALS: usize = 8;
-/// Places that are told where several are as much like the old text as the best.
+/// The maximum number of positions that are reported if several are as similar as the best.
 const LISTED: usize = 40;
-/// The least share of the old text that must be found.
+/// The minimum fraction of the old text that must be found.
 const MIN_SIMILARITY: f64 = 0.8;
-/// The least share that makes a place worth showing in a refusal.
+/// The minimum fraction for showing a position in a refusal.
 const MIN_SUGGESTED_SIMILARITY: f64 = 0.4;
 
-/// Finds it, or says why it will not do.
+/// Finds the position, or returns the reason why there is none.
 pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Candidate, NoMatch> {
     let mut pattern = Pattern::default();
     let mut found: Vec<Alignment> = Vec::new();
     let mut tried: Vec<isize> = Vec::new();
-    // A place beyond this cost is neither shown nor a rival of the best so far.
+    // A position with a higher cost is neither shown nor a rival of the best so far.
     let mut most = needle.total - (f64::from(needle.total) * MIN_SUGGESTED_SIMILARITY) as i32;
     let diagonals = diagonals(hay, needle, &mut pattern).ok_or(NoMatch::TooLarge)?;
     let (mut votes, mut untried) = (0.0f64, diagonals.crowded);
     for diagonal in diagonals.list {
-        // Where many are as good as the best, they are all looked at, or none is taken.
+        // If many diagonals are as good as the best, either all are tried or none is taken.
         if tried.len() >= MAX_CANDIDATES && (found.is_empty() || diagonal.votes < votes) {
             break;
         }
@@ -88,7 +87,7 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
             NoMatch::Several([vec![best], alike].concat())
         });
     }
-    // A place that would be refused by itself is no rival.
+    // A position that would be refused by itself is no rival.
     let mut rivals = found.take(MAX_RIVALS).filter(is_apart);
     let rival = rivals.find(|place| first_difference(hay, needle, &place.alignment).is_none());
     if let Some(rival) = rival {
@@ -103,13 +102,13 @@ pub(super) fn find_similar(hay: &Haystack<'_>, needle: &Needle<'_>) -> Result<Ca
     Ok(best)
 }
 
-/// By how much a place must be better than another to be the one.
+/// Returns the margin by which a position must be better than any other.
 fn clear_of(needle: &Needle<'_>) -> i32 {
     (LINE * 12 / 100).max(needle.total / 100 * 3)
 }
 
-/// The other lines of the file that are as much like an old text of one line as the best: lines beside the best are
-/// within its band, so that they have no alignment of their own.
+/// Returns the other file lines that are as similar as the best one to an old text of one line.
+/// Lines near the best are within its band, so they have no alignment of their own.
 fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> Vec<Candidate> {
     let ([sent], [Step::Pair { file, .. }]) = (needle.lines.as_slice(), best.steps.as_slice())
     else {
@@ -136,8 +135,8 @@ fn lines_as_like(hay: &Haystack<'_>, needle: &Needle<'_>, best: &Alignment) -> V
         .collect()
 }
 
-/// The first line of the old text that the file has in other words, or not at
-/// all: slips of the pen do not count, as long as they are few.
+/// Returns the first line of the old text that the file lacks or has with other words. A few typos
+/// do not count.
 fn first_difference(
     hay: &Haystack<'_>,
     needle: &Needle<'_>,

@@ -1,5 +1,5 @@
-//! What a program can send instead of a refused edit: places of the file with
-//! their anchors, their differing lines, and the text to send where it is short.
+//! Builds the candidates of a refusal: positions in the file with their anchors, their differing
+//! lines, and the text to send if it is short.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use crate::anchor::Repeated;
 use crate::diff::changes_between;
 use crate::text::cut_chars;
 
-/// Places that are told, at most.
+/// The maximum number of positions.
 const PLACES: usize = 3;
-/// Bytes of a text to send instead, at most; beyond that, anchors must do.
+/// The maximum length of a text to send; for longer ones the anchors must suffice. Bytes.
 const SENDABLE: usize = 800;
-/// Differing lines that are told of a place, at most.
+/// The maximum number of differing lines per position.
 const DIFFERING: usize = 6;
-/// Lines sent times lines there that are compared, at most.
+/// The maximum product of sent lines and file lines that are compared.
 const COMPARED: usize = 1_000_000;
-/// Characters of such a line, at most.
+/// The maximum number of characters of a differing line.
 const SHOWN: usize = 100;
 
-/// Places of the file (lines, 0-based) to send instead, the best first. `sent`
-/// is what they are compared with.
+/// Returns positions of the file (lines, 0-based), the best first. `sent` is the text to compare
+/// them with.
 pub(super) fn candidates(
     file: &FileLines<'_>,
     ranges: &[Range<usize>],
@@ -64,7 +64,7 @@ fn candidate(
     Some(candidate)
 }
 
-/// `- what was sent`, `+ 131: what line 131 says`.
+/// Formats as `- sent line`, `+ 131: text of line 131`.
 fn differing(lines: &[&[u8]], first: usize, sent: &[&[u8]]) -> Vec<String> {
     let mut told = Vec::new();
     if sent.len().saturating_mul(lines.len()) > COMPARED {

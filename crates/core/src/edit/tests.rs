@@ -1,4 +1,4 @@
-//! What an edit does, as a table, and the promises as properties.
+//! Tests edits with a table of cases, and their guarantees with properties.
 
 use proptest::prelude::*;
 
@@ -253,8 +253,8 @@ fn fuzzy(text: &str, old: &str, new: &str) -> String {
     }
 }
 
-/// Each was made wrongly once: two mistakes at a time, or one beside another text
-/// that looks like what is meant.
+/// Regression cases: each combines two mistakes, or has another text nearby that is similar to the
+/// intended one.
 #[test]
 fn mistakes_that_come_together_are_undone_together() {
     let code = "\tfn go(a) {\n\t\tfirst_thing(a);\n\t\tsecond_thing(a);\n\t}\n";
@@ -346,7 +346,7 @@ fn other_code_that_is_like_two_places_is_ambiguous() {
         error.details["candidates"][1]["differs"],
         serde_json::json!(["-     value_a3 = compute(10)", "+ 3:     value_a2 = compute(10)"])
     );
-    // One alone is other code, and shown.
+    // A single such position is different code, and is shown.
     let error = plan(text.replace("a2", "b2").as_bytes(), &[edit(old, new)], &options).unwrap_err();
     assert_eq!(error.code, crate::error::Code::MatchNotFound);
 }
@@ -360,8 +360,8 @@ fn a_line_without_indentation_gets_that_of_the_file() {
     };
     assert_eq!(run("  go()\n", "\tgo()", "stop()"), "  stop()\n");
     assert_eq!(run("\tgo()\nx\n", "    go()\n", "stop()\n"), "\tstop()\nx\n");
-    // What is there literally is replaced literally.
+    // An exact match is replaced exactly.
     assert_eq!(run("  go()\n", "  go()", "stop()"), "stop()\n");
-    // The further lines of a block say where the first one goes.
+    // The other lines of a block show where the first one belongs.
     assert_eq!(run("\tif a:\n\t\tgo()\n", "    if a:\n        go()", "go()"), "go()\n");
 }

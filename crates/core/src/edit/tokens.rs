@@ -1,15 +1,15 @@
-//! Merging within a line: what the edit changes, in the words the file has.
+//! Merges within a line: applies the change of the edit to the words of the file.
 //!
-//! The model's old line and the file's may differ in blanks, in a typo, in the
-//! shape of a quote. A new line made of such an old line is the file's line
-//! with only the model's change applied.
+//! The old line of the edit and the file's line may differ in white space, in a typo or in the kind
+//! of quotes. A new line derived from such an old line becomes the file's line with only the
+//! model's change applied.
 
 use std::ops::Range;
 
 use crate::diff::{Change, changes_between};
 
-/// `theirs` is what the edit makes of `base`; the result is what it makes of
-/// `ours`. Where both changed the same words, the edit's stand.
+/// The edit turns `base` into `theirs`; applies the same change to `ours`. Where both changed the
+/// same words, the edit's words win.
 pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     if base == ours {
         return theirs.to_vec();
@@ -53,7 +53,7 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     merged
 }
 
-/// As many words for as many others are so many changes.
+/// Splits a replacement of words by as many words into one change per word.
 fn one_by_one(changes: Vec<Change>) -> Vec<Change> {
     let singles = |change: Change| {
         let (before, after) = (change.before.clone(), change.after.clone());
@@ -68,13 +68,13 @@ fn text(tokens: &[&[u8]], range: &Range<u32>) -> Vec<u8> {
     tokens[range.start as usize..range.end as usize].concat()
 }
 
-/// Whether two changed ranges have a token in common, or one is inside the other.
+/// Reports whether two changed ranges share a token, or one lies inside the other.
 fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Whether the edit, in a place that meets the file's change of blanks, has
-/// blanks of its own there or takes the word away that they belong to.
+/// Reports whether the edit, where it meets a white-space change of the file, has white space of
+/// its own or removes the word that the white space belongs to.
 fn is_whitespace_only(new: &[&[u8]], mine: &Change, other: &Change) -> bool {
     let blank = |token: Option<&&[u8]>| token.is_none_or(|token| matches!(token[0], b' ' | b'\t'));
     if mine.before == other.before {
@@ -88,7 +88,7 @@ fn text_of<'l, 't>(tokens: &'l [&'t [u8]], range: &Range<u32>) -> &'l [&'t [u8]]
     &tokens[range.start as usize..range.end as usize]
 }
 
-/// Whether a change is of blanks alone.
+/// Reports whether a change affects white space only.
 fn is_whitespace_change(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool {
     let blank = |tokens: &[&[u8]], range: &Range<u32>| {
         tokens[range.start as usize..range.end as usize]
@@ -98,7 +98,7 @@ fn is_whitespace_change(base: &[&[u8]], side: &[&[u8]], change: &Change) -> bool
     blank(base, &change.before) && blank(side, &change.after)
 }
 
-/// Words, runs of blanks, and every other character for itself.
+/// Splits a line into words, runs of white space, and single other characters.
 fn tokens(line: &[u8]) -> Vec<&[u8]> {
     let class = |byte: u8| match byte {
         b' ' | b'\t' => 1,

@@ -1,25 +1,24 @@
-//! A refusal within its bounds: 2,048 bytes for all that a program is told, so
-//! that a model reads it to the end.
+//! Limits the data of a refusal to 2,048 bytes, so that a model reads it to the end.
 //!
-//! What helps least goes first: further candidates, then their lines, and only
-//! at last the end of the message.
+//! The least helpful data is dropped first: further candidates, then their lines, and last the end
+//! of the message.
 
 use serde_json::Value;
 
 use crate::error::Error;
 use crate::text::{count_chars, cut_chars};
 
-/// Bytes of a refusal as JSON, at most.
+/// The maximum length of a refusal as JSON. Bytes.
 const REFUSAL: usize = 2048;
-/// Of these, what is added above this crate: whether the file has changed since
-/// it was read, in words and as data.
+/// The part of it reserved for what a caller above this crate adds: whether the file has changed
+/// since it was read, as text and as data.
 const ADDED: usize = 140;
 
-/// Details that stay: by them the refusal is put beside the right edit or file.
+/// Details that are never dropped, because they identify the edit or the file.
 const KEPT_DETAILS: [&str; 5] = ["reason", "edit_index", "path", "file", "hunk"];
 
-/// The refusal about a file, shortened where it is too long. The hint counts
-/// twice, since the message ends with it, and the path once more.
+/// Shortens the refusal for a file if it is too long. The hint counts twice, because the message
+/// ends with it, and the path once more.
 pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
     let sheds: [fn(&mut Error); 8] = [
         |error| cut(error, "candidates", 1),
@@ -46,7 +45,7 @@ pub(crate) fn truncate_error(mut error: Error, path: &str) -> Error {
     error
 }
 
-/// Bytes of a text in JSON.
+/// Returns the length of a text as a JSON string. Bytes.
 fn quoted(text: &str) -> usize {
     Value::from(text).to_string().len()
 }

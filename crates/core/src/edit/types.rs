@@ -1,64 +1,64 @@
-//! What an edit is given, and what it answers.
+//! The input and the result of an edit.
 
 use super::line_anchors::Anchors;
 use crate::diff::Unified;
 use crate::diff::unified::Limits;
 use crate::encoding::Encoding;
 
-/// One replacement. The texts are UTF-8 with any line ends.
+/// One replacement. The texts are UTF-8 with any line endings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Edit {
-    /// The text to replace; not empty, unless lines are named.
+    /// The text to replace; not empty unless `anchors` is set.
     pub old: String,
     /// The lines to replace, instead of a text.
     pub anchors: Option<Anchors>,
-    /// The text to put there.
+    /// The new text.
     pub new: String,
-    /// Replace every occurrence.
+    /// Replaces every occurrence.
     pub replace_all: bool,
-    /// Replace exactly this many occurrences, or refuse.
+    /// Replaces exactly this many occurrences; any other number is an error.
     pub expected: Option<u64>,
-    /// Of several occurrences, take the one nearest to this line (1-based).
+    /// Chooses the occurrence nearest to this line (1-based).
     pub near_line: Option<u64>,
 }
 
-/// How loosely text may match.
+/// The loosest tier in which text may match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strictness {
-    /// The bytes, line ends folded.
+    /// Equal bytes, ignoring only the kind of line endings.
     Exact,
-    /// Also differences of white space.
+    /// Also differences in white space.
     #[default]
     Whitespace,
-    /// Also small differences of wording.
+    /// Also small differences in wording.
     Fuzzy,
 }
 
-/// What to do where an edit fits in several places.
+/// The reaction to an edit that matches at several positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnMultiple {
-    /// Refuse, naming the lines.
+    /// Refuses the edit and names the lines.
     #[default]
     Error,
-    /// Take the first place.
+    /// Takes the first position.
     First,
 }
 
-/// How a list of edits is applied.
+/// Controls how a list of edits is applied.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The loosest way of matching allowed.
+    /// The loosest tier that is allowed.
     pub strictness: Strictness,
-    /// What to do where an edit fits in several places.
+    /// The reaction to an edit that matches at several positions.
     pub on_multiple: OnMultiple,
     /// The path as shown in messages and in the diff.
     pub label: String,
-    /// The file's encoding. Edits are UTF-8 in any case.
+    /// The encoding of the file. Edits are always UTF-8.
     pub encoding: Encoding,
-    /// Cuts of the diff for display.
+    /// The limits of the displayed diff.
     pub limits: Limits,
-    /// The least share of a fuzzy old text that must be found, 0 to 1. It can
-    /// only raise what the matcher asks for itself.
+    /// The minimum fraction of a fuzzy old text that must be found, 0 to 1. It can only raise the
+    /// matcher's own minimum.
     pub threshold: f64,
 }
 
@@ -75,19 +75,19 @@ impl Default for Options {
     }
 }
 
-/// How an edit was matched.
+/// The tier in which an edit matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// The bytes, line ends folded.
+    /// Equal bytes, ignoring only the kind of line endings.
     Exact,
-    /// Differences of white space.
+    /// Differences in white space.
     Whitespace,
-    /// Small differences of wording.
+    /// Small differences in wording.
     Fuzzy,
 }
 
 impl Tier {
-    /// `exact`, `whitespace` or `fuzzy`.
+    /// Returns `exact`, `whitespace` or `fuzzy`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -96,42 +96,42 @@ impl Tier {
         }
     }
 
-    /// Whether this tier is allowed.
+    /// Reports whether `strictness` allows this tier.
     pub(super) const fn fits(self, strictness: Strictness) -> bool {
         self as u8 <= strictness as u8
     }
 }
 
-/// What became of one edit. Lines are those of the text it was applied to,
-/// 1-based, from the first replaced line to the last.
+/// The result of one edit. Lines are those of the text before the edit, 1-based, from the first
+/// replaced line to the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
-    /// In how many places the old text was found; more than were replaced where
-    /// one of them was chosen.
+    /// The number of positions where the old text was found. Larger than the number of replacements
+    /// if one of several was chosen.
     pub matches: u64,
-    /// How they were found.
+    /// The tier in which they matched.
     pub tier: Tier,
     /// The first replaced line.
     pub start_line: u64,
     /// The last replaced line.
     pub end_line: u64,
-    /// How much of the old text was found, 0 to 1.
+    /// The fraction of the old text that was found, 0 to 1.
     pub score: f64,
-    /// What had to be undone in the edit, such as `line numbers`.
+    /// The repairs applied to the edit, such as `line numbers`.
     pub repairs: Vec<&'static str>,
 }
 
 /// The result of [`plan`].
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The whole new text.
+    /// The complete new text.
     pub bytes: Vec<u8>,
-    /// How many bytes of its beginning are as they were, at least.
+    /// A lower bound of the number of unchanged bytes at the beginning.
     pub head: usize,
-    /// Replaced places of all edits together.
+    /// The number of replaced positions of all edits together.
     pub replacements: u64,
-    /// What became of each edit, in order.
+    /// The result of each edit, in order.
     pub edits: Vec<Applied>,
-    /// What changed.
+    /// The diff of the whole change.
     pub diff: Unified,
 }

@@ -1,20 +1,19 @@
-//! Slips of the pen: whether a line says the same but for a mistake in writing.
+//! Detects typos: decides whether a line differs from another only by spelling mistakes.
 //!
-//! `cofnig` for `config` is a slip; `teardown_request2` for `teardown_request1`,
-//! `F_SETFL` for `F_GETFL` or another argument are other code, however alike the
-//! lines look. A sent word that the file has elsewhere is no slip: it means what
-//! it says.
+//! `cofnig` for `config` is a typo; `teardown_request2` for `teardown_request1`, `F_SETFL` for
+//! `F_GETFL` or another argument are different code, however similar the lines are. A sent word
+//! that occurs elsewhere in the file is no typo.
 
 use super::normalize::fold_char;
 use crate::diff::changes_between;
 
-/// Slips that one line may have.
+/// The maximum number of typos in one line.
 const MAX_TYPOS: usize = 2;
 
-/// Whether `sent` is `file` with slips of the pen, white space and the shape of
-/// quotes apart. `known` tells whether the file has a word.
+/// Reports whether `sent` differs from `file` only by typos, white space and the kind of quotes.
+/// `known` reports whether the file contains a word.
 pub(super) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -> bool {
-    // A long dash stands for one hyphen or for two.
+    // A long dash may stand for one hyphen or for two.
     let dashed = [&b"\xe2\x80\x93"[..], b"\xe2\x80\x94"]
         .iter()
         .any(|dash| memchr::memmem::find(sent, dash).is_some());
@@ -35,7 +34,7 @@ pub(super) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -
                 ([], [mark]) | ([mark], []) => is_small_mark(mark),
                 ([sent], [file]) if is_quote(sent) && is_quote(file) => true,
                 ([sent], [file]) => is_misspelt(sent, file) && !known(sent),
-                // Two words run together, or one torn apart.
+                // Two words were joined, or one was split.
                 ([one], [a, b]) | ([a, b], [one]) => {
                     [*a, *b].concat() == *one && !(sent.len() == 1 && known(one))
                 }
@@ -44,7 +43,7 @@ pub(super) fn is_typo(sent: &[u8], file: &[u8], known: &dyn Fn(&[u8]) -> bool) -
         })
 }
 
-/// A mark whose loss or gain is a slip.
+/// Recognises punctuation whose loss or addition counts as a typo.
 fn is_small_mark(token: &[u8]) -> bool {
     matches!(token, [b';' | b',' | b'.' | b':' | b'"' | b'\'' | b'`' | b')' | b'('])
 }
@@ -53,7 +52,7 @@ fn is_quote(token: &[u8]) -> bool {
     matches!(token, [b'"' | b'\'' | b'`'])
 }
 
-/// Whether one word is the other with a letter or two wrong.
+/// Reports whether two words differ in one or two letters only.
 fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     let digits = |word: &[u8]| word.iter().copied().filter(u8::is_ascii_digit).collect::<Vec<_>>();
     let letters = |word: &[u8]| word.iter().all(|&byte| is_letter(byte));
@@ -69,7 +68,7 @@ fn is_misspelt(sent: &[u8], file: &[u8]) -> bool {
     edit_distance == 1 || (edit_distance == 2 && short >= 8)
 }
 
-/// Letters wrong, missing, doubled or exchanged with their neighbour.
+/// Counts wrong, missing, doubled and transposed letters.
 fn edit_distance(a: &[u8], b: &[u8]) -> usize {
     let prefix = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (&a[prefix..], &b[prefix..]);
@@ -105,7 +104,7 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Words, and every other visible character for itself, quotes and dashes plain.
+/// Splits a line into words and single other visible characters, with plain quotes and dashes.
 fn words(line: &[u8]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let mut open = false;
@@ -127,7 +126,7 @@ fn words(line: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// Whether a text has a word, as a word.
+/// Reports whether a text contains a word as a whole word.
 pub(super) fn has_word(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find_iter(text, word).any(|at| {
         let free = |at: Option<&u8>| at.is_none_or(|&byte| !is_letter(byte));

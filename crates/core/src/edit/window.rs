@@ -1,5 +1,4 @@
-//! The lines of the file that an alignment looks at: what they say, and what it
-//! costs to pass one over.
+//! The lines of the file that an alignment visits: the key of each and the cost of skipping it.
 
 use std::ops::Range;
 
@@ -8,7 +7,7 @@ use super::levenshtein::MAX_BYTES;
 use super::needle::{Kind, LINE, Needle, weight};
 use super::normalize::push_key;
 
-/// Bytes of keys that a window may hold.
+/// The maximum length of all keys in a window. Bytes.
 const MAX_KEY_BYTES: usize = 1 << 25;
 
 pub(super) struct Window {
@@ -19,7 +18,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// `None` where the lines are more than may be looked at.
+    /// Returns `None` if the lines exceed the budget or the window.
     pub(super) fn new(
         hay: &Haystack<'_>,
         needle: &Needle<'_>,
@@ -55,19 +54,19 @@ impl Window {
         Some(window)
     }
 
-    /// The key of a line (of the file); empty for one that is too long.
+    /// Returns the key of a file line; empty for a line that is too long.
     pub(super) fn key(&self, line: usize) -> &[u8] {
         let at = line - self.first;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.keys[start..self.ends[at]]
     }
 
-    /// The key of a line that may lie beyond the window.
+    /// Returns the key of a line that may lie outside the window.
     pub(super) fn get(&self, line: usize) -> Option<&[u8]> {
         (line < self.first + self.ends.len()).then(|| self.key(line))
     }
 
-    /// What it costs that the old text does not have a line.
+    /// Returns the cost of a file line that the old text lacks.
     pub(super) fn skip(&self, line: usize) -> i32 {
         self.skips[line - self.first]
     }

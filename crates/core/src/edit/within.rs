@@ -1,4 +1,4 @@
-//! A single old line that is part of a line of the file, but for white space.
+//! Finds a single old line inside a line of the file, ignoring white space.
 
 use memchr::memmem::Finder;
 
@@ -8,11 +8,11 @@ use super::haystack::Haystack;
 use super::levenshtein::MAX_BYTES;
 use super::normalize::{match_key, push_key};
 
-/// Places that are told apart, at most.
+/// The maximum number of positions that are collected.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// Places where a line with this key is part of a file's line. `None` where the
-/// work is too much.
+/// Returns the positions where a line with this key is part of a file line, or `None` if the work
+/// exceeds the budget.
 pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candidates> {
     let finder = Finder::new(wanted);
     let mut places = Vec::new();
@@ -43,8 +43,7 @@ pub(super) fn within_a_line(hay: &Haystack<'_>, wanted: &[u8]) -> Option<Candida
     (!hay.work.is_spent()).then_some(Candidates::Aligned(places))
 }
 
-/// A line's key, and for each of its bytes where the character begins and ends
-/// that it comes from.
+/// The key of a line, with the start and end of the source character for each byte of the key.
 struct KeyMap {
     key: Vec<u8>,
     starts: Vec<usize>,

@@ -1,21 +1,21 @@
-//! Japanese, Chinese and Korean texts about which there is no doubt.
+//! Detects Japanese, Chinese and Korean encodings in clear cases.
 //!
-//! Letter statistics of every language cost more than all else that is asked of
-//! a file. The beginning of most texts of the east says enough: read in its own
-//! encoding it is full of the commonest characters of its language, and read in
-//! any other it is not. Whatever is not as clear as that is left to statistics.
+//! Letter statistics for all languages cost more than all other checks of a file. The beginning of
+//! most CJK texts is enough: decoded in its own encoding it consists of the most frequent
+//! characters of the language, and decoded in any other it does not. All other cases are left to
+//! statistics.
 
 use encoding_rs::{BIG5, DecoderResult, EUC_JP, EUC_KR, Encoding, GB18030, SHIFT_JIS};
 
 use super::ideographs::{HANZI, STOPS, is_ideograph};
 
-/// Bytes that are looked at, from the first one beyond ASCII on.
+/// The number of bytes inspected, starting at the first non-ASCII byte.
 const MAX_SAMPLED_BYTES: usize = 160;
-/// Fewer characters beyond ASCII leave doubts.
+/// With fewer non-ASCII characters the result is not certain.
 const MIN_NON_ASCII_CHARS: usize = 12;
 
-/// The encoding, where exactly one reading is beyond doubt. `bytes` begin with a
-/// character beyond ASCII.
+/// Returns the encoding if exactly one candidate is certain. `bytes` must begin with a non-ASCII
+/// character.
 pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
     let window = &bytes[..bytes.len().min(MAX_SAMPLED_BYTES)];
     let high = window.iter().filter(|byte| !byte.is_ascii()).count();
@@ -30,7 +30,7 @@ pub(super) fn detect_certain(bytes: &[u8]) -> Option<&'static Encoding> {
     sure.next().is_none().then_some(found)
 }
 
-/// What a window holds beyond ASCII: numbers of characters.
+/// Counts the non-ASCII characters of a sample by kind.
 #[derive(Default)]
 struct Reading {
     all: usize,
@@ -38,19 +38,19 @@ struct Reading {
     hiragana: usize,
     katakana: usize,
     ideographs: usize,
-    /// Of them those that are frequent in Chinese.
+    /// The number of characters that are frequent in Chinese.
     hanzi: usize,
     hangul: usize,
-    /// Of them those that are frequent.
+    /// The number of syllables that are frequent.
     syllables: usize,
 }
 
-/// The commonest syllables: half of any Korean text.
+/// The most frequent Hangul syllables: half of any Korean text.
 static SYLLABLES: [u16; 44] = units(
     "이다는에의을고하가지도로사리기나자시어은를서해한그것인으들수있스라대아전정일보니만주구장",
 );
 
-/// The code points of a text whose characters are of three bytes each.
+/// Returns the code points of a text of three-byte characters.
 const fn units<const N: usize>(text: &str) -> [u16; N] {
     let bytes = text.as_bytes();
     let mut units = [0; N];
@@ -64,11 +64,11 @@ const fn units<const N: usize>(text: &str) -> [u16; N] {
 }
 
 impl Reading {
-    /// `None` where the bytes are not of the encoding.
+    /// Returns `None` if the bytes are not valid in the encoding.
     fn of(encoding: &'static Encoding, window: &[u8]) -> Option<Self> {
         let mut decoder = encoding.new_decoder_without_bom_handling();
         let mut units = [0; MAX_SAMPLED_BYTES + 8];
-        // As of a stream: a character that the window cuts is no fault.
+        // Decodes as a stream, so that a character cut by the end of the sample is no error.
         let (result, _, made) =
             decoder.decode_to_utf16_without_replacement(window, &mut units, false);
         if result != DecoderResult::InputEmpty {

@@ -1,32 +1,32 @@
-//! Which encoding bytes are in.
+//! Detects the encoding of bytes.
 //!
-//! Order matters: a byte order mark; escape sequences (ISO-2022-JP is valid
-//! ASCII); UTF-8 (random legacy text is never valid by chance, save that UTF-16
-//! of some alphabets is ASCII and controls); UTF-16 without a mark, by the
-//! scripts its units would be in; UTF-8 with a few bad bytes; and last a guess
-//! among the legacy encodings by letter statistics.
+//! The order of checks matters: a byte order mark; escape sequences, because ISO-2022-JP is valid
+//! ASCII; UTF-8, because random legacy text is never valid by chance, except UTF-16 of some
+//! alphabets, which is ASCII and controls; UTF-16 without a mark, by the scripts of its units;
+//! UTF-8 with a few invalid bytes; and last a guess among the legacy encodings by letter
+//! statistics.
 
 use super::tables::{self, Table};
 use super::utf16::{self, Endian};
 use super::{Encoding, Kind};
 
-/// What [`detect`] found.
+/// The result of [`detect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detection {
-    /// The encoding.
+    /// The detected encoding.
     pub encoding: Encoding,
-    /// The length of the byte order mark in bytes; 0 where there is none.
+    /// The length of the byte order mark in bytes; 0 without a mark.
     pub bom: usize,
-    /// Whether letter statistics decided, rather than structure.
+    /// True if letter statistics decided and not the structure of the bytes.
     pub guessed: bool,
-    /// Whether some bytes fit no character of the encoding.
+    /// True if some bytes are invalid in the encoding.
     pub lossy: bool,
 }
 
-/// The Unicode encoding whose byte order mark begins the bytes.
+/// Returns the Unicode encoding of the byte order mark at the beginning.
 pub fn bom(bytes: &[u8]) -> Option<Encoding> {
     match bytes {
-        // UTF-32 is not text to us, and this is not UTF-16 that begins with NUL.
+        // This is the mark of UTF-32, which is not supported, and not UTF-16 that begins with NUL.
         [0xff, 0xfe, 0, 0, ..] => None,
         [0xff, 0xfe, ..] => Some(Encoding::UTF_16LE),
         [0xfe, 0xff, ..] => Some(Encoding::UTF_16BE),
@@ -35,11 +35,11 @@ pub fn bom(bytes: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// The most likely encoding. `complete` says that the bytes are the whole file:
-/// otherwise a character cut off at their end is no fault.
+/// Returns the most likely encoding. `complete` says that the bytes are the whole file; otherwise a
+/// character that their end cuts is no error.
 ///
-/// Always answers, for binary content too: whether bytes are text at all is for
-/// [`crate::sniff`] to say.
+/// Always returns an encoding, for binary content too: [`crate::sniff`] decides whether the bytes
+/// are text.
 pub fn detect(bytes: &[u8], complete: bool) -> Detection {
     if let Some(encoding) = bom(bytes) {
         let body = &bytes[encoding.mark().len()..];
@@ -55,8 +55,8 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
     if valid && !odd {
         return plain(Encoding::UTF_8);
     }
-    // A space or a line feed of UTF-16 holds a NUL, and the stops of Chinese and
-    // Japanese another control: without any of them it is not UTF-16.
+    // A space or a line feed in UTF-16 contains a NUL, and Chinese and Japanese full stops another
+    // control character: without any of them the bytes are not UTF-16.
     if odd && let Some(endian) = utf16_without_bom(bytes, complete) {
         return plain(Encoding(Kind::Utf16(endian)));
     }
@@ -69,13 +69,14 @@ pub fn detect(bytes: &[u8], complete: bool) -> Detection {
     legacy(bytes, complete)
 }
 
-/// What one look at every byte tells: a large text comes from memory once.
+/// Properties of the bytes that a single pass collects, because reading a large text from memory is
+/// slow.
 struct ByteClasses {
-    /// Whether there is a control character that text does not hold.
+    /// True if there is a control character that text does not contain.
     odd: bool,
-    /// Whether there is an escape character.
+    /// True if there is an escape character.
     escape: bool,
-    /// How many bytes of the start are ASCII, at least; all of them where all are.
+    /// A lower bound of the length of the ASCII prefix; exact if all bytes are ASCII.
     ascii: usize,
 }
 
@@ -84,7 +85,7 @@ fn glance(bytes: &[u8]) -> ByteClasses {
     const ESCAPE: u8 = 2;
     const HIGH: u8 = 0x80;
     const BYTES_PER_STEP: usize = 512;
-    // Without branches, as the test for odd ones. Most chunks are plain, which takes less to tell.
+    // Branch-free, like the test for odd controls. Most chunks are plain, which is cheaper to test.
     let plain = |byte: u8| (byte as i8 >= 0x20) | matches!(byte, b'\t'..=b'\r');
     let mark = |byte: u8| {
         let escape = if byte == 0x1b { ESCAPE } else { 0 };
@@ -103,7 +104,7 @@ fn glance(bytes: &[u8]) -> ByteClasses {
     ByteClasses { odd: marks & ODD != 0, escape: marks & ESCAPE != 0, ascii }
 }
 
-/// Whether bytes are UTF-8, but for a character cut off at the end of a sample.
+/// Reports whether bytes are UTF-8, except for a character cut off at the end of a sample.
 fn is_utf8(bytes: &[u8], complete: bool) -> bool {
     match std::str::from_utf8(bytes) {
         Ok(_) => true,
@@ -111,35 +112,34 @@ fn is_utf8(bytes: &[u8], complete: bool) -> bool {
     }
 }
 
-/// Whether so many characters decode that bytes cannot be anything but UTF-8,
-/// with some that are bad.
+/// Reports whether so many characters decode that the bytes must be UTF-8 with some errors.
 pub(crate) fn is_nearly_utf8(bytes: &[u8]) -> bool {
-    // A point for each byte that carries on a character. Legacy text of any
-    // language makes far fewer by chance than two for each fault.
+    // Each continuation byte scores one point. Legacy text of any language scores far less than two
+    // points per error by chance.
     let (mut points, mut faults) = (0usize, 0usize);
     for chunk in bytes.utf8_chunks() {
         points += chunk.valid().bytes().filter(|&byte| (byte as i8) < -0x40).count();
         faults += usize::from(!chunk.invalid().is_empty());
         if faults >= 64 && points < faults {
-            return false; // legacy text, told early: nearly every chunk is a fault there
+            return false; // legacy text, detected early: nearly every chunk is an error there
         }
     }
     points >= 2 * faults
 }
 
-/// Whether there is a control character that text does not hold. Tab, line
-/// ends, form feed, bell, backspace and escape are in logs and old sources.
+/// Reports whether there is a control character that text does not contain. Tab, line endings, form
+/// feed, bell, backspace and escape occur in logs and old sources.
 pub(crate) fn has_odd_controls(bytes: &[u8]) -> bool {
     let odd = |chunk: &[u8]| chunk.iter().fold(false, |any, &byte| any | is_odd_control(byte));
     bytes.chunks(512).any(odd)
 }
 
-/// Without branches, so that the compiler can test many bytes at once.
+/// Branch-free, so that the compiler can test many bytes at once.
 pub(crate) const fn is_odd_control(byte: u8) -> bool {
     (byte < 0x20) & !((byte >= 0x07) & (byte <= 0x0d)) & (byte != 0x1b)
 }
 
-/// Of bytes that are ASCII.
+/// Expects bytes that are ASCII.
 fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     let escape = |at: usize| {
         matches!(bytes[at..], [0x1b, b'$', b'B' | b'@', ..] | [0x1b, b'(', b'J' | b'I', ..])
@@ -147,11 +147,11 @@ fn is_iso_2022_jp(bytes: &[u8]) -> bool {
     memchr::memchr_iter(0x1b, bytes).any(escape) && Table::ISO_2022_JP.fits(bytes, true)
 }
 
-/// Bytes of the start that [`utf16_without_bom`] looks at.
+/// The number of bytes that [`utf16_without_bom`] inspects.
 const UTF16_SAMPLE: usize = 512;
 
-/// The byte order under which nearly every unit is a character of a living
-/// script and there are spaces, line ends or full stops among them.
+/// Returns the byte order under which nearly every unit is a character of a living script and some
+/// are spaces, line endings or full stops.
 pub(crate) fn utf16_without_bom(bytes: &[u8], complete: bool) -> Option<Endian> {
     if bytes.len() < 4 || (complete && bytes.len() % 2 == 1) {
         return None;
@@ -162,7 +162,7 @@ pub(crate) fn utf16_without_bom(bytes: &[u8], complete: bool) -> Option<Endian> 
     best.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, endian)| endian)
 }
 
-/// Goodness of the reading, or `None` where it is not text.
+/// Scores the bytes as text in this byte order; returns `None` if they are not text.
 fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
     let (mut good, mut rare, mut bad, mut breaks) = (0u32, 0u32, 0u32, 0u32);
     let mut high = false;
@@ -190,7 +190,7 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
             | 0x2010..=0x2026
             | 0x3003..=0x30ff
             | 0xff01..=0xff5e => good += 1,
-            // Assigned, but a text made of them alone is a wrong reading.
+            // Assigned characters, but a text that consists of them is a wrong decoding.
             0x180..=0x36f
             | 0x370..=0x3ff
             | 0x400..=0x52f
@@ -211,24 +211,24 @@ fn utf16_score(sample: &[u8], endian: Endian) -> Option<f64> {
             0xdc00..=0xdfff => return None,
             _ => bad += 1,
         }
-        // Beyond this no score is enough; data is told in a few units.
+        // No score can compensate more errors; binary data exceeds this after a few units.
         if bad * 100 > units {
             return None;
         }
     }
     let total = f64::from(units);
-    // A wrong byte order of letters alone is all ideographs, with `U+2000` for
-    // spaces: the other order has the breaks, and more of the common letters.
+    // Letters in the wrong byte order are all ideographs, with `U+2000` for spaces. The right order
+    // has the breaks and more of the common letters.
     let score = (f64::from(good) - 20.0 * f64::from(bad) - 2.0 * f64::from(rare)) / total;
     let enough_breaks = breaks > 0 && f64::from(breaks) * 60.0 >= total;
     (score > 0.8 && enough_breaks).then_some(score + f64::from(breaks) / total)
 }
 
-/// Bytes handed to the statistics, at most.
+/// The maximum number of bytes given to the statistics.
 const LEGACY_SAMPLE: usize = 1536;
-/// ASCII that is taken along on either side of other bytes, at most.
+/// The maximum number of ASCII bytes kept on either side of other bytes.
 const NEAR: usize = 16;
-/// Words seen again until what is left is taken to be more of the same.
+/// After this many repeated words, the rest is assumed to be similar.
 const REPEATS: u32 = 64;
 
 fn legacy(bytes: &[u8], complete: bool) -> Detection {
@@ -241,16 +241,15 @@ fn legacy(bytes: &[u8], complete: bool) -> Detection {
     }
     let encoding = tables::guess(&informative_bytes(bytes));
     match encoding.0 {
-        // Every byte is a character of the last resort.
+        // Every byte is a valid character in the fallback encoding.
         Kind::Legacy(table) if !table.fits(bytes, complete) => guess(Encoding::WINDOWS_1252),
         _ => guess(encoding),
     }
 }
 
-/// The first words with something beyond ASCII, a space behind each: all that
-/// statistics look at, and a fifth of a text in a Latin alphabet. A word that
-/// comes again soon is left out: it tells nothing more. No blank is ever the
-/// second byte of a character.
+/// Collects the first words that contain a non-ASCII byte, each followed by a space. The statistics
+/// inspect nothing else, and it is a fifth of a text in a Latin alphabet. A word that was seen
+/// recently is skipped. A space is never the second byte of a character.
 fn informative_bytes(bytes: &[u8]) -> Vec<u8> {
     let mut sample = Vec::with_capacity(bytes.len().min(LEGACY_SAMPLE) + 1);
     let mut seen = [0u64; 256];
@@ -288,7 +287,7 @@ fn informative_bytes(bytes: &[u8]) -> Vec<u8> {
     sample
 }
 
-/// Tells words from another, eight bytes a step: a line without blanks is one word.
+/// Hashes a word, eight bytes per step, because a line without spaces is one word.
 fn word_hash(word: &[u8]) -> u64 {
     // The multiplier is 2^64 divided by the golden ratio.
     let mix = |hash: u64, bytes: u64| (hash ^ bytes).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -298,7 +297,7 @@ fn word_hash(word: &[u8]) -> u64 {
     step(hash, rest.iter().fold(1, |all, &byte| all << 8 | u64::from(byte)))
 }
 
-/// The first byte beyond ASCII, past whole blocks of ASCII.
+/// Finds the first non-ASCII byte, skipping whole blocks of ASCII.
 fn first_high(bytes: &[u8]) -> Option<usize> {
     const SIMD_BLOCK_BYTES: usize = 32;
     let blocks = bytes.chunks_exact(SIMD_BLOCK_BYTES);

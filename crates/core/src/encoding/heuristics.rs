@@ -1,22 +1,21 @@
-//! Which of the encodings older than Unicode bytes are in, where the module
-//! carries no tables: each candidate is decoded by the host, and the text that
-//! looks most like language wins.
+//! Guesses a legacy encoding if the module carries no tables: the host decodes the sample with each
+//! candidate, and the text that is most like a language wins.
 //!
-//! Words of one script, in sensible case, of frequent letters speak for a
-//! candidate; symbols inside words and rare characters against it.
+//! Words of one script with usual capitalisation and frequent letters raise a candidate's score;
+//! symbols inside words and rare characters lower it.
 
 use super::ideographs::{HANZI, KANJI, STOPS, is_ideograph};
 use super::platform::Platform;
 
-/// What wins where nothing speaks for another.
+/// The encoding if no candidate scores better.
 const LAST_RESORT: &str = "windows-1252";
-/// Points that a few odd bytes of no language may make by chance.
+/// The score that a few random bytes can reach by chance.
 const MIN_SCORE: f64 = 0.5;
 
-/// The name of the most likely encoding of a sample with something beyond ASCII.
+/// Returns the name of the most likely encoding of a sample with non-ASCII bytes.
 pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
     let mut best = (LAST_RESORT, MIN_SCORE);
-    // Languages of one encoding stand together: its characters are asked for once.
+    // The languages of one encoding are adjacent, so that its characters are fetched once.
     let mut plane: Option<(&str, Option<Plane>)> = None;
     for (names, letters) in CANDIDATES {
         for &name in *names {
@@ -40,14 +39,14 @@ pub(super) fn guess(platform: &Platform, sample: &[u8]) -> &'static str {
     best.0
 }
 
-/// How a candidate is told from another.
+/// The characters by which a candidate is recognised.
 #[derive(Clone, Copy)]
 enum Letters {
-    /// By its characters.
+    /// By its script.
     Asian(Script),
-    /// By the letters of an alphabet of its own, whose words hold no ASCII; the frequent ones first.
+    /// By the letters of a separate alphabet, whose words contain no ASCII; frequent letters first.
     Own(&'static str),
-    /// By the letters beyond ASCII of an alphabet that extends it, and what each is worth.
+    /// By the non-ASCII letters of an extended Latin alphabet, and the score of each.
     Latin(&'static str, f64),
 }
 
@@ -104,10 +103,10 @@ const CANDIDATES: &[Candidate] = &[
 
 const QUOTES: &str = "«»„“”’‘–—…°§€·•№©®£¿¡\u{a0}";
 
-/// What speaks for an encoding of the east; `None` where the bytes are not of it or the host lacks it.
+/// Scores a CJK encoding; returns `None` if the bytes are invalid in it or the host lacks it.
 fn asian(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Option<f64> {
     (platform.find)(name)?;
-    // As of a stream: a character that the cut went through is no fault.
+    // Checks as a stream, so that a character cut by the end of the sample is no error.
     if !(platform.fits)(name, sample, false) {
         return None;
     }
@@ -136,25 +135,25 @@ fn asian(platform: &Platform, name: &str, script: Script, sample: &[u8]) -> Opti
             },
         })
         .sum();
-    // A character here is two letters of an alphabet.
+    // A character here carries as much information as two letters of an alphabet.
     Some(1.6 * points)
 }
 
 const LETTER: u8 = 1;
 const LOWER: u8 = 2;
 const UPPER: u8 = 4;
-/// Neither letter nor quote, and no control: strange inside a word.
+/// Neither letter, quote nor control: unusual inside a word.
 const SYMBOL: u8 = 8;
 const INVALID: u8 = 16;
 
-/// What the bytes of an encoding are: for each a character, and the sum of the constants above.
+/// The characters of a single-byte encoding, and for each the sum of the class constants above.
 struct Plane {
     characters: Vec<char>,
     classes: Vec<u8>,
 }
 
 impl Plane {
-    /// `None` where the host lacks the encoding.
+    /// Returns `None` if the host lacks the encoding.
     fn of(platform: &Platform, name: &str) -> Option<Self> {
         (platform.find)(name)?;
         let upper: Vec<u8> = (0x80..=0xff).collect();
@@ -167,7 +166,7 @@ impl Plane {
         Some(Self { characters, classes })
     }
 
-    /// What speaks for a language; `None` where the bytes are not of the encoding.
+    /// Scores a language; returns `None` if the bytes are invalid in the encoding.
     fn score(&self, letters: &Letters, sample: &[u8]) -> Option<f64> {
         let own = matches!(letters, Letters::Own(_));
         let mut weights = [None; 256];
@@ -194,7 +193,7 @@ impl Plane {
     }
 }
 
-/// A letter, not a mark that stands on one.
+/// Matches letters, but not the marks that combine with them.
 fn is_letter(c: char) -> bool {
     let mark = matches!(c, '\u{5b0}'..='\u{5c7}' | '\u{64b}'..='\u{65f}' | '\u{670}')
         || matches!(c, '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e4d}');
@@ -206,14 +205,14 @@ fn class_of(c: char) -> u8 {
         return INVALID;
     }
     if is_letter(c) {
-        // These are small by their looks alone.
+        // These are lower-case in appearance only.
         let lower = c.is_lowercase() && !matches!(c, 'ª' | 'º' | '\u{37a}');
         return LETTER + if lower { LOWER } else { 0 } + if c.is_uppercase() { UPPER } else { 0 };
     }
     if c > '\u{9f}' && !QUOTES.contains(c) { SYMBOL } else { 0 }
 }
 
-/// What a character beyond ASCII says of a language.
+/// Scores a non-ASCII character as evidence for a language.
 fn letter_score(c: char, letters: &Letters) -> f64 {
     let (known, own, most) = match letters {
         Letters::Own(known) => (*known, true, 1.4),
@@ -221,7 +220,8 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
         Letters::Asian(_) => return 0.0,
     };
     if let Some(rank) = known.chars().position(|letter| letter == c) {
-        // Of an alphabet of its own, a wrong reading has all the letters too, in other numbers.
+        // In a separate alphabet, a wrong decoding has all the letters too, but in other
+        // proportions.
         let count = known.chars().count();
         return if own { most - 0.8 * rank as f64 / count as f64 } else { most };
     }
@@ -237,13 +237,13 @@ fn letter_score(c: char, letters: &Letters) -> f64 {
     }
 }
 
-/// What the classes of two characters in a row say, one of them not ASCII.
+/// Scores two adjacent characters by their classes; at least one is not ASCII.
 fn pair(first: u8, second: u8, foreign: bool) -> f64 {
     if first & second & LETTER != 0 {
         let odd = foreign || first & LOWER != 0 && second & UPPER != 0;
         return if odd { -1.5 } else { 0.3 };
     }
-    // A symbol inside or against a word.
+    // A symbol inside or adjacent to a word.
     let against = |one: u8, other: u8| one & LETTER != 0 && other & SYMBOL != 0;
     if against(first, second) || against(second, first) { -0.8 } else { 0.0 }
 }

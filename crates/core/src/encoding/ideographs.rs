@@ -1,18 +1,18 @@
-//! The characters by which texts of the east are told apart.
+//! Character sets that distinguish Chinese and Japanese texts.
 
-/// Some of the ideographs.
+/// A set of ideographs as a bit set.
 pub(super) struct Ideographs([u64; COUNT / 64]);
 
 const FIRST: u32 = 0x4e00;
 const COUNT: usize = 0x5200;
 
-/// Whether a code point is one of the common block.
+/// Reports whether a code point is in the common block.
 pub(super) fn is_ideograph(c: u32) -> bool {
     c.wrapping_sub(FIRST) < COUNT as u32
 }
 
 impl Ideographs {
-    /// Made by the compiler. Every character is of three bytes, as all of the block are.
+    /// Evaluated at compile time. All characters of the block have three bytes.
     const fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut words = [0; COUNT / 64];
@@ -32,10 +32,10 @@ impl Ideographs {
     }
 }
 
-/// Stops and quotes between ideographs.
+/// Full stops and quotes used between ideographs.
 pub(super) const STOPS: &str = "　、。，．；：？！「」『』（）《》“”‘’—…・～％";
 
-/// Characters of which four in ten of any Chinese text are, in both scripts.
+/// Characters that make up four in ten of any Chinese text, in both scripts.
 pub(super) static HANZI: Ideographs = Ideographs::of(
     "\
     的一是不了在人有我他这中大来上个国到说们为子和你地出道也时年得就那要下以生会自着去之过家学对\
@@ -54,7 +54,7 @@ pub(super) static HANZI: Ideographs = Ideographs::of(
     專讀飛觀爭組視濟離雖編碼檢測試確釋",
 );
 
-/// Ideographs that a Japanese text is likely to hold.
+/// Ideographs that a Japanese text is likely to contain.
 #[cfg(not(feature = "legacy"))]
 pub(super) static KANJI: Ideographs = Ideographs::of(
     "\

@@ -1,14 +1,13 @@
-//! Text encodings: names, decoding, encoding, and finding out which it is.
+//! Text encodings: labels, decoding, encoding and detection.
 //!
-//! UTF-8, UTF-16 and windows-1252 are written here; every older encoding comes
-//! from the tables of `encoding_rs`, which the feature `legacy` carries, or else
-//! from the host ([`platform`](self)): a browser has those tables already. What a
-//! label means follows the WHATWG Encoding Standard, so `latin1` is
+//! UTF-8, UTF-16 and windows-1252 are implemented here. Legacy encodings come from the tables of
+//! `encoding_rs` with the feature `legacy`, otherwise from the host ([`platform`](self)), because a
+//! browser has those tables already. Labels follow the WHATWG Encoding Standard, so `latin1` is
 //! windows-1252, with a few more spellings that other systems use.
 //!
-//! Decoding never changes bytes on disk: an edit maps its place in the text
-//! back to bytes ([`Encoding::prefix_len`]) and splices there, so that bytes
-//! which do not decode, or would encode differently, stay as they are.
+//! Decoding never changes bytes on disk: an edit maps its position in the text back to bytes
+//! ([`Encoding::prefix_len`]) and splices there, so that bytes that do not decode, or would encode
+//! differently, stay unchanged.
 
 #[cfg(feature = "legacy")]
 mod cjk;
@@ -36,7 +35,7 @@ pub use utf16::Endian;
 
 use crate::error::{Code, Error, Result};
 
-/// A character encoding. Compare, copy and name it; it has no other state.
+/// A character encoding. It can be compared, copied and named; it has no other state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Encoding(Kind);
 
@@ -48,7 +47,7 @@ enum Kind {
     Legacy(tables::Table),
 }
 
-/// How a line feed looks in bytes.
+/// The byte form of a line feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One byte `0A`, which is never part of another character.
@@ -58,7 +57,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The length in bytes.
+    /// Returns the length in bytes.
     #[allow(clippy::len_without_is_empty)]
     pub const fn len(self) -> usize {
         match self {
@@ -68,12 +67,12 @@ impl Unit {
     }
 }
 
-/// What [`Encoding::decode`] gives.
+/// The result of [`Encoding::decode`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text; U+FFFD where bytes fit no character.
+    /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
-    /// Whether any U+FFFD was put in.
+    /// True if the text contains a U+FFFD for invalid bytes.
     pub lossy: bool,
 }
 
@@ -84,11 +83,11 @@ impl Encoding {
     pub const UTF_16LE: Self = Self(Kind::Utf16(Endian::Little));
     /// UTF-16, most significant byte first.
     pub const UTF_16BE: Self = Self(Kind::Utf16(Endian::Big));
-    /// The Latin-1 of the web; every byte is a character.
+    /// The Latin-1 of the web; every byte is a valid character.
     pub const WINDOWS_1252: Self = Self(Kind::Windows1252);
 
-    /// The encoding a label names, in any letter case: WHATWG labels, and the
-    /// spellings of Python, Node, Java and Windows code pages.
+    /// Returns the encoding for a label in any letter case: WHATWG labels, and the spellings of
+    /// Python, Node, Java and Windows code pages.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the label.
@@ -118,7 +117,7 @@ impl Encoding {
         })
     }
 
-    /// The name, in lower case: `utf-8`, `utf-16le`, `windows-1252`, `shift_jis`, …
+    /// Returns the name in lower case: `utf-8`, `utf-16le`, `windows-1252`, `shift_jis`, …
     pub fn name(self) -> Cow<'static, str> {
         match self.0 {
             Kind::Utf8 => Cow::Borrowed("utf-8"),
@@ -129,7 +128,7 @@ impl Encoding {
         }
     }
 
-    /// How this encoding writes a line feed.
+    /// Returns the byte form of a line feed in this encoding.
     pub const fn unit(self) -> Unit {
         match self.0 {
             Kind::Utf16(endian) => Unit::Two(endian),
@@ -137,7 +136,7 @@ impl Encoding {
         }
     }
 
-    /// The byte order mark of this encoding; empty where it has none.
+    /// Returns the byte order mark of this encoding; empty if it has none.
     pub const fn mark(self) -> &'static [u8] {
         match self.0 {
             Kind::Utf8 => crate::text::BOM_UTF8,
@@ -147,12 +146,12 @@ impl Encoding {
         }
     }
 
-    /// Decodes, with U+FFFD where bytes fit no character. A byte order mark is
-    /// not looked for: take it off first ([`bom`]).
+    /// Decodes, with U+FFFD for invalid bytes. Does not handle a byte order mark: remove it first
+    /// ([`bom`]).
     pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
         match self.0 {
             Kind::Utf8 => match String::from_utf8_lossy(bytes) {
-                // Borrowed means valid: nothing had to be replaced.
+                // A borrowed result means valid input: nothing was replaced.
                 text @ Cow::Borrowed(_) => Decoded { text, lossy: false },
                 text => Decoded { text, lossy: true },
             },
@@ -165,10 +164,10 @@ impl Encoding {
         }
     }
 
-    /// Decodes bytes that must fit.
+    /// Decodes bytes that must be valid.
     ///
     /// # Errors
-    /// `ENCODING_ERROR` with the offset of the first byte that does not.
+    /// `ENCODING_ERROR` with the offset of the first invalid byte.
     pub fn decode_strict(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
         let decoded = self.decode(bytes);
         if decoded.lossy {
@@ -177,7 +176,7 @@ impl Encoding {
         Ok(decoded.text)
     }
 
-    /// The error for bytes that are not text in this encoding.
+    /// Returns the error for bytes that are invalid in this encoding.
     pub(crate) fn decode_error(self, bytes: &[u8]) -> Error {
         let name = self.name();
         let mut error = Error::new(
@@ -208,9 +207,8 @@ impl Encoding {
     /// Encodes text without a byte order mark.
     ///
     /// # Errors
-    /// `ENCODING_ERROR` for the first character that the encoding cannot hold,
-    /// with `details` `{encoding, character, code_point, offset}` (`offset` in
-    /// bytes of UTF-8).
+    /// `ENCODING_ERROR` for the first character that the encoding cannot represent, with `details`
+    /// `{encoding, character, code_point, offset}` (`offset` in bytes of UTF-8).
     pub fn encode(self, text: &str) -> Result<Vec<u8>> {
         match self.0 {
             Kind::Utf8 => Ok(text.as_bytes().to_vec()),
@@ -239,23 +237,22 @@ impl Encoding {
         .detail("offset", offset as u64)
     }
 
-    /// Whether the bytes are exactly what their text encodes to. Where they are
-    /// not (invalid bytes, or two codes for one character), only a splice keeps
-    /// a file whole.
+    /// Reports whether encoding the decoded text gives the same bytes. If not (invalid bytes, or
+    /// two codes for one character), an edit must splice bytes to preserve the file.
     pub fn is_exact(self, bytes: &[u8]) -> bool {
         let decoded = self.decode(bytes);
         if decoded.lossy {
             return false;
         }
         match self.0 {
-            // A valid decode is a bijection here.
+            // Decoding valid bytes is a bijection here.
             Kind::Utf8 | Kind::Utf16(_) | Kind::Windows1252 => true,
             Kind::Legacy(_) => self.encode(&decoded.text).is_ok_and(|again| again == bytes),
         }
     }
 
-    /// How many bytes hold the first `chars` code points of `bytes`, which must
-    /// begin at a character; a U+FFFD counts for the bytes it stands for.
+    /// Returns the byte length of the first `chars` code points of `bytes`, which must begin at a
+    /// character. A U+FFFD counts for the bytes it stands for.
     pub fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
         if chars == 0 {
             return 0;
@@ -269,7 +266,7 @@ impl Encoding {
         }
     }
 
-    /// The most bytes that one code point can take, escapes included.
+    /// Returns the maximum length of one code point in bytes, escape sequences included.
     pub(crate) const fn max_char_len(self) -> usize {
         match self.0 {
             Kind::Windows1252 => 1,
@@ -279,13 +276,13 @@ impl Encoding {
         }
     }
 
-    /// Whether what bytes mean depends on an escape sequence before them.
+    /// Reports whether the meaning of bytes depends on a preceding escape sequence.
     pub(crate) fn is_stateful(self) -> bool {
         self.0 == Kind::Legacy(tables::Table::ISO_2022_JP)
     }
 
-    /// The escape sequence in force behind `before`, of a stateful encoding:
-    /// to be decoded first where decoding begins there.
+    /// Returns the escape sequence in effect after `before`, in a stateful encoding. It must be
+    /// decoded first if decoding starts there.
     pub(crate) fn shift_state(self, before: &[u8]) -> &[u8] {
         match memchr::memrchr(0x1b, before) {
             Some(at) if self.is_stateful() => &before[at..(at + 3).min(before.len())],
@@ -300,25 +297,24 @@ impl std::fmt::Debug for Encoding {
     }
 }
 
-/// A text and how it was written.
+/// A decoded text and its original encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
-    /// The characters, without a byte order mark.
+    /// The text, without a byte order mark.
     pub text: Cow<'a, str>,
-    /// What it was decoded from.
+    /// The encoding of the bytes.
     pub encoding: Encoding,
-    /// Whether a byte order mark came first.
+    /// True if the bytes began with a byte order mark.
     pub bom: bool,
-    /// Whether U+FFFD stands for some bytes.
+    /// True if U+FFFD stands for invalid bytes.
     pub lossy: bool,
 }
 
-/// Decodes a whole file: in the encoding that `label` names, strictly, or for
-/// `auto` in the one that is found.
+/// Decodes a whole file: strictly in the encoding that `label` names, or with detection for `auto`.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for an unknown label; `ENCODING_ERROR` where the bytes do
-/// not fit the encoding that was named.
+/// `INVALID_ARGUMENT` for an unknown label; `ENCODING_ERROR` for bytes that are invalid in the
+/// named encoding.
 pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<Text<'a>> {
     let auto = label == "auto";
     let (encoding, bom) = if auto {
@@ -334,23 +330,23 @@ pub fn decode_text<'a>(bytes: &'a [u8], label: &str) -> Result<Text<'a>> {
     Ok(Text { text, encoding, bom: bom > 0, lossy })
 }
 
-/// The encoding a label names for these bytes, and the length of its mark.
+/// Returns the encoding of a label for these bytes, and the length of its byte order mark.
 pub(crate) fn named(bytes: &[u8], label: &str) -> Result<(Encoding, usize)> {
     let named = Encoding::for_label(label)?;
     let marked = bom(bytes);
     let encoding = match marked {
-        // "utf-16" leaves the byte order to the mark.
+        // The label "utf-16" leaves the byte order to the mark.
         Some(marked) if label.eq_ignore_ascii_case("utf-16") => marked,
         _ => named,
     };
     Ok((encoding, if marked == Some(encoding) { encoding.mark().len() } else { 0 }))
 }
 
-/// Encodes a whole file, with a byte order mark first if `bom`.
+/// Encodes a whole file, with a byte order mark if `bom`.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for an unknown label, or a mark in an encoding that has
-/// none; `ENCODING_ERROR` for the first character that the encoding lacks.
+/// `INVALID_ARGUMENT` for an unknown label, or a mark in an encoding that has none;
+/// `ENCODING_ERROR` for the first character that the encoding lacks.
 pub fn encode_text(text: &str, label: &str, bom: bool) -> Result<Vec<u8>> {
     let encoding = Encoding::for_label(label)?;
     if !bom {

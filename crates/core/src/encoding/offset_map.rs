@@ -1,17 +1,15 @@
-//! Places in a text, found again in the bytes that it was decoded from.
+//! Maps offsets in a decoded text back to offsets in the bytes.
 //!
-//! An edit must not write a decoded text back: two codes may stand for one
-//! character, and bytes that fit none would be lost. So it finds the bytes of
-//! each place it changes and writes only there.
+//! An edit must not encode a decoded text again: two codes may stand for one character, and invalid
+//! bytes would be lost. So it maps each changed range to bytes and writes only there.
 
 use std::ops::Range;
 
 use super::{Encoding, Kind, utf16};
 
 impl Encoding {
-    /// The offsets in `bytes` of `cuts`: ascending offsets in `text`, which is
-    /// what the bytes decode to. `None` where a cut lies inside what a single
-    /// code stands for.
+    /// Returns the offsets in `bytes` of `cuts`: ascending offsets in `text`, the decoded bytes.
+    /// Returns `None` if a cut lies inside the text of a single code.
     pub(crate) fn byte_offsets(
         self,
         bytes: &[u8],
@@ -21,7 +19,7 @@ impl Encoding {
         match self.0 {
             Kind::Utf8 if text.as_bytes() == bytes => Some(cuts.to_vec()),
             Kind::Utf8 => {
-                // A bad run of bytes became one U+FFFD.
+                // A run of invalid bytes became one U+FFFD.
                 let spans = bytes.utf8_chunks().flat_map(|chunk| {
                     let bad = chunk.invalid().len();
                     let valid = chunk.valid().chars().map(|c| (c.len_utf8(), c.len_utf8()));
@@ -41,7 +39,7 @@ impl Encoding {
             }
             Kind::Legacy(table) if self.is_stateful() => by_spans(table.spans(bytes), cuts),
             Kind::Legacy(table) => {
-                // Whole lines at once; only where a cut lies inside, byte by byte.
+                // Skips whole lines; maps byte by byte only in a line that contains a cut.
                 let mut offsets = Vec::with_capacity(cuts.len());
                 let mut cuts = cuts.iter().copied().peekable();
                 let mut begin = 0;
@@ -65,7 +63,7 @@ impl Encoding {
     }
 }
 
-/// Walks spans of (bytes of the file, bytes of UTF-8) up to each cut.
+/// Maps the cuts given spans of (bytes of the file, bytes of UTF-8).
 fn by_spans(mut spans: impl Iterator<Item = (usize, usize)>, cuts: &[usize]) -> Option<Vec<usize>> {
     let (mut raw, mut at) = (0, 0);
     cuts.iter()
@@ -80,8 +78,8 @@ fn by_spans(mut spans: impl Iterator<Item = (usize, usize)>, cuts: &[usize]) -> 
         .collect()
 }
 
-/// The part of a replacement that differs from what it replaces, at character
-/// boundaries: what it repeats needs no writing, and may have no other bytes.
+/// Reduces a replacement to the part that differs from the old text, at character boundaries: the
+/// rest need not be written, and writing it could change its bytes.
 pub(crate) fn trim<'a>(
     text: &[u8],
     range: Range<usize>,

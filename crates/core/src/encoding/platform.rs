@@ -1,41 +1,40 @@
-//! The encodings older than Unicode where the host has them already: a browser
-//! decodes all of them (`TextDecoder`), and half a megabyte of tables in every
-//! download would say the same again.
+//! Legacy encodings provided by the host: a browser decodes all of them (`TextDecoder`), and tables
+//! in the module would add half a megabyte to every download.
 //!
-//! The host hands over its functions once, with [`use_platform`]. Without them
-//! the older encodings are unknown, and windows-1252 is the last resort.
+//! The host registers its functions once with [`use_platform`]. Without them the legacy encodings
+//! are unknown, and windows-1252 is the fallback.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::{Encoding, Kind};
 
-/// What a host does. Names are those of the WHATWG standard in lower case.
+/// The functions of a host. Names are those of the WHATWG standard in lower case.
 #[derive(Clone, Copy, Debug)]
 pub struct Platform {
-    /// The name of the encoding that a label means.
+    /// Returns the name of the encoding for a label.
     pub find: fn(&str) -> Option<String>,
-    /// The text, with U+FFFD where bytes fit no character.
+    /// Decodes, with U+FFFD for invalid bytes.
     pub decode: fn(&str, &[u8]) -> String,
-    /// Whether all bytes fit; the last argument says that no character is cut
-    /// off at their end.
+    /// Reports whether all bytes are valid. If the last argument is true, a character cut off at
+    /// their end is invalid too.
     pub fits: fn(&str, &[u8], bool) -> bool,
-    /// The bytes, or the offset (bytes of UTF-8) of the character without a code.
+    /// Encodes, or returns the offset (bytes of UTF-8) of the character without a code.
     pub encode: fn(&str, &str) -> Result<Vec<u8>, usize>,
-    /// What each step of decoding takes of the bytes and gives of UTF-8, by turns.
+    /// Returns alternately the bytes read and the bytes of UTF-8 produced by each decoding step.
     pub spans: fn(&str, &[u8]) -> Vec<u32>,
-    /// The bytes of so many code points.
+    /// Returns the byte length of a number of code points.
     pub prefix_len: fn(&str, &[u8], usize) -> usize,
 }
 
 static PLATFORM: OnceLock<Platform> = OnceLock::new();
 
-/// Takes the host's functions; the first that are given stay.
+/// Registers the host's functions; later calls have no effect.
 pub fn use_platform(platform: Platform) {
     let _ = PLATFORM.set(platform);
 }
 
-/// Every encoding that a host may know beside those written here.
+/// All encodings that a host may know besides those implemented here.
 const NAMES: [&str; 34] = [
     "iso-2022-jp",
     "shift_jis",
@@ -44,7 +43,7 @@ const NAMES: [&str; 34] = [
     "gbk",
     "big5",
     "euc-kr",
-    // From here on one byte is one character.
+    // The following encodings are single-byte.
     "ibm866",
     "iso-8859-2",
     "iso-8859-3",
@@ -75,11 +74,11 @@ const NAMES: [&str; 34] = [
 ];
 const FIRST_SINGLE: u8 = 7;
 
-/// One of the older encodings: its place in [`NAMES`].
+/// One of the legacy encodings: its index in [`NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table(u8);
 
-/// The encoding of a label of the WHATWG standard.
+/// Returns the encoding for a WHATWG label.
 pub(super) fn find(label: &str) -> Option<Encoding> {
     named(&(PLATFORM.get()?.find)(label)?)
 }
@@ -97,12 +96,12 @@ fn named(name: &str) -> Option<Encoding> {
     }
 }
 
-/// Nothing is certain before [`guess`], which has few candidates.
+/// Never certain: [`guess`] decides, because it has few candidates.
 pub(super) fn detect_certain(_: &[u8]) -> Option<Table> {
     None
 }
 
-/// What the host makes of a sample of words.
+/// Guesses the encoding of a sample of words.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
     let name = PLATFORM.get().map(|platform| super::heuristics::guess(platform, sample));
     name.and_then(named).unwrap_or(Encoding::WINDOWS_1252)
@@ -115,7 +114,7 @@ impl Table {
         NAMES[usize::from(self.0)]
     }
 
-    /// In lower case.
+    /// Returns the name in lower case.
     pub(super) fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(self.label())
     }
@@ -124,7 +123,7 @@ impl Table {
         self.0 >= FIRST_SINGLE
     }
 
-    /// The text, and whether some bytes fit no character.
+    /// Returns the text and whether some bytes were invalid.
     pub(super) fn decode(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
         if self != Self::ISO_2022_JP
             && bytes.is_ascii()
@@ -138,12 +137,12 @@ impl Table {
         (Cow::Owned(text), lossy)
     }
 
-    /// Whether all bytes fit, but for a character cut off at the end of a sample.
+    /// Reports whether all bytes are valid, except for a character cut off at the end of a sample.
     pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
         PLATFORM.get().is_some_and(|platform| (platform.fits)(self.label(), bytes, complete))
     }
 
-    /// Encodes, or gives the offset (bytes of UTF-8) of the character that has no code.
+    /// Encodes, or returns the offset (bytes of UTF-8) of the character without a code.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
         if self != Self::ISO_2022_JP && text.is_ascii() {
             return Ok(text.as_bytes().to_vec());
@@ -151,15 +150,14 @@ impl Table {
         PLATFORM.get().map_or(Err(0), |platform| (platform.encode)(self.label(), text))
     }
 
-    /// The lengths of what each step of decoding takes and gives, in bytes of
-    /// the file and of UTF-8.
+    /// Yields for each decoding step the bytes read and the bytes of UTF-8 produced.
     pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
         let spans = PLATFORM.get().map(|platform| (platform.spans)(self.label(), bytes));
         let spans = spans.unwrap_or_default();
         (0..spans.len() / 2).map(move |at| (spans[2 * at] as usize, spans[2 * at + 1] as usize))
     }
 
-    /// The bytes of the first `chars` code points.
+    /// Returns the byte length of the first `chars` code points.
     pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
         let found =
             PLATFORM.get().map(|platform| (platform.prefix_len)(self.label(), bytes, chars));

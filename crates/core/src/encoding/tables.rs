@@ -1,22 +1,22 @@
-//! The encodings older than Unicode, from the tables of `encoding_rs`; which of
-//! them a text is in, from the statistics of `chardetng`.
+//! Legacy encodings with the tables of `encoding_rs`, and detection with the statistics of
+//! `chardetng`.
 //!
-//! [`super::platform`] stands in for this file where the host decodes.
+//! [`super::platform`] replaces this file where the host decodes.
 
 use std::borrow::Cow;
 
 use super::Encoding;
 
-/// One of the older encodings.
+/// One of the legacy encodings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table(&'static encoding_rs::Encoding);
 
-/// The encoding of a label of the WHATWG standard.
+/// Returns the encoding for a WHATWG label.
 pub(super) fn find(label: &str) -> Option<Encoding> {
     encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()).map(from_table)
 }
 
-/// The encoding for a table; those written here never stay tables.
+/// Returns the encoding for a table; encodings implemented in this crate are never tables.
 fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
     match table {
         t if t == encoding_rs::UTF_8 => Encoding::UTF_8,
@@ -27,17 +27,17 @@ fn from_table(table: &'static encoding_rs::Encoding) -> Encoding {
     }
 }
 
-/// The encoding of a text of the east that leaves no doubt. `bytes` begin with a
-/// character beyond ASCII.
+/// Returns the encoding of a CJK text if it is certain. `bytes` must begin with a non-ASCII
+/// character.
 pub(super) fn detect_certain(bytes: &[u8]) -> Option<Table> {
     super::cjk::detect_certain(bytes).map(Table)
 }
 
-/// Bytes beyond ASCII after which two guesses in a row that agree are believed.
+/// From this many non-ASCII bytes on, two equal guesses in a row are accepted.
 const SETTLED: usize = 20;
 
-/// What letter statistics say of a sample of words. They cost 0.2 µs a byte, so
-/// they are asked again and again, each time after twice as much.
+/// Guesses the encoding of a sample of words by letter statistics. They cost 0.2 µs per byte, so
+/// the sample is doubled until two guesses agree.
 pub(super) fn guess(sample: &[u8]) -> Encoding {
     let mut detector = chardetng::EncodingDetector::new(chardetng::Iso2022JpDetection::Deny);
     let mut before = None;
@@ -47,7 +47,7 @@ pub(super) fn guess(sample: &[u8]) -> Encoding {
         detector.feed(&sample[fed..end], false);
         let found = detector.guess(None, chardetng::Utf8Detection::Deny);
         if end == sample.len() || before == Some(found) {
-            // GB18030 is the superset of GBK: the same text, and more.
+            // GB18030 is a superset of GBK.
             return from_table(if found == encoding_rs::GBK {
                 encoding_rs::GB18030
             } else {
@@ -62,7 +62,7 @@ pub(super) fn guess(sample: &[u8]) -> Encoding {
     }
 }
 
-/// How long the part is that holds so many bytes beyond ASCII.
+/// Returns the length of the prefix that contains `high` non-ASCII bytes.
 fn part(sample: &[u8], high: usize) -> usize {
     let mut places = sample.iter().enumerate().filter(|(_, byte)| !byte.is_ascii());
     places.nth(high).map_or(sample.len(), |(at, _)| at)
@@ -71,7 +71,7 @@ fn part(sample: &[u8], high: usize) -> usize {
 impl Table {
     pub(super) const ISO_2022_JP: Self = Self(encoding_rs::ISO_2022_JP);
 
-    /// In lower case.
+    /// Returns the name in lower case.
     pub(super) fn name(self) -> Cow<'static, str> {
         Cow::Owned(self.0.name().to_ascii_lowercase())
     }
@@ -80,15 +80,15 @@ impl Table {
         self.0.is_single_byte()
     }
 
-    /// The text, and whether some bytes fit no character.
+    /// Returns the text and whether some bytes were invalid.
     pub(super) fn decode(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
         self.0.decode_without_bom_handling(bytes)
     }
 
-    /// Whether all bytes fit, but for a character cut off at the end of a sample.
+    /// Reports whether all bytes are valid, except for a character cut off at the end of a sample.
     pub(super) fn fits(self, bytes: &[u8], complete: bool) -> bool {
         if self.is_single_byte() {
-            // Whether a byte fits does not depend on those before it.
+            // In a single-byte encoding each byte value is valid or not, so each is checked once.
             let mut there = [false; 256];
             for &byte in bytes {
                 there[usize::from(byte)] = true;
@@ -98,7 +98,7 @@ impl Table {
             return !self.0.decode_without_bom_handling(&different).1;
         }
         let mut decoder = self.0.new_decoder_without_bom_handling();
-        // Units of UTF-16 are made faster than bytes of UTF-8, and none are kept.
+        // Decoding to UTF-16 is faster than to UTF-8, and the output is discarded.
         let mut out = [0; 512];
         let mut at = 0;
         loop {
@@ -113,7 +113,7 @@ impl Table {
         }
     }
 
-    /// Encodes, or gives the offset (bytes of UTF-8) of the character that has no code.
+    /// Encodes, or returns the offset (bytes of UTF-8) of the character without a code.
     pub(super) fn encode(self, text: &str) -> Result<Vec<u8>, usize> {
         use encoding_rs::EncoderResult;
         let mut encoder = self.0.new_encoder();
@@ -131,9 +131,8 @@ impl Table {
         }
     }
 
-    /// The lengths of what each step of decoding takes and gives, in bytes of
-    /// the file and of UTF-8. One byte at a time: a character is complete when
-    /// the decoder lets go of it.
+    /// Yields for each decoding step the bytes read and the bytes of UTF-8 produced. Decodes one
+    /// byte at a time: a character is complete when the decoder emits it.
     pub(super) fn spans(self, bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let mut fed = 0;
@@ -155,7 +154,7 @@ impl Table {
         })
     }
 
-    /// The bytes of the first `chars` code points.
+    /// Returns the byte length of the first `chars` code points.
     pub(super) fn prefix_len(self, bytes: &[u8], chars: usize) -> usize {
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let mut out = [0; 32];

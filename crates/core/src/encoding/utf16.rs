@@ -1,10 +1,10 @@
-//! UTF-16, both ways. `encoding_rs` decodes it but does not encode it.
+//! UTF-16 decoding and encoding, because `encoding_rs` decodes it but does not encode it.
 
 use std::borrow::Cow;
 
 use super::Decoded;
 
-/// Which byte of a unit comes first.
+/// The byte order of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endian {
     /// Least significant byte first.
@@ -14,7 +14,7 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// The unit that two bytes make.
+    /// Combines two bytes to a unit.
     pub const fn unit(self, pair: [u8; 2]) -> u16 {
         match self {
             Self::Little => u16::from_le_bytes(pair),
@@ -22,7 +22,7 @@ impl Endian {
         }
     }
 
-    /// The two bytes of a unit.
+    /// Returns the two bytes of a unit.
     pub const fn bytes(self, unit: u16) -> [u8; 2] {
         match self {
             Self::Little => unit.to_le_bytes(),
@@ -31,7 +31,7 @@ impl Endian {
     }
 }
 
-/// The units; a last odd byte is left out.
+/// Yields the units; ignores an odd byte at the end.
 pub(super) fn units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = u16> {
     bytes.chunks_exact(2).map(move |pair| endian.unit([pair[0], pair[1]]))
 }
@@ -61,7 +61,7 @@ pub(super) fn prefix_len(bytes: &[u8], endian: Endian, chars: usize) -> usize {
     for c in char::decode_utf16(units(bytes, endian)).take(chars) {
         at += c.map_or(2, |c| 2 * c.len_utf16());
     }
-    // A last odd byte is one more character.
+    // An odd byte at the end counts as one more character.
     if at + 1 == bytes.len() && char::decode_utf16(units(bytes, endian)).count() < chars {
         at += 1;
     }

@@ -1,10 +1,10 @@
-//! windows-1252: Latin-1 with letters and signs where Latin-1 has controls.
-//! Written here because it is the last resort of detection on every engine.
+//! windows-1252: Latin-1 with letters and signs in place of the C1 controls. Implemented here
+//! because detection falls back to it on every engine.
 
 use std::borrow::Cow;
 
-/// The characters of `80`–`9F`. The five codes that Windows leaves open are the
-/// controls of the same number, as the WHATWG table has it.
+/// The characters of `80`–`9F`. The five undefined codes map to the controls of the same number, as
+/// in the WHATWG table.
 const HIGH: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -26,7 +26,7 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The bytes, or the offset (bytes of UTF-8) and the character without a code.
+/// Encodes, or returns the offset (bytes of UTF-8) and the character without a code.
 pub(super) fn encode(text: &str) -> Result<Vec<u8>, (usize, char)> {
     let mut bytes = Vec::with_capacity(text.len());
     for (offset, c) in text.char_indices() {

@@ -1,13 +1,12 @@
-//! Globs over relative paths, by ripgrep's rule.
+//! Globs over relative paths, with ripgrep's rules.
 //!
-//! A pattern without a slash matches a name at any depth; one with a slash is
-//! anchored where the walk starts, and so is one with a leading slash; `dir/`
-//! stands for the directory and everything below. `*` and `?` stay within a
-//! name, `**` crosses directories, `{a,b}`, `[a-z]`, `[!a]` and `\` work as in a
-//! shell. `!pattern` in a list excludes.
+//! A pattern without a slash matches a name at any depth; one with a slash is anchored where the
+//! walk starts, and so is one with a leading slash; `dir/` stands for the directory and everything
+//! below. `*` and `?` stay within a name, `**` crosses directories, `{a,b}`, `[a-z]`, `[!a]` and
+//! `\` work as in a shell. `!pattern` in a list excludes.
 //!
-//! Matching is linear in the path whatever the pattern. Nothing here walks: a
-//! walk asks [`Globs::may_contain`] where it need not go.
+//! Matching is linear in the length of the path for every pattern. This module does not walk: a
+//! walk calls [`Globs::may_contain`] to skip directories.
 
 mod pattern;
 mod suffix_filter;
@@ -20,13 +19,13 @@ use crate::options::Options;
 use pattern::{Pattern, Simple};
 pub use suffix_filter::SuffixFilter;
 
-/// The longest pattern that is compiled, in bytes.
+/// The maximum length of a pattern in bytes.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
-/// The memory of the automaton of one list, in bytes.
+/// The maximum memory of the automaton for one list, in bytes.
 const MAX_NFA_BYTES: usize = 8 << 20;
-/// The same of a deny list, which the host writes and which may have 4,096 patterns.
+/// The same for a deny list, which the host writes and which may have 4,096 patterns.
 const MAX_DENY_NFA_BYTES: usize = 32 << 20;
-/// The most patterns in one list.
+/// The maximum number of patterns in one list.
 pub const MAX_PATTERNS: usize = 1000;
 
 /// A compiled list of patterns to include and a list to exclude.
@@ -43,13 +42,14 @@ pub const MAX_PATTERNS: usize = 1000;
 pub struct Globs {
     include: Option<Set>,
     exclude: Option<Set>,
-    /// Where matches can lie; `None` when some pattern matches at any depth.
+    /// The directories that can contain matches; `None` if some pattern matches at any depth.
     reach: Option<Vec<PrefixFilter>>,
-    /// How matches end; `None` where some end in anything.
+    /// The possible suffixes of matches; `None` if some match can end in anything.
     ends: Option<SuffixFilter>,
 }
 
-/// The pattern behind a leading `!`; `None` where there is none. `!(` is the form of another dialect.
+/// Returns the pattern after a leading `!`, or `None` without one. `!(` is the syntax of another
+/// dialect.
 fn negated(pattern: &str) -> Result<Option<&str>> {
     match pattern.strip_prefix('!') {
         Some(rest) if rest.starts_with('(') => Err(Pattern::parse(pattern)
@@ -59,13 +59,13 @@ fn negated(pattern: &str) -> Result<Option<&str>> {
     }
 }
 
-/// Whether letters match across case.
+/// The case sensitivity of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// `a` is not `A`.
+    /// `a` does not match `A`.
     #[default]
     Sensitive,
-    /// `a` is `A`, in the sense of Unicode simple case folding.
+    /// `a` matches `A`, by Unicode simple case folding.
     Insensitive,
 }
 
@@ -73,8 +73,8 @@ impl Globs {
     /// Compiles `patterns` (an empty list includes everything) and `exclude`.
     ///
     /// # Errors
-    /// `INVALID_GLOB` naming the pattern that does not parse or that climbs out
-    /// with `..`; `LIMIT_EXCEEDED` for one that is too large.
+    /// `INVALID_GLOB` naming a pattern that does not parse or contains `..`;
+    /// `LIMIT_EXCEEDED` for one that is too large.
     pub fn new<P: AsRef<str>, E: AsRef<str>>(
         patterns: &[P],
         exclude: &[E],
@@ -97,7 +97,7 @@ impl Globs {
             excluded.push(Pattern::parse(negated(pattern)?.unwrap_or(pattern))?);
         }
         let reach = match case {
-            // A folded prefix is not worth a second way of comparing.
+            // A folded prefix does not justify a second way of comparing.
             Case::Insensitive => None,
             Case::Sensitive if include.is_empty() => None,
             Case::Sensitive => include.iter().map(PrefixFilter::of).collect(),
@@ -114,7 +114,7 @@ impl Globs {
         })
     }
 
-    /// [`Globs::new`] from the JSON form: `patterns`, `exclude`, `caseSensitive`.
+    /// Compiles the JSON form: `patterns`, `exclude`, `caseSensitive`.
     ///
     /// # Errors
     /// As [`Globs::new`], and `INVALID_ARGUMENT`.
@@ -125,25 +125,25 @@ impl Globs {
         Self::new(&options.list("patterns")?, &options.list("exclude")?, case)
     }
 
-    /// Whether every path matches.
+    /// Reports whether every path matches.
     pub fn is_everything(&self) -> bool {
         self.include.is_none() && self.exclude.is_none()
     }
 
-    /// Whether the entry at the relative `path` (`/`-separated, no leading
-    /// slash) is included and neither it nor a directory above it is excluded.
+    /// Reports whether the entry at the relative `path` (`/`-separated, no leading slash) is
+    /// included and neither it nor a directory above it is excluded.
     pub fn matches(&self, path: &[u8], is_dir: bool) -> bool {
         self.include.as_ref().is_none_or(|set| set.matches(path, is_dir))
             && !self.excluded(path, is_dir)
     }
 
-    /// Whether the entry is excluded. A walk does not enter such a directory.
+    /// Reports whether the entry is excluded. A walk does not enter such a directory.
     pub fn excluded(&self, path: &[u8], is_dir: bool) -> bool {
         self.exclude.as_ref().is_some_and(|set| set.matches(path, is_dir))
     }
 
-    /// Whether anything below the directory at `path` can match. The start of
-    /// the walk is the empty path.
+    /// Reports whether anything below the directory at `path` can match. The start of the walk is
+    /// the empty path.
     pub fn may_contain(&self, path: &[u8]) -> bool {
         match &self.reach {
             Some(reach) => path.is_empty() || reach.iter().any(|reach| reach.may_contain(path)),
@@ -153,14 +153,14 @@ impl Globs {
 }
 
 impl Globs {
-    /// The ends of which every included path has one, where the patterns say so
-    /// letter by letter.
+    /// Returns the suffixes of which every included path has one, if all patterns end in literal
+    /// text.
     pub fn ends(&self) -> Option<&SuffixFilter> {
         self.ends.as_ref()
     }
 
-    /// What every included path begins with, as far as the patterns say so
-    /// letter by letter; empty where they do not.
+    /// Returns the literal prefix of every included path; empty if the patterns have none in
+    /// common.
     pub fn literal_prefix(&self) -> Vec<u8> {
         let mut starts = self.reach.iter().flatten().map(|reach| reach.prefix.join(&b'/'));
         let Some(first) = starts.next() else { return Vec::new() };
@@ -172,9 +172,9 @@ impl Globs {
     }
 }
 
-/// Patterns of which each says itself where it is anchored: `/src/*.ts` at the base that the
-/// caller matches relative paths of, `**/*.ts` at any depth below it. A match covers the entry
-/// alone, and a slash at the end of a pattern has no meaning.
+/// Patterns that each state their own anchor: `/src/*.ts` at the base of the relative paths,
+/// `**/*.ts` at any depth below it. A match covers only the entry itself, and a slash at the end of
+/// a pattern has no meaning.
 #[derive(Clone, Debug)]
 pub(crate) struct PatternSet(Option<Matcher>);
 
@@ -198,18 +198,18 @@ impl PatternSet {
         self.0.is_none()
     }
 
-    /// Whether the relative path is one that a pattern names.
+    /// Reports whether a pattern matches the relative path.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
         self.0.as_ref().is_some_and(|matcher| matcher.matches(path))
     }
 }
 
-/// What a pattern covers below what it names.
+/// Determines how much a pattern covers below its matches.
 #[derive(Clone, Copy)]
 enum SubtreeRule {
-    /// Only `dir/` covers what lies below it (inclusion).
+    /// Only `dir/` covers the entries below it (inclusion).
     Directories,
-    /// Every pattern covers what lies below what it matches (exclusion).
+    /// Every pattern covers the entries below its matches (exclusion).
     Everything,
 }
 
@@ -281,7 +281,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds what lies below the entries that the pattern names.
+    /// Adds the entries below those that the pattern matches.
     fn add_below(&mut self, pattern: &Pattern<'_>) -> Result<()> {
         let mut regex = pattern.regex()?;
         regex.pop();
@@ -302,7 +302,7 @@ impl Builder {
             let syntax =
                 syntax::Config::new().utf8(false).case_insensitive(case == Case::Insensitive);
             let regex = meta::Builder::new().configure(config).syntax(syntax).build_many(&regexes);
-            // What parsed as a glob can only fail by its size.
+            // A pattern that parsed as a glob can fail only because of its size.
             let longest = patterns.iter().max_by_key(|pattern| pattern.body.len());
             Some(regex.map_err(|_| match longest {
                 Some(pattern) => pattern.too_large(),
@@ -313,25 +313,25 @@ impl Builder {
     }
 }
 
-/// The beginning and the end of a name.
+/// The prefix and suffix of a name.
 type Affixes = (Box<[u8]>, Box<[u8]>);
 
-/// Says whether a path matches any of several patterns.
+/// Reports whether a path matches any of several patterns.
 #[derive(Clone, Debug)]
 struct Matcher {
-    /// Last names, whole.
+    /// Complete last names.
     names: Vec<Box<[u8]>>,
-    /// Ends of last names.
+    /// Suffixes of last names.
     suffixes: Vec<Box<[u8]>>,
-    /// Beginnings and ends of last names.
+    /// Prefixes and suffixes of last names.
     affixes: Vec<Affixes>,
-    /// Whole paths.
+    /// Complete paths.
     regex: Option<Regex>,
 }
 
 impl Matcher {
     fn matches(&self, path: &[u8]) -> bool {
-        // No suffix has a slash in it, so the end of the path is the end of the name.
+        // No suffix contains a slash, so the end of the path is the end of the name.
         self.suffixes.iter().any(|suffix| ends_with(path, suffix))
             || !(self.names.is_empty() && self.affixes.is_empty()) && self.matches_name(path)
             || self.regex.as_ref().is_some_and(|regex| regex.is_match(path))
@@ -351,22 +351,22 @@ impl Matcher {
     }
 }
 
-/// Whether a path ends so; the last byte tells of most that they do not.
+/// Like `ends_with`, but checks the last byte first, which rejects most paths.
 fn ends_with(path: &[u8], suffix: &[u8]) -> bool {
     (suffix.is_empty() || path.last() == suffix.last()) && path.ends_with(suffix)
 }
 
-/// Where the matches of an anchored pattern lie.
+/// Bounds the directories in which an anchored pattern can match.
 #[derive(Clone, Debug)]
 struct PrefixFilter {
-    /// Literal names that every match begins with.
+    /// The literal names at the beginning of every match.
     prefix: Vec<Box<[u8]>>,
     /// The number of names in the longest match.
     depth: usize,
 }
 
 impl PrefixFilter {
-    /// The directories the pattern can match in; `None` for any.
+    /// Returns the directories in which the pattern can match, or `None` for any.
     fn of(pattern: &Pattern<'_>) -> Option<Self> {
         if !pattern.anchored {
             return None;
@@ -374,7 +374,7 @@ impl PrefixFilter {
         let names: Vec<&str> = pattern.body.split('/').collect();
         let is_plain = |name: &&&str| !name.contains(['*', '?', '[', ']', '{', '}', ',', '\\']);
         let prefix = names.iter().take_while(is_plain).map(|name| name.as_bytes().into()).collect();
-        // A slash inside braces or brackets makes counting names useless.
+        // A slash inside braces or brackets makes the number of names unknown.
         let deep = pattern.directory
             || pattern.body.contains("**")
             || pattern.body.contains(['{', '[', '\\']);
@@ -590,7 +590,7 @@ mod tests {
             }
         }
 
-        /// A directory that holds a match is never pruned.
+        /// A directory that contains a match is never pruned.
         #[test]
         fn pruning_is_sound(pattern in r"(/?([ab]|\*|\*\*|a\*|\{a,b\})){1,4}/?", path in "[ab](/[ab]){0,4}") {
             if let Ok(set) = Globs::new(&[&pattern], &[] as &[&str], Case::Sensitive)

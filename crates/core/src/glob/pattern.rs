@@ -1,8 +1,7 @@
-//! One glob: its slashes understood, its body turned into a regular expression.
+//! Parses one glob and translates its body to a regular expression.
 //!
-//! The expression is matched by an automaton, so no pattern is slow. `?` and
-//! classes take a whole code point; `*` takes bytes, so that names which are not
-//! UTF-8 match too.
+//! An automaton matches the expression, so no pattern is slow. `?` and classes match a whole code
+//! point; `*` matches bytes, so that names that are not UTF-8 match too.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -10,7 +9,7 @@ use std::str::Chars;
 use super::MAX_PATTERN_BYTES;
 use crate::error::{Code, Error, Result};
 
-/// Bytes of one name.
+/// Any bytes of one name.
 const STAR: &str = "(?-u:[^/]*)";
 /// A code point, or a byte of a name that is not UTF-8.
 const ANY_CHARACTER: &str = "(?:[^/]|(?-u:[\\x80-\\xFF]))";
@@ -19,13 +18,13 @@ const DIRECTORIES: &str = "(?:(?s-u:.*)/)?";
 /// Everything below.
 const REST: &str = "(?s-u:.+)";
 
-/// A form of other dialects that is refused, because as plain letters it would match nothing.
+/// The syntax of another dialect that is refused, because it would match nothing as literal text.
 struct Foreign {
     reason: &'static str,
     remedy: &'static str,
 }
 
-/// The forms of bash and other shells that begin with a mark and a parenthesis.
+/// The syntax of bash and other shells that begins with a character and a parenthesis.
 const EXTENDED: [(char, Foreign); 4] = [
     (
         '!',
@@ -49,7 +48,7 @@ const EXTENDED: [(char, Foreign); 4] = [
             remedy: "write * or {a,b}; write +\\( for these letters",
         },
     ),
-    // `*(…)` stays a star and plain parentheses, as in `*(1).txt`.
+    // `*(…)` remains a star and literal parentheses, as in `*(1).txt`.
     (
         '?',
         Foreign {
@@ -67,25 +66,25 @@ const SEQUENCE: Foreign = Foreign {
     remedy: "write {1,2,3} or [1-3]",
 };
 
-/// A pattern with its slashes understood.
+/// A glob with its slashes parsed.
 pub(super) struct Pattern<'a> {
-    /// As the caller wrote it, for errors.
+    /// The glob as the caller wrote it, for errors.
     written: &'a str,
     /// Without leading `./`, `/` and `**/` and without a trailing slash.
     pub body: &'a str,
-    /// Only matches from the start of the walk on.
+    /// Matches only from the start of the walk.
     pub anchored: bool,
-    /// Only matches directories (and what is below them).
+    /// Matches only directories (and the entries below them).
     pub directory: bool,
 }
 
 /// A pattern without a slash that needs no automaton.
 pub(super) enum Simple<'a> {
-    /// The name itself.
+    /// The complete name.
     Name(&'a str),
-    /// `*` and the end of the name.
+    /// `*` and a suffix of the name.
     Suffix(&'a str),
-    /// The beginning of the name, `*` and its end.
+    /// A prefix of the name, `*` and a suffix.
     Affixes(&'a str, &'a str),
 }
 
@@ -113,7 +112,7 @@ impl<'a> Pattern<'a> {
         if let Some(Foreign { reason, remedy }) = foreign(body) {
             return Err(invalid(written, reason).hint(*remedy));
         }
-        // What `**/` begins lies at any depth, as if it had no slash.
+        // A pattern after `**/` matches at any depth, like one without a slash.
         let mut floating = false;
         while let Some(rest) = body.strip_prefix("**/") {
             body = rest.trim_start_matches('/');
@@ -123,7 +122,7 @@ impl<'a> Pattern<'a> {
         Ok(Self { written, body, anchored, directory })
     }
 
-    /// The pattern as a comparison of the last name, where it is that simple.
+    /// Returns the pattern as a comparison of the last name, if it is that simple.
     pub fn simple(&self) -> Option<Simple<'a>> {
         let plain = |text: &str| !text.contains(['*', '?', '[', '{', '}', '\\', '/']);
         match self.body.strip_prefix('*') {
@@ -140,7 +139,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The expression for the entries that the pattern itself names.
+    /// Returns the expression for the entries that the pattern itself matches.
     pub fn regex(&self) -> Result<String> {
         let mut regex = String::with_capacity(self.body.len() * 2 + 32);
         regex.push('^');
@@ -156,7 +155,7 @@ impl<'a> Pattern<'a> {
             .map_err(|reason| invalid(self.written, reason))
     }
 
-    /// The error for a pattern that parses but does not compile.
+    /// Returns the error for a pattern that parses but does not compile.
     pub fn too_large(&self) -> Error {
         let mut error = invalid(self.written, "it is too large to compile").hint("shorten it");
         error.code = Code::LimitExceeded;
@@ -164,7 +163,8 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// The first form of another dialect in a pattern. Classes and escaped letters are plain.
+/// Finds the first syntax of another dialect in a pattern. Classes and escaped characters are
+/// skipped.
 fn foreign(body: &str) -> Option<&'static Foreign> {
     let mut before = None;
     let mut rest = body;
@@ -178,7 +178,7 @@ fn foreign(body: &str) -> Option<&'static Foreign> {
             }
             '[' => {
                 let inner = rest.trim_start_matches(['!', '^']);
-                // `]` as the first letter of a class is a letter.
+                // `]` as the first character of a class is literal.
                 let inner = inner.strip_prefix(|_: char| true).unwrap_or_default();
                 rest = inner.split_once(']').map_or(rest, |(_, after)| after);
             }
@@ -201,7 +201,7 @@ fn foreign(body: &str) -> Option<&'static Foreign> {
     None
 }
 
-/// Whether braces hold two numbers or two letters with two dots between.
+/// Reports whether braces contain two numbers or two letters separated by two dots.
 fn is_sequence(inner: &str) -> bool {
     let Some((first, last)) = inner.split_once("..") else { return false };
     let is_number = |text: &str| {
@@ -224,22 +224,22 @@ fn invalid(pattern: &str, reason: &str) -> Error {
 struct Translator<'a> {
     chars: Peekable<Chars<'a>>,
     regex: String,
-    /// Open braces, innermost last.
+    /// The open braces, innermost last.
     groups: Vec<Group>,
 }
 
 struct Group {
-    /// Whether the brace stands where a name begins.
+    /// True if a name begins at the brace.
     begins_name: bool,
-    /// Where its text begins in `regex`.
+    /// The start of the group in `regex`.
     at: usize,
     commas: usize,
 }
 
 impl Translator<'_> {
     fn run(mut self) -> Result<String, &'static str> {
-        // Whether the next character begins a name; `**` only crosses
-        // directories when it is a whole name.
+        // True if the next character begins a name; `**` crosses directories only when it is a
+        // whole name.
         let mut begins_name = true;
         while let Some(c) = self.chars.next() {
             let was = std::mem::replace(&mut begins_name, false);
@@ -262,8 +262,8 @@ impl Translator<'_> {
                     }
                 }
                 '}' => match self.groups.pop() {
-                    // Without a comma braces may be part of the name, as in
-                    // the directories of template generators.
+                    // Braces without a comma may be part of the name, as in the directories of
+                    // template generators.
                     Some(group) if group.commas == 0 => {
                         self.regex.insert_str(group.at, "(?:\\{?");
                         self.regex.push_str("\\}?)");
@@ -295,7 +295,7 @@ impl Translator<'_> {
         self.regex.push(c);
     }
 
-    /// Translates a run of stars; tells whether a name begins after it.
+    /// Translates a run of stars and returns whether a name begins after it.
     fn star(&mut self, begins_name: bool) -> bool {
         let mut stars = 1;
         while self.chars.next_if_eq(&'*').is_some() {
@@ -323,7 +323,7 @@ impl Translator<'_> {
         false
     }
 
-    /// Translates a class. It also matches its own letters, so that a pattern which is the name of an
+    /// Translates a class. It also matches its own text, so that a pattern that is the name of an
     /// existing file, such as `app/[id]/page.tsx`, finds it.
     fn class(&mut self) -> Result<(), &'static str> {
         const UNCLOSED: &str = "a [ is not closed";
@@ -370,7 +370,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `[:alpha:]` and its like, after the inner `[`.
+    /// Translates `[:alpha:]` and similar classes; expects to be after the inner `[`.
     fn named_class(&mut self) -> Result<(), &'static str> {
         let name: String = self.chars.by_ref().skip(1).take_while(|&c| c != ':').collect();
         let known = [

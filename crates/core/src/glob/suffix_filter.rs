@@ -1,14 +1,13 @@
-//! How paths end that globs match, and which letters they have: a look at two
-//! words tells of nearly all paths that they do not match, where matching each
-//! costs ten times as much.
+//! A cheap filter for glob matching by the suffix and the letters of a path: comparing two words
+//! rejects nearly all paths, where matching costs ten times as much.
 
 use super::pattern::Pattern;
 use crate::text::char_mask::char_mask;
 
-/// As many bytes as are looked at.
+/// The number of bytes compared.
 const WIDTH: usize = size_of::<u64>();
 
-/// Ends of which every matching path has one, with the letters that go with it.
+/// The suffixes of which every matching path has one, each with the letters that the rest contains.
 #[derive(Clone, Debug)]
 pub struct SuffixFilter(Vec<End>);
 
@@ -20,8 +19,7 @@ struct End {
 }
 
 impl SuffixFilter {
-    /// The ends that patterns ask for, letter by letter; `None` where one of
-    /// them lets any end through.
+    /// Returns the literal suffixes of the patterns, or `None` if one of them allows any suffix.
     pub(super) fn of(patterns: &[Pattern<'_>]) -> Option<Self> {
         let mut ends = Vec::new();
         for pattern in patterns {
@@ -42,8 +40,8 @@ impl SuffixFilter {
         Some(Self(ends))
     }
 
-    /// Whether a path whose last eight bytes these are, the last one on top, and
-    /// whose letters these can match. A shorter path may have anything before it.
+    /// Reports whether a path can match, given its last eight bytes, the last one on top, and its
+    /// letters. A shorter path may have arbitrary bytes before it.
     #[inline]
     pub fn fit(&self, last: u64, letters: u64) -> bool {
         let fits = |end: &End| ((last ^ end.bytes) & end.mask) | (end.letters & !letters) == 0;
@@ -63,28 +61,28 @@ impl End {
     }
 }
 
-/// What stands for itself alone before anything that need not be there. A slash
-/// may belong to `**/`.
+/// Returns the characters that every match contains literally. A slash may belong to `**/`.
 fn literals(body: &str) -> String {
     let sure = body.find(['[', '{', '\\']).map_or(body, |at| &body[..at]);
     sure.replace(['*', '?', '/'], "")
 }
 
-/// What comes after everything that stands for something else.
+/// Returns the text after the last special character.
 fn literal_end(body: &str) -> &str {
     body.rfind(SPECIAL).map_or(body, |at| &body[at + 1..])
 }
 
-/// A body that ends in braces of plain alternatives: what is before them, and they.
+/// Splits a body that ends in braces of literal alternatives into the part before them and the
+/// alternatives.
 fn braces(body: &str) -> Option<(&str, &str)> {
     let (before, alternatives) = body.strip_suffix('}')?.rsplit_once('{')?;
     let plain = !alternatives.contains(|c| c != ',' && SPECIAL.contains(&c));
-    // Without a comma the braces may be letters, and after a backslash the first one is.
+    // Braces without a comma may be literal, and so is a brace after a backslash.
     (plain && alternatives.contains(',') && !before.ends_with('\\'))
         .then_some((before, alternatives))
 }
 
-/// All of them take one byte.
+/// The special characters; each is one byte.
 const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
 
 #[cfg(test)]
@@ -93,7 +91,7 @@ mod tests {
 
     use super::super::{Case, Globs};
 
-    /// Whether the ends let a path through; `None` where there are none.
+    /// Returns whether the filter accepts a path, or `None` without a filter.
     fn lets_through(patterns: &[&str], path: &str) -> Option<bool> {
         let globs = Globs::new(patterns, &[] as &[&str], Case::Sensitive).unwrap();
         let mut paths = crate::rank::PathTable::default();
@@ -130,7 +128,7 @@ mod tests {
     }
 
     proptest! {
-        /// A path that matches is never kept from being matched.
+        /// The filter never rejects a path that matches.
         #[test]
         fn what_matches_is_let_through(
             pattern in r"(\*\*/|[ab]/|/)?[ab.*?]{0,3}([.]|\{a,b\}|\{a,\}|\[ab\]|\\\{|\\,|b\}|,)?[ab.]{0,2}(\{a,b\.\}|\*|/)?",

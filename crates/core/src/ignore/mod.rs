@@ -1,14 +1,13 @@
-//! Ignore rules, with git's semantics to the letter.
+//! Ignore rules with git's exact semantics.
 //!
-//! [`Rules`] are the lines of one ignore file; a [`Stack`] holds the rules of
-//! every directory from the root down to where a walk stands. Nothing here
-//! reads a file: whoever walks finds the ignore files in its listings and hands
-//! their bytes in, so the same code serves disks and memory.
+//! [`Rules`] are the lines of one ignore file; a [`Stack`] holds the rules of every directory from
+//! the root down to the current directory of a walk. This module does no I/O: the walk finds the
+//! ignore files in its listings and passes their bytes, so that the same code serves disks and
+//! memory.
 //!
-//! Between kinds of ignore files ripgrep's order holds: any verdict of a higher
-//! kind (`.ignore`) beats every verdict of a lower one (`.gitignore`), whatever
-//! the depth; within a kind the deepest directory decides, and there the last
-//! line that matches.
+//! Between kinds of ignore files ripgrep's order applies: any verdict of a higher kind (`.ignore`)
+//! overrides every verdict of a lower one (`.gitignore`), whatever the depth. Within a kind the
+//! deepest directory decides, and there the last matching line.
 
 mod rule;
 
@@ -18,26 +17,26 @@ use std::sync::Arc;
 
 use rule::{Rule, Test};
 
-/// The names of ignore files, lowest kind first. More can be given.
+/// The names of ignore files, lowest kind first. Callers can add more.
 pub const FILE_NAMES: [&str; 3] = [".gitignore", ".ignore", ".agentignore"];
 
-/// The most of an ignore file that is read, in bytes.
+/// The maximum number of bytes read from an ignore file.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
-/// What one list of rules says about an entry.
+/// The verdict of one list of rules on an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The last line that matches ignores it.
+    /// The last matching line ignores the entry.
     Ignore,
-    /// The last line that matches is negated (`!`).
+    /// The last matching line is negated (`!`).
     Keep,
 }
 
-/// Numbers of rules by name.
+/// Indexes of rules by name.
 type Lookup = HashMap<Box<[u8]>, Vec<u32>, BuildHasherDefault<NameHasher>>;
 
-/// Every entry of a walk is looked up several times, and std's hash is made to
-/// withstand hostile keys: here they could only make one ignore file slow.
+/// Every entry of a walk is looked up several times, and the hash of the standard library is slower
+/// because it withstands hostile keys. Here hostile keys could only make one ignore file slow.
 #[derive(Default)]
 struct NameHasher(u64);
 
@@ -70,8 +69,8 @@ impl Hasher for NameHasher {
 #[derive(Debug, Default)]
 pub struct Rules {
     rules: Vec<Rule>,
-    /// Numbers of rules by what they compare, so that the usual lines cost one
-    /// look-up for all of them together. Ascending.
+    /// Indexes of rules by the text they compare, so that one look-up covers all rules of the usual
+    /// kinds. Ascending.
     by_name: Lookup,
     by_extension: Lookup,
     by_path: Lookup,
@@ -80,8 +79,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Reads the lines of an ignore file. Lines that can match nothing are
-    /// left out; there are no errors, as in git.
+    /// Parses an ignore file. Lines that can match nothing are dropped; there are no errors, as in
+    /// git.
     pub fn parse(bytes: &[u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let mut rules = Self::default();
@@ -105,14 +104,13 @@ impl Rules {
         self.rules.push(rule);
     }
 
-    /// Whether there are no rules.
+    /// Reports whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// What the rules say about the entry at `path`, relative to the directory
-    /// of the ignore file. Directories above the entry are the caller's
-    /// business: what lies in an ignored directory is not asked for.
+    /// Returns the verdict on the entry at `path`, relative to the directory of the ignore file.
+    /// The caller handles ignored directories above the entry.
     pub fn verdict(&self, path: &[u8], is_dir: bool) -> Option<Verdict> {
         let name = match memchr::memrchr(b'/', path) {
             Some(at) => &path[at + 1..],
@@ -152,7 +150,7 @@ impl Rules {
     }
 }
 
-/// The kind of an ignore file: a higher one overrules a lower one.
+/// The kind of an ignore file: a higher kind overrides a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind(u8);
 
@@ -162,14 +160,13 @@ impl Kind {
     /// `.git/info/exclude`.
     pub const EXCLUDE: Kind = Kind(1);
 
-    /// Ignore files of the name at this place in the list of names.
-    /// [`FILE_NAMES`] begins with `.gitignore`, and so must every other list
-    /// that has it.
+    /// Returns the kind of ignore files by the index of their name in the list. [`FILE_NAMES`]
+    /// begins with `.gitignore`, and so must every other list that contains it.
     pub fn file(place: usize) -> Kind {
         Kind(2 + place.min(29) as u8)
     }
 
-    /// Whether the rules end at the border of a repository.
+    /// Reports whether the rules end at the border of a repository.
     fn is_git(self) -> bool {
         self.0 <= 2
     }
@@ -185,25 +182,25 @@ struct Level {
     /// The length of the directory's path with its slash, in bytes.
     base: usize,
     lists: Vec<(Kind, Rules)>,
-    /// The directory is a repository: git's rules above it do not reach in.
+    /// The directory is a repository: git's rules above it do not apply inside.
     is_repo_root: bool,
     /// The highest kind in this level and those above.
     highest: Kind,
 }
 
 impl Stack {
-    /// No rules.
+    /// Creates a stack without rules.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The stack for a directory: its own rules above those of its parents.
-    /// `directory` is its path from the root of the walk, without a slash at
-    /// either end; `is_repo_root` says that it has a `.git` entry.
+    /// Returns the stack for a directory: its own rules above those of its parents. `directory` is
+    /// its path from the root of the walk, without a slash at either end; `is_repo_root` says that
+    /// it has a `.git` entry.
     #[must_use]
     pub fn enter(&self, directory: &[u8], lists: Vec<(Kind, Rules)>, is_repo_root: bool) -> Self {
         let lists: Vec<_> = lists.into_iter().filter(|(_, rules)| !rules.is_empty()).collect();
-        // A border only matters where there are rules for it to stop.
+        // A repository border matters only if it stops rules.
         if lists.is_empty() && !(is_repo_root && self.0.is_some()) {
             return self.clone();
         }
@@ -214,8 +211,8 @@ impl Stack {
         Self(Some(Arc::new(Level { parent: self.clone(), base, lists, is_repo_root, highest })))
     }
 
-    /// [`Stack::enter`] with the bytes of the directory's ignore files, each
-    /// with its place in the list of names.
+    /// Like [`Stack::enter`], given the bytes of the directory's ignore files, each with the index
+    /// of its name in the list.
     #[must_use]
     pub fn enter_files<'b>(
         &self,
@@ -228,25 +225,25 @@ impl Stack {
         self.enter(directory, lists.collect(), is_repo_root)
     }
 
-    /// Whether there are no rules, so that nothing is ignored.
+    /// Reports whether there are no rules, so that nothing is ignored.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether the entry at `path`, from the root of the walk, is ignored. It
-    /// must lie below the directory that the stack was made for.
+    /// Reports whether the entry at `path`, from the root of the walk, is ignored. It must lie
+    /// below the directory of this stack.
     pub fn ignored(&self, path: &[u8], is_dir: bool) -> bool {
         let mut decided: Option<(Kind, Verdict)> = None;
-        // Where the paths of the repository begin that the entry is in, once its border was passed.
+        // The start of paths relative to the repository of the entry, once its border was passed.
         let mut repository: Option<usize> = None;
         let mut level = self.0.as_deref();
         while let Some(here) = level {
-            // Nothing above is of a kind that could still overrule.
+            // No level above has a kind that could override the verdict.
             if decided.is_some_and(|(kind, _)| kind >= here.highest) {
                 break;
             }
             for (kind, rules) in &here.lists {
-                // The user's excludes hold in every repository, from its own top.
+                // The user's excludes apply in every repository, relative to its top.
                 let base = match repository {
                     Some(top) if *kind == Kind::GLOBAL => top,
                     Some(_) if kind.is_git() => continue,

@@ -1,8 +1,8 @@
-//! One line of an ignore file, and git's own matching of it.
+//! One line of an ignore file, and git's matching of it.
 //!
-//! Written after the behaviour of git's `wildmatch`: bytes, not characters;
-//! `**` only as a whole name, or at its end behind nothing but literal text; an unclosed bracket or a final backslash matches
-//! nothing. Matching backtracks to the last star only, so it takes at most
+//! Follows the behaviour of git's `wildmatch`: matches bytes, not characters; `**` is special only
+//! as a whole name, or at the end of a name after literal text; an unclosed bracket or a final
+//! backslash matches nothing. Matching backtracks only to the last star, so it takes at most
 //! pattern times path steps.
 
 /// A parsed line.
@@ -15,20 +15,20 @@ pub(super) struct Rule {
     pub test: Test,
 }
 
-/// How a rule is tested.
+/// The test of a rule.
 #[derive(Debug)]
 pub(super) enum Test {
-    /// The last name, by look-up.
+    /// Compares the last name, by look-up.
     Name,
-    /// What follows the last dot of the last name, by look-up.
+    /// Compares the text after the last dot of the last name, by look-up.
     Extension,
-    /// The whole path, by look-up.
+    /// Compares the whole path, by look-up.
     Path,
-    /// The end of the last name.
+    /// Compares the end of the last name.
     Suffix(Box<[u8]>),
-    /// The last name.
+    /// Matches the last name.
     NameGlob { tokens: Vec<Token>, first: Option<u8>, last: Option<u8> },
-    /// The whole path, name by name; a literal beginning is not part of the names.
+    /// Matches the whole path, name by name; `start` is the literal beginning before the segments.
     PathGlob { start: Box<[u8]>, segments: Vec<Segment> },
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Segment {
     Name(Vec<Token>),
 }
 
-/// A piece of a pattern.
+/// One element of a pattern.
 #[derive(Debug, PartialEq)]
 pub(super) enum Token {
     Byte(u8),
@@ -50,12 +50,12 @@ pub(super) enum Token {
     Star,
     /// `[...]`, as a set of bytes.
     Class(Box<[bool; 256]>),
-    /// `/`, while a pattern is taken apart.
+    /// `/`, only while a pattern is parsed.
     Slash,
 }
 
 impl Rule {
-    /// The rule and, for the tests by look-up, its key.
+    /// Parses a line; returns the rule and, for the tests by look-up, its key.
     pub fn parse(line: &[u8]) -> Option<(Self, Option<Box<[u8]>>)> {
         let mut pattern = trim_trailing_spaces(line);
         if pattern.is_empty() || pattern[0] == b'#' {
@@ -96,7 +96,7 @@ impl Rule {
             if anchored { split_literal_start(pattern) } else { (&[][..], pattern) };
         let tokens = tokens(pattern)?;
         if !anchored {
-            // Most names differ from most patterns in one of their ends.
+            // Most names differ from most patterns in their first or last byte.
             let byte = |token: Option<&Token>| match token {
                 Some(Token::Byte(byte)) => Some(*byte),
                 _ => None,
@@ -109,7 +109,7 @@ impl Rule {
 }
 
 impl Test {
-    /// Whether a test that is not a look-up matches.
+    /// Evaluates a test that is not a look-up.
     pub fn matches(&self, path: &[u8], name: &[u8]) -> bool {
         match self {
             Test::Suffix(suffix) => name.last() == suffix.last() && name.ends_with(suffix),
@@ -127,7 +127,7 @@ impl Test {
     }
 }
 
-/// Without the spaces at the end, unless a backslash protects them.
+/// Removes trailing spaces unless a backslash protects them.
 fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
     let mut end = line.len();
     while end > 0 && line[end - 1] == b' ' {
@@ -137,10 +137,11 @@ fn trim_trailing_spaces(line: &[u8]) -> &[u8] {
     if end < line.len() && backslashes % 2 == 1 { &line[..end + 1] } else { &line[..end] }
 }
 
-/// The literal text before a `**` that ends a name, as in `a**/b`, and the pattern from there on.
+/// Splits a pattern with a `**` that ends a name, as in `a**/b`, into the literal text before it
+/// and the rest.
 ///
-/// git compares literal text first and matches what follows on its own, so that such stars stand
-/// at a beginning, and for any number of names. The text is empty where this makes no difference.
+/// Git compares literal text first and matches the rest on its own, so that such a `**` is at a
+/// beginning and matches any number of names. The text is empty if this makes no difference.
 fn split_literal_start(pattern: &[u8]) -> (&[u8], &[u8]) {
     let length = pattern.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(0);
     let (start, rest) = pattern.split_at(length);
@@ -178,12 +179,12 @@ fn tokens(pattern: &[u8]) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// The bracket expression whose inside begins at `at`, and where it ends.
+/// Parses the bracket expression whose content begins at `at`; returns the set and the end.
 fn class(pattern: &[u8], mut at: usize) -> Option<(Box<[bool; 256]>, usize)> {
     let mut set = Box::new([false; 256]);
     let negated = matches!(pattern.get(at)?, b'!' | b'^');
     at += usize::from(negated);
-    // The byte before a `-`, if a range may begin with it.
+    // The previous byte, if it may begin a range.
     let mut previous = None;
     let mut first = true;
     loop {
@@ -279,12 +280,12 @@ fn segments(tokens: Vec<Token>) -> Vec<Segment> {
     segments
 }
 
-/// Whether the names of `path` match the segments.
+/// Matches the names of `path` against the segments.
 fn path_matches(segments: &[Segment], path: &[u8]) -> bool {
     let mut rest = Some(path);
     let mut at = 0;
-    // Where to go on when a name fails: the segment after the last `**`, and
-    // the path that it was last tried on.
+    // The position to retry from when a name fails: the segment after the last `**`, and the path
+    // that it was last tried on.
     let mut retry: Option<(usize, &[u8])> = None;
     loop {
         match (segments.get(at), rest) {
@@ -322,10 +323,10 @@ fn split_first(path: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Whether one name matches the tokens.
+/// Matches one name against the tokens.
 fn name_matches(tokens: &[Token], name: &[u8]) -> bool {
     let (mut at, mut byte) = (0, 0);
-    // The token after the last star, and where its text began last time.
+    // The token after the last star, and the position where it was last tried.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         match (tokens.get(at), name.get(byte)) {

@@ -27,7 +27,7 @@ fn lines() {
         ("a/**/b", "a/b", false, Some(Ignore)),
         ("a/**/b", "a/x/y/b", false, Some(Ignore)),
         ("a/**b", "a/x/b", false, None),
-        // git takes literal text off first: what follows `a` begins with `**`.
+        // Git removes literal text first: the rest after `a` begins with `**`.
         ("/a**", "a/x/y", false, Some(Ignore)),
         ("/a**", "a", true, Some(Ignore)),
         ("/a**", "ab/x", false, Some(Ignore)),
@@ -100,13 +100,13 @@ fn stacks() {
     assert!(!keep.ignored(b"keep/x.tmp", false));
     assert!(keep.ignored(b"keep/y.tmp", false));
 
-    // A higher kind overrules a lower one from any depth.
+    // A higher kind overrides a lower one at any depth.
     let root =
         Stack::new().enter(b"", vec![(ignore, rules("!*.log")), (git, rules("*.log"))], false);
     let sub = root.enter(b"sub", vec![(git, rules("*.log"))], false);
     assert!(!sub.ignored(b"sub/a.log", false));
 
-    // git's rules end at a repository's border, the others do not.
+    // Git's rules end at the border of a repository, the others do not.
     let root = Stack::new().enter(b"", vec![(git, rules("*.o")), (ignore, rules("*.x"))], true);
     let nested = root.enter(b"nested", vec![], true);
     assert!(root.ignored(b"a.o", false));
@@ -115,7 +115,7 @@ fn stacks() {
     let global = Stack::new().enter(b"", vec![(Kind::GLOBAL, rules("*.o\n/top"))], false);
     let nested = global.enter(b"nested", vec![], true);
     assert!(nested.ignored(b"nested/a.o", false));
-    // They hold from the top of each repository.
+    // They apply from the top of each repository.
     assert!(global.ignored(b"top", false));
     assert!(!global.ignored(b"other/top", false));
     assert!(nested.ignored(b"nested/top", false));

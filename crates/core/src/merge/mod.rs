@@ -1,10 +1,9 @@
-//! Three-way merge: two texts that grew from one.
+//! Three-way merge of two texts with a common base.
 //!
-//! What only one side changed is taken, what both changed alike is taken once,
-//! and where they changed the same lines differently there is a conflict: an
-//! object with three texts, and git's markers in the merged text. Line ends are
-//! compared apart from lines, so that a side which only converted them conflicts
-//! with nothing.
+//! A change of one side is taken, an equal change of both sides is taken once, and different
+//! changes of the same lines are a conflict: an object with three texts, and git's markers in the
+//! merged text. Line endings are compared apart from lines, so that a side that only converted them
+//! causes no conflict.
 
 mod output;
 mod packed;
@@ -18,7 +17,7 @@ use regions::{Region, Track, region};
 
 pub use packed::{MergeCall, merge3_packed};
 
-/// How conflicts are written.
+/// The style of conflict markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// Ours and theirs.
@@ -26,23 +25,22 @@ pub enum Style {
     Merge,
     /// Ours, base and theirs.
     Diff3,
-    /// As [`Style::Diff3`], without what both sides begin and end with.
+    /// Like [`Style::Diff3`], without the lines that both sides begin and end with.
     Zdiff3,
 }
 
-/// How texts are merged.
+/// Controls how texts are merged.
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
-    /// How conflicts are written.
+    /// The style of conflict markers.
     pub style: Style,
-    /// Whether changes of neighbouring lines are both taken instead of being a
-    /// conflict, as git has it.
+    /// Takes changes of adjacent lines from both sides, which git reports as a conflict.
     pub adjacent: bool,
-    /// Names for ours, base and theirs after the markers.
+    /// Labels for ours, base and theirs after the markers.
     pub labels: [String; 3],
 }
 
-/// Lines that both sides changed differently. Ranges are lines from 0.
+/// Lines that both sides changed differently. Ranges are lines, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// Lines of the base.
@@ -51,20 +49,20 @@ pub struct Conflict {
     pub ours: Range<u32>,
     /// Lines of theirs.
     pub theirs: Range<u32>,
-    /// Lines of the merged text, markers included.
+    /// Lines of the merged text, including the markers.
     pub merged: Range<u32>,
 }
 
 /// A merged text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// The text, with markers where there are conflicts.
+    /// The text, with markers at the conflicts.
     pub bytes: Vec<u8>,
     /// The conflicts, in order.
     pub conflicts: Vec<Conflict>,
 }
 
-/// Merges what `ours` and `theirs` made of `base`.
+/// Merges two descendants of `base`.
 pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -> Merged {
     let sides = Sides { base: split(base), ours: split(ours), theirs: split(theirs) };
     let own = changes(&sides.base, &sides.ours);
@@ -84,7 +82,7 @@ pub fn merge3(base: &[u8], ours: &[u8], theirs: &[u8], options: &MergeOptions) -
     out.merged
 }
 
-/// The lines that differ in more than their line ends.
+/// Returns the lines that differ in more than their line endings.
 fn changes(before: &[&[u8]], after: &[&[u8]]) -> Vec<Change> {
     let plain = |lines: &[&[u8]]| -> Vec<u8> {
         lines.iter().flat_map(|line| [without_end(line), b"\n"].concat()).collect()

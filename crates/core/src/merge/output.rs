@@ -1,11 +1,11 @@
-//! The merged text as it is written: what is common, what is taken, conflicts.
+//! Writes the merged text: common lines, taken changes and conflicts.
 
 use std::ops::Range;
 
 use super::regions::Region;
 use super::{Conflict, MergeOptions, Merged, Sides, Style, without_end};
 
-/// Our line end, where we converted all of the base's.
+/// Returns our line ending, if we converted all line endings of the base.
 pub(super) fn own_end(sides: &Sides<'_>) -> Option<&'static [u8]> {
     let kind = |lines: &[&[u8]]| {
         let crlf = lines.iter().filter(|line| line.ends_with(b"\r\n")).count();
@@ -38,7 +38,8 @@ impl Output<'_> {
         self.lines += 1;
     }
 
-    /// Lines that neither side changed, ending as the side that converted them has it.
+    /// Writes lines that neither side changed, with the line endings of the side that converted
+    /// them.
     pub(super) fn common(&mut self, base: Range<u32>, next: &Region) {
         let length = base.end - base.start;
         let (ours, theirs) = (next.ours.start - length, next.theirs.start - length);
@@ -79,7 +80,7 @@ impl Output<'_> {
             .iter()
             .map(|line| line.to_vec())
             .collect();
-        // Where we converted the line ends, what they add takes ours.
+        // If we converted the line endings, lines added by them are converted too.
         for line in lines {
             match (side, self.own_end) {
                 (Side::Theirs, Some(end)) if line.ends_with(b"\n") => {
@@ -126,7 +127,7 @@ impl Output<'_> {
         self.copy(Side::Ours, own.end..region.ours.end);
     }
 
-    /// Lines of a conflict: each ended, since a marker follows.
+    /// Writes lines of a conflict; each gets a line ending, because a marker follows.
     fn closed(&mut self, side: Side, range: Range<u32>) {
         self.copy(side, range);
         if !self.merged.bytes.is_empty() && !self.merged.bytes.ends_with(b"\n") {

@@ -1,20 +1,19 @@
-//! A merge as it crosses to JavaScript.
+//! Encodes a merge for JavaScript.
 
 use super::{MergeOptions, Style, merge3};
 use crate::pack::Packed;
 
-/// What a binding hands over besides the three texts.
+/// The arguments that a binding passes besides the three texts.
 #[derive(Clone, Debug, Default)]
 pub struct MergeCall {
-    /// The style (0 merge, 1 diff3, 2 zdiff3), plus 4 to take changes of
-    /// neighbouring lines.
+    /// The style (0 merge, 1 diff3, 2 zdiff3), plus 4 to take changes of adjacent lines.
     pub flags: u32,
-    /// Names for ours, base and theirs; missing ones are empty.
+    /// Labels for ours, base and theirs; missing ones are empty.
     pub labels: Vec<String>,
 }
 
-/// [`merge3`], with its conflicts packed: their number, and for each the ranges
-/// of base, ours, theirs and the merged text.
+/// Like [`merge3`], with encoded conflicts: their number, and for each the ranges of base, ours,
+/// theirs and the merged text.
 pub fn merge3_packed(
     base: &[u8],
     ours: &[u8],

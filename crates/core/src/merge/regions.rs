@@ -1,10 +1,10 @@
-//! Stretches of the base that either side changed.
+//! Finds the regions of the base that either side changed.
 
 use std::ops::Range;
 
 use crate::diff::Change;
 
-/// The changes of one side, and how far its lines are from the base's.
+/// The changes of one side, and the offset of its lines from those of the base.
 pub(super) struct Track<'c> {
     pub changes: &'c [Change],
     pub at: usize,
@@ -29,7 +29,7 @@ impl<'c> Track<'c> {
     }
 }
 
-/// A stretch of the base that a side or both changed, and what they made of it.
+/// A region of the base that one or both sides changed, and the replacement of each side.
 pub(super) struct Region {
     pub base: Range<u32>,
     pub ours: Range<u32>,
@@ -39,7 +39,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// The empty region behind the last change.
+    /// Returns the empty region after the last change.
     pub(super) fn after(own: &Track<'_>, other: &Track<'_>, end: u32) -> Self {
         let at = |shift: i64| {
             let line = (i64::from(end) + shift) as u32;
@@ -55,7 +55,7 @@ impl Region {
     }
 }
 
-/// The next region that changed, with all changes that meet in it.
+/// Returns the next changed region, with all overlapping changes in it.
 pub(super) fn region<'c>(
     own: &mut Track<'c>,
     other: &mut Track<'c>,

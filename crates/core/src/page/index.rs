@@ -1,8 +1,7 @@
-//! A sparse index of line starts: how many lines end before every 256 KiB.
+//! A sparse index of line starts: the number of line endings before every 256 KiB.
 //!
-//! One number per block (32 KB for a gigabyte) turns any line into one block to
-//! look through. The index grows as far as it has been asked for, and goes on
-//! where it stopped when a file has grown.
+//! With one number per block (32 KB for a gigabyte), finding a line means searching one block. The
+//! index covers as much of the file as was requested, and continues there when a file has grown.
 
 use memchr::{memchr_iter, memrchr_iter};
 
@@ -11,32 +10,32 @@ use crate::encoding::{Endian, Unit};
 use crate::error::Result;
 use crate::text::{self, Eol};
 
-/// Bytes between two entries.
+/// The number of bytes per entry.
 const BYTES_PER_ENTRY: u64 = CHUNK_BYTES as u64;
 
-/// The index of one version of one file.
+/// The index of one version of a file.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     unit: Unit,
-    /// Where the first line begins: after the byte order mark.
+    /// The start of the first line: after the byte order mark.
     origin: u64,
-    /// `ends[k]` line ends lie below byte `k * BYTES_PER_ENTRY`.
+    /// `ends[k]` line endings lie below byte `k * BYTES_PER_ENTRY`.
     ends: Vec<u64>,
-    /// All bytes below this are counted.
+    /// All bytes below this offset are counted.
     scanned: u64,
-    /// Line ends below `scanned`.
+    /// The number of line endings below `scanned`.
     total_ends: u64,
-    /// Those of them that are CRLF.
+    /// The number of them that are CRLF.
     crlf: u64,
-    /// Where the line that `scanned` is in begins.
+    /// The start of the line that contains `scanned`.
     last_start: u64,
-    /// Whether the unit before `scanned` is CR.
+    /// True if the unit before `scanned` is CR.
     after_cr: bool,
 }
 
 impl LineIndex {
-    /// An index that knows nothing yet, for lines that end in `unit` and begin
-    /// after a byte order mark of `origin` bytes.
+    /// Creates an empty index for lines that end in `unit` and begin after a byte order mark of
+    /// `origin` bytes.
     pub fn new(unit: Unit, origin: usize) -> Self {
         let origin = origin as u64;
         Self {
@@ -51,32 +50,32 @@ impl LineIndex {
         }
     }
 
-    /// Bytes counted so far.
+    /// Returns the number of bytes counted so far.
     pub const fn scanned(&self) -> u64 {
         self.scanned
     }
 
-    /// Bytes of memory the index takes.
+    /// Returns the memory use in bytes.
     pub fn memory(&self) -> usize {
         self.ends.capacity() * size_of::<u64>()
     }
 
-    /// Whether the index fits lines of this shape.
+    /// Reports whether the index was made for this unit and byte order mark.
     pub fn fits(&self, unit: Unit, origin: usize) -> bool {
         self.unit == unit && self.origin == origin as u64
     }
 
-    /// The number of lines of a file of `size` bytes, once all are counted.
+    /// Returns the number of lines of a file of `size` bytes, once all are counted.
     pub fn total(&self, size: u64) -> Option<u64> {
         (self.scanned == size).then_some(self.at_least())
     }
 
-    /// The number of lines that begin in the part counted so far.
+    /// Returns the number of lines that begin in the counted part.
     pub const fn at_least(&self) -> u64 {
         self.total_ends + if self.scanned > self.last_start { 1 } else { 0 }
     }
 
-    /// The kind of line ends, once all are counted.
+    /// Returns the kind of line endings, once all are counted.
     pub fn eol(&self, size: u64) -> Option<Eol> {
         (self.scanned == size).then_some(Eol::of(self.total_ends - self.crlf, self.crlf))
     }
@@ -84,16 +83,16 @@ impl LineIndex {
     /// Counts to the end of the source.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Errors of the source.
     pub fn extend_to_end(&mut self, source: &mut impl Source) -> Result<()> {
         while self.step(source)? {}
         Ok(())
     }
 
-    /// Where a line (1-based) begins, in bytes, or `None` where there are fewer.
+    /// Returns the byte offset of a line (1-based), or `None` if there are fewer lines.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Errors of the source.
     pub fn locate(&mut self, source: &mut impl Source, line: u64) -> Result<Option<u64>> {
         let before = line.saturating_sub(1);
         if before == 0 {
@@ -104,7 +103,7 @@ impl LineIndex {
                 return Ok(None);
             }
         }
-        // The block in which line end number `before` lies.
+        // The block that contains line ending number `before`.
         let block = self.ends.partition_point(|&ends| ends < before) - 1;
         let mut left = before - self.ends[block];
         let mut offset = block as u64 * BYTES_PER_ENTRY;
@@ -130,10 +129,10 @@ impl LineIndex {
         }
     }
 
-    /// The number of the line that the byte at `offset` is in.
+    /// Returns the number of the line that contains the byte at `offset`.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Errors of the source.
     pub fn line_at(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
         while self.scanned < offset {
             if !self.step(source)? {
@@ -155,7 +154,7 @@ impl LineIndex {
         Ok(ends + 1)
     }
 
-    /// Counts up to the next block, or the end. False where nothing was left.
+    /// Counts up to the next block or the end. Returns false if nothing was left.
     fn step(&mut self, source: &mut impl Source) -> Result<bool> {
         let left = BYTES_PER_ENTRY - self.scanned % BYTES_PER_ENTRY;
         let from = self.scanned;
@@ -194,8 +193,8 @@ impl LineIndex {
     }
 }
 
-/// Just past the line end whose `0A` is at `at`, or `None` where that byte is
-/// part of another character. Pieces of UTF-16 must begin at an even offset.
+/// Returns the offset after the line ending whose `0A` is at `at`, or `None` if that byte is part
+/// of another character. Chunks of UTF-16 must begin at an even offset.
 fn end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
     match unit {
         Unit::Byte => Some(at + 1),
@@ -206,12 +205,12 @@ fn end_at(chunk: &[u8], at: usize, unit: Unit) -> Option<usize> {
     }
 }
 
-/// The offsets just past every line end of a piece.
+/// Returns the offsets after every line ending in a chunk.
 pub(super) fn line_ends(chunk: &[u8], unit: Unit) -> impl Iterator<Item = usize> {
     memchr_iter(b'\n', chunk).filter_map(move |at| end_at(chunk, at, unit))
 }
 
-/// The number of line ends of a piece.
+/// Counts the line endings of a chunk.
 fn count_ends(chunk: &[u8], unit: Unit) -> u64 {
     match unit {
         Unit::Byte => text::count_lf(chunk),
@@ -219,11 +218,11 @@ fn count_ends(chunk: &[u8], unit: Unit) -> u64 {
     }
 }
 
-/// Where the last `lines` lines begin, and how many there are of them, found
-/// from the end of the file.
+/// Returns the start of the last `lines` lines and their number, searching from the end of the
+/// file.
 ///
 /// # Errors
-/// Those of the source.
+/// Errors of the source.
 pub(super) fn from_end(
     source: &mut impl Source,
     unit: Unit,
@@ -241,7 +240,7 @@ pub(super) fn from_end(
         let chunk = &chunk[..chunk.len().min(length)];
         for end in memrchr_iter(b'\n', chunk).filter_map(|at| end_at(chunk, at, unit)) {
             let start = lower + end as u64;
-            // A line end at the very end begins no line.
+            // A line ending at the very end begins no line.
             if start < size {
                 found += 1;
                 if found == lines {

@@ -1,14 +1,13 @@
-//! Pages of text: some lines of a file, without holding the file.
+//! Pages: a range of lines of a file, read without loading the whole file.
 //!
-//! A page is cut out of a [`Source`]: bytes in memory, or a file that is read
-//! in pieces. Both go through the same code, so a page is the same wherever the
-//! bytes lie. Lines are found by a sparse [`LineIndex`], which the caller may
-//! keep between pages; a window is walked line by line, and a line of a
-//! gigabyte is passed over without being held.
+//! A page is read from a [`Source`]: bytes in memory, or a file that is read in chunks. Both use
+//! the same code, so that a page does not depend on where the bytes are. Lines are found by a
+//! sparse [`LineIndex`], which the caller may keep between pages. The window is read line by line,
+//! and a line of a gigabyte is skipped without loading it.
 //!
-//! What a page says about the whole file (`total_lines`, `eol`, `hash`) is
-//! `None` until somebody has looked at all of it: the first page of a big file
-//! never waits. A page deep in a file has counted many lines already, and counts the rest.
+//! The facts about the whole file (`total_lines`, `eol`, `hash`) are `None` until the whole file
+//! was read, so that the first page of a big file never waits. A page deep in a file has already
+//! counted many lines, and counts the rest too.
 
 mod index;
 mod request;
@@ -25,100 +24,101 @@ use crate::pack::Packed;
 use crate::sniff::{self, Kind, Sniffed};
 use crate::text::Eol;
 
-/// Scanning up to this many bytes is not worth avoiding (about 10 ms).
+/// Scanning up to this many bytes takes about 10 ms and is not worth avoiding.
 const QUICK_SCAN: u64 = 64 << 20;
 
-/// A page behind so many bytes that had to be counted is deep in its file.
+/// A page after this many counted bytes is deep in its file.
 const DEEP: u64 = 16 << 20;
 
-/// Bytes behind a deep page that are counted for the sake of the total, at most (about 200 ms).
+/// The maximum number of bytes after a deep page that are counted to get the total (about 200 ms).
 const MAX_COUNTED_BEHIND: u64 = 1 << 30;
 
-/// One page. Lines are 1-based; `content` is UTF-8 whatever the file is in.
+/// One page. Lines are 1-based; `content` is UTF-8, whatever the encoding of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The window with its own line ends, without a byte order mark. Whole
-    /// while it fits `content_bytes`; beyond that long lines are cut (their
-    /// numbers are in `cut_lines`), then the window ends earlier.
+    /// The window with its own line endings, without a byte order mark. Complete if it fits
+    /// `content_bytes`; otherwise long lines are truncated first (`cut_lines` lists them), then the
+    /// window ends earlier.
     pub content: String,
-    /// Number of the first line. Negative, counted from the end, where the page
-    /// was asked for from the end of a file too big to count at once.
+    /// The number of the first line. Negative, counted from the end, if the page was requested from
+    /// the end of a file that is too big to count now.
     pub start_line: i64,
-    /// Number of the last line; `start_line - 1` where there is none.
+    /// The number of the last line; `start_line - 1` if there is none.
     pub end_line: i64,
-    /// Lines in the window.
+    /// The number of lines in the window.
     pub lines_read: u64,
-    /// Lines in the file, where that is known.
+    /// The number of lines in the file, if known.
     pub total_lines: Option<u64>,
-    /// Lines there are at least.
+    /// A lower bound of the number of lines in the file.
     pub at_least_lines: u64,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub size: u64,
-    /// Offset of the window's first byte in the file.
+    /// The offset of the window's first byte in the file.
     pub start_byte: u64,
-    /// The encoding that the content was decoded from.
+    /// The encoding of the file.
     pub encoding: Encoding,
-    /// Line ends of the whole file, where they are known.
+    /// The line endings of the whole file, if known.
     pub eol: Option<Eol>,
-    /// Whether the file begins with a byte order mark.
+    /// True if the file begins with a byte order mark.
     pub bom: bool,
-    /// Whether something follows the window.
+    /// True if the file continues after the window.
     pub truncated: bool,
-    /// The line to go on with; `None` at the end of the file.
+    /// The first line of the next page; `None` at the end of the file.
     pub next_start_line: Option<i64>,
-    /// The byte to go on with, where the window ended inside a line.
+    /// The first byte of the next page, if the window ended inside a line.
     pub next_start_byte: Option<u64>,
-    /// Lines in the window that are longer than `max_line_chars` code points.
+    /// The number of lines in the window that are longer than `max_line_chars` code points.
     pub long_lines: u64,
-    /// The first of them, and where each goes on.
+    /// The first of them, with the byte from which each can be continued.
     pub long: Vec<LongLine>,
-    /// Numbers of the lines that are cut in `content`.
+    /// The numbers of the lines that are truncated in `content`.
     pub cut_lines: Vec<i64>,
-    /// Anchors, six characters for each line, where they were asked for; `------`
-    /// for a line too long to hash.
+    /// The anchors if requested, six characters per line; `------` for a line that is too long to
+    /// hash.
     pub anchors: Option<String>,
-    /// `sha256:…` of all bytes, where all were read.
+    /// `sha256:…` of all bytes, if all were read.
     pub hash: Option<String>,
     /// The MIME type.
     pub mime: &'static str,
-    /// Whether the window shows U+FFFD for bytes that fit no character.
+    /// True if the window contains U+FFFD for invalid bytes.
     pub lossy: bool,
-    /// Whether the window holds a NUL character.
+    /// True if the window contains a NUL character.
     pub nuls: bool,
-    /// Whether the file changed while it was read.
+    /// True if the file changed while it was read.
     pub changed: bool,
 }
 
-/// A line with more code points than are shown of it.
+/// A line that is longer than the displayed part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongLine {
-    /// Its number.
+    /// The number of the line.
     pub line: i64,
-    /// Offset in the file of the first byte that is not shown: to go on inside
-    /// the line with `start_byte`.
+    /// The file offset of the first byte that is not shown. A page with this `start_byte` continues
+    /// the line.
     pub rest_byte: u64,
-    /// Bytes from there to its end; `None` where the end was not looked for.
+    /// The number of bytes from there to the end of the line; `None` if the end was not searched
+    /// for.
     pub rest_bytes: Option<u64>,
 }
 
-/// What must be known of a file before any page of it: kind and encoding.
+/// The kind and the encoding of a file, which every page needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Kind and MIME type.
+    /// The kind and the MIME type.
     pub sniffed: Sniffed,
     /// The encoding.
     pub encoding: Encoding,
-    /// Length of the byte order mark in bytes.
+    /// The length of the byte order mark in bytes.
     pub bom: usize,
 }
 
-/// Tells kind and encoding from the start of a file (`complete`: from all of
-/// it), as the request wishes. `name` may be a path or empty.
+/// Detects kind and encoding from the start of a file, or from all of it if `complete`, with the
+/// request's overrides. `name` may be a path or empty.
 ///
 /// # Errors
-/// `BINARY_FILE` with `details` `{kind, mime, size, width?, height?}` unless the
-/// request forces text; `INVALID_ARGUMENT` for an unknown encoding;
-/// `ENCODING_ERROR` where the bytes do not fit the one that was asked for.
+/// `BINARY_FILE` with `details` `{kind, mime, size, width?, height?}` unless the request forces
+/// text; `INVALID_ARGUMENT` for an unknown encoding; `ENCODING_ERROR` for bytes that are invalid in
+/// the requested encoding.
 pub fn facts(
     head: &[u8],
     complete: bool,
@@ -129,8 +129,8 @@ pub fn facts(
     let sniffed = sniff::sniff(head, name, complete);
     let auto = request.encoding == "auto";
     let asked = if auto { None } else { Some(encoding::named(head, &request.encoding)?) };
-    // An encoding that was named explains bytes that would not pass for text,
-    // but not the signature of a picture.
+    // A requested encoding explains bytes that are not text otherwise, but not the signature of an
+    // image.
     let explained = asked.is_some() && sniffed.mime == "application/octet-stream";
     if !sniffed.kind.is_text() && !request.force_text && !explained {
         return Err(not_text(head, size, sniffed));
@@ -161,11 +161,11 @@ fn not_text(head: &[u8], size: u64, sniffed: Sniffed) -> Error {
     error
 }
 
-/// A page of bytes in memory. Everything it says about the whole file is exact.
-/// `name` (a path, or empty) only chooses among MIME types of text.
+/// Returns a page of bytes in memory. All facts about the whole file are exact. `name` (a path, or
+/// empty) only chooses among the MIME types of text.
 ///
 /// # Errors
-/// As [`facts`], and `INVALID_ARGUMENT` for a request out of range.
+/// Like [`facts`], and `INVALID_ARGUMENT` for a request out of range.
 ///
 /// ```
 /// use filewright_core::page::{PageRequest, page};
@@ -186,12 +186,11 @@ pub fn page(bytes: &[u8], name: &str, request: &PageRequest) -> Result<Page> {
     Ok(page)
 }
 
-/// A page of any source. Extends the index only as far as the page needs it;
-/// `hash` is left open.
+/// Returns a page of any source. Extends the index only as far as the page needs it; does not set
+/// `hash`.
 ///
 /// # Errors
-/// Those of the source, and `ENCODING_ERROR` where the request names an
-/// encoding that the window does not fit.
+/// Errors of the source, and `ENCODING_ERROR` if the window is invalid in the requested encoding.
 pub fn page_of(
     source: &mut impl Source,
     index: &mut LineIndex,
@@ -208,7 +207,7 @@ pub fn page_of(
         Ok(_) => Some(None),
         Err(_) => None,
     };
-    // A page by bytes may begin inside a line.
+    // A page that starts at a byte may begin inside a line.
     if let (Some(byte), Some([first, ..])) = (request.start_byte, window.hashes.as_deref_mut())
         && byte > facts.bom as u64
     {
@@ -257,13 +256,13 @@ pub fn page_of(
     })
 }
 
-/// Where a window begins.
+/// The start of a window.
 enum Start {
     At {
         offset: u64,
         line: i64,
     },
-    /// Beyond the last line.
+    /// After the last line.
     Past {
         line: i64,
     },
@@ -302,15 +301,15 @@ fn locate(
             None => Start::Past { line: line.cast_signed() },
         });
     }
-    // Too big to count now: find the place from the end, and count from there.
+    // The file is too big to count now, so the line is located and numbered from the end.
     Ok(match index::from_end(source, facts.encoding.unit(), origin, back)? {
         (offset, found) if found < back => Start::At { offset, line: 1 },
         (offset, _) => Start::At { offset, line: request.start_line },
     })
 }
 
-/// The start of the character that the byte at `offset` belongs to, as far as
-/// that can be told without reading from the start of the file.
+/// Returns the start of the character that contains the byte at `offset`, as far as that is
+/// possible without reading from the start of the file.
 fn character_start(
     source: &mut impl Source,
     encoding: Encoding,
@@ -332,11 +331,10 @@ fn character_start(
 }
 
 impl Page {
-    /// Packs the page: `content, start_line, end_line, lines_read, total_lines?,
-    /// at_least_lines, size, start_byte, encoding, eol?, bom, truncated,
-    /// next_start_line? (0 for none), next_start_byte?, long_lines, long (count,
-    /// then line, rest_byte and rest_bytes? each), cut_lines (count, then each), anchors?, hash?,
-    /// mime, lossy, nuls, changed`.
+    /// Encodes the page: `content, start_line, end_line, lines_read, total_lines?, at_least_lines,
+    /// size, start_byte, encoding, eol?, bom, truncated, next_start_line? (0 for none),
+    /// next_start_byte?, long_lines, long (count, then line, rest_byte and rest_bytes? each),
+    /// cut_lines (count, then each), anchors?, hash?, mime, lossy, nuls, changed`.
     pub fn pack(&self, packed: &mut Packed) {
         packed.str(&self.content);
         packed.float(self.start_line as f64);
@@ -350,7 +348,7 @@ impl Page {
         packed.opt_str(self.eol.map(Eol::as_str));
         packed.flag(self.bom);
         packed.flag(self.truncated);
-        // 0 is no line, so it can stand for none beside negative numbers.
+        // Line numbers may be negative, but never 0, so 0 encodes "none".
         packed.float(self.next_start_line.unwrap_or(0) as f64);
         packed.opt(self.next_start_byte);
         packed.num(self.long_lines);

@@ -1,11 +1,11 @@
-//! What a caller may ask of a page.
+//! The request for a page.
 
 use crate::anchor::ANCHOR_LENGTH;
 use crate::error::{Code, Error, Result};
 use crate::options::Options;
 
-/// How lines are numbered in the text made of a page. Only the space that the
-/// numbers take matters here: see [`PageRequest::text_bytes`].
+/// The format of line numbers in the text made from a page. Only their width matters here: see
+/// [`PageRequest::text_bytes`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbers {
     /// Six columns and a tab.
@@ -15,36 +15,36 @@ pub enum Numbers {
     Arrow,
     /// The number and a tab.
     Plain,
-    /// None.
+    /// No numbers.
     None,
 }
 
-/// Which lines, and how much of them.
+/// The requested lines and the limits of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRequest {
     /// The first line: 1-based, or negative from the end. Never 0.
     pub start_line: i64,
-    /// How many lines at most; `None` for all of them.
+    /// The maximum number of lines; `None` for all.
     pub max_lines: Option<u64>,
-    /// Lines longer than this many code points count as long; 0 for no limit.
+    /// Lines with more code points than this are long; 0 for no limit.
     pub max_line_chars: usize,
-    /// Bytes of `content` at most, in UTF-8.
+    /// The maximum length of `content` in bytes of UTF-8.
     pub content_bytes: usize,
-    /// Bytes of the text made of the page at most, numbers and cut lines
-    /// reckoned in.
+    /// The maximum length of the text made from the page, including line numbers and truncation
+    /// marks. Bytes.
     pub text_bytes: usize,
-    /// The numbers in that text.
+    /// The format of line numbers in that text.
     pub numbers: Numbers,
-    /// `auto`, or a label.
+    /// `auto`, or the label of an encoding.
     pub encoding: String,
-    /// Show binary content as text.
+    /// Shows binary content as text.
     pub force_text: bool,
-    /// Begin at this byte of the file instead of at a line, to go on inside a
-    /// long one: the page ends where a line is cut, with the byte to go on with.
+    /// Begins at this byte of the file instead of a line, to continue inside a long line. The page
+    /// then ends where a line is truncated, with the byte to continue from.
     pub start_byte: Option<u64>,
-    /// Whether to make line anchors.
+    /// Requests line anchors.
     pub anchors: bool,
-    /// With `max_lines: None`, refuse files above this many bytes.
+    /// With `max_lines: None`, files above this size are refused. Bytes.
     pub whole_file_bytes: u64,
 }
 
@@ -67,9 +67,8 @@ impl Default for PageRequest {
 }
 
 impl PageRequest {
-    /// Reads the form in which JavaScript sends a request: an object with the
-    /// fields' names in camelCase; what is absent has its default, and
-    /// `maxLines: null` asks for all lines.
+    /// Parses a request from JavaScript: an object with the fields' names in camelCase. A missing
+    /// field has its default, and `maxLines: null` requests all lines.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the field.
@@ -102,11 +101,11 @@ impl PageRequest {
         })
     }
 
-    /// Refuses what no page can answer, before anything is read.
+    /// Validates the request before anything is read.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` naming the argument; `TOO_LARGE` with `details`
-    /// `{size, limit}` where the whole of too big a file is wanted.
+    /// `INVALID_ARGUMENT` naming the argument; `TOO_LARGE` with `details` `{size, limit}` if all of
+    /// too big a file is requested.
     pub fn check(&self, size: u64) -> Result<()> {
         let refuse = |argument: &str, message: &str| {
             Err(Error::new(Code::InvalidArgument, message).detail("argument", argument))
@@ -135,19 +134,19 @@ impl PageRequest {
         Ok(())
     }
 
-    /// Bytes that a line's number, anchor and line end take in the text.
+    /// Returns the number of bytes that a line's number, anchor and line ending take in the text.
     pub(super) fn overhead(&self, line: i64) -> usize {
         let digits = |n: i64| {
             let sign = usize::from(n < 0);
             n.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1 + sign
         };
-        // `#`, the digits, and one that the tools add for the file's version.
+        // `#`, the digits, and one character that the tools add for the version of the file.
         let anchor = if self.anchors { ANCHOR_LENGTH + 2 } else { 0 };
         1 + match self.numbers {
             Numbers::Cat => digits(line).max(6) + 1 + anchor,
             Numbers::Arrow => digits(line).max(6) + 3 + anchor,
             Numbers::Plain => digits(line) + 1 + anchor,
-            // An anchor goes with a number.
+            // An anchor is always shown with a line number.
             Numbers::None if self.anchors => digits(line) + 1 + anchor,
             Numbers::None => 0,
         }

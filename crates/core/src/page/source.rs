@@ -1,26 +1,25 @@
-//! Where the bytes of a page come from.
+//! The source of a page's bytes.
 
 use crate::error::Result;
 
-/// The usual [`Source::piece`] of a file, in bytes: it stays in the processor's
-/// cache while it is looked through.
+/// The default chunk size of a file in bytes. A chunk of this size stays in the processor's cache
+/// while it is scanned.
 pub const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Random access to bytes, in pieces.
+/// Random access to bytes, in chunks.
 pub trait Source {
-    /// The length in bytes; may grow or shrink between calls.
+    /// Returns the length in bytes; it may change between calls.
     fn size(&self) -> u64;
 
-    /// The most bytes that one [`Source::chunk`] can be asked for: even, and at
+    /// Returns the maximum number of bytes that [`Source::chunk`] can be asked for: even, and at
     /// least 8.
     fn piece(&self) -> usize;
 
-    /// Bytes from `offset` on: at least `want` (or [`Source::piece`], if that is
-    /// less) of them unless the end comes first, and often more. Empty at and
-    /// beyond the end.
+    /// Returns bytes from `offset` on: at least the smaller of `want` and [`Source::piece`] unless
+    /// the end comes first, and often more. Empty at and after the end.
     ///
     /// # Errors
-    /// What reading fails with, and `CANCELLED`.
+    /// I/O errors, and `CANCELLED`.
     fn chunk(&mut self, offset: u64, want: usize) -> Result<&[u8]>;
 }
 

@@ -6,7 +6,7 @@ fn request(start_line: i64, max_lines: impl Into<Option<u64>>) -> PageRequest {
     PageRequest { start_line, max_lines: max_lines.into(), ..Default::default() }
 }
 
-/// A source that gives pieces of a few bytes, as a file gives pieces of many.
+/// A source that returns chunks of a few bytes, like a file with a tiny chunk size.
 struct Pieces<'a> {
     bytes: &'a [u8],
     piece: usize,
@@ -23,7 +23,7 @@ impl Source for Pieces<'_> {
 
     fn chunk(&mut self, offset: u64, want: usize) -> Result<&[u8]> {
         let rest = self.bytes.get(offset as usize..).unwrap_or_default();
-        // Sometimes more than was asked for, and even, as a buffer would have.
+        // A real buffer may return more than requested, and an even number of bytes.
         let length = want.min(self.piece).next_multiple_of(4);
         Ok(&rest[..length.min(rest.len())])
     }
@@ -52,7 +52,7 @@ fn windows() {
         ("only a BOM", b"\xef\xbb\xbf", 1, Some(1), ("", 1, 0, None)),
         ("UTF-16LE", b"\xff\xfeh\0\n\0i\0\r\0\n\0", 2, Some(1), ("i\r\n", 2, 2, None)),
         ("UTF-16BE", b"\xfe\xff\0h\0\n\0i", 1, Some(1), ("h\n", 1, 1, Some(2))),
-        // U+0A00 and U+0A0A hold the byte, not the line end.
+        // U+0A00 and U+0A0A contain the byte 0A, but are no line endings.
         (
             "UTF-16 look-alikes",
             b"\xff\xfe\x0a\x0aa\0\n\0\0\x0a",
@@ -118,7 +118,7 @@ fn encodings_on_request() {
     assert_eq!(page(b"h\0i\0", "", &with("utf-16le")).unwrap().content, "hi");
     assert_eq!(page(b"\xfe\xff\0h", "", &with("utf-16")).unwrap().content, "h");
     assert!(page(b"\xef\xbb\xbfhi", "", &with("utf-8")).unwrap().bom);
-    // A bad byte among good ones is shown, not refused, when nobody insists.
+    // Without a requested encoding, an invalid byte among valid ones is shown, not refused.
     let page = page("grüße \u{ff}\n".replace('\u{ff}', "").as_bytes(), "", &with("auto")).unwrap();
     assert!(!page.lossy);
 }
@@ -237,7 +237,7 @@ fn the_text_budget_reckons_with_numbers_and_cuts() {
         assert_eq!(page.lines_read, 900 / per_line, "{numbers:?}");
         assert_eq!(page.next_start_line, Some(page.lines_read as i64 + 1));
     }
-    // A long line counts as what is shown of it.
+    // A long line counts with its displayed part.
     let long = format!("{}\nb\n", "z".repeat(50_000));
     let request = PageRequest { text_bytes: 3000, ..request(1, None) };
     assert_eq!(page(long.as_bytes(), "", &request).unwrap().lines_read, 2);
@@ -248,7 +248,7 @@ fn anchors_go_with_the_lines() {
     let with = PageRequest { anchors: true, ..request(2, 2) };
     let page = page(b"a\nb\r\nc\nd\n", "", &with).unwrap();
     assert_eq!(page.anchors.unwrap(), crate::anchor::anchors("a\nb\nc\nd\n")[6..18]);
-    // Whatever the window and the encoding, a line has the anchor that it has in the whole text.
+    // A line has the same anchor in every window and encoding as in the whole text.
     let text = "\u{e9}\r\n}\n\n}\n\u{6f22}\nend";
     let whole = crate::anchor::anchors(text);
     for encoding in ["utf-8", "utf-16le", "gb18030"] {
@@ -265,7 +265,7 @@ fn anchors_go_with_the_lines() {
             );
         }
     }
-    // What is before a page that begins inside a line is not known.
+    // The line before a page that begins inside a line is unknown.
     let inside = PageRequest { anchors: true, start_byte: Some(3), ..request(1, None) };
     let anchors = super::page(b"abcd\nb\n", "", &inside).unwrap().anchors.unwrap();
     assert_eq!(anchors, format!("{0}{0}", crate::anchor::NO_ANCHOR));
@@ -273,7 +273,7 @@ fn anchors_go_with_the_lines() {
 
 #[test]
 fn stateful_text_is_decoded_from_any_line() {
-    // Nothing makes a writer return to ASCII at the end of a line.
+    // A writer need not return to ASCII at the end of a line.
     let bytes = b"\x1b(Ja\n\\~\n\x1b(Bok\n";
     let page = page(bytes, "", &request(2, 2));
     assert_eq!(page.map(|page| page.content), Ok("¥‾\nok\n".to_owned()));
@@ -331,7 +331,7 @@ fn blocks_of_the_index() {
     assert_eq!(index.eol(bytes.len() as u64), Some(Eol::CrLf));
 }
 
-/// Text with every kind of line end, characters of all lengths, and long lines.
+/// Generates text with all kinds of line endings, characters of all lengths, and long lines.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => "[a-zé漢😀 ]{0,8}",
@@ -381,7 +381,7 @@ proptest! {
         loop {
             let mut fresh = LineIndex::new(encoding.unit(), mark.len());
             let page = page_of(&mut Slice(&bytes), &mut fresh, &facts, &request).unwrap();
-            // Cut from small pieces under a kept index it is the same page.
+            // Read in small chunks with an existing index, the page is the same.
             let pieces = page_of(&mut Pieces { bytes: &bytes, piece: piece * 2 }, &mut index, &facts, &request).unwrap();
             prop_assert_eq!((&page.content, page.start_line, page.next_start_line, page.next_start_byte),
                 (&pieces.content, pieces.start_line, pieces.next_start_line, pieces.next_start_byte));
@@ -433,16 +433,17 @@ fn a_page_crosses_in_the_order_told() {
         packed
     };
     let two = packed(b"\xef\xbb\xbfa\r\nb\r\nc\r\n", &request(1, 2));
-    // Length of the content, first and last line, lines read, lines in all, at least, size,
+    // Length of the content, first and last line, lines read, lines in total, lower bound, size,
     // first byte; then the encoding's name and so on.
     assert_eq!(two.nums[..9], [6., 1., 2., 2., 3., 3., 12., 3., 5.]);
-    // Line ends, mark, cut, where to go on (line 3, no byte), no long line, none cut.
+    // Line endings, byte order mark, truncated, next page (line 3, no byte), no long line, none
+    // truncated.
     assert_eq!(two.nums[9..17], [4., 1., 1., 3., -1., 0., 0., 0.]);
     assert!(two.text.starts_with("a\r\nb\r\nutf-8crlf"), "{}", two.text);
 
     let long = PageRequest { max_line_chars: 2, ..request(1, None) };
     let nums = packed(b"abcd\nxy\n", &long).nums;
-    // One long line: line 1 goes on at byte 2, and 2 bytes of it are left.
+    // One long line: line 1 continues at byte 2, and has 2 more bytes.
     assert_eq!(nums[14..18], [1., 1., 1., 2.], "{nums:?}");
 }
 

@@ -1,8 +1,8 @@
-//! The lines of a page, decoded, within the limits of the request.
+//! Reads the lines of a page within the limits of the request, and decodes them.
 //!
-//! First the window is measured in bytes: nearly always it fits, and is taken
-//! over whole. Where it does not, it is walked again line by line with long
-//! lines cut, holding no more of a line than is shown of it.
+//! First the window is measured in bytes. Nearly always it fits and is decoded as a whole.
+//! Otherwise it is read again line by line with long lines truncated, keeping only the displayed
+//! part of a line in memory.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,19 @@ use crate::encoding::{Encoding, Unit};
 use crate::error::Result;
 use crate::text::{count_chars, cut_chars};
 
-/// How far the end of a line is looked for beyond what is shown of it, in
-/// bytes. A page ends inside a longer line rather than read a gigabyte to say
-/// nothing more.
+/// The maximum distance to search for the end of a line beyond its displayed part, in bytes. The
+/// page ends inside a longer line, because reading a gigabyte would add no information.
 const SKIPPED_BYTES: u64 = 2 << 20;
-/// Files of up to so many bytes are told about in full.
+/// Up to this file size, all facts about the file are determined.
 const MAX_FULLY_DESCRIBED_BYTES: u64 = 16 << 20;
-/// Bytes that a line seldom has more of, on the average of a page.
+/// The average line of a page is seldom longer. Bytes.
 const USUAL_LINE: u64 = 128;
-/// Long lines that are listed one by one.
+/// The maximum number of long lines that are listed individually.
 const LISTED: usize = 20;
-/// Bytes that `... [truncated]` takes.
+/// The length of `... [truncated]`.
 const MARK: usize = 15;
 
-/// The window of a page; fields as in [`super::Page`].
+/// The window of a page; the fields are those of [`super::Page`].
 #[derive(Debug, Default)]
 pub(super) struct Window {
     pub content: String,
@@ -40,9 +39,10 @@ pub(super) struct Window {
     pub long_lines: u64,
     pub long: Vec<LongLine>,
     pub cut_lines: Vec<i64>,
-    /// The hash of each line where anchors are wanted; `None` for a line that is not held whole.
+    /// The hash of each line if anchors are requested; `None` for a line that is not held
+    /// completely.
     pub hashes: Option<Vec<Option<u64>>>,
-    /// The offset behind the last line; `None` where its end was not looked for.
+    /// The offset after the last line; `None` if its end was not searched for.
     pub end_byte: Option<u64>,
     pub lossy: bool,
 }
@@ -61,12 +61,12 @@ impl Window {
     }
 }
 
-/// The longest neighbour of a page's first or last line that is read for its anchor, in bytes. Where one is
-/// longer, the line beside it has no anchor.
+/// The maximum length of the line before or after a page that is read to compute an anchor, in
+/// bytes. Next to a longer line, no anchor is given.
 const MAX_NEIGHBOUR: usize = 1 << 20;
 
-/// The anchors of a window's lines. `previous` is where the line before it begins: `None` where that is not
-/// known, `Some(None)` where there is no line.
+/// Returns the anchors of a window's lines. `previous` is the start of the line before it: `None`
+/// if unknown, `Some(None)` if there is no line.
 pub(super) fn anchors(
     source: &mut impl Source,
     facts: &Facts,
@@ -87,10 +87,10 @@ pub(super) fn anchors(
     Ok(Some(anchors_between(before, hashes, after, &repeated)))
 }
 
-/// Files of up to so many bytes are searched for lines that they have more than once.
+/// Up to this file size, repeated lines are counted.
 const MAX_COUNTED_BYTES: u64 = 4 << 20;
 
-/// The lines that a file has more than once, neighbours included.
+/// Collects the lines and neighbourhoods that occur more than once in a file.
 fn repeated(source: &mut impl Source, facts: &Facts) -> Result<Repeated> {
     let (origin, size) = (facts.bom as u64, source.size());
     if size > MAX_COUNTED_BYTES {
@@ -101,7 +101,7 @@ fn repeated(source: &mut impl Source, facts: &Facts) -> Result<Repeated> {
     Ok(Repeated::among(&line_hashes(&text)))
 }
 
-/// The hash of the line that begins at a byte; `None` for one that is too long.
+/// Returns the hash of the line that begins at a byte, or `None` if it is too long.
 fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Option<u64>> {
     let unit = encoding.unit();
     let shift = shift_state(source, encoding, at)?;
@@ -124,7 +124,7 @@ fn neighbour(source: &mut impl Source, encoding: Encoding, at: u64) -> Result<Op
     Ok(Some(line_hash(encoding.decode(&[shift, line].concat()).text.as_bytes())))
 }
 
-/// The window that begins at byte `offset`, in line `line`.
+/// Reads the window that begins at byte `offset`, in line `line`.
 pub(super) fn read(
     source: &mut impl Source,
     facts: &Facts,
@@ -158,7 +158,7 @@ pub(super) fn read(
     Ok(window)
 }
 
-/// The length in bytes of the lines that are wanted, if they may fit `content`.
+/// Returns the length of the requested lines in bytes, if they may fit `content`.
 fn measure(
     source: &mut impl Source,
     unit: Unit,
@@ -170,7 +170,7 @@ fn measure(
     let cap = request.content_bytes.saturating_mul(per_byte) as u64;
     let wanted = request.max_lines.unwrap_or(u64::MAX);
     let (mut length, mut lines) = (0, 0);
-    // A few lines are not worth a whole piece of a file.
+    // A few lines do not need a whole chunk.
     let mut want =
         usize::try_from(wanted.saturating_mul(USUAL_LINE)).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
     loop {
@@ -195,7 +195,7 @@ fn measure(
     }
 }
 
-/// The bytes of a range; fewer where the source became shorter.
+/// Returns the bytes of a range; fewer if the source became shorter.
 fn take(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
     let length = length as usize;
     let mut bytes = Vec::with_capacity(length);
@@ -210,7 +210,7 @@ fn take(source: &mut impl Source, offset: u64, length: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The escape sequence in force at `offset`, for the one stateful encoding.
+/// Returns the escape sequence in effect at `offset`, for the one stateful encoding.
 fn shift_state(source: &mut impl Source, encoding: Encoding, offset: u64) -> Result<Vec<u8>> {
     const BACK: u64 = 4096;
     if !encoding.is_stateful() || offset == 0 {
@@ -222,25 +222,25 @@ fn shift_state(source: &mut impl Source, encoding: Encoding, offset: u64) -> Res
     Ok(encoding.shift_state(&before[..before.len().min(length)]).to_vec())
 }
 
-/// What became of a line.
+/// The result of adding a line to the window.
 enum PushResult {
-    /// It is in; go on.
+    /// The line was added; continue.
     In,
-    /// The window ends: with this line, before it, or inside it.
+    /// The window ends with this line, before it, or inside it.
     End,
-    /// `content` is full, and long lines are not cut yet.
+    /// `content` is full, and long lines are not truncated yet.
     Full,
 }
 
-/// A line as it lies in the source.
+/// A line as it is in the source.
 struct Raw<'a> {
-    /// Offset in the file.
+    /// The offset in the file.
     at: u64,
-    /// Without the line end. Only the beginning where `whole` is false.
+    /// The line without its ending. Only the beginning if `whole` is false.
     bytes: &'a [u8],
     end: &'static str,
     whole: bool,
-    /// The length in bytes without the end; `None` where it was not looked for.
+    /// The length in bytes without the ending; `None` if the end was not searched for.
     length: Option<u64>,
 }
 
@@ -250,13 +250,13 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The beginning of a line longer than one piece.
+/// The beginning of a line that is longer than one chunk.
 struct LongLineScan {
     prefix: Vec<u8>,
-    /// The offset behind it.
+    /// The offset after the line.
     behind: u64,
     end: &'static str,
-    /// Whether its end was not found.
+    /// True if the end of the line was not found.
     given_up: bool,
 }
 
@@ -270,7 +270,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Takes every line of `bytes` over whole. False where they do not fit.
+    /// Adds all lines of `bytes` completely. Returns false if they do not fit.
     fn all(&mut self, bytes: &[u8]) -> bool {
         let unit = self.encoding.unit();
         let start = self.window.start_byte;
@@ -279,7 +279,7 @@ impl Builder<'_> {
         let ends = line_ends(bytes, unit).chain(std::iter::once(bytes.len()));
         for to in ends {
             if from == to {
-                continue; // the last line has its end
+                continue; // the last line has a line ending
             }
             let (line, end) = split_end(&bytes[from..to], unit);
             let raw = Raw::whole(start + from as u64, line, end);
@@ -292,7 +292,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Takes lines over with long ones cut. Gives the offset behind the last.
+    /// Adds lines, truncating long ones. Returns the offset after the last line.
     fn walk(&mut self, source: &mut impl Source, offset: u64) -> Result<u64> {
         let unit = self.encoding.unit();
         let wanted = self.request.max_lines.unwrap_or(u64::MAX);
@@ -319,7 +319,7 @@ impl Builder<'_> {
                     };
                     let mut pushed = self.push(&raw, true);
                     if given_up && matches!(pushed, PushResult::In) {
-                        // Where the next line begins is not known, nor whether there is one.
+                        // It is unknown where the next line begins, and whether there is one.
                         let shown =
                             self.encoding.prefix_len(&prefix, self.limit().min(self.held()));
                         self.window.next_start_byte = Some(at + shown as u64);
@@ -335,12 +335,12 @@ impl Builder<'_> {
         Ok(at)
     }
 
-    /// The beginning of a line that is longer than a piece of the source, and
-    /// where it ends or was given up.
+    /// Reads the beginning of a line that is longer than a chunk, and searches for its end.
     fn skim(&self, source: &mut impl Source, at: u64) -> Result<LongLineScan> {
         let unit = self.encoding.unit();
         let bound = self.held() * self.encoding.max_char_len() + 16;
-        // Inside a line the page ends where it is cut; nobody asks for its end.
+        // A page that starts inside a line ends where the line is truncated, so the end is not
+        // needed.
         let skip = match self.request.start_byte {
             Some(_) => 0,
             None if source.size() <= MAX_FULLY_DESCRIBED_BYTES => MAX_FULLY_DESCRIBED_BYTES,
@@ -368,7 +368,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The most code points of a line that are shown.
+    /// Returns the maximum number of code points shown of a line.
     fn limit(&self) -> usize {
         match self.request.max_line_chars {
             0 => usize::MAX,
@@ -376,7 +376,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The most code points that are held of a line too long for one piece.
+    /// Returns the maximum number of code points held of a line that is longer than one chunk.
     fn held(&self) -> usize {
         self.limit().min(self.cap.max(1 << 20))
     }
@@ -445,7 +445,7 @@ impl Builder<'_> {
         PushResult::In
     }
 
-    /// Ends the window inside a line, behind `part` of it.
+    /// Ends the window inside a line, after `part` of it.
     fn end_inside(&mut self, raw: &Raw<'_>, part: &str, long: bool, lossy: bool) {
         let taken = self.encoding.prefix_len(raw.bytes, count_chars(part)) as u64;
         self.window.next_start_byte = Some(raw.at + taken);
@@ -460,12 +460,12 @@ impl Builder<'_> {
         }
     }
 
-    /// The text of a line, and whether some bytes fit no character.
+    /// Decodes a line and reports whether some bytes were invalid.
     fn decode<'r>(&self, raw: &Raw<'r>) -> (Cow<'r, str>, bool) {
         let bytes = if raw.whole {
             raw.bytes
         } else {
-            // Not a character that the end of the piece cut through.
+            // Stops before a character that the end of the chunk cut.
             &raw.bytes[..self.encoding.prefix_len(raw.bytes, self.held())]
         };
         // Two escape sequences in a row would be an error.
@@ -479,13 +479,13 @@ impl Builder<'_> {
     }
 }
 
-/// The length of a line, end included.
+/// The length of a line, including its ending.
 enum Length {
     /// There is no line.
     None,
-    /// It lies in one piece of the source.
+    /// The line lies in one chunk of the source.
     Chunk(usize),
-    /// It is longer than that.
+    /// The line is longer than a chunk.
     Beyond,
 }
 
@@ -506,7 +506,7 @@ fn line_length(source: &mut impl Source, unit: Unit, at: u64) -> Result<Length> 
     Ok(Length::Beyond)
 }
 
-/// Takes the line end off, and names it.
+/// Splits off the line ending and names it.
 fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
     match unit {
         Unit::Byte => {
@@ -527,7 +527,7 @@ fn split_end(line: &[u8], unit: Unit) -> (&[u8], &'static str) {
     }
 }
 
-/// The longest start of at most `bytes` bytes that ends between characters.
+/// Returns the longest prefix of at most `bytes` bytes that ends at a character boundary.
 fn floor_boundary(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {

@@ -1,11 +1,10 @@
-//! Putting hunks where their lines stand.
+//! Applies the hunks of one file.
 //!
-//! A hunk is looked for as it is, then with line ends and trailing blanks
-//! folded, then by the edit matcher (other indentation, a slip of the pen, a
-//! forgotten line), and at last without its outermost context lines. Line
-//! numbers only choose: a place exactly where the header says wins, otherwise a
-//! hunk that fits in two places is refused. All hunks are placed on the file as
-//! it was; where that fails, each on the result of those before it.
+//! A hunk is searched for exactly, then ignoring line endings and trailing white space, then with
+//! the edit matcher (other indentation, a typo, a forgotten line), and last without its outermost
+//! context lines. Line numbers only choose between positions: a match exactly at the header's line
+//! wins, otherwise a hunk that matches twice is refused. All hunks are located in the original
+//! file; if that fails, each is located in the result of the previous ones.
 
 use super::file::File;
 use super::locate::{HunkLocation, place};
@@ -14,11 +13,11 @@ use super::{FilePatch, Hunk, Mark};
 use crate::edit::{self, Budget, Splice};
 use crate::error::Result;
 
-/// How hunks may be placed.
+/// Controls how hunks are located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Outermost context lines that may be ignored on each side, 0 to 3. With 0
-    /// nothing but line ends and trailing blanks may differ.
+    /// The number of outermost context lines that may be ignored on each side, 0 to 3. With 0, only
+    /// line endings and trailing white space may differ.
     pub fuzz: usize,
 }
 
@@ -28,27 +27,27 @@ impl Default for Options {
     }
 }
 
-/// Where a hunk went.
+/// The position at which a hunk was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedHunk {
-    /// The first line (1-based) of the file it replaced.
+    /// The first line (1-based) of the file that the hunk replaced.
     pub line: u64,
-    /// Lines between where the header said and where it went; 0 without numbers.
+    /// The distance from the header's line to the actual line; 0 without numbers.
     pub offset: i64,
-    /// How it was found.
+    /// The method that found it.
     pub how: MatchMethod,
 }
 
-/// How a hunk was found.
+/// The method that found a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchMethod {
-    /// As it is.
+    /// All lines are equal.
     Exact,
-    /// But for line ends and trailing blanks.
+    /// Lines are equal except for line endings and trailing white space.
     Blanks,
-    /// By the edit matcher.
+    /// The edit matcher found it.
     Loose,
-    /// Without some of its context.
+    /// Some context lines were ignored.
     Fuzz,
 }
 
@@ -57,33 +56,33 @@ pub enum MatchMethod {
 pub struct PatchedFile {
     /// The new content.
     pub bytes: Vec<u8>,
-    /// Where each hunk went.
+    /// The position of each hunk.
     pub hunks: Vec<AppliedHunk>,
-    /// Lines added.
+    /// The number of added lines.
     pub added: u64,
-    /// Lines removed.
+    /// The number of removed lines.
     pub removed: u64,
 }
 
 /// Applies the hunks of one file to its content.
 ///
 /// # Errors
-/// `PATCH_FAILED` with `hunk` (0-based), `reason` and, where lines differ,
-/// `line`, `expected` and `found`; `hunks` tells of every hunk whether it fits.
+/// `PATCH_FAILED` with `hunk` (0-based), `reason` and, where lines differ, `line`, `expected` and
+/// `found`; `hunks` says for every hunk whether it applies.
 pub fn apply(text: &[u8], file: &FilePatch, options: Options) -> Result<PatchedFile> {
     let work = Budget::default();
     let together = attempt_all(text, &file.hunks, options, &work);
     if let Some((splices, hunks)) = all_placed(&together) {
         return Ok(patched(edit::spliced(text, &splices), hunks, file));
     }
-    // Hunks may have been written one after the other, each on the last result.
+    // Each hunk may have been written against the result of the previous one.
     let mut running = text.to_vec();
     let mut placed = Vec::new();
     let mut from = 0;
     for hunk in &file.hunks {
         match place(&File::new(&running, &file.hunks), hunk, from, 0, options, &work) {
             Ok((splice, at)) => {
-                // The next one may begin with the lines that this one ends with.
+                // The next hunk may begin with the context lines that end this one.
                 let shared = hunk.lines.iter().rev().take_while(|line| line.mark == Mark::Context);
                 from = at.end_after(&splice).saturating_sub(shared.count());
                 running = edit::spliced(&running, &[splice]);
@@ -103,10 +102,10 @@ fn patched(bytes: Vec<u8>, hunks: Vec<AppliedHunk>, file: &FilePatch) -> Patched
     PatchedFile { bytes, hunks, added: count(Mark::Added), removed: count(Mark::Removed) }
 }
 
-/// A hunk with its splice and its place, or why there is none.
+/// The splice and position of a hunk, or the reason why there is none.
 pub(super) type Attempt = std::result::Result<(Splice, HunkLocation), HunkMismatch>;
 
-/// Places every hunk on the same text, in order.
+/// Locates all hunks in the same text, in order.
 fn attempt_all(text: &[u8], hunks: &[Hunk], options: Options, work: &Budget) -> Vec<Attempt> {
     let file = File::new(text, hunks);
     let (mut from, mut shift) = (0, 0);

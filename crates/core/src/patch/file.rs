@@ -1,4 +1,4 @@
-//! A file as the lines that hunks are about, and what makes two of them alike.
+//! The target file as lines, and the ways to compare its lines with those of a hunk.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::diff::split;
 use crate::edit::Splice;
 use crate::text::BOM_UTF8;
 
-/// Whether a line of a patch and one of a file are taken for the same.
+/// Compares a line of a patch with a line of a file.
 pub(super) type LineEq = fn(&[u8], &[u8]) -> bool;
 
 pub(super) fn eq_exact(a: &[u8], b: &[u8]) -> bool {
@@ -31,18 +31,18 @@ fn without_cr(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A file as lines without LF, a CR kept; a byte order mark left out unless hunks show one.
+/// A file as lines without LF but with CR. The byte order mark is left out unless a hunk shows it.
 pub(super) struct File<'a> {
     pub text: &'a [u8],
     pub lines: Vec<&'a [u8]>,
     starts: Vec<usize>,
-    /// Whether the last line has no line end.
+    /// True if the last line has no line ending.
     open: bool,
 }
 
 impl<'a> File<'a> {
     pub(super) fn new(text: &'a [u8], hunks: &[Hunk]) -> Self {
-        // Programs write the mark into a patch, as a part of the first line.
+        // Some programs write the byte order mark into a patch, as part of the first line.
         let shown = hunks
             .iter()
             .flat_map(|hunk| &hunk.lines)
@@ -64,7 +64,7 @@ impl<'a> File<'a> {
         self.starts.get(line).copied().unwrap_or(self.text.len())
     }
 
-    /// The lines at which a stretch of lines stands, from `from` on.
+    /// Returns the lines, from `from` on, at which a sequence of lines occurs.
     pub(super) fn find(
         &self,
         wanted: &[&[u8]],
@@ -81,9 +81,9 @@ impl<'a> File<'a> {
             .collect()
     }
 
-    /// The splice that makes the part `part` of a hunk where its old lines are.
-    /// New lines are written as the patch has them where the patch is `literal`,
-    /// else with the line ends of what they replace or stand beside.
+    /// Returns the splice that applies the part `part` of a hunk at its old lines. If the patch is
+    /// `literal`, new lines are written unchanged; otherwise they take the line endings of the
+    /// lines that they replace or adjoin.
     pub(super) fn splice(
         &self,
         hunk: &Hunk,
@@ -118,7 +118,7 @@ impl<'a> File<'a> {
         if lines.end == self.lines.len() && self.is_open_after(hunk, &part) && with.ends_with(b"\n")
         {
             with.pop();
-            // A carriage return goes with its line feed, unless it is the patch's own or ended no line.
+            // A CR is removed with its LF, unless it is from the patch or ended no line.
             let last =
                 hunk.lines[part.clone()].iter().rev().find(|line| line.mark != Mark::Removed);
             let is_line_end = match last.map(|line| line.mark) {
@@ -130,14 +130,14 @@ impl<'a> File<'a> {
             }
         }
         if lines.start == self.lines.len() && self.open && !with.is_empty() {
-            // The former last line needs an end now.
+            // The former last line needs a line ending now.
             let end: &[u8] = if before { b"\r\n" } else { b"\n" };
             with.splice(0..0, end.iter().copied());
         }
         Splice { range: self.start(lines.start)..self.start(lines.end), with }
     }
 
-    /// Whether a line ends in CRLF; `None` for a last line without a line end, or no line.
+    /// Reports whether a line ends in CRLF; `None` without a line ending or without a line.
     pub(super) fn ends_in_crlf(&self, line: usize) -> Option<bool> {
         if self.open && line + 1 == self.lines.len() {
             return None;
@@ -145,8 +145,8 @@ impl<'a> File<'a> {
         self.lines.get(line).map(|line| line.ends_with(b"\r"))
     }
 
-    /// Whether the file has no line end after its last line once the hunk is made: as the
-    /// patch says, else as the file has it.
+    /// Reports whether the file has no final line ending after the hunk: as the patch says,
+    /// otherwise as the file has it.
     fn is_open_after(&self, hunk: &Hunk, part: &Range<usize>) -> bool {
         let lines = &hunk.lines[part.clone()];
         let last = |mark: Mark| lines.iter().rev().find(|line| line.mark != mark);
@@ -158,7 +158,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The first line that differs where the hunk fits best.
+    /// Returns the first line that differs at the position where the hunk fits best.
     pub(super) fn difference(
         &self,
         old: &[&[u8]],
@@ -173,7 +173,8 @@ impl<'a> File<'a> {
         };
         let named = expected.filter(|&at| at < self.lines.len() && agreeing(at) > 0);
         let likest = || {
-            // Only where some telling line stands: not every line is worth a look.
+            // Only positions where a significant line occurs are compared, because there are too
+            // many others.
             let telling: Vec<(usize, &[u8])> = old
                 .iter()
                 .enumerate()

@@ -1,15 +1,15 @@
-//! Single lines of a patch: which kind each is, and the numbers of a hunk.
+//! Parses single lines of a patch: their kinds, and the numbers in a hunk header.
 
 use super::{Mark, PatchLine};
 
-/// What a hunk's header says.
+/// The contents of a hunk header.
 pub(super) struct HunkHeader {
     pub old: Option<(u64, u64)>,
     pub new: Option<(u64, u64)>,
     pub section: String,
 }
 
-/// A line of a hunk; an empty one is empty context that lost its space.
+/// Parses a line of a hunk; an empty line is empty context that lost its space.
 pub(super) fn body_line(line: &str) -> Option<PatchLine> {
     let mark = match line.chars().next() {
         None | Some('\r') => {
@@ -23,7 +23,7 @@ pub(super) fn body_line(line: &str) -> Option<PatchLine> {
     Some(PatchLine { mark, text: line[1..].to_owned(), open: false })
 }
 
-/// The line that `git format-patch` puts under a patch.
+/// Recognises the signature line that `git format-patch` writes after a patch.
 pub(super) fn is_signature(line: &str) -> bool {
     line.trim_end() == "--"
 }
@@ -34,7 +34,7 @@ pub(super) fn is_git_header(line: &str) -> bool {
         .any(|start| line.starts_with(start))
 }
 
-/// The mode at the end of a header line, where it is that of a link or a submodule.
+/// Returns the mode at the end of a header line if it is that of a link or a submodule.
 pub(super) fn special_mode(line: &str) -> Option<u32> {
     let mode = u32::from_str_radix(line.rsplit(' ').next()?, 8).ok()?;
     matches!(mode & 0o170_000, 0o120_000 | 0o160_000).then_some(mode)
@@ -44,7 +44,7 @@ pub(super) fn is_hunk_header(line: &str) -> bool {
     hunk_header(line).is_some()
 }
 
-/// `@@ -1,2 +3,4 @@ section`, `@@ ... @@`, `@@ section` or `@@`.
+/// Parses `@@ -1,2 +3,4 @@ section`, `@@ ... @@`, `@@ section` or `@@`.
 pub(super) fn hunk_header(line: &str) -> Option<HunkHeader> {
     let rest = line.trim_end_matches('\r').strip_prefix("@@")?;
     let numbers = || {
@@ -66,7 +66,7 @@ pub(super) fn hunk_header(line: &str) -> Option<HunkHeader> {
     Some(HunkHeader { old: None, new: None, section })
 }
 
-/// `12,3` or `12`, and what follows.
+/// Parses `12,3` or `12`; returns the rest of the text too.
 fn side(text: &str) -> Option<((u64, u64), &str)> {
     let number = |text: &'_ str| {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! The place of one hunk: as it is, then ever more loosely.
+//! Finds the position of one hunk: exactly first, then with looser and looser comparisons.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::mismatch::HunkMismatch;
 use super::{Hunk, Mark, PatchLine};
 use crate::edit::{self, Budget, Splice};
 
-/// A place in lines (0-based).
+/// A position in lines (0-based).
 #[derive(Clone, Debug)]
 pub(super) struct HunkLocation {
     pub end: usize,
@@ -18,14 +18,14 @@ pub(super) struct HunkLocation {
 }
 
 impl HunkLocation {
-    /// The line after the hunk, once it is made.
+    /// Returns the line after the hunk once it is applied.
     pub(super) fn end_after(&self, splice: &Splice) -> usize {
         self.placed.line as usize - 1 + memchr::memchr_iter(b'\n', &splice.with).count()
     }
 }
 
-/// Finds the place of one hunk at or after the line `from`. `shift` is how far
-/// off the numbers of the last hunk were.
+/// Finds the position of a hunk at or after the line `from`. `shift` is the difference between the
+/// numbers of the previous hunk and its position.
 pub(super) fn place(
     file: &File<'_>,
     hunk: &Hunk,
@@ -34,7 +34,7 @@ pub(super) fn place(
     options: Options,
     work: &Budget,
 ) -> Attempt {
-    // Each way of comparing looks at every line.
+    // Each kind of comparison reads every line.
     if !work.try_spend(file.text.len() / 4 + 20 * file.lines.len()) {
         return Err(HunkMismatch::TooMuch);
     }
@@ -62,8 +62,8 @@ pub(super) fn place(
             if let Some(line) = made {
                 return Err(HunkMismatch::Already(line));
             }
-            // A last line without a line end does not show which line ends the patch means,
-            // unless the patch has a carriage return.
+            // A last line without a line ending does not show which line endings the patch means,
+            // unless the patch contains a CR.
             let mut replaced = first..first + old.len();
             let literal =
                 literal && (has_cr(hunk) || replaced.any(|line| file.ends_in_crlf(line).is_some()));
@@ -83,7 +83,7 @@ pub(super) fn place(
         .unwrap_or_else(|| Err(file.difference(&old, expected, from)))
 }
 
-/// The line after the last anchor.
+/// Returns the line after the last anchor.
 fn after_anchors(
     file: &File<'_>,
     hunk: &Hunk,
@@ -99,8 +99,7 @@ fn after_anchors(
     Ok(from)
 }
 
-/// One of several places: the one the header names, or the first after an
-/// anchor.
+/// Chooses one of several positions: the header's line, or the first one after an anchor.
 fn choose(
     places: &[usize],
     hunk: &Hunk,
@@ -116,7 +115,7 @@ fn choose(
     }
 }
 
-/// A hunk with nothing but new lines goes where its number or anchor says.
+/// A hunk of new lines only is inserted at the line that its number or anchor names.
 fn insertion(file: &File<'_>, hunk: &Hunk, expected: Option<usize>, from: usize) -> Attempt {
     let at = match expected {
         _ if hunk.at_end || file.lines.is_empty() => file.lines.len(),
@@ -141,16 +140,16 @@ fn insertion(file: &File<'_>, hunk: &Hunk, expected: Option<usize>, from: usize)
     Ok((splice, located(at..at, Some(at), MatchMethod::Exact)))
 }
 
-/// Whether a patch shows carriage returns, so that its lines end as they are written.
+/// Reports whether a patch contains CRs, so that its line endings are taken literally.
 fn has_cr(hunk: &Hunk) -> bool {
     hunk.lines.iter().any(|line| line.text.ends_with('\r'))
 }
 
-/// The line (1-based) of lines that a hunk without removals would insert a second time: its
-/// last lines are added, and stand at `at` already. A caller that repeats a call sends such a
-/// hunk; whoever wants the lines twice gives the line after them as context. A hunk with
-/// numbers says by context on one side alone that it was made at the end of the file, where
-/// nothing can follow; without any context its number is all that tells its place.
+/// Detects a hunk without removals that is already applied: its last lines are added, and are at
+/// `at` already. Returns their line (1-based). A caller that repeats a call sends such a hunk; to
+/// insert the lines twice, the context must include the line after them. If a hunk with numbers has
+/// context only before the additions, it was made at the end of the file, where nothing can follow.
+/// Without any context, only its number determines the position.
 fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
     if hunk.lines.iter().any(|line| line.mark == Mark::Removed) {
         return None;
@@ -164,9 +163,9 @@ fn made_already(file: &File<'_>, hunk: &Hunk, at: usize) -> Option<u64> {
     is_there(file, added, at).then_some(at as u64 + 1)
 }
 
-/// The same for a hunk that begins with the lines it adds: they stand right before `first`, where
-/// its context is. A hunk with numbers says by its context that it was made at the beginning of
-/// the file; where it fits there, nothing is before it.
+/// The same for a hunk that begins with added lines: they are directly before `first`, where its
+/// context is. If a hunk with numbers matches at the beginning of the file as its context says,
+/// nothing precedes it.
 fn made_before(file: &File<'_>, hunk: &Hunk, first: usize, expected: Option<usize>) -> Option<u64> {
     let added = hunk.lines.iter().take_while(|line| line.mark == Mark::Added).count();
     let is_insertion = hunk.lines[added..].iter().all(|line| line.mark == Mark::Context);
@@ -177,14 +176,15 @@ fn made_before(file: &File<'_>, hunk: &Hunk, first: usize, expected: Option<usiz
     is_there(file, &hunk.lines[..added], at).then_some(at as u64 + 1)
 }
 
-/// Whether lines that a hunk adds stand at `at`. A blank line is often wanted twice.
+/// Reports whether the added lines of a hunk are at `at`. Blank lines do not count, because a
+/// second one is often intended.
 fn is_there(file: &File<'_>, added: &[PatchLine], at: usize) -> bool {
     let Some(there) = file.lines.get(at..at + added.len()) else { return false };
     added.iter().any(|line| !line.text.trim().is_empty())
         && added.iter().zip(there).all(|(a, b)| eq_ignore_eol(a.text.as_bytes(), b))
 }
 
-/// The line (1-based) at which all that a hunk makes stands already.
+/// Returns the line (1-based) at which the complete result of a hunk already exists.
 fn already_applied_at(file: &File<'_>, hunk: &Hunk, expected: Option<usize>) -> Option<u64> {
     let new: Vec<&[u8]> = hunk.after().map(|line| line.text.as_bytes()).collect();
     if !hunk.lines.iter().any(|line| line.mark == Mark::Added) {
@@ -198,7 +198,7 @@ fn already_applied_at(file: &File<'_>, hunk: &Hunk, expected: Option<usize>) -> 
     Some(at as u64 + 1)
 }
 
-/// By the edit matcher; `None` where it does not find the hunk.
+/// Uses the edit matcher; returns `None` if it does not find the hunk.
 fn loosely(
     file: &File<'_>,
     hunk: &Hunk,
@@ -230,7 +230,7 @@ fn loosely(
     Some(Ok((splice, located(place.lines, expected, MatchMethod::Loose))))
 }
 
-/// Without outermost context lines; `None` where that does not help.
+/// Ignores outermost context lines; returns `None` if that does not help.
 fn with_fuzz(
     file: &File<'_>,
     hunk: &Hunk,

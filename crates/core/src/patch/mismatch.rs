@@ -1,4 +1,4 @@
-//! Why a hunk does not fit, and the error that says so.
+//! The reasons why a hunk does not apply, and the error that reports them.
 
 use serde_json::{Value, json};
 
@@ -8,25 +8,25 @@ use crate::error::{Code, Error};
 use crate::path::escape_controls;
 use crate::text::cut_chars;
 
-/// Why a hunk does not fit.
+/// The reason why a hunk does not apply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum HunkMismatch {
-    /// It is there already, at this line (1-based).
+    /// The hunk is already applied, at this line (1-based).
     Already(u64),
-    /// It fits at each of these lines (1-based).
+    /// The hunk matches at each of these lines (1-based).
     Several(Vec<u64>),
-    /// A line that should stand before it does not.
+    /// An anchor line is not in the file.
     NoAnchor(String),
-    /// There is nothing to find it by.
+    /// The hunk has no context to find it by.
     NoContext,
-    /// The patch is too large to look any further.
+    /// The search would exceed the budget.
     TooMuch,
     /// The file has other lines.
     Differs { line: u64, expected: String, found: Option<String> },
 }
 
-/// The error for a file of which not every hunk fits: the first that does not,
-/// and a line for each.
+/// Returns the error for a file to which not all hunks apply: the first mismatch, and one line for
+/// each hunk.
 pub(super) fn report(file: &FilePatch, attempts: &[Attempt]) -> Error {
     let total = attempts.len();
     let name = file.name().unwrap_or("the file");

@@ -1,17 +1,16 @@
-//! Patches: reading them in every form that people and models write, and
-//! applying them, all files or none.
+//! Patches: parses the formats that people and models write, and applies them to all files or none.
 //!
-//! - [`parse`]: unified diffs, git's extended headers, and the `*** Begin Patch`
-//!   envelope (V4A). Line counts are taken from the body where the header is
-//!   wrong; prose and fences around a patch are passed over.
-//! - [`apply`]: each hunk goes where its lines stand, or is refused: with the
-//!   lines that differ, or with the lines where it would fit equally well. A
-//!   hunk that is already there is refused as such; nothing is a silent no-op.
-//! - [`set`]: a whole patch over a set of files.
-//! - [`reverse`]: the patch that undoes a patch.
+//! - [`parse`]: unified diffs, git's extended headers, and the `*** Begin Patch` envelope (V4A).
+//! Line counts come from the body if the header is wrong; prose and fences around a patch are
+//! skipped.
+//! - [`apply`]: applies each hunk where its lines are, or refuses it with the lines that differ
+//! or with the lines where it matches equally well. A hunk that is already applied is refused
+//! too, so that nothing is a silent no-op.
+//! - [`set`]: applies a whole patch to a set of files.
+//! - [`reverse`]: returns the patch that undoes a patch.
 //!
-//! Pure: file contents come in and go out as bytes. Whoever calls decides which
-//! paths may be touched; a path is only ever the text that the patch has.
+//! This module does no I/O: file contents are passed in and out as bytes. The caller decides which
+//! paths may be changed; a path is only the text in the patch.
 
 pub mod apply;
 mod file;
@@ -29,33 +28,33 @@ pub use pack::{PatchedFiles, apply_packed, parse_packed};
 pub use parse::parse;
 pub use reverse::reverse;
 
-/// A patch as it was read.
+/// A parsed patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patch {
-    /// The files, in the order of the patch. One may be named more than once.
+    /// The files, in the order of the patch. A file may occur more than once.
     pub files: Vec<FilePatch>,
-    /// What was wrong with the patch and could be mended.
+    /// The defects of the patch that were corrected.
     pub warnings: Vec<String>,
 }
 
-/// What a patch does with a file.
+/// The operation of a patch on a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operation {
-    /// Changes it.
+    /// Changes the file.
     #[default]
     Update,
-    /// Makes it.
+    /// Creates the file.
     Create,
-    /// Removes it.
+    /// Deletes the file.
     Delete,
-    /// Gives it another name, and may change it.
+    /// Renames the file, and may change it.
     Rename,
-    /// Makes another of it, and may change that.
+    /// Copies the file, and may change the copy.
     Copy,
 }
 
 impl Operation {
-    /// `update`, `create`, `delete`, `rename` or `copy`.
+    /// Returns `update`, `create`, `delete`, `rename` or `copy`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Update => "update",
@@ -67,23 +66,22 @@ impl Operation {
     }
 }
 
-/// The part of a patch about one file.
+/// The part of a patch that concerns one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The file's name before; `None` where there was none, or the patch does
-    /// not say.
+    /// The old name of the file; `None` if there was none, or if the patch does not say.
     pub old: Option<String>,
-    /// The file's name after; likewise.
+    /// The new name of the file, in the same way.
     pub new: Option<String>,
-    /// What is done.
+    /// The operation on the file.
     pub operation: Operation,
-    /// Permission bits and kind after, in git's octal form (`0o100644`), where told.
+    /// The new mode, in git's octal form (`0o100644`), if the patch has it.
     pub mode: Option<u32>,
-    /// Permission bits and kind before, likewise.
+    /// The old mode, in the same way.
     pub old_mode: Option<u32>,
-    /// Whether the content is binary, which cannot be applied.
+    /// True if the content is binary, which cannot be applied.
     pub binary: bool,
-    /// Whether the removed content is not in the patch and need not match.
+    /// True if the patch lacks the removed content, so that it need not match.
     pub unchecked: bool,
     /// The changes.
     pub hunks: Vec<Hunk>,
@@ -92,43 +90,43 @@ pub struct FilePatch {
 }
 
 impl FilePatch {
-    /// The name to speak of: the one after, else the one before.
+    /// Returns the name for messages: the new one, otherwise the old one.
     pub fn name(&self) -> Option<&str> {
         self.new.as_deref().or(self.old.as_deref())
     }
 }
 
-/// One change with its surroundings.
+/// One change with its context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
-    /// The first line before (1-based), as the header has it; an empty side
-    /// names the line before it. `None` where the header has no numbers.
+    /// The first old line (1-based) in the header; for an empty side, the line before it. `None` if
+    /// the header has no numbers.
     pub old_start: Option<u64>,
-    /// The first line after, likewise.
+    /// The first new line, in the same way.
     pub new_start: Option<u64>,
-    /// Lines that stand before the hunk, outermost first (`@@ class A`).
+    /// Lines that precede the hunk in the file, outermost first (`@@ class A`).
     pub anchors: Vec<String>,
-    /// Whether the hunk ends where the file ends.
+    /// True if the hunk ends at the end of the file.
     pub at_end: bool,
-    /// The lines.
+    /// The lines of the hunk.
     pub lines: Vec<PatchLine>,
     /// The line of the patch (1-based) at which the hunk begins.
     pub line: usize,
 }
 
-/// What a line of a hunk says.
+/// The role of a line in a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// The line is there and stays.
+    /// The line exists and stays.
     Context,
-    /// The line is there and goes.
+    /// The line exists and is removed.
     Removed,
-    /// The line comes.
+    /// The line is added.
     Added,
 }
 
 impl Mark {
-    /// The mark's character in a unified diff.
+    /// Returns the mark's character in a unified diff.
     pub const fn as_char(self) -> char {
         match self {
             Self::Context => ' ',
@@ -141,21 +139,21 @@ impl Mark {
 /// One line of a hunk, without mark and LF; a CR before the LF is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchLine {
-    /// What it says.
+    /// The role of the line.
     pub mark: Mark,
     /// The line.
     pub text: String,
-    /// Whether `\ No newline at end of file` follows it.
+    /// True if `\ No newline at end of file` follows the line.
     pub open: bool,
 }
 
 impl Hunk {
-    /// The lines before the change.
+    /// Returns the lines before the change.
     pub fn before(&self) -> impl Iterator<Item = &PatchLine> {
         self.lines.iter().filter(|line| line.mark != Mark::Added)
     }
 
-    /// The lines after the change.
+    /// Returns the lines after the change.
     pub fn after(&self) -> impl Iterator<Item = &PatchLine> {
         self.lines.iter().filter(|line| line.mark != Mark::Removed)
     }

@@ -1,5 +1,5 @@
-//! Patches as they cross to JavaScript: the structure as JSON, since a patch is
-//! small beside the files it is about; contents as bytes.
+//! Encodes patches for JavaScript: the structure as JSON, because a patch is small compared with
+//! its files; contents as bytes.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::{FilePatch, Hunk, Mark, Patch, parse, reverse};
 use crate::edit::truncate_error;
 use crate::error::{Code, Error, Result};
 
-/// Changed files as they cross: facts as JSON, and beside them the new contents
-/// (empty for a file that goes) in the same order.
+/// Encoded changed files: the facts as JSON, and the new contents (empty for a deleted file) in the
+/// same order.
 #[derive(Clone, Debug)]
 pub struct PatchedFiles {
     /// A list of `{path, from?, operation, mode?, added, removed, offset, hunks}`.
@@ -21,12 +21,12 @@ pub struct PatchedFiles {
     pub contents: Vec<Vec<u8>>,
 }
 
-/// Reads a patch into JSON: `{files, paths, warnings}`. `call` is
-/// `{strip?, fuzz?, path?, reverse?, same?}`: `path` is the file that a patch of
-/// one file is about, `same` other names of files by the name to use.
+/// Parses a patch to JSON: `{files, paths, warnings}`. `call` is `{strip?, fuzz?, path?, reverse?,
+/// same?}`: `path` is the target of a patch of one file, `same` maps other names of a file to the
+/// name to use.
 ///
 /// # Errors
-/// As [`parse`]; `INVALID_ARGUMENT` for a malformed `call`.
+/// Like [`parse`]; `INVALID_ARGUMENT` for a malformed `call`.
 pub fn parse_packed(text: &str, call: &str) -> Result<String> {
     let (patch, options) = read(text, call)?;
     let files: Vec<Value> = patch.files.iter().map(file_json).collect();
@@ -34,11 +34,11 @@ pub fn parse_packed(text: &str, call: &str) -> Result<String> {
     Ok(json!({ "files": files, "paths": paths, "warnings": patch.warnings }).to_string())
 }
 
-/// Applies a patch to files: a content for each name, in the order of
-/// [`paths`]; `None` where there is no such file.
+/// Applies a patch to files. `names` and contents are in the order of [`paths`]; a content is
+/// `None` if the file does not exist.
 ///
 /// # Errors
-/// As [`apply_all`].
+/// Like [`apply_all`].
 pub fn apply_packed(
     names: Vec<String>,
     contents: Vec<Option<Vec<u8>>>,

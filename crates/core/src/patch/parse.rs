@@ -1,4 +1,4 @@
-//! Reading unified diffs and git's extended form of them.
+//! Parses unified diffs and git's extended form of them.
 
 use super::headers::{
     body_line, hunk_header, is_git_header, is_hunk_header, is_signature, special_mode,
@@ -7,18 +7,17 @@ use super::quoted::{git_names, is_epoch, name, strip_prefixes, whole_name};
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine, v4a};
 use crate::error::{Code, Error, Result};
 
-/// Reads a patch in any of the forms. `strip` is the number of leading
-/// directories to take from the names of a unified diff; `None` takes `a/` and
-/// `b/` where both names have them.
+/// Parses a patch in any of the formats. `strip` is the number of leading directories to remove
+/// from the names of a unified diff; `None` removes `a/` and `b/` if both names have them.
 ///
 /// # Errors
-/// `PATCH_FAILED` where there is no patch in the text, or where a line within
-/// one is neither context nor change; `details.line` says where (1-based).
+/// `PATCH_FAILED` if the text contains no patch, or if a line within one is neither context nor
+/// change; `details.line` is its line (1-based).
 pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     let lines = split(text);
     let envelope = lines.iter().position(|line| v4a::begins(line));
     let mut reader = Reader { lines, at: 0, strip, patch: Patch::default() };
-    // A diff may be about a text that shows an envelope.
+    // A diff may concern a text that contains an envelope.
     if let Some(at) = envelope.filter(|&at| !(0..at).any(|line| reader.begins_diff(line))) {
         return v4a::parse(&reader.lines, at);
     }
@@ -35,8 +34,8 @@ pub fn parse(text: &str, strip: Option<usize>) -> Result<Patch> {
     Ok(reader.patch)
 }
 
-/// The lines of a text, without LF. A CR is kept, unless every line has one:
-/// then it came with the transport.
+/// Splits a text into lines without LF. Keeps each CR unless every line has one: then transport
+/// added them.
 fn split(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last() == Some(&"") {
@@ -79,7 +78,7 @@ impl<'t> Reader<'t> {
                 let file = FilePatch { line, ..FilePatch::default() };
                 self.plain_file(file)?;
             } else if is_hunk_header(line) {
-                // No file header: the caller has to say which file is meant.
+                // There is no file header, so the caller must say which file is meant.
                 let mut file = FilePatch { line: self.at + 1, ..FilePatch::default() };
                 self.hunks(&mut file)?;
                 self.patch.files.push(file);
@@ -90,13 +89,13 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// `--- name`, `+++ name`.
+    /// Recognises `--- name` followed by `+++ name`.
     fn is_file_header(&self, at: usize) -> bool {
         self.line(at).is_some_and(|line| line.starts_with("--- "))
             && self.line(at + 1).is_some_and(|line| line.starts_with("+++ "))
     }
 
-    /// Whether a unified diff begins at a line.
+    /// Reports whether a unified diff begins at a line.
     fn begins_diff(&self, at: usize) -> bool {
         let line = self.line(at).unwrap_or_default();
         line.starts_with("diff --git ")
@@ -104,7 +103,7 @@ impl<'t> Reader<'t> {
             || hunk_header(line).is_some_and(|header| header.old.is_some())
     }
 
-    /// A file header that cannot be two changed lines of a hunk.
+    /// Recognises a file header that cannot be two changed lines of a hunk.
     fn is_clear_file_header(&self, at: usize) -> bool {
         self.is_file_header(at) && self.line(at + 2).is_none_or(is_hunk_header)
     }
@@ -113,7 +112,7 @@ impl<'t> Reader<'t> {
         let header = self.line(self.at + 2).and_then(hunk_header);
         let read = |at: usize, side: Option<(u64, u64)>| {
             let text = &self.line(at)?[4..];
-            // `diff -N` writes the time 0 for a file that is not there.
+            // `diff -N` writes the time 0 for a missing file.
             let is_absent = side == Some((0, 0)) && is_epoch(text);
             name(text).filter(|_| !is_absent)
         };
@@ -166,7 +165,7 @@ impl<'t> Reader<'t> {
             } else if !is_git_header(text) {
                 break;
             }
-            // What is a link or a submodule now is no file to patch either.
+            // The new mode may be that of a link or a submodule too, which cannot be patched.
             file.mode = file.mode.or_else(|| special_mode(text));
             self.at += 1;
         }
@@ -225,8 +224,8 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The body of a hunk by the counts of its header; `None` where they are
-    /// not those of the body.
+    /// Reads the body of a hunk by the counts of its header; returns `None` if they do not match
+    /// the body.
     fn counted(&mut self, mut old: u64, mut new: u64) -> Option<Vec<PatchLine>> {
         let mut at = self.at;
         let mut lines: Vec<PatchLine> = Vec::new();
@@ -252,7 +251,7 @@ impl<'t> Reader<'t> {
         Some(lines)
     }
 
-    /// The body of a hunk up to whatever cannot be part of it.
+    /// Reads the body of a hunk up to the first line that cannot be part of it.
     fn uncounted(&mut self) -> Result<Vec<PatchLine>> {
         let mut lines: Vec<PatchLine> = Vec::new();
         let mut bare = 0;
@@ -281,12 +280,12 @@ impl<'t> Reader<'t> {
             self.at += 1;
             self.at += self.open_end(self.at, &mut lines);
         }
-        // Empty lines after a hunk belong to what follows it.
+        // Empty lines after a hunk belong to the text after it.
         lines.truncate(lines.len() - bare);
         Ok(lines)
     }
 
-    /// Takes `\ No newline at end of file`.
+    /// Reads `\ No newline at end of file`.
     fn open_end(&self, at: usize, lines: &mut [PatchLine]) -> usize {
         match (self.line(at), lines.last_mut()) {
             (Some(line), Some(last)) if line.starts_with('\\') => {
@@ -297,7 +296,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether nothing of a patch comes up to the next header.
+    /// Reports whether there is no part of a patch up to the next header.
     fn is_prose(&self, at: usize) -> bool {
         !self.lines[at..]
             .iter()

@@ -1,20 +1,20 @@
-//! File names in headers: git's quoting, prefixes and time stamps.
+//! Parses file names in headers: git's quoting, prefixes and time stamps.
 
-/// The name in a header line after `--- ` or `+++ `; `None` for `/dev/null`.
+/// Returns the name in a header line after `--- ` or `+++ `, or `None` for `/dev/null`.
 pub(super) fn name(text: &str) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = match (text.strip_prefix('"'), text.split_once('\t')) {
         (Some(rest), _) => unquote(rest),
-        // A time stamp follows after a tab. git puts a bare tab behind a name with blanks,
-        // so that a blank at its end is seen.
+        // A time stamp follows a tab. Git writes a tab after a name with blanks, so that a trailing
+        // blank is visible.
         (None, Some((name, _))) => name.to_owned(),
         (None, None) => text.trim_end().to_owned(),
     };
     (name != "/dev/null" && !name.is_empty()).then_some(name)
 }
 
-/// The name in a line `rename from `, `copy to ` and the like, which has nothing behind it
-/// and no prefix: where directories are to be taken away, one fewer is.
+/// Returns the name in a line such as `rename from ` or `copy to `. It has nothing after it and no
+/// prefix, so `strip` removes one directory less.
 pub(super) fn whole_name(text: &str, strip: Option<usize>) -> Option<String> {
     let text = text.trim_end_matches('\r');
     let name = text.strip_prefix('"').map_or_else(|| text.to_owned(), unquote);
@@ -26,7 +26,7 @@ fn without_directories(name: &str, count: usize) -> String {
     name.splitn(count + 1, '/').last().unwrap_or(name).to_owned()
 }
 
-/// Whether the time stamp behind a name is the time 0, in any zone.
+/// Reports whether the time stamp after a name is the time 0, in any time zone.
 pub(super) fn is_epoch(text: &str) -> bool {
     let after_name = match text.strip_prefix('"') {
         Some(rest) => split_quoted(rest).1,
@@ -60,7 +60,7 @@ pub(super) fn is_epoch(text: &str) -> bool {
     is_whole && zone.is_some() && minutes(hours, minute).map(|clock| day + clock) == zone
 }
 
-/// The two names of a `diff --git` line, where they can be told apart.
+/// Returns the two names of a `diff --git` line if they can be separated.
 pub(super) fn git_names(text: &str) -> Option<(String, String)> {
     let text = text.trim_end_matches('\r');
     if let Some(rest) = text.strip_prefix('"') {
@@ -71,7 +71,8 @@ pub(super) fn git_names(text: &str) -> Option<(String, String)> {
     if let Some(at) = text.find(" \"") {
         return Some((text[..at].to_owned(), unquote(&text[at + 2..])));
     }
-    // The same name twice, which may hold blanks itself: as it is, or below `a/` and `b/`.
+    // Looks for the same name twice, plain or with `a/` and `b/`, because the name may contain
+    // blanks.
     let same = text.match_indices(' ').map(|(at, _)| at).find(|&at| {
         let (old, new) = (&text[..at], &text[at + 1..]);
         let below = |name: &'_ str, prefixes: &[&str]| {
@@ -91,8 +92,8 @@ const NEW_PREFIXES: [&str; 3] = ["b/", "w/", "i/"];
 
 type Names = (Option<String>, Option<String>);
 
-/// Takes leading directories away: as many as `strip` says, else `a/` and `b/`
-/// where both names have them.
+/// Removes leading directories: the number in `strip`, otherwise `a/` and `b/` if both names have
+/// them.
 pub(super) fn strip_prefixes(
     old: Option<String>,
     new: Option<String>,
@@ -113,7 +114,7 @@ pub(super) fn strip_prefixes(
     (cut(old), cut(new))
 }
 
-/// Up to the closing quote, and what follows it.
+/// Splits at the closing quote.
 fn split_quoted(text: &str) -> (&str, &str) {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -126,7 +127,7 @@ fn split_quoted(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// The name inside C quotes, in the `encode_name` form.
+/// Decodes a name in C quotes to the `encode_name` form.
 fn unquote(text: &str) -> String {
     let (quoted, _) = split_quoted(text);
     let mut name = Vec::with_capacity(quoted.len());

@@ -1,13 +1,13 @@
-//! The patch that undoes a patch.
+//! Builds the patch that undoes a patch.
 
 use super::{FilePatch, Hunk, Mark, Operation, Patch};
 use crate::error::{Code, Error, Result};
 
-/// Turns a patch around: what it added is removed, and the other way round.
+/// Reverses a patch: added lines become removed lines and vice versa.
 ///
 /// # Errors
-/// `PATCH_FAILED` for a deletion that does not hold what it deletes, and for a
-/// copy, which leaves nothing to undo it by.
+/// `PATCH_FAILED` for a deletion without the deleted content, and for a copy, which cannot be
+/// expressed in reverse.
 pub fn reverse(patch: &Patch) -> Result<Patch> {
     let mut files = patch.files.iter().map(reverse_file).collect::<Result<Vec<_>>>()?;
     files.reverse();

@@ -1,5 +1,5 @@
-//! A whole patch over a set of files: everything is worked out before anything
-//! is handed back, so a patch is applied in full or not at all.
+//! Applies a whole patch to a set of files. The result is computed completely before it is
+//! returned, so that a patch is applied in full or not at all.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,37 @@ use super::{FilePatch, Operation, Patch};
 use crate::error::{Code, Error, Result};
 use crate::path::escape_controls;
 
-/// What becomes of one file.
+/// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file.
+    /// The path of the file.
     pub path: String,
-    /// What it was called before, where it is renamed or copied.
+    /// The old path, if the file is renamed or copied.
     pub from: Option<String>,
-    /// What is done with it.
+    /// The operation on the file.
     pub operation: Operation,
-    /// The new content; `None` where the file goes.
+    /// The new content; `None` if the file is deleted.
     pub bytes: Option<Vec<u8>>,
-    /// Permission bits, where the patch sets them.
+    /// The mode, if the patch sets it.
     pub mode: Option<u32>,
-    /// Lines added.
+    /// The number of added lines.
     pub added: u64,
-    /// Lines removed.
+    /// The number of removed lines.
     pub removed: u64,
-    /// Where each hunk went.
+    /// The position of each hunk.
     pub hunks: Vec<AppliedHunk>,
 }
 
-/// How a patch is applied.
+/// Controls how a patch is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetOptions {
-    /// How hunks may be placed.
+    /// Controls how hunks are located.
     pub hunks: Options,
-    /// The file meant by a patch that names none.
+    /// The target of a patch that names no file.
     pub path: Option<String>,
 }
 
-/// The paths that a patch reads or writes, each once, in order.
+/// Returns the paths that a patch reads or writes, each once, in order.
 pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for file in &patch.files {
@@ -53,7 +53,8 @@ pub fn paths(patch: &Patch, options: &SetOptions) -> Vec<String> {
     paths
 }
 
-/// `--- old/src/f`, `+++ new/src/f`: what both names have below their first directory.
+/// For `--- old/src/f`, `+++ new/src/f`: returns the common part of both names below their first
+/// directory.
 fn inside_top_dir(file: &FilePatch) -> Option<String> {
     let (old, new) = (file.old.as_deref()?, file.new.as_deref()?);
     let ((_, old_rest), (_, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
@@ -61,10 +62,10 @@ fn inside_top_dir(file: &FilePatch) -> Option<String> {
     same.then(|| old_rest.to_owned())
 }
 
-/// Makes a patch of one file be about the file `path`, whatever it calls it.
+/// Sets the target of a patch of one file to `path`, whatever name it contains.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` where the patch is about several files.
+/// `INVALID_ARGUMENT` if the patch changes several files.
 pub fn redirect(patch: &mut Patch, path: &str) -> Result<()> {
     let mut names = patch.files.iter().filter_map(FilePatch::name);
     let first = names.next().map(str::to_owned);
@@ -85,11 +86,10 @@ pub fn redirect(patch: &mut Patch, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Works out what a patch makes of files. `files` holds the content of every
-/// path of [`paths`] that exists.
+/// Computes the result of a patch. `files` has the content of every path of [`paths`] that exists.
 ///
 /// # Errors
-/// `PATCH_FAILED` with `path` and `reason`; nothing is applied then.
+/// `PATCH_FAILED` with `path` and `reason`; nothing is applied in that case.
 pub fn apply_all(
     patch: &Patch,
     files: &BTreeMap<String, Vec<u8>>,
@@ -110,7 +110,7 @@ pub fn apply_all(
     Ok(changes)
 }
 
-/// Files as the patch has left them so far.
+/// The files after the parts of the patch applied so far.
 struct Set<'s> {
     files: &'s BTreeMap<String, Vec<u8>>,
     made: BTreeMap<String, Option<Vec<u8>>>,
@@ -157,7 +157,7 @@ impl Set<'_> {
         Ok(change)
     }
 
-    /// The file with the names that are meant.
+    /// Returns the file patch with the names resolved to existing files.
     fn named(&self, file: &FilePatch) -> Result<FilePatch> {
         let mut file = file.clone();
         if file.name().is_none() {
@@ -169,13 +169,14 @@ impl Set<'_> {
             (file.old, file.new) = (Some(path.clone()), Some(path.clone()));
         }
         if file.operation == Operation::Update && file.old != file.new {
-            // `--- f.orig`, `+++ f`: whichever is there.
+            // For `--- f.orig`, `+++ f`, takes the name that exists.
             let all = [file.new.clone(), file.old.clone(), inside_top_dir(&file)];
             let there = all.into_iter().flatten().find(|path| self.get(path).is_some());
             let path = there.or(file.new.clone());
             (file.old, file.new) = (path.clone(), path);
         }
-        // `@@ -0,0 +1,n @@` says that there was nothing; another line number, that there was a file.
+        // `@@ -0,0 +1,n @@` says that the file was missing or empty; another line number says that
+        // it existed.
         let adds_only = file
             .hunks
             .iter()
@@ -231,7 +232,7 @@ impl Set<'_> {
             return Err(refuse(Some(file), "exists", "is the new name, but exists")
                 .hint("choose another name, or delete it first"));
         }
-        // Wherever its source stands in the patch, a copy is of what was there before.
+        // A copy is made from the content before the patch, wherever the source is in the patch.
         let before = self.files.get(&from).filter(|_| file.operation == Operation::Copy);
         let there = before.map_or_else(|| self.there(file, &from), |bytes| Ok(bytes))?;
         let made = apply(there, file, self.options.hunks)?;

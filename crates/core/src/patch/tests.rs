@@ -1,4 +1,4 @@
-//! Patches as people and models write them, and the promises as properties.
+//! Tests patches as people and models write them, and the guarantees as properties.
 
 use std::collections::BTreeMap;
 
@@ -375,7 +375,7 @@ fn insertions_make_a_file_only_where_the_header_says_that_there_was_none() {
 fn the_last_line_of_a_crlf_file_ends_as_the_patch_says() {
     let crlf = |hunk: &str| format!("--- a/f\n+++ b/f\n{hunk}");
     let cases = [
-        // An added last line without a line end leaves no carriage return.
+        // An added last line without a line ending leaves no CR.
         (
             "a\r\nx\r\n",
             "@@ -1,2 +1,3 @@\n a\n x\n+b\n\\ No newline at end of file\n",
@@ -383,7 +383,7 @@ fn the_last_line_of_a_crlf_file_ends_as_the_patch_says() {
         ),
         ("a\r\nx\r\n", "@@ -2 +2 @@\n-x\n+b\n\\ No newline at end of file\n", "a\r\nb"),
         ("a\r\nx\r\n", "@@ -2,0 +3 @@\n+b\n\\ No newline at end of file\n", "a\r\nx\r\nb"),
-        // What follows a last line without a line end gets that of the lines before.
+        // Lines added after a last line without a line ending get that of the previous lines.
         (
             "a\r\nx",
             "@@ -2 +2,2 @@\n-x\n\\ No newline at end of file\n+x\n+b\n\\ No newline at end of file\n",
@@ -395,7 +395,7 @@ fn the_last_line_of_a_crlf_file_ends_as_the_patch_says() {
             "a\r\nx\r\nb\r\n",
         ),
         ("a\r\nx", "@@ -2,0 +3 @@\n+b\n\\ No newline at end of file\n", "a\r\nx\r\nb"),
-        // A carriage return that ends no line stays.
+        // A CR that ends no line is kept.
         ("a\nx\r", "@@ -1,2 +1,2 @@\n-a\n+b\n x\r\n\\ No newline at end of file\n", "b\nx\r"),
     ];
     for (before, hunk, after) in cases {
@@ -413,12 +413,12 @@ fn an_insertion_without_numbers_is_not_made_twice() {
     let once = run(&[("f", "fn a() {\n}\n")], anchored).unwrap();
     assert_eq!(once["f"], "fn a() {\n  x();\n}\n");
     assert_eq!(reason(&[("f", &once["f"])], anchored), "already_applied");
-    // Context before it alone says that nothing followed when the patch was made.
+    // Context only before the additions says that nothing followed when the patch was made.
     let at_end = "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n 1\n 2\n+x\n";
     assert_eq!(run(&[("f", "1\n2\n")], at_end).unwrap()["f"], "1\n2\nx\n");
     assert_eq!(reason(&[("f", "1\n2\nx\n")], at_end), "already_applied");
     assert_eq!(run(&[("f", "1\n2\ny\n")], at_end).unwrap()["f"], "1\n2\nx\ny\n");
-    // Nor is one whose lines stand before its context.
+    // The same holds for a hunk whose lines precede its context.
     let ahead = "*** Begin Patch\n*** Update File: f\n@@\n+import b\n import a\n*** End Patch\n";
     let once = run(&[("f", "import a\ncode\n")], ahead).unwrap();
     assert_eq!(once["f"], "import b\nimport a\ncode\n");
@@ -426,7 +426,7 @@ fn an_insertion_without_numbers_is_not_made_twice() {
     let at_top = "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n+x\n 1\n 2\n";
     assert_eq!(run(&[("f", "1\n2\n")], at_top).unwrap()["f"], "x\n1\n2\n");
     assert_eq!(reason(&[("f", "x\n1\n2\n")], at_top), "already_applied");
-    // By its number alone a hunk is taken at its word, as git does.
+    // A hunk with only a number is inserted at that line, as git does.
     let numbered = "--- a/f\n+++ b/f\n@@ -1,0 +2 @@\n+x\n";
     assert_eq!(run(&[("f", "x\nx\n")], numbered).unwrap()["f"], "x\nx\nx\n");
 }

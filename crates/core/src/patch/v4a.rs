@@ -1,16 +1,16 @@
-//! Reading the `*** Begin Patch` envelope.
+//! Parses the `*** Begin Patch` envelope.
 
 use super::headers::{body_line, hunk_header};
 use super::parse::failed;
 use super::{FilePatch, Hunk, Mark, Operation, Patch, PatchLine};
 use crate::error::Result;
 
-/// Whether a line begins an envelope.
+/// Reports whether a line begins an envelope.
 pub(super) fn begins(line: &str) -> bool {
     matches!(line.trim(), "*** Begin Patch")
 }
 
-/// Reads the envelope that begins at line `at` (0-based).
+/// Parses the envelope that begins at line `at` (0-based).
 pub(super) fn parse(lines: &[&str], at: usize) -> Result<Patch> {
     let mut patch = Patch::default();
     let mut at = at + 1;
@@ -103,7 +103,7 @@ fn added(lines: &[&str], mut at: usize) -> Result<(Vec<PatchLine>, usize)> {
         added.push(PatchLine { mark: Mark::Added, text: text.to_owned(), open: false });
         at += 1;
     }
-    // Empty lines before the next header are no part of the file.
+    // Empty lines before the next header are not part of the file.
     let empty = lines[..at].iter().rev().take_while(|line| line.trim().is_empty()).count();
     added.truncate(added.len().saturating_sub(empty));
     Ok((added, at))

@@ -1,10 +1,9 @@
-//! Which paths somebody means who remembers some of their letters.
+//! Fuzzy path search: finds paths by some of their letters.
 //!
-//! A path is worth scoring if it has the letters of the query at all, which one
-//! word of 64 bits tells, and has them about in their order, which the letters of
-//! its quarters tell; what is left is scored by alignment (Smith-Waterman,
-//! by `neo_frizbee`). Longer queries may have a letter wrong. Better scores come
-//! first, then shorter paths, then the order in which they were given.
+//! Two filters select the paths to score: a 64-bit mask of the letters in the path, and masks of
+//! the letters in each quarter, which test their rough order. The remaining paths are scored by
+//! alignment (Smith-Waterman, by `neo_frizbee`). Longer queries may have a wrong letter. Results
+//! are sorted by score, then by length, then by input order.
 
 mod path_table;
 mod quarter_masks;
@@ -17,27 +16,27 @@ use crate::Result;
 use crate::options::{Options, invalid};
 use crate::pack::Packed;
 
-/// The longest query that is scored, in bytes.
+/// The maximum length of a query in bytes.
 pub const MAX_QUERY_BYTES: usize = 256;
-/// From this many letters on one may be wrong.
+/// Queries of at least this many letters may have a wrong one.
 const LONG_QUERY: usize = 5;
 
-/// The most paths that are given.
+/// The maximum number of paths returned.
 const MAX_RANKED: u64 = 10_000;
 
-/// What is looked for.
+/// The options of a ranking.
 #[derive(Clone, Debug)]
 pub struct RankOptions {
-    /// Letters of the paths, in their order.
+    /// Letters of the paths, in order.
     pub query: String,
-    /// The most paths given.
+    /// The maximum number of paths returned.
     pub limit: usize,
-    /// How many letters may be wrong; `None` goes by the length of the query.
+    /// The number of letters that may be wrong; `None` derives it from the length of the query.
     pub typos: Option<u16>,
 }
 
 impl RankOptions {
-    /// Reads `query`, `limit` (20) and `typos`.
+    /// Parses `query`, `limit` (default 20) and `typos`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -57,11 +56,11 @@ impl RankOptions {
     }
 }
 
-/// Ranks paths, each ended by a NUL: the number of those that fit, how many are
-/// given, and for each its place and score, best first.
+/// Ranks paths, each terminated by a NUL. Returns the number of matches, the number of results, and
+/// for each result its index and score, best first.
 ///
 /// # Errors
-/// As [`RankOptions::read`].
+/// Like [`RankOptions::read`].
 pub fn rank_packed(paths: &str, options: &str) -> Result<Packed> {
     let RankOptions { query, limit, typos } = RankOptions::read(&Options::parse(options)?)?;
     let mut laid = PathTable::default();
@@ -102,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_is_meant_comes_first() {
-        // query, typos, the best
+        // Query, typos, best match.
         let cases = [
             ("ext4ino", None, "fs/ext4/inode.c"),
             ("usb/core/hub", None, "drivers/usb/core/hub.c"),
@@ -117,7 +116,7 @@ mod tests {
         assert!(best("zzzzqq", None).is_empty() && best("", None).is_empty());
     }
 
-    /// What [`PathTable::rank`] gives, found out by scoring and sorting all.
+    /// Computes the result of [`PathTable::rank`] by scoring and sorting all paths.
     fn plainly(paths: &[String], query: &str, typos: u16, limit: usize) -> (Vec<Ranked>, usize) {
         let config = neo_frizbee::Config { max_typos: Some(typos), ..score::plain() };
         let found = neo_frizbee::Matcher::new(query, &config).match_list(paths);
@@ -136,7 +135,7 @@ mod tests {
     }
 
     proptest! {
-        /// Letters looked at first, shares and what is not worth a second look change nothing.
+        /// Filters, parallel shares and early rejection do not change the result.
         #[test]
         fn ranks_as_if_all_were_scored(
             paths in proptest::collection::vec("([aAbB_-]{1,3}/){0,2}[abAB.\u{212a}kÉé]{1,12}", 0..40),
@@ -164,7 +163,7 @@ mod tests {
             prop_assert!(ranked.len() <= 1 && fitting <= 1);
         }
 
-        /// The letters never leave out what the scorer lets through.
+        /// The filters never reject a path that the scorer accepts.
         #[test]
         fn subsequences_fit(path in "[a-zA-Z/_.]{1,40}", every in 1usize..4) {
             let query: String = path.chars().step_by(every).collect();

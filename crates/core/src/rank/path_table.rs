@@ -1,5 +1,4 @@
-//! Paths, laid out so that what is asked of all of them goes through one stretch
-//! of memory.
+//! Paths in a layout for fast scans: one contiguous buffer per property.
 
 use std::ops::Range;
 
@@ -9,31 +8,31 @@ use super::{LONG_QUERY, MAX_QUERY_BYTES};
 use crate::glob::SuffixFilter;
 use crate::text::char_mask::char_mask;
 
-/// Paths, laid out to be gone through often.
+/// Paths in a layout for repeated scans.
 #[derive(Clone, Debug, Default)]
 pub struct PathTable {
     text: String,
-    /// Where each path ends in `text`.
+    /// The end of each path in `text`.
     ends: Vec<u32>,
-    /// Which letters each path has.
+    /// The letters of each path as a bit mask.
     letters: Vec<u64>,
-    /// Which letters the quarters of each path have.
+    /// The letters in each quarter of each path.
     pub(super) quarters: Vec<QuarterMasks>,
     /// The last bytes of each path, the last one on top; zeros before a short one.
     lasts: Vec<u64>,
 }
 
-/// A path and how well it fits.
+/// A path and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranked {
-    /// The place of the path.
+    /// The index of the path.
     pub index: u32,
-    /// Higher is better; only to be compared within one query.
+    /// Higher is better; comparable only within one query.
     pub score: u32,
 }
 
 impl PathTable {
-    /// Adds a path. What does not fit into 4 GiB is left out.
+    /// Adds a path. Ignores paths beyond 4 GiB in total.
     pub fn push(&mut self, path: &str) {
         if let Ok(end) = u32::try_from(self.text.len() + path.len()) {
             self.text.push_str(path);
@@ -47,7 +46,7 @@ impl PathTable {
         }
     }
 
-    /// Gives back the room that no path fills.
+    /// Releases unused capacity.
     pub fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -56,24 +55,24 @@ impl PathTable {
         self.lasts.shrink_to_fit();
     }
 
-    /// How many there are.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether there are no paths.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The path at a place.
+    /// Returns the path at an index.
     pub fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)? as usize;
         let begin = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         self.text.get(begin..end)
     }
 
-    /// Whether the path at a place can match globs whose matches end so.
+    /// Reports whether the path at an index can match globs with these suffixes.
     #[inline]
     pub fn fits(&self, index: usize, ends: &SuffixFilter) -> bool {
         match (self.lasts.get(index), self.letters.get(index)) {
@@ -82,14 +81,13 @@ impl PathTable {
         }
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * 4 + self.letters.capacity() * 32
     }
 
-    /// The paths of a range that fit, the best `limit` of them in order, and how
-    /// many fit. `typos` is how many letters of the query may be wrong; `None`
-    /// goes by its length.
+    /// Ranks the paths of a range: returns the best `limit` in order, and the number of matches.
+    /// `typos` is the number of wrong letters in the query; `None` derives it from the length.
     pub fn rank(
         &self,
         query: &str,
@@ -100,9 +98,9 @@ impl PathTable {
         self.rank_shared(query, range, typos, limit, |places, score| vec![score(places)])
     }
 
-    /// [`PathTable::rank`] by several threads: `share` is given places of paths and
-    /// what scores some of them, and gives what that made of all of them, in
-    /// whatever shares.
+    /// Like [`PathTable::rank`], on several threads. `share` receives the indexes of the candidate
+    /// paths and a function that scores some of them. It must score all of them, divided in any
+    /// way.
     pub fn rank_shared(
         &self,
         query: &str,
@@ -124,7 +122,7 @@ impl PathTable {
             share(&places, &score).into_iter().for_each(|share| best.join(share));
             best.finish()
         };
-        // What fits without a typo is what was meant.
+        // Paths that match without a typo take precedence.
         let (mut ranked, mut fitting) = scored(0);
         if fitting == 0 && typos > 0 {
             (ranked, fitting) = scored(typos);
@@ -133,15 +131,17 @@ impl PathTable {
         (ranked.into_iter().map(give).collect(), fitting)
     }
 
-    /// The places of the paths of a range that have the letters of a query but for so many.
+    /// Returns the indexes in a range of the paths that have all letters of a query except for
+    /// `typos`.
     fn with_letters(&self, query: &str, range: Range<usize>, typos: u16) -> Vec<u32> {
-        // Capital and small letters beyond ASCII have different bytes.
+        // Upper-case and lower-case letters beyond ASCII have different bytes.
         let wanted = if query.is_ascii() { char_mask(query.as_bytes()) } else { 0 };
         let range = range.start.min(self.len())..range.end.min(self.len());
         let mut places = vec![0; range.len()];
         let mut count = 0;
         for (place, letters) in range.clone().zip(&self.letters[range]) {
-            // No branch on what nobody can guess: the place is written, and written over.
+            // Avoids an unpredictable branch: the index is always written, and overwritten if it
+            // does not match.
             places[count] = place as u32;
             let mut missing = wanted & !letters;
             for _ in 0..typos {

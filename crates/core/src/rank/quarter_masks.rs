@@ -1,20 +1,20 @@
-//! Whether a path can have the letters of a query in their order.
+//! A filter that rejects paths that cannot contain the letters of a query in order.
 //!
-//! Which letters each quarter of a path has takes sixteen bytes. Going through
-//! the quarters, as much of the query is taken in each as its letters allow,
-//! whatever their order there: what cannot be taken so cannot fit.
+//! The letters of the four quarters of a path take sixteen bytes. The filter consumes the query
+//! quarter by quarter, as far as the letters of the quarter allow in any order. A path that does
+//! not consume the whole query cannot match.
 
 use crate::text::char_mask::char_mask;
 
-/// The letters of each quarter of a path, one bit for some of them.
+/// The letters of each quarter of a path; some letters share a bit.
 pub(super) type QuarterMasks = [u32; 4];
 
-/// The longest query that is looked at, in letters: a word has a bit for each.
+/// The maximum number of letters in a query: one bit of a word each.
 const MAX_QUERY_CHARS: usize = 48;
-/// The most letters that may be wrong.
+/// The maximum number of wrong letters.
 const MAX_TYPOS: usize = 8;
 
-/// The letters of a path, and those of its quarters.
+/// Returns the letters of a path and those of its quarters.
 pub(super) fn of(path: &[u8]) -> (u64, QuarterMasks) {
     let mut all = 0;
     let quarters = std::array::from_fn(|quarter| {
@@ -26,22 +26,22 @@ pub(super) fn of(path: &[u8]) -> (u64, QuarterMasks) {
     (all, quarters)
 }
 
-/// Digits and signs share the bits of each other and of rare letters.
+/// Digits and punctuation share bits with each other and with rare letters.
 fn fold(letters: u64) -> u32 {
     letters as u32 | ((letters >> 32) as u32).rotate_left(22)
 }
 
-/// The letters of a query, in their order.
+/// The letters of a query, in order.
 pub(super) struct SubsequenceFilter {
-    /// For each byte of the letters of a quarter, by its value: which letters of
-    /// the query are among them, one bit each.
+    /// For each byte of a quarter's mask and each value of it, the letters of the query that it
+    /// contains, one bit each.
     has: Box<[[u64; 256]; 4]>,
     letters: u32,
     typos: usize,
 }
 
 impl SubsequenceFilter {
-    /// `None` for a query of which nothing can be told.
+    /// Returns `None` for a query that cannot be filtered.
     pub fn of(query: &str, typos: u16) -> Option<Self> {
         if !query.is_ascii() || query.len() > MAX_QUERY_CHARS {
             return None;
@@ -60,7 +60,7 @@ impl SubsequenceFilter {
         Some(Self { has, letters: query.len() as u32, typos: usize::from(typos).min(MAX_TYPOS) })
     }
 
-    /// Whether a path with these quarters may fit. False is certain.
+    /// Reports whether a path with these quarters may match. A result of false is certain.
     #[inline]
     pub fn may_fit(&self, quarters: &QuarterMasks) -> bool {
         let in_order = quarters.map(|quarter| {
@@ -75,10 +75,10 @@ impl SubsequenceFilter {
         }
     }
 
-    /// Whether all of the query is taken where its typos, fewer than `N`, are left out.
+    /// Reports whether the whole query is consumed with fewer than `N` letters skipped as typos.
     #[inline]
     fn takes<const N: usize>(&self, in_order: [u64; 4]) -> bool {
-        // How far it is taken where so many letters were left out.
+        // The number of letters consumed for each number of skipped letters.
         let mut taken: [u32; N] = std::array::from_fn(|left_out| left_out as u32);
         for has in in_order {
             let on = |at: u32| at + (has >> at).trailing_ones();

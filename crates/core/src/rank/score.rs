@@ -1,8 +1,7 @@
-//! Scoring the paths that have the letters, a share of them at a time, and
-//! keeping the best.
+//! Scores the candidate paths, one share at a time, and keeps the best.
 //!
-//! Only who is among the best is looked at twice: most of what fits is worse
-//! than the worst that is given, whatever its name adds.
+//! The name bonus is computed only for paths that could be among the best: most matches score lower
+//! than the worst result even with the highest bonus.
 
 use std::collections::BinaryHeap;
 
@@ -12,21 +11,21 @@ use neo_frizbee::{CaseMatching, Config, Matcher, SortStrategy};
 use super::path_table::PathTable;
 use super::quarter_masks::SubsequenceFilter;
 
-/// What a letter in its place is worth at least, by the scorer's own measure.
+/// The minimum score of a matching letter, as the scorer defines it.
 const MATCH_SCORE: u32 = 12;
-/// What being the whole name adds.
+/// The bonus if the query is the complete file name.
 const WHOLE_NAME: u32 = 64;
-/// What being a part of the name adds.
+/// The bonus if the query is a part of the file name.
 const PART_OF_NAME: u32 = 24;
-/// Longer paths are scored in another way, which promises nothing.
+/// The scorer uses another algorithm for longer paths, without a minimum score.
 const LONG_PATH: usize = 1024;
-/// How many paths are given to the scorer at once.
+/// The number of paths passed to the scorer at once.
 const BATCH: usize = if cfg!(test) { 8 } else { 256 };
 
-/// Score (the highest first), length and place: the smaller, the better.
+/// The sort key (inverted score, length, index): smaller is better.
 pub(super) type Order = (u32, u32, u32);
 
-/// The best of a share, the worst of them on top, and how many fit.
+/// The best results of a share, the worst of them on top, and the number of matches.
 #[derive(Debug, Default)]
 pub struct Best {
     limit: usize,
@@ -39,7 +38,7 @@ impl Best {
         Self { limit, ..Self::default() }
     }
 
-    /// The least score that is of interest.
+    /// Returns the lowest score that can still be among the results.
     fn least(&self) -> u32 {
         match self.kept.peek() {
             Some((worst, ..)) if self.kept.len() == self.limit => u32::MAX - worst,
@@ -57,19 +56,19 @@ impl Best {
         }
     }
 
-    /// Takes in the best of another share.
+    /// Merges the best results of another share.
     pub(super) fn join(&mut self, other: Self) {
         self.fitting += other.fitting;
         other.kept.into_iter().for_each(|order| self.keep(order));
     }
 
-    /// The best ones first, and how many fit.
+    /// Returns the results, best first, and the number of matches.
     pub(super) fn finish(self) -> (Vec<Order>, usize) {
         (self.kept.into_sorted_vec(), self.fitting)
     }
 }
 
-/// Scores the paths at some places.
+/// Scores the paths at some indexes.
 pub(super) fn score(
     paths: &PathTable,
     places: &[u32],
@@ -114,14 +113,15 @@ pub(super) fn plain() -> Config {
     Config { casing, sort, ..Config::default() }
 }
 
-/// Who names a file means its name rather than the directories above it.
+/// The bonus for a match in the file name, because a query usually means the name and not the
+/// directories above it.
 struct NameBonus<'q> {
     query: &'q str,
     letters: u32,
     has_slash: bool,
-    /// The query in small letters, where it is ASCII.
+    /// The query in lower case, if it is ASCII.
     small: Option<Finder<'static>>,
-    /// A name in small letters.
+    /// A buffer for a file name in lower case.
     name: Vec<u8>,
 }
 
@@ -134,7 +134,7 @@ impl<'q> NameBonus<'q> {
         Self { query, letters, has_slash, small, name: Vec::new() }
     }
 
-    /// What the name of a path adds to its score.
+    /// Returns the bonus for the file name of a path.
     fn adds(&mut self, path: &str, score: u32) -> u32 {
         if self.has_slash {
             return 0;
@@ -142,7 +142,7 @@ impl<'q> NameBonus<'q> {
         let Some(small) = self.small.as_ref().filter(|_| path.is_ascii()) else {
             return in_the_name(self.query, path);
         };
-        // A path that holds the query whole has at least the score of its letters.
+        // A path that contains the whole query has at least the score of all its letters.
         if score < MATCH_SCORE * self.letters && path.len() <= LONG_PATH {
             return 0;
         }
@@ -161,7 +161,7 @@ impl<'q> NameBonus<'q> {
     }
 }
 
-/// The same for any letters, at the price of making them small.
+/// The same for non-ASCII queries, at the cost of converting to lower case.
 pub(super) fn in_the_name(query: &str, path: &str) -> u32 {
     let name = path.rsplit('/').next().unwrap_or(path);
     let holds = |text: &str| text.to_lowercase().contains(&query.to_lowercase());

@@ -1,59 +1,58 @@
-//! Which blocks of many texts a query can match in.
+//! An index from grams to the blocks of many texts in which a query can match.
 //!
-//! A block is whole lines. Of one whose last line is long, as minified programs are,
-//! nearly every gram is somewhere in it, and to read it takes long: it is signed in
-//! stretches that overlap. What must stand together (the grams of one string) does so
-//! in one stretch; what a match has besides may be in another.
+//! A block consists of whole lines. A block that ends in a very long line, as in minified programs,
+//! contains nearly every gram and takes long to read, so it is indexed in overlapping chunks. The
+//! grams of one string must be in one chunk together; other parts of a match may be in another.
 
 use super::gram_query::GramQuery;
 use super::shards::Shards;
 
-/// Rows for a hundred distinct grams of a block. Fewer let through more blocks that do not match,
-/// more cost memory.
+/// Index rows per hundred distinct grams of a block. Fewer rows give more false candidates, more
+/// rows take more memory.
 const ROWS_OF_BLOCKS: usize = 118;
-/// The same of a stretch, which is looked at faster than a file is opened.
+/// The same for a chunk, whose check is cheaper than opening a file.
 const ROWS_OF_STRETCHES: usize = 90;
 
-/// A piece of a text: whole lines.
+/// A part of a text that consists of whole lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Whose it is: a number of the caller's.
+    /// The text that it belongs to: a number chosen by the caller.
     pub owner: u32,
-    /// Where it begins, in bytes.
+    /// The offset of its start in bytes.
     pub offset: u32,
     /// Its length in bytes.
     pub len: u32,
-    /// The number of its first line, from 1.
+    /// The number of its first line, 1-based.
     pub line: u32,
 }
 
-/// A part of a block that is signed by itself.
+/// A part of a block that is indexed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where it begins in the text, in bytes.
+    /// The offset of its start in the text, in bytes.
     pub offset: u32,
     /// Its length in bytes.
     pub len: u32,
 }
 
-/// What is remembered of many blocks. A copy shares what will not change.
+/// An index of many blocks. Clones share the parts that do not change.
 #[derive(Clone, Debug, Default)]
 pub struct BlockIndex {
     pub(super) whole: Shards,
-    /// Blocks in stretches.
+    /// Blocks that are indexed in chunks.
     pub(super) long: Vec<Block>,
-    /// Their stretches, each owned by the place of its block in `long`.
+    /// The chunks; the owner of each is the index of its block in `long`.
     pub(super) stretches: Shards,
 }
 
 impl BlockIndex {
-    /// Remembers a block by its distinct grams or, of one in stretches, those of one of them.
+    /// Adds a block with its distinct grams, or one chunk of a block with the grams of the chunk.
     pub fn push(&mut self, grams: &[u32], block: Block, stretch: Option<Chunk>) {
         let Some(Chunk { offset, len }) = stretch else {
             return self.whole.push(grams, block, ROWS_OF_BLOCKS);
         };
-        // The first stretch of a block is where that begins. Of others the block is among the
-        // last: few come between.
+        // The first chunk of a block has the block's offset. For a later chunk, the block is one of
+        // the last entries, because only few are added in between.
         let later = offset != block.offset;
         let known = || self.long.iter().rposition(|known| *known == block);
         let place = later.then(known).flatten().unwrap_or(self.long.len());
@@ -64,29 +63,29 @@ impl BlockIndex {
         self.stretches.push(grams, stretch, ROWS_OF_STRETCHES);
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.whole.len() + self.long.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.whole.bytes() + self.stretches.bytes() + self.long.capacity() * size_of::<Block>()
     }
 
-    /// Gives back the memory for blocks to come.
+    /// Releases unused capacity.
     pub fn shrink(&mut self) {
         self.whole.shrink();
         self.stretches.shrink();
         self.long.shrink_to_fit();
     }
 
-    /// The blocks that a plan lets through.
+    /// Calls `found` for each block that may satisfy a query.
     pub fn blocks(&self, plan: &GramQuery, found: &mut dyn FnMut(&Block)) {
         self.whole.blocks(plan, found);
         if self.long.is_empty() {
@@ -102,8 +101,8 @@ impl BlockIndex {
         }
     }
 
-    /// The same where each match lies in one stretch: blocks of which each of some stretches
-    /// may have a match, and no other.
+    /// Like `blocks`, for queries whose match lies within one chunk: reports only the chunks that
+    /// may contain a match.
     pub fn candidates_with_chunks(
         &self,
         plan: &GramQuery,
@@ -117,24 +116,24 @@ impl BlockIndex {
         });
     }
 
-    /// Whether a plan lets so many blocks through that, where the first matches will do, the
-    /// texts are better read one after another: an eighth or more of a sample.
+    /// Reports whether a query selects so many blocks (an eighth or more of a sample) that a search
+    /// for the first matches is faster without the index.
     pub fn is_unselective(&self, plan: &GramQuery) -> bool {
         let (fitting, blocks) = self.whole.sample(plan);
         blocks > 0 && fitting * 8 >= blocks
     }
 
-    /// The owners below `owners` that a plan lets through when the parts of a
-    /// match may lie in different blocks, as one bit each. `None` is all.
+    /// Returns the owners below `count` that may satisfy a query whose parts may match in different
+    /// blocks, as one bit each. `None` means all.
     pub fn owners(&self, plan: &GramQuery, count: usize) -> Option<Vec<u64>> {
         owners(plan, count, &|grams, found| self.blocks(grams, found))
     }
 }
 
-/// Gives the blocks with all grams of a plan that is nothing else.
+/// Calls back for each block that contains all grams of a query without alternatives.
 type WithGrams<'a> = &'a dyn Fn(&GramQuery, &mut dyn FnMut(&Block));
 
-/// The owners of blocks when the parts of a match may lie in different ones.
+/// Evaluates a query whose parts may match in different blocks of an owner.
 fn owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u64>> {
     match plan {
         GramQuery::Any => None,
@@ -164,7 +163,7 @@ fn owners(plan: &GramQuery, count: usize, blocks: WithGrams<'_>) -> Option<Vec<u
     }
 }
 
-/// Keeps what is in both; false where nothing is.
+/// Intersects two sets; returns false if the result is empty.
 pub(super) fn and(set: &mut [u64], other: &[u64]) -> bool {
     let mut any = 0;
     for (word, other) in set.iter_mut().zip(other) {
@@ -198,7 +197,7 @@ mod tests {
     fn every_block_is_found_again_by_its_grams() {
         let mut slices = BlockIndex::default();
         let grams_of = |owner: u32| -> Vec<u32> {
-            // Of very different sizes, so that there are several shards.
+            // Sizes differ widely, so that there are several shards.
             (0..=(owner % 7) * 300).map(|gram| (owner * 31 + gram * 97) & 0xffff).collect()
         };
         for owner in 0..500 {
@@ -228,7 +227,7 @@ mod tests {
     fn of_several_plans_all_or_one_must_be_met() {
         let mut slices = BlockIndex::default();
         assert!(slices.is_empty());
-        // A small shard leaves out the low bits of a gram, so these differ in the high ones.
+        // A small shard ignores the low bits of a gram, so these differ in the high bits.
         let apart = |grams: &[u32]| -> Vec<u32> {
             grams.iter().map(|gram| gram << (HASH_BITS - 4)).collect()
         };
@@ -252,7 +251,7 @@ mod tests {
         assert!(slices.owners(&one_of_any, 3).is_none(), "any of them may be meant");
     }
 
-    /// Remembers a text, whole or in stretches.
+    /// Indexes a text, in chunks where needed.
     fn remember(slices: &mut BlockIndex, owner: u32, text: &str) {
         let mut signer = GramExtractor::default();
         for BlockRange { block, stretch, bytes } in cuts(text.as_bytes()) {
@@ -270,7 +269,7 @@ mod tests {
         let filler = "0 ".repeat(50_000);
         remember(&mut slices, 0, &format!("first{filler}second{filler}third\nanother line\n"));
         remember(&mut slices, 1, "second and third\n");
-        // pattern, whose block may match, whether one stretch may
+        // Pattern, owners that may match, whether one chunk may match.
         for (pattern, owners, in_a_stretch) in [
             ("first", 0b01, true),
             ("second", 0b11, true),
@@ -312,8 +311,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// As for short lines: nothing that matches is left out, and where a match fits into
-        /// a stretch, one of those that are named has it.
+        /// As for short lines, no match is missed; if a match fits into a chunk, one of the
+        /// reported chunks contains it.
         #[test]
         fn nothing_on_a_long_line_is_left_out(
             pattern in prop::sample::select(vec![

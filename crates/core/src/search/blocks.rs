@@ -1,33 +1,34 @@
-//! What of a content an index remembers: its blocks, whole lines each.
+//! Splits the content of a file into the blocks that are indexed, each of whole lines.
 
 use super::{BINARY_WINDOW, Block, Chunk};
 use crate::encoding::{Encoding, bom};
 
-/// A block is cut at the first line end after this many bytes. Smaller blocks have fewer
-/// grams beside each other by chance, and cost more memory.
+/// A block ends at the first line ending after this many bytes. Smaller blocks have fewer
+/// accidental combinations of grams, and take more memory.
 const BLOCK_BYTES: usize = 10 * 1024;
-/// A longer block has a line that is signed in stretches.
+/// A longer block contains a line that is indexed in chunks.
 const LONG_BLOCK: usize = 32 * 1024;
-/// Where the next stretch begins.
+/// The distance between the starts of chunks.
 const STRETCH_BYTES: usize = 16 * 1024;
-/// The longest string whose grams are asked for together (bytes): by as much stretches
-/// overlap, so that one of them has it whole.
+/// The maximum length in bytes of a string whose grams are required together. Chunks overlap by as
+/// much, so that one of them contains the string completely.
 pub(super) const MAX_STRING_BYTES: usize = 256;
 
-/// How a content can be searched by its blocks.
+/// The way in which a content can be searched with the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentClass {
-    /// Text: lines of any of its blocks can be searched by themselves.
+    /// Text: each block can be searched separately.
     Text,
-    /// Text of which only the whole content can be searched: it has a mark, or a NUL further on.
+    /// Text that can only be searched as a whole, because it has a byte order mark or a NUL further
+    /// on.
     Whole,
-    /// Binary: no query finds anything in it.
+    /// Binary: no query matches.
     Binary,
-    /// Text in an encoding whose bytes say nothing: every query reads it.
+    /// Text in an encoding that is not indexed: every query reads it.
     Always,
 }
 
-/// How a content can be searched, and the part of it that is.
+/// Returns how a content can be searched, and the part of it that is searched.
 pub fn signable(content: &[u8]) -> (ContentClass, &[u8]) {
     let marked = match bom(content) {
         None => false,
@@ -37,31 +38,31 @@ pub fn signable(content: &[u8]) -> (ContentClass, &[u8]) {
     match memchr::memchr(0, content) {
         None if marked => (ContentClass::Whole, content),
         None => (ContentClass::Text, content),
-        // Where the mark ends is where the window begins.
+        // The window for detecting binary content begins after the byte order mark.
         Some(nul) if nul < BINARY_WINDOW + 3 * usize::from(marked) => (ContentClass::Binary, &[]),
-        // Up to there it is searched.
+        // Searches read the content up to the NUL.
         Some(nul) => (ContentClass::Whole, &content[..nul]),
     }
 }
 
-/// What is signed by itself: a block or, of one with a long line, a stretch of it.
+/// The unit of indexing: a block, or a chunk of a block with a long line.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockRange<'t> {
-    /// The block, which has no owner yet.
+    /// The block, without its owner.
     pub block: Block,
-    /// What of it is signed; `None` is all.
+    /// The indexed part of the block; `None` for the whole block.
     pub stretch: Option<Chunk>,
-    /// What is signed.
+    /// The bytes to index.
     pub bytes: &'t [u8],
 }
 
-/// Cuts a text into blocks, and those with long lines into stretches. Positions are
-/// exact up to 4 GiB.
+/// Splits a text into blocks, and blocks with long lines into chunks. Positions are exact up to 4
+/// GiB.
 pub fn cuts(text: &[u8]) -> impl Iterator<Item = BlockRange<'_>> {
     blocks(text).flat_map(|(block, content)| {
         let long = content.len() > LONG_BLOCK;
         let step = if long { STRETCH_BYTES } else { content.len() };
-        // What the overlap has to the end needs no stretch of its own.
+        // The last bytes are within the overlap, so they need no chunk of their own.
         let begins = (0..content.len().saturating_sub(MAX_STRING_BYTES).max(1)).step_by(step);
         begins.map(move |begin| {
             let bytes = &content[begin..content.len().min(begin + step + MAX_STRING_BYTES)];
@@ -71,7 +72,7 @@ pub fn cuts(text: &[u8]) -> impl Iterator<Item = BlockRange<'_>> {
     })
 }
 
-/// The blocks of a text: whole lines.
+/// Splits a text into blocks of whole lines.
 fn blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
     let (mut offset, mut line) = (0, 1);
     std::iter::from_fn(move || {
@@ -79,7 +80,7 @@ fn blocks(text: &[u8]) -> impl Iterator<Item = (Block, &[u8])> {
             return None;
         }
         let mut end = offset + BLOCK_BYTES;
-        // What is left over is not worth a block of its own.
+        // A small remainder is added to the last block.
         end = if end + BLOCK_BYTES / 2 >= text.len() {
             text.len()
         } else {
@@ -101,7 +102,7 @@ mod tests {
     #[test]
     fn what_can_be_signed_is_what_a_search_reads() {
         let late = [vec![b'a'; BINARY_WINDOW], b"\0rest".to_vec()].concat();
-        // content, how, how many bytes
+        // Content, class, number of searched bytes.
         let cases: &[(&[u8], ContentClass, usize)] = &[
             (b"text\n", ContentClass::Text, 5),
             (b"", ContentClass::Text, 0),

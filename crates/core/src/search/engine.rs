@@ -1,5 +1,5 @@
-//! What finds a match in a text: an automaton or, where the pattern is plain text, the
-//! search for its bytes, which is made in no time.
+//! Finds matches in a text: with an automaton or, for plain text patterns, with a byte search,
+//! which needs no compilation.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use grep_matcher::{LineMatchKind, Matcher};
 use grep_regex::RegexMatcher;
 use memchr::memmem::Finder;
 
-/// Finds matches. Cloning gives each thread its own working memory.
+/// A compiled pattern. Each thread clones it to have its own working memory.
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
     Regex(RegexMatcher),
@@ -16,20 +16,20 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// Of a text that is looked for as it is.
+    /// Searches for a plain text.
     pub fn of_text(text: &str) -> Self {
         Self::Text(Arc::new(Finder::new(text).into_owned()))
     }
 
-    /// The first match.
+    /// Returns the first match.
     pub fn find(&self, text: &[u8]) -> Option<Range<usize>> {
         self.find_at(text, 0)
     }
 
-    /// The first match that begins at an offset or after it.
+    /// Returns the first match that begins at or after an offset.
     pub fn find_at(&self, text: &[u8], at: usize) -> Option<Range<usize>> {
         match self {
-            // The matcher has no errors: its error type is uninhabited.
+            // The matcher cannot fail: its error type is uninhabited.
             Self::Regex(matcher) => {
                 let found = matcher.find_at(text, at).ok()??;
                 Some(found.start()..found.end())
@@ -41,7 +41,7 @@ impl Engine {
         }
     }
 
-    /// Whether there is a match.
+    /// Reports whether there is a match.
     pub fn is_match(&self, text: &[u8]) -> bool {
         match self {
             Self::Regex(matcher) => matcher.is_match(text).unwrap_or(false),
@@ -49,7 +49,7 @@ impl Engine {
         }
     }
 
-    /// What finds lines that may match, where that is faster than to find matches.
+    /// Returns the matcher for candidate lines, if that is faster than searching for matches.
     pub fn candidate_line(&self) -> Option<&RegexMatcher> {
         match self {
             Self::Regex(matcher) => Some(matcher),
@@ -58,7 +58,7 @@ impl Engine {
     }
 }
 
-/// The first line of a text that matches, or may.
+/// Returns the first line of a text that matches, or may match.
 pub(super) fn first_line(matcher: &RegexMatcher, text: &[u8]) -> Option<LineMatchKind> {
     matcher.find_candidate_line(text).ok()?
 }
@@ -71,7 +71,7 @@ mod tests {
 
     use crate::search::{Case, Limits, Query, QueryOptions};
 
-    /// The hits of a pattern as lines and columns.
+    /// Returns the matches of a pattern as lines and columns.
     fn hits(options: &QueryOptions<'_>, text: &str) -> Vec<(u64, u64, String)> {
         let mut found = Vec::new();
         Query::new(options).unwrap().search(
@@ -89,7 +89,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// What is looked for as it is has the hits of the automaton for the same text.
+        /// A plain text search finds the same matches as the automaton for the same text.
         #[test]
         fn a_text_has_the_hits_of_its_expression(
             pattern in "[ab\u{e9} .*]{1,3}\r?",
@@ -100,7 +100,7 @@ mod tests {
                 pattern: &pattern, regex: false, case: Case::Sensitive, word: false, multiline,
             };
             prop_assert!(plain.is_text());
-            // A group keeps it from being taken for a text.
+            // The group prevents the plain text path.
             let grouped = format!("({})", regex_syntax::escape(&pattern));
             let expression = QueryOptions { pattern: &grouped, regex: true, ..plain.clone() };
             prop_assert!(!expression.is_text());

@@ -1,58 +1,58 @@
-//! Making the grams of blocks: the work of building an index is here.
+//! Extracts the grams of blocks, which is the main work of building an index.
 //!
-//! `unsafe`: the call of instructions that were asked for before.
+//! `unsafe`: calls instructions whose presence was checked.
 
 use super::grams::{
     BEYOND_ASCII, HASH_BITS, NO_GRAM, NUMBER_BEYOND_ASCII, OF_FIVE, OF_FOUR, class, fold, hash,
     hash_five, hash_four, sort_of,
 };
 
-/// Between lines.
+/// The byte between lines.
 const END: u16 = b'\n' as u16;
 
-/// Words of the set of all grams.
+/// The number of words in the set of all grams.
 const WORDS: usize = 1 << (HASH_BITS - 6);
-/// Grams taken from a word at once: few words have more.
+/// The number of grams taken from a word at once: few words have more.
 const GRAMS_PER_STEP: usize = 4;
-/// Sets that take turns: a word that was written just now is slow to be read again, and
-/// what repeats itself, as spaces do, always asks for the same word. More of them leave
-/// the fastest memory to nothing else.
+/// The number of sets, used in turn: reading a word that was just written is slow, and repeated
+/// bytes such as spaces always hit the same word. With more sets, the first-level cache has no
+/// space for other data.
 const SETS: usize = 2;
-/// Bytes whose grams are computed at once.
+/// The number of bytes whose grams are computed at once.
 const BYTES_PER_STEP: usize = 512;
-/// Bytes before them that grams reach back to.
+/// The number of preceding bytes that a gram can include.
 const BEFORE: usize = 4;
-/// Of so many bytes it is asked at once whether one is a digit.
+/// The number of bytes that are checked for digits at once.
 const SOME: usize = 8;
 
-/// Collects the distinct grams of blocks, using its memory again.
+/// Collects the distinct grams of blocks and reuses its memory.
 ///
-/// Nothing done for each byte depends on what the bytes are, which no processor
-/// can foretell, but for digits: hashes are computed for many bytes side by side
-/// and go into a set, those that are no gram as one and the same.
+/// Except for digits, no branch depends on the bytes, because the processor could not predict it:
+/// hashes are computed for many bytes in parallel and added to a set, and bytes without a gram
+/// repeat another gram.
 pub struct GramExtractor {
     seen: Box<[[u64; WORDS]; SETS]>,
     lanes: Box<Lanes>,
-    /// As many as there are grams, and some more to be written over.
+    /// Has capacity for all grams, plus some entries that are overwritten.
     grams: Vec<u32>,
     distinct: usize,
 }
 
-/// Some bytes and the grams that end at each.
+/// A batch of bytes and the grams that end at each byte.
 struct Lanes {
-    /// Folded; the last of the bytes before come first.
+    /// The folded bytes; the last bytes of the previous batch come first.
     bytes: [u16; BYTES_PER_STEP + BEFORE],
-    /// As `bytes`, with all digits the same.
+    /// Like `bytes`, with all digits replaced by the same byte.
     classes: [u16; BYTES_PER_STEP + BEFORE],
-    /// Which grams of more than three bytes it can be in.
+    /// The kinds of grams longer than three bytes that the byte can be part of.
     sorts: [u8; BYTES_PER_STEP + BEFORE],
     grams: [u16; BYTES_PER_STEP],
-    /// The grams of four bytes, and of five.
+    /// The grams of four and of five bytes.
     fours: [u16; BYTES_PER_STEP],
     fives: [u16; BYTES_PER_STEP],
-    /// The grams of `classes`: the same where there is no digit.
+    /// The grams of `classes`, which are the same where there is no digit.
     class_grams: [u16; BYTES_PER_STEP],
-    /// What is not 0 where they differ.
+    /// Not 0 where `grams` and `class_grams` differ.
     differ: [u8; BYTES_PER_STEP],
 }
 
@@ -84,7 +84,7 @@ impl std::fmt::Debug for GramExtractor {
 }
 
 impl Lanes {
-    /// As if a line had ended before.
+    /// Starts as after the end of a line.
     #[inline(always)]
     fn begin(&mut self) {
         self.bytes[BYTES_PER_STEP..].fill(END);
@@ -92,7 +92,7 @@ impl Lanes {
         self.sorts[BYTES_PER_STEP..].fill(0);
     }
 
-    /// Takes the bytes that follow, at most [`BYTES_PER_STEP`], and computes their grams.
+    /// Processes the next bytes, at most [`BYTES_PER_STEP`], and computes their grams.
     #[inline(always)]
     fn take(&mut self, bytes: &[u8]) {
         let Self { bytes: lanes, classes, sorts, grams, fours, fives, class_grams, differ } = self;
@@ -106,7 +106,7 @@ impl Lanes {
         for (sort, &byte) in sorts[BEFORE..].iter_mut().zip(bytes) {
             *sort = sort_of(fold(byte));
         }
-        // What is done does not depend on the data, so it is done for many bytes at once.
+        // No operation depends on the data, so the compiler vectorises the loop.
         for at in 0..BYTES_PER_STEP {
             grams[at] = gram(lanes, at);
             class_grams[at] = gram(classes, at);
@@ -117,21 +117,22 @@ impl Lanes {
             let of_five = sorts[at] & of_four;
             let four = hash_four(lanes[at + 1], grams[at]);
             let five = hash_five(lanes[at], four);
-            // What is no gram of four or five is that of three, which is there already.
+            // If there is no gram of four or five bytes, the gram of three bytes is repeated, which
+            // does no harm.
             fours[at] = if of_four & OF_FOUR != 0 { four } else { grams[at] };
             fives[at] = if of_five & OF_FIVE != 0 { five } else { grams[at] };
         }
     }
 }
 
-/// The gram of three lanes after the first.
+/// Returns the gram of the three lanes from `at + 2`.
 #[inline(always)]
 fn gram(lanes: &[u16; BYTES_PER_STEP + BEFORE], at: usize) -> u16 {
     let [a, b, c] = [lanes[at + 2], lanes[at + 3], lanes[at + 4]];
     if a == END || b == END || c == END { NO_GRAM } else { hash(a, b, c) }
 }
 
-/// Puts grams into the sets, neighbours into different ones.
+/// Adds grams to the sets, neighbours to different sets.
 #[inline(always)]
 fn add(sets: &mut [[u64; WORDS]; SETS], grams: &[u16]) {
     let put = |set: &mut [u64; WORDS], gram: u16| set[usize::from(gram >> 6)] |= 1 << (gram & 63);
@@ -147,19 +148,19 @@ fn add(sets: &mut [[u64; WORDS]; SETS], grams: &[u16]) {
 }
 
 impl GramExtractor {
-    /// The distinct grams of a block of whole lines.
+    /// Returns the distinct grams of a block of whole lines.
     pub fn grams(&mut self, block: &[u8]) -> &[u32] {
         self.sign(block);
         &self.grams[..self.distinct]
     }
 
-    /// With the instructions that every processor has.
+    /// Uses only instructions that every processor has.
     #[cfg(not(target_arch = "x86_64"))]
     fn sign(&mut self, block: &[u8]) {
         self.sign_by_any(block);
     }
 
-    /// With those that this processor has: a quarter faster where it has wide ones.
+    /// Uses the instructions of this processor: a quarter faster with AVX2.
     #[cfg(target_arch = "x86_64")]
     fn sign(&mut self, block: &[u8]) {
         if std::is_x86_feature_detected!("avx2")
@@ -195,7 +196,7 @@ impl GramExtractor {
             add(seen, &lanes.grams[..bytes.len()]);
             add(seen, &lanes.fours[..bytes.len()]);
             add(seen, &lanes.fives[..bytes.len()]);
-            // Where one differs, its neighbours are added too: they are there already.
+            // If one gram differs, its neighbours are added again, which does no harm.
             let classes = lanes.class_grams[..bytes.len()].chunks(SOME);
             for (grams, differ) in classes.zip(lanes.differ.as_chunks::<SOME>().0) {
                 if u64::from_le_bytes(*differ) != 0 {
@@ -206,7 +207,7 @@ impl GramExtractor {
         self.take();
     }
 
-    /// Empties the set into the list.
+    /// Moves the grams from the sets to the list.
     #[inline(always)]
     fn take(&mut self) {
         let (grams, mut distinct) = (&mut self.grams[..], 0);
@@ -241,7 +242,7 @@ mod tests {
     #[test]
     fn blocks_have_the_grams_of_what_they_contain() {
         let mut signer = GramExtractor::default();
-        // block, needle (folded), whether its grams are all there
+        // Block, needle (folded), whether all its grams are in the block.
         let cases: &[(&str, &[u8], bool)] = &[
             ("abc", b"abc", true),
             ("xABCy", b"abc", true),
@@ -276,7 +277,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Every gram of every line is there, whatever the processor has, and where it is cut.
+        /// All grams of every line are extracted, on every processor and wherever batches end.
         #[test]
         fn nothing_is_left_out(text in "[aB1Ct_é \n]{0,1600}") {
             let (mut one, mut other) = (GramExtractor::default(), GramExtractor::default());

@@ -1,10 +1,9 @@
-//! From a regular expression to the grams that every match must contain.
+//! Derives from a regular expression the grams that every match must contain.
 //!
-//! A plan is weaker than its expression: it lets everything through that can
-//! match, and some that cannot. It is made from the parsed expression by going
-//! through what is written one after the other, with the set of strings that
-//! can have been matched so far: their ends go on, so that grams across the
-//! border of a literal and a class count too.
+//! A gram query is weaker than its expression: it accepts everything that can match, and some texts
+//! that cannot. It is built by traversing the parsed expression in order with the set of strings
+//! that can have matched so far. Their ends are kept, so that grams across the border of a literal
+//! and a class count too.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
@@ -13,39 +12,39 @@ use super::blocks::MAX_STRING_BYTES;
 use super::grams::{BEYOND_ASCII, DIGIT, NUMBER_BEYOND_ASCII, fold, of_needle};
 use super::query::{Case, MAX_NESTING, QueryOptions};
 
-/// The most strings that are followed at once.
+/// The maximum number of strings tracked at once.
 const MAX_STRINGS: usize = 64;
-/// The most characters of a class that are told apart, in ASCII and beyond.
+/// The maximum number of characters of a class that are enumerated, in ASCII and beyond.
 const MAX_ASCII_CHARS: usize = 16;
 const MAX_NON_ASCII_CHARS: usize = 32;
-/// The most repetitions that are spelt out.
+/// The maximum number of repetitions that are expanded.
 const MAX_REPETITIONS: u32 = 8;
-/// A plan with more grams costs more than it saves.
+/// A query with more grams costs more than it saves.
 const MAX_GRAMS: usize = 20_000;
 
-/// Which blocks of an index can hold a match.
+/// A condition on the grams of a block that every block with a match satisfies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GramQuery {
-    /// All: nothing is known.
+    /// Always true: nothing is known.
     Any,
-    /// Those with all of these grams.
+    /// True if the block has all of these grams.
     Grams(Vec<u32>),
-    /// Those that fit all of these.
+    /// True if all of these hold.
     All(Vec<GramQuery>),
-    /// Those that fit one of these.
+    /// True if one of these holds.
     One(Vec<GramQuery>),
 }
 
 impl GramQuery {
-    /// The plan of a query that compiles.
+    /// Returns the gram query of a valid search query.
     pub(super) fn of(options: &QueryOptions<'_>) -> Self {
         Self::and_reach(options).0
     }
 
-    /// The plan, and the most bytes that a match can have; `None` is any number.
+    /// Returns the gram query and the maximum length of a match in bytes; `None` is unlimited.
     pub(super) fn and_reach(options: &QueryOptions<'_>) -> (Self, Option<usize>) {
         let (plan, reach) = if options.is_text() {
-            // Known without parsing, which takes longer than a query that finds nothing.
+            // Derived without parsing, which takes longer than a query without results.
             let folded: Vec<u8> = options.pattern.bytes().map(fold).collect();
             (needle(&folded), Some(options.pattern.len()))
         } else {
@@ -66,7 +65,7 @@ impl GramQuery {
             .nest_limit(MAX_NESTING)
             .utf8(false)
             .multi_line(true)
-            // Grams are folded, so letting in both cases costs nothing.
+            // Grams are folded, so accepting both cases costs nothing.
             .case_insensitive(options.case != Case::Sensitive)
             .build()
             .parse(pattern);
@@ -77,7 +76,7 @@ impl GramQuery {
         (one(std::iter::once(plan).chain(left_out).collect()), hir.properties().maximum_len())
     }
 
-    /// The plan of what matches one of several queries.
+    /// Returns the condition for matching one of several queries.
     pub fn one_of(plans: impl IntoIterator<Item = GramQuery>) -> Self {
         one(plans.into_iter().collect())
     }
@@ -112,13 +111,13 @@ fn all(mut plans: Vec<GramQuery>) -> GramQuery {
     }
 }
 
-/// The strings as grams see them, of which one is matched.
+/// Alternative strings, folded like grams, of which one is matched.
 type Strings = Vec<Vec<u8>>;
 
 struct Planner {
-    /// A match may cross lines.
+    /// True if a match may span lines.
     line_ends: bool,
-    /// The grams of blocks with characters that the plan leaves out.
+    /// The grams that mark blocks with characters that the query leaves out.
     left_out: Vec<u32>,
 }
 
@@ -130,7 +129,7 @@ impl Planner {
         all(run.plans)
     }
 
-    /// Goes through an expression as it goes on from what came before.
+    /// Continues the traversal with an expression that follows the previous one.
     fn follow(&mut self, hir: &Hir, run: &mut Run) {
         if let Some(strings) = self.exact(hir) {
             run.then(&strings);
@@ -163,14 +162,14 @@ impl Planner {
         if repetition.max == Some(spelt_out) {
             return;
         }
-        // Whatever came before may be further away now, but these stay the last.
+        // Other text may be between the previous strings and these, but these come last.
         run.gap(GramQuery::Any);
         for _ in 0..spelt_out {
             run.then(&strings);
         }
     }
 
-    /// All strings that an expression can match, where they are few.
+    /// Returns all strings that an expression can match, if they are few.
     fn exact(&mut self, hir: &Hir) -> Option<Strings> {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => Some(vec![Vec::new()]),
@@ -243,7 +242,7 @@ impl Planner {
             }
         }
         if !self.line_ends {
-            // No line has one.
+            // No line contains a line feed.
             ascii.retain(|&byte| byte != b'\n');
         }
         let digits = ascii.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -260,7 +259,7 @@ impl Planner {
             return None;
         }
         if many_others {
-            // A match with one of them makes the block one with such a character.
+            // A match that contains one of them is in a block with the mark for such characters.
             let gram = if numbers { NUMBER_BEYOND_ASCII } else { BEYOND_ASCII };
             if !self.left_out.contains(&gram) {
                 self.left_out.push(gram);
@@ -272,7 +271,7 @@ impl Planner {
     }
 }
 
-/// What can have been matched since the last gap, and what is known so far.
+/// The strings that can have matched since the last gap, and the conditions so far.
 struct Run {
     strings: Strings,
     plans: Vec<GramQuery>,
@@ -285,20 +284,20 @@ impl Default for Run {
 }
 
 impl Run {
-    /// One of these follows.
+    /// One of these strings follows.
     fn then(&mut self, next: &Strings) {
         if let Some(strings) = cross(&self.strings, next) {
             self.strings = strings;
             return;
         }
         self.note();
-        // Only the ends form grams with what follows.
+        // Only the ends form grams with the following text.
         let ends =
             self.strings.iter().map(|string| string[string.len().saturating_sub(2)..].into());
         self.strings = cross(&distinct(ends.collect()), next).unwrap_or_else(|| next.clone());
     }
 
-    /// Something follows of which no more than `plan` is known.
+    /// Unknown text follows that satisfies `plan`.
     fn gap(&mut self, plan: GramQuery) {
         self.end();
         self.plans.push(plan);
@@ -315,8 +314,8 @@ impl Run {
     }
 }
 
-/// The grams of a string, each line of it by itself: lines lie in blocks of their own.
-/// Of a long one the pieces too may lie apart.
+/// Returns the grams of a string, each line separately, because lines are in different blocks. The
+/// parts of a long line may be in different chunks.
 fn needle(string: &[u8]) -> GramQuery {
     all(string
         .split(|&byte| byte == b'\n')
@@ -328,7 +327,7 @@ fn needle(string: &[u8]) -> GramQuery {
         .collect())
 }
 
-/// Pieces that have all grams of a line between them.
+/// Splits a line into overlapping parts that together contain all its grams.
 fn pieces(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let begins = (0..line.len().max(1)).step_by(MAX_STRING_BYTES - 2);
     begins.map(|begin| &line[begin..line.len().min(begin + MAX_STRING_BYTES)])
@@ -360,12 +359,12 @@ mod tests {
         QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
     }
 
-    /// Whether an index of one block takes it for a candidate.
+    /// Reports whether an index of one block selects it as a candidate.
     fn candidate(options: &QueryOptions<'_>, block: &str) -> bool {
         let mut slices = BlockIndex::default();
         let mut signer = GramExtractor::default();
         let grams = signer.grams(block.as_bytes());
-        // At the least density, so that a candidate is hardly ever one by chance.
+        // Uses the lowest density, so that false candidates are very rare.
         slices.push(grams, Block { owner: 7, offset: 0, len: 1, line: 1 }, None);
         let mut found = false;
         slices.blocks(&GramQuery::of(options), &mut |block| found |= block.owner == 7);
@@ -374,7 +373,7 @@ mod tests {
 
     #[test]
     fn what_cannot_match_is_left_out() {
-        // pattern, block, whether it is a candidate
+        // Pattern, block, whether it is a candidate.
         let cases = [
             ("needle", "a needle in", true),
             ("needle", "a haystack", false),
@@ -428,14 +427,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
-        /// What is known of a text without parsing it is what parsing it tells.
+        /// The direct derivation for plain text gives the same result as parsing.
         #[test]
         fn a_text_is_its_own_plan(text in "[a-zA-Z0-9 _.*(\\n\u{e9}\u{212a}]{1,40}", multiline: bool) {
             let options = QueryOptions { regex: false, multiline, ..options(&text) };
             prop_assert_eq!(GramQuery::and_reach(&options), GramQuery::of_parsed(&options));
         }
 
-        /// The one thing that must never happen: a block with a match is no candidate.
+        /// The essential property: a block with a match is always a candidate.
         #[test]
         fn nothing_that_matches_is_left_out(
             pattern in pattern(),

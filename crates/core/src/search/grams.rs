@@ -1,39 +1,39 @@
-//! The grams of a text: what an index remembers of a block.
+//! Grams: the short substrings of a block that the index stores.
 //!
-//! A gram is three bytes of one line, ASCII letters folded, as a hash of
-//! [`HASH_BITS`] bits. Names are made of syllables that stand in every text (`the`, `per`,
-//! `ing`), so five letters in a row are a gram too, as are four letters or digits. Where a
-//! digit is among three bytes there is a second gram in which every digit is the same, so
-//! that `[0-9]{4}-[0-9]{2}` has grams too; and there are grams for blocks with a byte, or a
-//! number, beyond ASCII. Hashes collide, so a gram that is there may be another: what is
-//! found by grams is a candidate.
+//! A gram is three bytes of one line, ASCII letters folded, as a hash of [`HASH_BITS`] bits.
+//! Identifiers consist of syllables that occur in every text (`the`, `per`, `ing`), so five
+//! consecutive letters are a gram too, as are four letters or digits. Three bytes with a digit have
+//! a second gram in which all digits are equal, so that `[0-9]{4}-[0-9]{2}` has grams too. Two more
+//! grams mark blocks with a byte, or a number, beyond ASCII. Hashes collide, so a block found by
+//! its grams is only a candidate.
 
 use super::blocks::MAX_STRING_BYTES;
 
-/// How many bits the hash of a gram has.
+/// The number of bits in the hash of a gram.
 pub const HASH_BITS: u32 = 16;
 
-/// Stands for any digit in what is looked for. A text that really has this byte is
-/// taken to have a digit.
+/// Represents any digit in a needle. A text that contains this byte is treated as if it contained a
+/// digit.
 pub(super) const DIGIT: u8 = 1;
 
-/// What any digit counts as in a gram: no byte, and measured to share its rows with
-/// little else, since few grams have to tell dates and numbers from all other text.
+/// The value of any digit in a digit-insensitive gram. It is no byte value, and measurements show
+/// that its rows are shared with few other grams, which matters because these few grams must
+/// distinguish dates and numbers from all other text.
 const ANY_DIGIT: u16 = 0x2d5;
 
-/// The gram of a block with a byte beyond ASCII. No text has its bytes, and few have what
-/// shares its rows.
+/// The gram of a block with a non-ASCII byte. No text produces it directly, and few grams share its
+/// rows.
 pub(super) const BEYOND_ASCII: u32 = hash(0, 0, 8) as u32;
 
-/// The gram of a block with a number beyond ASCII, such as `٣`.
+/// The gram of a block with a non-ASCII number, such as `٣`.
 pub(super) const NUMBER_BEYOND_ASCII: u32 = hash(0, 0, 4) as u32;
 
-/// What bytes around a line end hash to, which are no gram. A gram that is this
-/// number is in every block.
+/// The hash for bytes around a line ending, which are not a gram. A gram with this value is in
+/// every block.
 pub(super) const NO_GRAM: u16 = u16::MAX;
 
-/// What each byte counts for: numbers to the base of 33, spread over all bits, the
-/// upper ones above all. In words of this size eight are computed at once by any processor.
+/// The factors of the bytes in a hash: powers of 33, multiplied so that the upper bits depend on
+/// all bytes. With 16-bit words every processor computes eight at once.
 const COUNTS: [u16; 3] = {
     const SPREAD: u16 = 0x9e37;
     [SPREAD.wrapping_mul(33 * 33), SPREAD.wrapping_mul(33), SPREAD]
@@ -45,31 +45,31 @@ pub(super) const fn hash(a: u16, b: u16, c: u16) -> u16 {
     sum.wrapping_add(c.wrapping_mul(COUNTS[2]))
 }
 
-/// What the first of four bytes counts for.
+/// The factor of the first of four bytes.
 const COUNTS_FOURTH: u16 = COUNTS[0].wrapping_mul(33);
 
-/// The hash of four bytes, of which the last three have the hash `three`.
+/// Returns the hash of four bytes, given the hash `three` of the last three.
 #[inline(always)]
 pub(super) const fn hash_four(first: u16, three: u16) -> u16 {
     three.wrapping_add(first.wrapping_mul(COUNTS_FOURTH))
 }
 
-/// What the first of five bytes counts for.
+/// The factor of the first of five bytes.
 const COUNTS_FIFTH: u16 = COUNTS_FOURTH.wrapping_mul(33);
 
-/// The hash of five bytes, of which the last four have the hash `four`.
+/// Returns the hash of five bytes, given the hash `four` of the last four.
 #[inline(always)]
 pub(super) const fn hash_five(first: u16, four: u16) -> u16 {
     four.wrapping_add(first.wrapping_mul(COUNTS_FIFTH))
 }
 
-/// In [`sort_of`]: four such bytes in a row are a gram.
+/// Flag of [`sort_of`]: four such bytes in a row are a gram.
 pub(super) const OF_FOUR: u8 = 1;
-/// In [`sort_of`]: five such bytes in a row are a gram.
+/// Flag of [`sort_of`]: five such bytes in a row are a gram.
 pub(super) const OF_FIVE: u8 = 2;
 
-/// Which grams of more than three bytes a folded byte can be in: letters and what joins
-/// words are in all, digits in those of four.
+/// Returns the kinds of long grams that a folded byte can be part of: letters and `_` are in all,
+/// digits in those of four bytes.
 #[inline(always)]
 pub(super) const fn sort_of(byte: u8) -> u8 {
     let letter = (byte.wrapping_sub(b'a') <= b'z' - b'a') | (byte == b'_');
@@ -77,8 +77,8 @@ pub(super) const fn sort_of(byte: u8) -> u8 {
     (letter as u8) * (OF_FOUR | OF_FIVE) + (digit as u8) * OF_FOUR
 }
 
-/// One number for how grams are made, and how many bytes have theirs together, so that
-/// grams kept by another version are known for what they are.
+/// Returns a fingerprint of the gram definition and the chunk overlap, so that grams stored by
+/// another version are detected.
 pub(super) fn fingerprint() -> u64 {
     let mut signer = super::GramExtractor::default();
     let grams = signer.grams("Ab9 z\n\t_x(1);\u{e9} \u{663} in_the_map".as_bytes());
@@ -88,21 +88,21 @@ pub(super) fn fingerprint() -> u64 {
     })
 }
 
-/// A byte as grams see it.
+/// Folds a byte as in grams.
 #[inline(always)]
 pub(super) const fn fold(byte: u8) -> u8 {
     byte.to_ascii_lowercase()
 }
 
-/// A byte as grams see it that do not tell digits apart.
+/// Folds a byte as in grams that treat all digits alike.
 #[inline(always)]
 pub(super) const fn class(byte: u8) -> u16 {
     let digit = byte.is_ascii_digit() || byte == DIGIT;
     if digit { ANY_DIGIT } else { fold(byte) as u16 }
 }
 
-/// The grams of what a match must contain: folded, with [`DIGIT`] for any digit.
-/// Bytes around a line end are no gram.
+/// Returns the grams of text that a match must contain: folded, with [`DIGIT`] for any digit. Bytes
+/// around a line ending are not a gram.
 pub(super) fn of_needle(needle: &[u8]) -> Vec<u32> {
     let three = |window: &[u8]| {
         let any = window.contains(&DIGIT);

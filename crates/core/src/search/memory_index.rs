@@ -1,9 +1,8 @@
-//! An index of contents that the caller holds: which of them a query need not read.
+//! An index of contents held by the caller: determines which of them a query need not read.
 //!
-//! The caller owns the contents and says when one is new; what is kept here are the
-//! grams of their blocks. A query that the index answers is still run on every
-//! content that it names, so an answer can be wrong only by leaving one out, which
-//! the plan of a query never does.
+//! The caller owns the contents and adds new ones; this index stores only the grams of their
+//! blocks. The query is still run on every candidate, so the index could only cause a wrong answer
+//! by omitting a match, which the gram query of a search never does.
 
 use super::{
     Block, BlockIndex, BlockRange, ContentClass, GramExtractor, GramQuery, Query, QueryOptions,
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::options::Options;
 
-/// Which held contents can match, by the grams of their blocks.
+/// Maps grams to the contents that can match.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
     slices: BlockIndex,
@@ -20,14 +19,14 @@ pub struct MemoryIndex {
 }
 
 impl MemoryIndex {
-    /// Remembers a content. `None`: every query has to read it. Otherwise its number,
-    /// from 0; numbers are never used again.
+    /// Indexes a content. Returns its number, counted from 0 and never reused, or the reason why it
+    /// has none.
     pub fn sign(&mut self, content: &[u8]) -> Indexed {
         let (how, text) = signable(content);
         match how {
             ContentClass::Always => return Indexed::Always,
             ContentClass::Binary => return Indexed::Binary,
-            // Positions of blocks are not looked at, but the numbers must fit.
+            // Positions of blocks are not used here, but the offsets must fit.
             _ if u32::try_from(text.len()).is_err() || self.owners == u32::MAX => {
                 return Indexed::Always;
             }
@@ -41,38 +40,37 @@ impl MemoryIndex {
         Indexed::Text(owner)
     }
 
-    /// The numbers of the contents that can match, as one bit each; `None` is all.
+    /// Returns the numbers of the contents that can match, as one bit each; `None` means all.
     pub fn candidates(&self, query: &Query) -> Option<Vec<u64>> {
         self.slices.owners(query.plan(), self.owners as usize)
     }
 
-    /// The same for a query of one pattern that is compiled elsewhere, from its
-    /// options: to parse it takes a fraction of what compiling does. `None` also
-    /// for options that no query is made of.
+    /// The same from the options of a query of one pattern that is compiled elsewhere: parsing
+    /// takes a fraction of the time of compiling. Also `None` for invalid options.
     pub fn candidates_of(&self, options: &Options) -> Option<Vec<u64>> {
         let plan = GramQuery::of(&QueryOptions::read(options).ok()?);
         self.slices.owners(&plan, self.owners as usize)
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.slices.bytes()
     }
 }
 
-/// What became of a content that was to be signed.
+/// The result of indexing a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexed {
-    /// It is known by this number.
+    /// The content has this number.
     Text(u32),
-    /// It is binary: no query finds anything in it.
+    /// The content is binary: no query matches in it.
     Binary,
-    /// Every query has to read it.
+    /// Every query must read the content.
     Always,
 }
 
 impl Indexed {
-    /// As it crosses to JavaScript: the number, or -1 for binary, -2 for always.
+    /// Encodes it for JavaScript: the number, or -1 for binary, -2 for always.
     pub fn code(self) -> i64 {
         match self {
             Indexed::Text(owner) => i64::from(owner),

@@ -1,8 +1,7 @@
-//! Searching one text for a query, line by line, at memory speed.
+//! Searches one text for a query, line by line.
 //!
-//! The whole text is searched at once; only where something is found is it cut
-//! into lines. So a text without a hit costs one pass and no line work. The
-//! matching is that of the ripgrep crates and linear in the text.
+//! The text is searched as a whole and split into lines only where something matches, so that a
+//! text without a match costs one pass. Matching uses the ripgrep crates and is linear in the text.
 //!
 //! Lines and columns are counted from 1, columns in code points.
 
@@ -36,33 +35,33 @@ use crate::encoding::{Encoding, bom};
 use crate::error::Result;
 use crate::options::{Options, invalid};
 
-/// A text with a NUL this near its beginning is binary (bytes).
+/// A text with a NUL within this many bytes is binary.
 pub const BINARY_WINDOW: usize = 64 * 1024;
 
-/// What is wanted of each hit.
+/// The detail of the output for each hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputMode {
-    /// Its lines.
+    /// The lines of the hit.
     #[default]
     Lines,
-    /// Only that it is there.
+    /// Only the number of hits.
     Count,
 }
 
-/// How much of a text is wanted.
+/// Limits of the search and of its output.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Lines shown before a hit.
+    /// The number of lines shown before a hit.
     pub before: usize,
-    /// Lines shown after a hit.
+    /// The number of lines shown after a hit.
     pub after: usize,
-    /// Hits after which the search ends.
+    /// The search ends after this many hits.
     pub max_hits: u64,
-    /// Code points shown of a line; 0 shows all.
+    /// The maximum code points shown of a line; 0 for no limit.
     pub max_line_chars: usize,
-    /// Hits up to this line are passed over, without being counted.
+    /// Hits up to this line are skipped and not counted.
     pub skip_lines: u64,
-    /// What is wanted of each hit.
+    /// The detail of the output for each hit.
     pub want: OutputMode,
 }
 
@@ -80,10 +79,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The most lines of context on either side.
+    /// The maximum number of context lines on either side.
     pub const MAX_CONTEXT: u64 = 50;
 
-    /// Reads `before`, `after`, `context`, `maxPerFile` and `maxLineChars`.
+    /// Parses `before`, `after`, `context`, `maxPerFile` and `maxLineChars`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the option.
@@ -113,37 +112,37 @@ impl Limits {
         })
     }
 
-    /// Whether lines around a hit are wanted.
+    /// Reports whether the output includes context lines.
     pub fn has_context(&self) -> bool {
         self.before > 0 || self.after > 0
     }
 }
 
-/// One line that matches; across lines, the lines of one match or of several that share lines.
+/// One matching line; across lines, the lines of one match or of several that share lines.
 #[derive(Debug)]
 pub struct Hit<'a> {
-    /// The (first) line, from 1.
+    /// The number of the (first) line, 1-based.
     pub line: u64,
     /// The last line of the match.
     pub end_line: u64,
-    /// Where the first match of the line begins, in code points from 1.
+    /// The start of the first match in the line, in code points from 1.
     pub column: u64,
-    /// The (first) line as it is shown.
+    /// The (first) line as displayed.
     pub text: Line<'a>,
     /// The lines of the match after the first.
     pub rest: &'a [Line<'a>],
-    /// The lines before it, in their order.
+    /// The lines before the match, in order.
     pub before: &'a [Line<'a>],
-    /// The lines after the match, in their order.
+    /// The lines after the match, in order.
     pub after: &'a [Line<'a>],
-    /// Which of several patterns match it, by their places in the list.
+    /// The indexes of the matching patterns, for a query of several.
     pub patterns: &'a [u32],
 }
 
-/// What became of a search.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The number of hits given to the receiver or, for [`OutputMode::Count`], counted.
+    /// The number of hits passed to the receiver or, for [`OutputMode::Count`], counted.
     pub hits: u64,
     /// The text is binary and was not searched.
     pub binary: bool,
@@ -154,11 +153,11 @@ pub struct Outcome {
 }
 
 impl Query {
-    /// Searches the content of a file: byte order marks are honoured (UTF-8,
-    /// UTF-16), binary content is recognised, a NUL further on ends the search.
+    /// Searches the content of a file. Handles byte order marks (UTF-8, UTF-16), detects binary
+    /// content, and stops at a NUL further on.
     ///
-    /// `interrupted` is asked about every 256 KiB. Without [`OutputMode::Lines`] the
-    /// receiver is never called.
+    /// `interrupted` is called every 256 KiB. Without [`OutputMode::Lines`] the receiver is never
+    /// called.
     pub fn search(
         &self,
         content: &[u8],
@@ -186,9 +185,9 @@ impl Query {
         scan::Scan::new(self, text, limits, interrupted, receive).run()
     }
 
-    /// Searches some lines of a text that is known to have neither a mark nor a
-    /// NUL; `line` is the number of the first. Not for a query that
-    /// [crosses lines](Query::crosses_lines).
+    /// Searches some lines of a text that is known to contain neither a byte order mark nor a NUL;
+    /// `line` is the number of the first one. Not for a query that [crosses
+    /// lines](Query::crosses_lines).
     pub fn search_lines(
         &self,
         lines: &[u8],

@@ -1,4 +1,4 @@
-//! Hits as they cross to JavaScript.
+//! Encodes hits for JavaScript.
 
 use std::ops::ControlFlow;
 
@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::options::Options;
 use crate::pack::Packed;
 
-/// Searches one text for a caller beyond the boundary. `options` is the JSON
-/// form of [`Limits`], with `skipLines`, and `count` for [`OutputMode::Count`].
+/// Searches one text for a binding. `options` is the JSON form of [`Limits`], with `skipLines`, and
+/// `count` for [`OutputMode::Count`].
 ///
-/// The result is `binary more hits`, whether hits carry context, and the hits
-/// as [`pack_hit`] writes them.
+/// The result is `binary more hits`, whether hits have context, and the hits as written by
+/// [`pack_hit`].
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` naming the option.
@@ -38,10 +38,9 @@ pub fn search_packed(query: &Query, content: &[u8], options: &str) -> Result<Pac
     Ok(packed)
 }
 
-/// Appends a hit: `line end_line column cut text`, the text of each line after
-/// `line` up to `end_line`, and with `context` the
-/// numbers of lines before and after, each followed by the lines; for a query of
-/// several patterns the number of those that match, and their places in the list.
+/// Appends a hit: `line end_line column cut text`, the text of each line after `line` up to
+/// `end_line`, and with `context` the numbers of lines before and after, each followed by the
+/// lines; for a query of several patterns the number of matching patterns, and their indexes.
 pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
     packed.num(hit.line);
     packed.num(hit.end_line);
@@ -53,7 +52,7 @@ pub fn pack_hit(packed: &mut Packed, hit: &Hit<'_>, context: bool) {
         pack_lines(packed, hit.before);
         pack_lines(packed, hit.after);
     }
-    // Of several patterns at least one matches.
+    // At least one pattern matches.
     if !hit.patterns.is_empty() {
         packed.num(hit.patterns.len() as u64);
         hit.patterns.iter().for_each(|pattern| packed.num(u64::from(*pattern)));

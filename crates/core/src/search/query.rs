@@ -1,8 +1,7 @@
-//! From a pattern to a compiled query.
+//! Compiles a pattern to a query.
 //!
-//! The dialect is that of ripgrep: no look-around and no back-references, so
-//! that every search takes time linear in the text. What does not compile is
-//! refused with the place and the way out.
+//! The syntax is ripgrep's: no look-around and no back-references, so that every search is linear
+//! in the text. A pattern that does not compile is refused with the position and a remedy.
 
 use std::sync::Arc;
 
@@ -17,50 +16,51 @@ use super::gram_query::GramQuery;
 use crate::error::{Code, Error, Result};
 use crate::options::{Options, invalid};
 
-/// The longest pattern that is compiled, in bytes.
+/// The maximum length of a pattern in bytes.
 pub const MAX_PATTERN_BYTES: usize = 64 * 1024;
-/// The most patterns in one query.
+/// The maximum number of patterns in one query.
 pub const MAX_PATTERNS: usize = 100;
-/// The largest automaton that is built, in bytes: 16 MiB, and half of it where words
-/// are half as long (WebAssembly), so that both refuse about the same expressions.
+/// The maximum size of an automaton in bytes: 16 MiB, and half of it where words are half as long
+/// (WebAssembly), so that both refuse about the same expressions.
 const MAX_AUTOMATON_BYTES: usize = (2 << 20) * size_of::<usize>();
-/// What one thread may spend on remembered states, in bytes. They are made
-/// while searching, so ordinary patterns stay far below.
+/// The maximum memory for cached automaton states per thread, in bytes. States are built during the
+/// search, so ordinary patterns use far less.
 const MAX_STATES_BYTES: usize = 64 << 20;
-/// What `\b` and `$` look at before or after a match: a character, or a line end.
+/// The maximum number of bytes that `\b` and `$` inspect before or after a match: a character, or a
+/// line ending.
 const MAX_LOOKAROUND_BYTES: usize = 4;
-/// How deep groups may nest.
+/// The maximum nesting depth of groups.
 pub(super) const MAX_NESTING: u32 = 250;
 
-/// Whether letters match across case.
+/// The case sensitivity of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// `a` is not `A`.
+    /// `a` does not match `A`.
     #[default]
     Sensitive,
-    /// `a` is `A`, by Unicode simple case folding.
+    /// `a` matches `A`, by Unicode simple case folding.
     Insensitive,
-    /// Insensitive unless the pattern has an upper-case letter.
+    /// Insensitive unless the pattern contains an upper-case letter.
     Smart,
 }
 
-/// What to search for.
+/// The pattern and the options of a query.
 #[derive(Clone, Debug)]
 pub struct QueryOptions<'a> {
     /// The pattern; not empty.
     pub pattern: &'a str,
-    /// Whether the pattern is a regular expression or plain text.
+    /// Treats the pattern as a regular expression instead of plain text.
     pub regex: bool,
-    /// Whether letters match across case.
+    /// The case sensitivity of letters.
     pub case: Case,
-    /// Only match whole words.
+    /// Matches only whole words.
     pub word: bool,
-    /// Whether a match may cross line ends.
+    /// Allows matches across line endings.
     pub multiline: bool,
 }
 
 impl<'a> QueryOptions<'a> {
-    /// Reads `pattern`, `regex`, `case`, `word` and `multiline`.
+    /// Parses `pattern`, `regex`, `case`, `word` and `multiline`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the option.
@@ -69,13 +69,13 @@ impl<'a> QueryOptions<'a> {
         Self::of(options, pattern.ok_or_else(|| invalid("pattern", "pattern is missing"))?)
     }
 
-    /// Whether a match is the pattern itself, byte for byte.
+    /// Reports whether a match is always the pattern itself, byte for byte.
     pub(super) fn is_text(&self) -> bool {
         self.case == Case::Sensitive
             && !(self.regex && self.pattern.contains(regex_syntax::is_meta_character))
     }
 
-    /// One text for all of it, another for any other options.
+    /// Returns a text that is equal only for equal options.
     fn key(&self) -> Arc<str> {
         let Self { pattern, regex, case, word, multiline } = self;
         format!("{regex} {case:?} {word} {multiline} {pattern}").into()
@@ -96,27 +96,28 @@ impl<'a> QueryOptions<'a> {
     }
 }
 
-/// A compiled query. Cloning gives each thread its own working memory.
+/// A compiled query. Each thread clones it to have its own working memory.
 #[derive(Clone)]
 pub struct Query {
     pub(super) matcher: Engine,
     pub(super) way: Strategy,
-    /// The pattern names the carriage return, so that of a CRLF takes part in a match.
+    /// True if the pattern names the carriage return, so that the CR of a CRLF can be part of a
+    /// match.
     pub(super) names_cr: bool,
     plan: Arc<GramQuery>,
     key: Arc<str>,
-    /// The most bytes that a match can have; `None` is any number.
+    /// The maximum length of a match in bytes; `None` is unlimited.
     reach: Option<usize>,
-    /// The patterns one by one, where there are several: a hit is told which matched.
+    /// The individual patterns if there are several, to report which of them matched.
     pub(super) parts: Vec<Engine>,
 }
 
-/// How a text is gone through.
+/// The way in which a text is scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strategy {
-    /// Matches lie within lines: search the whole text, then look at the line.
+    /// Matches lie within lines: the whole text is searched, then the line is inspected.
     Buffer,
-    /// The pattern has `\A` or `\z`, which hold at each line: line by line.
+    /// The pattern has `\A` or `\z`, which hold at each line, so each line is searched.
     EachLine,
     /// Matches may cross lines.
     AcrossLines,
@@ -124,18 +125,17 @@ pub(super) enum Strategy {
 
 impl std::fmt::Debug for Query {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The automata print as megabytes.
+        // The automata would print as megabytes.
         f.debug_struct("Query").field("way", &self.way).finish_non_exhaustive()
     }
 }
 
 impl Query {
-    /// Compiles.
+    /// Compiles a query.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for an empty pattern, `INVALID_REGEX` with
-    /// `details.position` (code points, from 1) for one that does not parse,
-    /// `LIMIT_EXCEEDED` for one that is too large.
+    /// `INVALID_ARGUMENT` for an empty pattern, `INVALID_REGEX` with `details.position` (code
+    /// points, from 1) for one that does not parse, `LIMIT_EXCEEDED` for one that is too large.
     pub fn new(options: &QueryOptions<'_>) -> Result<Self> {
         let pattern = options.pattern;
         if pattern.is_empty() {
@@ -171,7 +171,7 @@ impl Query {
             .nest_limit(MAX_NESTING)
             .size_limit(MAX_AUTOMATON_BYTES)
             .dfa_size_limit(MAX_STATES_BYTES)
-            // `$` must hold before CRLF. Elsewhere CRLF costs speed for nothing.
+            // `$` must hold before CRLF. Elsewhere the CRLF mode would only cost speed.
             .crlf(traits.line_end && !traits.names_cr);
         if options.multiline {
             let matcher = builder.line_terminator(None).build(pattern).map_err(unbuildable)?;
@@ -189,23 +189,23 @@ impl Query {
         Ok(whole(matcher, way))
     }
 
-    /// One text for what decides what matches: queries with the same find the same.
+    /// Returns a text that identifies the query: queries with equal keys find the same.
     pub fn key(&self) -> &Arc<str> {
         &self.key
     }
 
-    /// The grams that every match contains.
+    /// Returns the condition on the grams that every match satisfies.
     pub fn plan(&self) -> &GramQuery {
         &self.plan
     }
 
-    /// Whether each match lies in one [`Chunk`](super::Chunk), with all that decides about it.
+    /// Reports whether each match, with its surroundings, lies within one [`Chunk`](super::Chunk).
     pub fn fits_stretch(&self) -> bool {
         let fits = |reach| reach + 2 * MAX_LOOKAROUND_BYTES <= MAX_STRING_BYTES;
         self.way == Strategy::Buffer && self.reach.is_some_and(fits)
     }
 
-    /// Whether a stretch can have a match; false only where it has none.
+    /// Reports whether a chunk can have a match. A result of false is certain.
     pub fn may_match(&self, stretch: &[u8]) -> bool {
         match self.matcher.candidate_line() {
             Some(lines) => first_line(lines, stretch).is_some(),
@@ -213,17 +213,17 @@ impl Query {
         }
     }
 
-    /// Whether a match may lie on several lines.
+    /// Reports whether a match may span several lines.
     pub fn crosses_lines(&self) -> bool {
         self.way == Strategy::AcrossLines
     }
 
-    /// Compiles several patterns into one query; hits say which of them matched.
-    /// The pattern of `options` is not looked at.
+    /// Compiles several patterns into one query; hits say which of them matched. The pattern of
+    /// `options` is ignored.
     ///
     /// # Errors
-    /// As [`Query::new`], with `details.pattern` (the place in the list, from 0)
-    /// where one is refused; `LIMIT_EXCEEDED` for more than [`MAX_PATTERNS`].
+    /// Like [`Query::new`], with `details.pattern` (the index in the list) for a refused pattern;
+    /// `LIMIT_EXCEEDED` for more than [`MAX_PATTERNS`].
     pub fn any_of(patterns: &[&str], options: &QueryOptions<'_>) -> Result<Self> {
         if patterns.len() > MAX_PATTERNS {
             return Err(too_large());
@@ -234,7 +234,7 @@ impl Query {
             let part = Self::new(&QueryOptions { pattern, ..options.clone() })
                 .map_err(|error| error.detail("pattern", index))?;
             parts.push(part.matcher);
-            // Smart is decided by each pattern for itself.
+            // Smart case is decided for each pattern separately.
             let folds = options.case == Case::Insensitive
                 || options.case == Case::Smart && !pattern.chars().any(char::is_uppercase);
             whole.push_str(match (index, folds) {
@@ -255,11 +255,11 @@ impl Query {
         Ok(Self { parts, ..Self::new(&whole)? })
     }
 
-    /// Compiles from the JSON form of the options: those of [`QueryOptions::read`]
-    /// or, instead of `pattern`, several `patterns`.
+    /// Compiles from the JSON form of the options: those of [`QueryOptions::read`] or, instead of
+    /// `pattern`, several `patterns`.
     ///
     /// # Errors
-    /// As [`QueryOptions::read`] and [`Query::new`].
+    /// Like [`QueryOptions::read`] and [`Query::new`].
     pub fn from_options(options: &Options) -> Result<Self> {
         let patterns = options.list("patterns")?;
         if patterns.is_empty() {
@@ -272,14 +272,14 @@ impl Query {
     }
 }
 
-/// What must be known of a regular expression before it is compiled.
+/// Properties of a regular expression that determine how it is compiled.
 #[derive(Clone, Copy, Default)]
 struct PatternTraits {
-    /// It has `$`.
+    /// Contains `$`.
     line_end: bool,
-    /// It has `\A` or `\z`.
+    /// Contains `\A` or `\z`.
     text_anchors: bool,
-    /// It has a carriage return that is written out, as `\r`, `\x0D` or the character.
+    /// Contains a carriage return, as `\r`, `\x0D` or the character.
     names_cr: bool,
 }
 
@@ -305,13 +305,13 @@ impl PatternTraits {
     }
 }
 
-/// Whether a carriage return is written out anywhere in a pattern. A class such as `\s` or
-/// `[^x]` contains one without naming it.
+/// Reports whether a pattern names a carriage return anywhere. A class such as `\s` or `[^x]`
+/// contains one without naming it.
 fn names_cr(ast: &ast::Ast) -> bool {
     struct Search;
     impl ast::Visitor for Search {
         type Output = ();
-        /// An error ends the visit: a carriage return was found.
+        /// The visitor ends the visit with an error when it finds a carriage return.
         type Err = ();
         fn finish(self) -> std::result::Result<(), ()> {
             Ok(())
@@ -351,7 +351,7 @@ fn unparsable(pattern: &str, kind: &ErrorKind, span: &ast::Span) -> Error {
     }
 }
 
-/// `INVALID_REGEX` with the place in code points.
+/// Returns `INVALID_REGEX` with the position in code points.
 fn refusal(pattern: &str, reason: String, span: &ast::Span) -> Error {
     let before = pattern.get(..span.start.offset).unwrap_or(pattern);
     let position = before.chars().count() + 1;
@@ -368,7 +368,7 @@ fn unbuildable(error: grep_regex::Error) -> Error {
         let message = "the regex contains a line break, and a search by lines never sees one";
         return Error::new(Code::InvalidRegex, message).hint("set multiline:true");
     }
-    // What parses and translates can only fail by its size.
+    // A pattern that parses and translates can fail only because of its size.
     too_large()
 }
 

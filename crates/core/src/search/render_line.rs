@@ -1,32 +1,33 @@
-//! How a line is shown: without its end, as text, and not longer than asked.
+//! Renders a line for display: without its line ending, as UTF-8, and truncated to the requested
+//! length.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::text::count_chars;
 
-/// A line of a text, or the part of it that is shown.
+/// A line of a text, or the displayed part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line<'a> {
-    /// The text; bytes that are not UTF-8 are U+FFFD.
+    /// The text, with U+FFFD for invalid bytes.
     pub text: Cow<'a, str>,
-    /// Whether `text` is only a part, with `…` where something is missing.
+    /// True if `text` is only a part, with `…` where text is left out.
     pub cut: bool,
 }
 
-/// What stands for the missing part of a line.
+/// Marks the omitted part of a line.
 const ELLIPSIS: char = '…';
 
-/// Shows `line` in at most `max_chars` code points (0: no limit), choosing the
-/// part around `focus` (bytes).
+/// Renders `line` in at most `max_chars` code points (0: no limit), choosing the part around
+/// `focus` (bytes).
 pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'_> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if max_chars == 0 || line.len() <= max_chars {
         return Line { text: text(line), cut: false };
     }
     let start = focus.start.min(line.len());
-    // No more than this can be shown on either side, so a giant line costs no
-    // more than a long one.
+    // No more than this can be shown on either side, so that a huge line costs no more than a long
+    // one.
     let reach = max_chars.saturating_mul(4).saturating_add(8);
     let from = boundary(line, start.saturating_sub(reach)).min(start);
     let to = boundary(line, start.saturating_add(reach).min(line.len()));
@@ -36,8 +37,8 @@ pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'
     if from == 0 && to == line.len() && on_left + on_right <= max_chars {
         return Line { text: left + right, cut: false };
     }
-    // A quarter of the room goes to what stands before the match, and what one
-    // side does not need goes to the other.
+    // A quarter of the space goes to the text before the match; space that one side does not need
+    // goes to the other.
     let room_right = max_chars - on_left.min(max_chars / 4);
     let room_left = max_chars - on_right.min(room_right);
     let cut_left = on_left > room_left || from > 0;
@@ -63,8 +64,7 @@ pub(super) fn show(line: &[u8], focus: Range<usize>, max_chars: usize) -> Line<'
     Line { text: Cow::Owned(text), cut: true }
 }
 
-/// The bytes as text. Nearly all are UTF-8, and checking is cheaper than
-/// repairing.
+/// Converts bytes to text. Nearly all are valid UTF-8, and checking is cheaper than replacing.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -72,7 +72,7 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The number of code points in `bytes`, counted as they are shown.
+/// Counts the code points in `bytes` as displayed.
 pub(super) fn code_points(bytes: &[u8]) -> usize {
     if bytes.is_ascii() {
         return bytes.len();
@@ -83,7 +83,7 @@ pub(super) fn code_points(bytes: &[u8]) -> usize {
     }
 }
 
-/// The place itself or the next one where a code point begins.
+/// Returns the offset itself or the next start of a code point.
 fn boundary(line: &[u8], at: usize) -> usize {
     if at == 0 {
         return 0;

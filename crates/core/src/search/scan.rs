@@ -1,4 +1,4 @@
-//! The pass over one text.
+//! Scans one text for the matches of a query.
 
 use std::ops::{ControlFlow, Range};
 
@@ -9,10 +9,10 @@ use super::query::Strategy;
 use super::render_line::{code_points, show};
 use super::{BINARY_WINDOW, Hit, Limits, Line, Outcome, OutputMode, Query};
 
-/// How much is searched between two looks at the interrupt, in bytes.
+/// The number of bytes searched between two checks of the interrupt.
 const BYTES_PER_INTERRUPT_CHECK: usize = 256 << 10;
 
-/// A search under way.
+/// The state of a running search.
 pub(super) struct Scan<'a> {
     query: &'a Query,
     text: &'a [u8],
@@ -20,11 +20,11 @@ pub(super) struct Scan<'a> {
     interrupted: &'a dyn Fn() -> bool,
     receive: &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>,
     outcome: Outcome,
-    /// Where the first NUL is, once a hit makes it matter.
+    /// The offset of the first NUL, determined only once a hit makes it relevant.
     nul: Option<usize>,
-    /// Whole matches are looked for, not lines that may match.
+    /// True if the search is for matches and not for candidate lines.
     direct: bool,
-    /// Lines are counted from hit to hit: up to here there are `lines` of them.
+    /// The offset up to which lines are counted; there are `lines` of them.
     counted: usize,
     lines: u64,
     before: Vec<Line<'a>>,
@@ -34,23 +34,23 @@ pub(super) struct Scan<'a> {
     patterns: Vec<u32>,
 }
 
-/// Consecutive matches that share lines; they make one hit.
+/// Consecutive matches that share lines; they form one hit.
 struct Group {
-    /// The line on which the first match begins.
+    /// The line in which the first match begins.
     line: Range<usize>,
-    /// From the beginning of the first match to the end of the last.
+    /// From the start of the first match to the end of the last.
     place: Range<usize>,
     /// The end of the last line that a match covers, without its line feed.
     lines_end: usize,
 }
 
-/// What is known of a line that was found.
+/// The result of searching for a line.
 enum LineMatch {
-    /// Where it matches, from where the search began.
+    /// The line matches at this position, relative to the start of the search.
     Match(Range<usize>),
-    /// It matches.
+    /// The line matches.
     Line,
-    /// It may match.
+    /// The line may match.
     Candidate,
 }
 
@@ -80,13 +80,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The number of the first line is this one.
+    /// Sets the number of the first line.
     pub fn beginning_at(self, line: u64) -> Self {
         Self { lines: line, ..self }
     }
 
     pub fn run(mut self) -> Outcome {
-        // The receiver and the limits end the passes early.
+        // The receiver and the limits end the scan early.
         let _ = match self.query.way {
             Strategy::Buffer => self.buffer(),
             Strategy::EachLine => self.each_line(),
@@ -105,8 +105,8 @@ impl<'a> Scan<'a> {
             {
                 let line = self.line_at(at, at + offset);
                 if line.start >= block {
-                    // An empty match behind the last line feed belongs to the next block,
-                    // and at the end of the text to no line.
+                    // An empty match after the last line feed belongs to the next block, or at the
+                    // end of the text to no line.
                     break;
                 }
                 let from = std::mem::replace(&mut at, line.end + 1);
@@ -114,7 +114,7 @@ impl<'a> Scan<'a> {
                     LineMatch::Match(place) => {
                         let place = from + place.start..from + place.end;
                         if place.end > self.content_end(&line) {
-                            // The match took the carriage return; without it the line may not match.
+                            // The match includes the CR; without it the line may not match.
                             self.line_if_match(line)?;
                         } else {
                             self.hit(line, place)?;
@@ -131,7 +131,7 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// An offset in the first line that matches, or may.
+    /// Returns an offset in the first line that matches, or may match.
     fn next_line(&mut self, text: &[u8]) -> Option<(usize, LineMatch)> {
         let matcher = &self.query.matcher;
         let Some(lines) = matcher.candidate_line().filter(|_| !self.direct) else {
@@ -141,8 +141,8 @@ impl<'a> Scan<'a> {
         match first_line(lines, text)? {
             LineMatchKind::Candidate(offset) => Some((offset, LineMatch::Candidate)),
             LineMatchKind::Confirmed(offset) => {
-                // There is no cheaper test than the match itself. Where its
-                // place is wanted, look for it at once from now on.
+                // There is no cheaper test than the match itself. If its position is needed, the
+                // following searches return it directly.
                 self.direct = self.limits.want == OutputMode::Lines;
                 Some((offset, LineMatch::Line))
             }
@@ -165,8 +165,8 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Finds matches that may cross lines. Matches that share a line make one hit with all
-    /// lines that they cover, as ripgrep prints them; a count counts every match.
+    /// Finds matches that may cross lines. Matches that share a line form one hit with all their
+    /// lines, as ripgrep prints them; a count counts every match.
     fn across_lines(&mut self) -> ControlFlow<()> {
         let matcher = &self.query.matcher;
         let text = self.text;
@@ -209,7 +209,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The end of the block that begins at `at`: after a line end, or the end.
+    /// Returns the end of the block that begins at `at`: after a line ending, or the end of the
+    /// text.
     fn block(&mut self, at: usize) -> ControlFlow<(), usize> {
         if at > 0 && (self.interrupted)() {
             self.outcome.stopped = true;
@@ -223,7 +224,7 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(line_end.map_or(self.text.len(), |length| end + length + 1))
     }
 
-    /// The line around `offset`, without its line feed; no line begins before `from`.
+    /// Returns the line around `offset`, without its line feed; no line begins before `from`.
     fn line_at(&self, from: usize, offset: usize) -> Range<usize> {
         let start = memchr::memrchr(b'\n', &self.text[from..offset]);
         let end = memchr::memchr(b'\n', &self.text[offset..]);
@@ -231,14 +232,14 @@ impl<'a> Scan<'a> {
             ..end.map_or(self.text.len(), |length| offset + length)
     }
 
-    /// The end of what a pattern sees of a line: the carriage return of a CRLF is part of
-    /// the line end, unless the pattern names it.
+    /// Returns the end of the part of a line that a pattern can match: the CR of a CRLF belongs to
+    /// the line ending unless the pattern names it.
     fn content_end(&self, line: &Range<usize>) -> usize {
         let ends_in_cr = !self.query.names_cr && self.text[line.clone()].ends_with(b"\r");
         line.end - usize::from(ends_in_cr && line.end < self.text.len())
     }
 
-    /// Reports a line if it matches without its line end.
+    /// Reports a line if it matches without its line ending.
     fn line_if_match(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let content = &self.text[line.start..self.content_end(&line)];
         if self.query.matcher.is_match(content) {
@@ -247,7 +248,7 @@ impl<'a> Scan<'a> {
         ControlFlow::Continue(())
     }
 
-    /// A line matches: finds where, if that is wanted.
+    /// Reports a matching line, with the position of the match if it is needed.
     fn line_hit(&mut self, line: Range<usize>) -> ControlFlow<()> {
         let start = line.start;
         let place = match self.limits.want {
@@ -309,7 +310,7 @@ impl<'a> Scan<'a> {
         flow
     }
 
-    /// Which of several patterns match a line or, across lines, a match.
+    /// Determines which of several patterns match a line or, across lines, a match.
     fn attribute(&mut self, line: &Range<usize>, place: &Range<usize>) {
         let text = match self.query.way {
             Strategy::Buffer | Strategy::EachLine => &self.text[line.start..self.content_end(line)],
@@ -326,15 +327,15 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The number of the line that begins at `start`; starts only grow.
+    /// Returns the number of the line that begins at `start`; successive calls must not go back.
     fn number_of(&mut self, start: usize) -> u64 {
         self.lines += memchr::memchr_iter(b'\n', &self.text[self.counted..start]).count() as u64;
         self.counted = start;
         self.lines
     }
 
-    /// Collects the lines of a match after its first; a line end at the end of the match
-    /// begins no further line. Returns the end of the last line, without its line feed.
+    /// Collects the lines of a match after its first; a line ending at the end of the match begins
+    /// no further line. Returns the end of the last line, without its line feed.
     fn rest_of_match(&mut self, line: &Range<usize>, match_end: usize) -> usize {
         let text = self.text;
         self.rest.clear();
@@ -348,8 +349,8 @@ impl<'a> Scan<'a> {
         lines_end
     }
 
-    /// Collects the lines before and after a hit, which begins at `start` and whose last
-    /// line ends at `lines_end`.
+    /// Collects the lines before and after a hit, which begins at `start` and whose last line ends
+    /// at `lines_end`.
     fn context(&mut self, start: usize, lines_end: usize) {
         let (text, limits) = (self.text, self.limits);
         self.before.clear();

@@ -1,28 +1,28 @@
-//! Slices as bytes, to be kept and read again.
+//! Serialises a [`BlockIndex`].
 //!
-//! What is read may be anything: it is checked as far as memory goes, and a
-//! number that makes no sense is the end of it. Whether it says the truth is
-//! for whoever kept it to know.
+//! The input of [`BlockIndex::load`] may be corrupt: it is validated as far as memory safety and
+//! memory use require, and an impossible number makes the load fail. The caller must verify that
+//! the content is authentic.
 
 use super::block_index::{Block, BlockIndex};
 use super::grams::fingerprint;
 use super::shards::{Shard, Shards};
 
-/// Words that are turned into bytes at once.
+/// The number of words converted to bytes at once.
 const WORDS_PER_STEP: usize = 1024;
-/// The most shards: some gigabytes.
+/// The maximum number of shards: some gigabytes.
 const MAX_SHARDS: u32 = 4096;
 
-/// Where saved slices are read from: fills a piece, false at the end.
+/// The source of serialised data: fills a buffer, or returns false at the end.
 pub type Source<'a> = &'a mut dyn FnMut(&mut [u8]) -> bool;
 
-/// What grams are today: slices of other grams are of no use.
+/// Returns a fingerprint of the gram definition: an index with another one cannot be used.
 pub fn gram_format() -> u64 {
     fingerprint()
 }
 
 impl BlockIndex {
-    /// Gives everything as bytes, in pieces.
+    /// Writes the index as bytes, in several calls of `sink`.
     pub fn save(&self, sink: &mut dyn FnMut(&[u8])) {
         self.whole.save(sink);
         sink(&(self.long.len() as u32).to_le_bytes());
@@ -30,7 +30,7 @@ impl BlockIndex {
         self.stretches.save(sink);
     }
 
-    /// Reads what [`BlockIndex::save`] gave; `None` where it is nothing of the kind.
+    /// Reads the output of [`BlockIndex::save`]; returns `None` if it is invalid.
     pub fn load(source: Source<'_>) -> Option<Self> {
         let whole = Shards::load(source)?;
         let long = number(source)?;
@@ -98,7 +98,7 @@ fn save_blocks(blocks: &[Block], sink: &mut dyn FnMut(&[u8])) {
 }
 
 fn load_blocks(count: usize, source: Source<'_>) -> Option<Vec<Block>> {
-    // No memory for what is not there.
+    // The count is not trusted, so memory is only allocated as entries are read.
     let mut blocks = Vec::with_capacity(count.min(WORDS_PER_STEP));
     for _ in 0..count {
         let (owner, offset) = (number(source)?, number(source)?);
@@ -197,7 +197,7 @@ mod tests {
         for cut in (0..bytes.len()).step_by(997).chain([bytes.len() - 1]) {
             assert!(load(&bytes[..cut]).is_none(), "{cut}");
         }
-        // In the head of the first shard: the number of shards, of rows, of blocks.
+        // Fields of the first shard's header: the number of shards, of rows, of blocks.
         for (at, value) in [(0, u32::MAX), (4, 7), (4, 1025), (4, u32::MAX), (8, u32::MAX)] {
             let mut wrong = bytes.clone();
             wrong[at..at + 4].copy_from_slice(&value.to_le_bytes());

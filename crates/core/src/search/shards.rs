@@ -1,8 +1,8 @@
-//! The grams of many blocks, bit-sliced.
+//! A bit-sliced index of the grams of many blocks.
 //!
-//! Blocks with about as many grams share a shard: a matrix with a column per
-//! block and a row per (scaled) hash. A query reads the rows of its grams and
-//! combines them word by word, 64 blocks at a time, however many there are.
+//! Blocks with a similar number of grams share a shard: a bit matrix with a column per block and a
+//! row per (scaled) hash. A query reads the rows of its grams and combines them word by word, 64
+//! blocks at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,48 +13,48 @@ use super::grams::HASH_BITS;
 
 const MIN_ROWS: usize = 64;
 const MAX_ROWS: usize = 1 << HASH_BITS;
-/// Into how many steps the way to twice as many rows is cut: what is rounded up is waste.
+/// The number of shard heights per doubling, as a power of two; rounding up wastes rows.
 const STEPS_BITS: u32 = 2;
-/// The bits of a full shard: 4 MiB, so that rows are long enough to be read in one go.
+/// The number of bits in a full shard: 4 MiB, so that rows are long enough for sequential reads.
 const SHARD_BITS: usize = 1 << 25;
-/// Columns that a shard begins with.
+/// The initial number of columns of a shard.
 const FIRST_COLUMNS: usize = 64;
-/// Words of a row that tell how frequent a gram is.
+/// The number of words of a row from which the frequency of a gram is estimated.
 const SAMPLE_WORDS: usize = 8;
-/// Shards that are taken as a sample of all.
+/// The number of shards in a sample.
 const SAMPLE_SHARDS: usize = 4;
-/// The grams whose rows are read from end to end; most words have no column left then.
+/// The number of grams whose complete rows are read; after them most words have no candidate left.
 const WHOLE_ROWS: usize = 3;
-/// Words that come into the cache together.
+/// The number of words in a cache line.
 const LINE: usize = 8;
-/// Of how many words one at most must be left for the others to be passed over.
+/// Words without candidates are skipped once at most one in this many words has one.
 const SPARSE_RATIO: usize = 4;
 
-/// What is remembered of many blocks. A copy shares what will not change.
+/// The shards of an index. Clones share the full ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shards {
     full: Vec<Arc<Shard>>,
-    /// Those that grow, by their rows.
+    /// Shards with free columns, keyed by their number of rows.
     open: BTreeMap<usize, Shard>,
     blocks: usize,
 }
 
 #[derive(Clone)]
 pub(super) struct Shard {
-    /// Words of a row.
+    /// The number of words in a row.
     pub(super) words: usize,
-    /// Row after row, as far as columns came together to words.
+    /// The rows, one after the other, up to the last complete word of columns.
     pub(super) rows: Vec<u64>,
-    /// The last columns, fewer than a word, by row: written here they stay in the
-    /// cache, where each bit of a matrix of megabytes would be a miss.
+    /// The last columns, fewer than a word, for each row. Writing them here stays in the cache,
+    /// whereas each bit of a matrix of megabytes would be a cache miss.
     pub(super) last: Vec<u64>,
     pub(super) blocks: Vec<Block>,
 }
 
-/// Columns that are left of a word.
+/// The remaining candidates in one word of columns.
 struct Remaining<'s> {
     shard: &'s Shard,
-    /// Which word.
+    /// The index of the word.
     at: usize,
     columns: u64,
 }
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Shard {
 }
 
 impl Shards {
-    /// Remembers a block by its distinct grams, with so many rows for a hundred of them,
+    /// Adds a block with its distinct grams; `rows_per_hundred` determines the number of rows
     /// before rounding up.
     pub fn push(&mut self, grams: &[u32], block: Block, rows_per_hundred: usize) {
         let rows = height_for(grams.len() * rows_per_hundred / 100);
@@ -82,12 +82,12 @@ impl Shards {
         self.blocks += 1;
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.blocks
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         let of = |shard: &Shard| {
             (shard.rows.len() + shard.last.len()) * 8 + shard.blocks.capacity() * size_of::<Block>()
@@ -95,7 +95,7 @@ impl Shards {
         self.shards().map(of).sum()
     }
 
-    /// Gives back the memory for blocks to come.
+    /// Releases unused capacity.
     pub fn shrink(&mut self) {
         for shard in self.open.values_mut() {
             shard.resize(shard.blocks.len() / 64);
@@ -103,7 +103,7 @@ impl Shards {
         }
     }
 
-    /// The blocks that a plan lets through.
+    /// Calls `found` for each block that may satisfy a query.
     pub fn blocks(&self, plan: &GramQuery, found: &mut dyn FnMut(&Block)) {
         let plan = &self.rarest_first(plan);
         if let GramQuery::Grams(grams) = plan
@@ -128,11 +128,10 @@ impl Shards {
         }
     }
 
-    /// The blocks with all of some grams.
+    /// Calls `found` for each block that contains all the grams.
     ///
-    /// What it takes is waiting for memory, so what can be waited for at once is: first the
-    /// whole rows of a few grams, of all shards; then of each further gram the words where
-    /// a column is left, wherever they are.
+    /// Memory latency dominates, so accesses are batched: first the complete rows of a few grams in
+    /// all shards, then for each further gram only the words that have candidates left.
     fn intersect(&self, grams: &[u32], found: &mut dyn FnMut(&Block)) {
         let (first, rest) = grams.split_at(grams.len().min(WHOLE_ROWS));
         let mut sum = 0;
@@ -148,7 +147,7 @@ impl Shards {
             shard.words_with_all(first, &mut left);
         }
         for &gram in rest {
-            // Apart, so that no word is waited for to decide about the next.
+            // A separate loop, so that no access waits for the result of another.
             for left in &mut left {
                 left.columns &= left.shard.word(gram, left.at);
             }
@@ -163,7 +162,7 @@ impl Shards {
         }
     }
 
-    /// Of how many blocks, of a few shards, a plan lets how many through.
+    /// Returns how many blocks of a sample satisfy a query, and the size of the sample.
     pub fn sample(&self, plan: &GramQuery) -> (usize, usize) {
         let plan = &self.rarest_first(plan);
         let step = self.shards().count().div_ceil(SAMPLE_SHARDS).max(1);
@@ -176,8 +175,8 @@ impl Shards {
         })
     }
 
-    /// The plan with the grams first that are in the fewest blocks: most columns are
-    /// out after two or three of them.
+    /// Sorts the grams of a query by frequency, rarest first: after two or three of them, most
+    /// columns are excluded.
     fn rarest_first(&self, plan: &GramQuery) -> GramQuery {
         let sorted =
             |plans: &[GramQuery]| plans.iter().map(|plan| self.rarest_first(plan)).collect();
@@ -193,7 +192,7 @@ impl Shards {
         }
     }
 
-    /// Takes a shard as it is.
+    /// Adds a complete shard.
     pub(super) fn keep(&mut self, shard: Shard) {
         self.blocks += shard.blocks.len();
         let grows = shard.blocks.len() < shard.most_columns();
@@ -216,17 +215,17 @@ impl Shard {
         Self { words, rows, last, blocks: Vec::new() }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn height(&self) -> usize {
         self.last.len()
     }
 
-    /// Whether a shard can have so many rows.
+    /// Reports whether a shard can have this number of rows.
     pub(super) fn can_have(rows: usize) -> bool {
         (MIN_ROWS..=MAX_ROWS).contains(&rows) && height_for(rows) == rows
     }
 
-    /// Gives the words of each row that are full.
+    /// Passes the complete words of each row to `give`.
     pub(super) fn full_rows(&self, give: &mut dyn FnMut(&[u64])) {
         let full = self.blocks.len() / 64;
         if full > 0 {
@@ -271,18 +270,18 @@ impl Shard {
         (self.rows, self.words) = (rows, words);
     }
 
-    /// The row of a gram: its number, scaled.
+    /// Returns the row of a gram: its hash, scaled.
     fn row_of(&self, gram: u32) -> usize {
         (gram as usize * self.height()) >> HASH_BITS
     }
 
-    /// The columns of a gram: the words that are full, and the last.
+    /// Returns the columns of a gram: the complete words, and the last one.
     fn row(&self, gram: u32) -> (&[u64], u64) {
         let row = self.row_of(gram);
         (&self.rows[row * self.words..][..self.blocks.len() / 64], self.last[row])
     }
 
-    /// The columns that fit; `None` is all.
+    /// Returns the columns that satisfy a query; `None` means all.
     fn fitting(&self, plan: &GramQuery) -> Option<Vec<u64>> {
         match plan {
             GramQuery::Any => None,
@@ -314,7 +313,7 @@ impl Shard {
 }
 
 impl Shard {
-    /// The columns with all of some grams; `None`, all, where there are none.
+    /// Returns the columns that contain all the grams; `None` (all) if there are no grams.
     fn intersect(&self, grams: &[u32]) -> Option<Vec<u64>> {
         let (first, rest) = grams.split_first()?;
         let (row, last) = self.row(*first);
@@ -322,7 +321,8 @@ impl Shard {
         columns.extend_from_slice(row);
         columns.push(last);
         let mut rest = rest.iter();
-        // Whole rows, until few words have a column left; then of each row those words alone.
+        // Reads complete rows until few words have candidates, then only those words of the other
+        // rows.
         for &gram in rest.by_ref() {
             let (row, last) = self.row(gram);
             let mut left = 0;
@@ -348,7 +348,7 @@ impl Shard {
         Some(columns)
     }
 
-    /// The words where a column has all of a few grams.
+    /// Collects the words in which a column contains all the grams.
     fn words_with_all<'s>(&'s self, grams: &[u32], left: &mut Vec<Remaining<'s>>) {
         let rows =
             [0, 1, 2].map(|at| grams.get(at.min(grams.len() - 1)).map(|gram| self.row(*gram)));
@@ -364,20 +364,20 @@ impl Shard {
         put(a.len(), last_a & last_b & last_c);
     }
 
-    /// A word of a gram's row: one that is full, or the last.
+    /// Returns one word of a gram's row: a complete one, or the last.
     fn word(&self, gram: u32, at: usize) -> u64 {
         let (row, last) = self.row(gram);
         row.get(at).copied().unwrap_or(last)
     }
 
-    /// How often a gram is in the first columns.
+    /// Returns how often a gram occurs in the first columns.
     fn gram_frequency(&self, gram: u32) -> u32 {
         let (row, last) = self.row(gram);
         row.iter().chain(Some(&last)).take(SAMPLE_WORDS).map(|word| word.count_ones()).sum()
     }
 }
 
-/// How many rows a shard has for blocks that should have so many.
+/// Returns the number of rows of the shard for blocks that need `rows`.
 fn height_for(rows: usize) -> usize {
     let rows = rows.clamp(MIN_ROWS, MAX_ROWS);
     let step = 1 << (rows.ilog2() - STEPS_BITS);

@@ -6,7 +6,7 @@ fn options(pattern: &str) -> QueryOptions<'_> {
     QueryOptions { pattern, regex: true, case: Case::Sensitive, word: false, multiline: false }
 }
 
-/// Hits as `line:column:text`.
+/// Returns hits as `line:column:text`.
 fn found(options: &QueryOptions<'_>, limits: &Limits, content: &[u8]) -> (Vec<String>, Outcome) {
     let query = Query::new(options).unwrap();
     let mut hits = Vec::new();
@@ -23,7 +23,7 @@ fn lines(options: &QueryOptions<'_>, content: &str) -> Vec<String> {
 
 #[test]
 fn patterns() {
-    // pattern, text, hits
+    // Pattern, text, hits.
     let cases: &[(&str, &str, &[&str])] = &[
         ("b", "a\nb\nab\n", &["2:1:b", "3:2:ab"]),
         ("b", "a\nb", &["2:1:b"]),
@@ -83,7 +83,7 @@ fn across_lines() {
     });
 }
 
-/// Hits as `first-last:rest` with the lines after the match.
+/// Returns hits as `first-last:rest` with the lines after the match.
 fn spans(pattern: &str, text: &str) -> Vec<String> {
     let query = Query::new(&QueryOptions { multiline: true, ..options(pattern) }).unwrap();
     let limits = Limits { after: 2, ..Limits::default() };
@@ -109,7 +109,7 @@ fn spans(pattern: &str, text: &str) -> Vec<String> {
 fn a_match_across_lines_has_all_its_lines_and_context_after_the_last() {
     let text = "m1\nm1\n\nyy\nm1\nFOO\n1\n2\n3\n";
     assert_eq!(spans(r"(?i)m1\s+foo", text), ["5-6:m1|FOO|1,2"]);
-    // The second match begins on the line of the first and goes on.
+    // The second match begins on the line where the first one ends.
     assert_eq!(spans(r"\p{Lu}*\s+foo", "1\n2\n3\nK foo\n\nfoo\n"), ["4-6:K foo|,foo|"]);
     assert_eq!(spans(r"a\n", "a\nb\na\n"), ["1-1:a||b,a", "3-3:a||"]);
     assert_eq!(spans(r"a\n\n", "a\n\nb\n"), ["1-2:a||b"]);
@@ -157,7 +157,7 @@ fn the_cr_of_a_crlf_matches_only_a_pattern_that_names_it() {
         let (_, outcome) = found(&options(pattern), &count, text.as_bytes());
         assert_eq!(outcome.hits, expected.len() as u64, "count {pattern}");
     }
-    // A carriage return that ends no line is a character.
+    // A CR that ends no line is an ordinary character.
     assert_eq!(lines(&options("a.b"), "a\rb\n"), ["1:1:a\rb"]);
     assert_eq!(lines(&options("b."), "ab\r"), ["1:2:ab"]);
 }
@@ -245,7 +245,7 @@ fn interrupts_are_heard() {
     assert!(outcome.stopped);
 }
 
-/// The lines of a text that match, found the slow way.
+/// Returns the matching lines of a text, found by testing each line.
 fn naive(pattern: &str, text: &str) -> Vec<u64> {
     let regex = regex_automata::meta::Regex::builder()
         .syntax(regex_automata::util::syntax::Config::new().multi_line(true))
@@ -254,7 +254,7 @@ fn naive(pattern: &str, text: &str) -> Vec<u64> {
     let mut numbers = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let mut line = line.strip_suffix('\n').unwrap_or(line);
-        // The carriage return of a CRLF is part of the line end.
+        // The CR of a CRLF is part of the line ending.
         line = line.strip_suffix('\r').unwrap_or(line);
         if regex.is_match(line) {
             numbers.push(index as u64 + 1);
@@ -269,7 +269,7 @@ proptest! {
         pattern in r"(\^)?([abé]|\.|\[ab\]|\[\^a\]|a\*|b\?|\\w|\\b|ab\|b){1,4}(\$)?",
         text in "([abcé ]{0,3}(\n|\r\n)){0,8}[abc]{0,2}",
     ) {
-        // A pattern that begins with a repetition of nothing does not parse.
+        // A pattern that begins with a repetition operator does not parse.
         if let Ok(query) = Query::new(&options(&pattern)) {
             let mut numbers = Vec::new();
             query.search(text.as_bytes(), &Limits::default(), &|| false, &mut |hit| {
@@ -286,7 +286,7 @@ proptest! {
 }
 
 proptest! {
-    // Each case compiles a regex, which takes long without optimisation.
+    // Each case compiles a regex, which is slow in a debug build.
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
@@ -305,7 +305,7 @@ proptest! {
 
 #[test]
 fn several_patterns_are_told_apart() {
-    /// Lines with the places of the patterns that match them.
+    /// Lines with the indexes of the patterns that match them.
     type Lines = &'static [(u64, &'static [u32])];
     let cases: &[(&[&str], Case, &str, Lines)] = &[
         (

@@ -1,10 +1,10 @@
-//! Width and height of an image, from its header alone.
+//! Reads width and height of an image from its header.
 //!
-//! Nothing is decompressed, so a picture that claims 60,000 × 60,000 pixels is
-//! known for what it is before anything is allocated.
+//! Nothing is decompressed, so that a picture that claims 60,000 × 60,000 pixels is detected before
+//! memory is allocated.
 
-/// Width and height in pixels, or `None` where the bytes (the start of a file)
-/// do not tell. PNG, JPEG, GIF, WebP, BMP and ICO.
+/// Returns width and height in pixels, or `None` if the bytes (the start of a file) do not contain
+/// them. Supports PNG, JPEG, GIF, WebP, BMP and ICO.
 pub fn size(bytes: &[u8]) -> Option<(u32, u32)> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => png(bytes),
@@ -38,13 +38,13 @@ fn le32(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn png(bytes: &[u8]) -> Option<(u32, u32)> {
     let side = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
-    // Apple's variant has a chunk of its own before the header.
+    // Apple's variant has an extra chunk before the header.
     let header = if bytes.get(12..16)? == b"CgBI" { 32 } else { 16 };
     Some((side(header)?, side(header + 4)?))
 }
 
-/// Walks the segments to the frame header. An embedded thumbnail lies inside a
-/// segment and is passed over with it.
+/// Skips segments up to the frame header. An embedded thumbnail lies inside a segment and is
+/// skipped with it.
 fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     let mut at = 2;
     loop {
@@ -52,7 +52,7 @@ fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
             at += 1;
         }
         match bytes.get(at + 1)? {
-            // Frame headers: all of C0–CF but the tables among them.
+            // Frame headers: all of C0–CF except the tables among them.
             0xc0..=0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {
                 return Some((be16(bytes, at + 7)?, be16(bytes, at + 5)?));
             }
@@ -77,7 +77,7 @@ fn webp(bytes: &[u8]) -> Option<(u32, u32)> {
 fn bmp(bytes: &[u8]) -> Option<(u32, u32)> {
     match le32(bytes, 14)? {
         12 => Some((le16(bytes, 18)?, le16(bytes, 20)?)),
-        // A negative height means that the rows go downwards.
+        // A negative height means that the rows are stored top-down.
         _ => Some((le32(bytes, 18)?, (le32(bytes, 22)? as i32).unsigned_abs())),
     }
 }

@@ -1,13 +1,13 @@
 //! Signatures of formats that are not text.
 //!
-//! A table of fixed bytes at fixed places, and a few checks by hand where the
-//! bytes alone would also fit text or another format (`BM`, `MZ`, MPEG).
+//! A table of fixed bytes at the start, and separate checks where the bytes alone would also match
+//! text or another format (`BM`, `MZ`, MPEG).
 
 use super::Kind::{self, Archive, Audio, Binary, Document, Font, Image, Pdf, Video};
 
 type Signature = (Kind, &'static str);
 
-/// First byte, so that most entries are never compared; then the rest.
+/// Signature, kind and MIME type.
 const TABLE: &[(&[u8], Kind, &str)] = &[
     (b"\x89PNG\r\n\x1a\n", Image, "image/png"),
     (b"\xff\xd8\xff", Image, "image/jpeg"),
@@ -72,13 +72,13 @@ const TABLE: &[(&[u8], Kind, &str)] = &[
     (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", Video, "video/x-ms-asf"),
 ];
 
-/// The format whose signature the bytes bear.
+/// Returns the format whose signature the bytes have.
 pub(super) fn find(bytes: &[u8]) -> Option<Signature> {
     let found = TABLE.iter().find(|(signature, ..)| bytes.starts_with(signature));
     if let Some(&(_, kind, mime)) = found {
         return match mime {
             "audio/ogg" => Some(ogg(bytes)),
-            // Two bytes are too few against a text that begins `ÿ` LF.
+            // Two bytes do not suffice to exclude a text that begins with `ÿ` LF.
             "image/jxl" if bytes[0] == 0xff && !has_nul(bytes) => None,
             "application/x-compress" if !has_nul(bytes) && bytes.len() > 512 => None,
             "application/vnd.apache.parquet" | "application/x-gguf" if !has_nul(bytes) => None,
@@ -117,13 +117,13 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     memchr::memmem::find(haystack, needle).is_some()
 }
 
-/// Zip, and the formats that are zips: told by the names of the first entries.
+/// Distinguishes zip-based formats by the names of the first entries.
 fn zip(bytes: &[u8]) -> Option<Signature> {
     if !matches!(bytes, [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..]) {
         return None;
     }
     let head = &bytes[..bytes.len().min(super::SAMPLE)];
-    // OpenDocument and EPUB put their MIME type, stored, at a fixed place.
+    // OpenDocument and EPUB store their MIME type uncompressed at a fixed offset.
     const STORED: [&str; 5] = [
         "application/epub+zip",
         "application/vnd.oasis.opendocument.text",
@@ -164,7 +164,7 @@ fn riff(bytes: &[u8]) -> Option<Signature> {
     }
 }
 
-/// `BM` begins many a text: the header must make sense.
+/// Many texts begin with `BM`, so the header must be plausible.
 fn bmp(bytes: &[u8]) -> Option<Signature> {
     let plausible = bytes.starts_with(b"BM")
         && matches!(le32(bytes, 14)?, 12 | 40 | 52 | 56 | 64 | 108 | 124)
@@ -178,7 +178,7 @@ fn bzip2(bytes: &[u8]) -> Option<Signature> {
     plausible.then_some((Archive, "application/x-bzip2"))
 }
 
-/// `MZ`, and the offset of the real header or NULs, which text does not have.
+/// Requires `MZ` and NULs, which text does not contain.
 fn pe(bytes: &[u8]) -> Option<Signature> {
     (bytes.starts_with(b"MZ") && has_nul(bytes))
         .then_some((Binary, "application/vnd.microsoft.portable-executable"))
@@ -191,11 +191,11 @@ fn ico(bytes: &[u8]) -> Option<Signature> {
         _ => return None,
     };
     let count = u16::from_le_bytes([*bytes.get(4)?, *bytes.get(5)?]);
-    // Each entry keeps a byte in reserve: 0.
+    // Each entry has a reserved byte: 0.
     ((1..=255).contains(&count) && bytes.get(9) == Some(&0)).then_some((Image, mime))
 }
 
-/// The family of MPEG-4: the brand tells pictures, sound and film apart.
+/// The MPEG-4 family: the brand distinguishes images, audio and video.
 fn iso_media(bytes: &[u8]) -> Option<Signature> {
     match bytes.get(4..8)? {
         b"ftyp" => {}
@@ -226,8 +226,8 @@ fn ogg(bytes: &[u8]) -> Signature {
     if contains(head, b"theora") { (Video, "video/ogg") } else { (Audio, "audio/ogg") }
 }
 
-/// Java classes and fat Mach-O files share a signature; a fat file holds a
-/// handful of architectures where a class has its version, 45 or more.
+/// Java classes and fat Mach-O files share a signature. A fat file has a few architectures where a
+/// class has its version, 45 or more.
 fn java_or_mach(bytes: &[u8]) -> Option<Signature> {
     if !bytes.starts_with(b"\xca\xfe\xba\xbe") {
         return None;
@@ -247,12 +247,12 @@ fn mpeg_ts(bytes: &[u8]) -> Option<Signature> {
     (packets(0, 188) || packets(4, 192)).then_some((Video, "video/mp2t"))
 }
 
-/// MP3 or AAC without a tag: a frame header, and another where the first frame
-/// ends, as two bytes alone would fit text in many encodings.
+/// MP3 or AAC without a tag: requires a frame header, and another one where the first frame ends,
+/// because two bytes alone would match text in many encodings.
 fn mpeg_audio(bytes: &[u8]) -> Option<Signature> {
     let [0xff, second, third, ..] = *bytes else { return None };
     if second & 0xf6 == 0xf0 {
-        // AAC in ADTS: the frame's length is in the header.
+        // AAC in ADTS: the header contains the length of the frame.
         let [_, _, _, b3, b4, b5, ..] = *bytes else { return None };
         let length = usize::from(b3 & 3) << 11 | usize::from(b4) << 3 | usize::from(b5 >> 5);
         let again = bytes.get(length..length + 2) == Some(&[0xff, second]);
@@ -279,11 +279,11 @@ fn tar(bytes: &[u8]) -> Option<Signature> {
     (bytes.get(257..262) == Some(b"ustar")).then_some((Archive, "application/x-tar"))
 }
 
-/// Some programs put a few bytes before the header; readers accept it.
+/// Some programs write a few bytes before the header; readers accept it.
 fn pdf_after_junk(bytes: &[u8]) -> Option<Signature> {
     let head = bytes.get(..bytes.len().min(1024))?;
     let at = memchr::memmem::find(head, b"%PDF-1.")?;
-    // A text that speaks of PDF is no PDF.
+    // A text about PDF is not a PDF.
     has_nul(bytes).then_some(())?;
     (at < 1024).then_some((Pdf, "application/pdf"))
 }

@@ -1,13 +1,12 @@
-//! What kind of file bytes are: image, archive, text, or none of these.
+//! Detects the kind of a file from its content: image, archive, text, and so on.
 //!
-//! Content decides, never the name alone: first the signatures of known formats
-//! ([`magic`]), then whether the rest reads as text in some encoding ([`text_heuristic`]).
-//! The name only tells apart kinds of text (`.ts` is TypeScript unless the
-//! content is an MPEG transport stream). Legacy text, BOM-less UTF-16 and logs
-//! full of escape sequences are text: to lose them is worse than to show a
-//! strange file once.
+//! The content decides, never the name alone: first the signatures of known formats ([`magic`]),
+//! then a heuristic for text in any encoding ([`text_heuristic`]). The name only distinguishes
+//! kinds of text (`.ts` is TypeScript unless the content is an MPEG transport stream). Legacy text,
+//! UTF-16 without a byte order mark and logs full of escape sequences count as text, because
+//! refusing them is worse than showing a binary file occasionally.
 //!
-//! Looks at the first [`SAMPLE`] bytes, so a call costs microseconds.
+//! Only the first [`SAMPLE`] bytes are inspected, so a call takes microseconds.
 
 pub mod image;
 mod magic;
@@ -18,13 +17,13 @@ use crate::encoding::{self, Encoding};
 use crate::pack::Packed;
 use crate::text::Eol;
 
-/// How many bytes of a file are enough to tell its kind.
+/// The number of bytes of a file that suffice to detect its kind.
 pub const SAMPLE: usize = 8 * 1024;
 
 /// The kinds of files that tools treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// No bytes at all.
+    /// No bytes.
     Empty,
     /// Text in some encoding.
     Text,
@@ -36,20 +35,20 @@ pub enum Kind {
     Pdf,
     /// An office document or book.
     Document,
-    /// Sound.
+    /// Audio.
     Audio,
-    /// Moving images.
+    /// Video.
     Video,
-    /// Files packed into one, or one compressed.
+    /// Several files in one, or one compressed file.
     Archive,
-    /// A typeface.
+    /// A font.
     Font,
-    /// Anything else that is not text: programs, databases, data.
+    /// Any other content that is not text: programs, databases, data.
     Binary,
 }
 
 impl Kind {
-    /// The name, in lower case.
+    /// Returns the name in lower case.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Empty => "empty",
@@ -66,13 +65,13 @@ impl Kind {
         }
     }
 
-    /// Whether the content can be read line by line.
+    /// Reports whether the content can be read line by line.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Empty | Self::Text | Self::Svg)
     }
 }
 
-/// What [`inspect`] found.
+/// The result of [`inspect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
     /// The kind.
@@ -81,16 +80,15 @@ pub struct Inspection {
     pub mime: &'static str,
     /// The encoding, for text.
     pub encoding: Option<Encoding>,
-    /// The line ends of the bytes looked at, for text.
+    /// The line endings of the inspected bytes, for text.
     pub eol: Option<Eol>,
-    /// Whether the text begins with a byte order mark.
+    /// True if the text begins with a byte order mark.
     pub bom: bool,
-    /// Width and height in pixels, for images whose header tells.
+    /// Width and height in pixels, for images with a readable header.
     pub size: Option<(u32, u32)>,
 }
 
-/// What the signature or the text score alone says; the cheap half of
-/// [`inspect`], for callers that only need to know whether it is text.
+/// The result of [`sniff`], the cheap part of [`inspect`] for callers that only need the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sniffed {
     /// The kind.
@@ -99,8 +97,8 @@ pub struct Sniffed {
     pub mime: &'static str,
 }
 
-/// Tells kind and MIME type from the start of a file. `complete` says that the
-/// bytes are the whole file; `name` may be a path or empty.
+/// Detects kind and MIME type from the start of a file. `complete` says that the bytes are the
+/// whole file; `name` may be a path or empty.
 pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
     if bytes.is_empty() {
         let mime = types::by_name(name).unwrap_or("text/plain");
@@ -120,8 +118,8 @@ pub fn sniff(bytes: &[u8], name: &str, complete: bool) -> Sniffed {
     }
 }
 
-/// Kind, MIME type, encoding, line ends and image size, from the start of a
-/// file (or all of it, with `complete`). `name` may be a path or empty.
+/// Detects kind, MIME type, encoding, line endings and image size from the start of a file (or all
+/// of it, with `complete`). `name` may be a path or empty.
 ///
 /// ```
 /// use filewright_core::sniff::{Kind, inspect};
@@ -149,7 +147,7 @@ pub fn inspect(bytes: &[u8], name: &str, complete: bool) -> Inspection {
 }
 
 impl Inspection {
-    /// Packs the inspection: `kind, mime, encoding?, eol?, bom, width?, height?`.
+    /// Encodes the inspection: `kind, mime, encoding?, eol?, bom, width?, height?`.
     pub fn pack(&self, packed: &mut Packed) {
         packed.str(self.kind.as_str());
         packed.str(self.mime);

@@ -6,7 +6,7 @@ fn kind(bytes: &[u8]) -> (&'static str, &'static str) {
     (found.kind.as_str(), found.mime)
 }
 
-/// A buffer with `parts` at their offsets and zeros between.
+/// Returns a buffer with `parts` at their offsets and zeros between.
 fn with(length: usize, parts: &[(usize, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0; length];
     for (at, part) in parts {
@@ -97,7 +97,7 @@ fn signatures() {
             with(32, &[(0, b"\xff\xf1\x50\x80\x02\x1f"), (16, b"\xff\xf1\x50\x80\x02\x1f")]),
             ("audio", "audio/aac"),
         ),
-        // The same of MPEG 2 and 2.5, at 8 kbit/s: 26 and 52 bytes.
+        // The same for MPEG 2 and 2.5, at 8 kbit/s: 26 and 52 bytes.
         (with(80, &[(0, b"\xff\xf3\x10\0"), (26, b"\xff\xf3\x10\0")]), ("audio", "audio/mpeg")),
         (with(90, &[(0, b"\xff\xe3\x10\0"), (52, b"\xff\xe3\x10\0")]), ("audio", "audio/mpeg")),
         (with(40, &[(0, b"junk\n"), (5, b"%PDF-1.4\n")]), ("pdf", "application/pdf")),

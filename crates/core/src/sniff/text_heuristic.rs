@@ -1,16 +1,15 @@
-//! Whether bytes without a known signature are text.
+//! Decides whether bytes without a known signature are text.
 //!
-//! UTF-8 without NULs is, and so is anything with a mark or the shape of UTF-16.
-//! What remains is legacy text or data, told apart by what text in any legacy
-//! encoding has and data has not: hardly a control character, and either blanks
-//! between words or the common characters of an East Asian encoding.
+//! UTF-8 without NULs is text, and so is everything with a byte order mark or the structure of
+//! UTF-16. The rest is legacy text or binary data. Text in a legacy encoding has hardly any control
+//! characters, and either spaces between words or the common characters of an East Asian encoding.
 
 use crate::encoding;
 
-/// Bytes that are enough to tell legacy text from data.
+/// The number of bytes that suffice to distinguish legacy text from data.
 const ENOUGH: usize = 512;
 
-/// Whether the sample is text. `complete` says that it is the whole file.
+/// Reports whether the sample is text. `complete` says that it is the whole file.
 pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     if encoding::bom(sample).is_some() {
         return true;
@@ -20,7 +19,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
         if encoding::utf16_without_bom(sample, complete).is_some() {
             return true;
         }
-        // As everywhere since diff(1): a NUL early in a file makes it binary.
+        // As in diff(1) and since, a NUL early in a file makes it binary.
         if memchr::memchr(0, sample).is_some() {
             return false;
         }
@@ -31,13 +30,13 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
         Ok(_) if !odd => return true,
         Ok(_) => {
             let odd = sample.iter().filter(|&&byte| encoding::is_odd_control(byte)).count();
-            // Old printer files and dumps of terminals have some; data has many.
+            // Old printer files and terminal dumps contain some controls; data contains many.
             return odd * 10 <= sample.len();
         }
         Err(error) if !complete && error.error_len().is_none() => return true,
         Err(_) => {}
     }
-    // The part that tells most: from the line of the first byte beyond ASCII on.
+    // Starts at the line with the first non-ASCII byte, the most informative part.
     let first = sample.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
     let rest = &sample[crate::text::line_begin(sample, first)..];
     let sample = &rest[..rest.len().min(ENOUGH)];
@@ -56,7 +55,7 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     }
     let high = sum(0x80, 0xff);
     let blanks = counts[0x20] + counts[0x0a] + counts[0x09] + counts[0x0d];
-    // Mostly ASCII words, with some letters of another encoding; a lone word may have many.
+    // Mostly ASCII words with some letters of another encoding; a single word may have many.
     if high * 10 <= total * 3
         || (odd == 0 && high * 2 <= total)
         || (blanks * 40 >= total && sum(0x20, 0x7e) * 12 >= total)
@@ -66,8 +65,8 @@ pub(super) fn is_text(sample: &[u8], complete: bool) -> bool {
     east_asian(sample) || thai(sample) || encoding::is_nearly_utf8(sample)
 }
 
-/// Whether all bytes beyond ASCII are Thai letters (TIS-620, windows-874), with
-/// vowel signs and tone marks behind letters alone. Thai has no spaces between words.
+/// Reports whether all non-ASCII bytes are Thai letters (TIS-620, windows-874), with vowel signs
+/// and tone marks only after letters. Thai has no spaces between words.
 fn thai(sample: &[u8]) -> bool {
     let (mut before, mut marks) = (b' ', 0u32);
     for &byte in sample {
@@ -80,12 +79,12 @@ fn thai(sample: &[u8]) -> bool {
         marks += u32::from(mark);
         before = byte;
     }
-    // One letter in four or five bears one.
+    // In Thai text, one letter in four or five has a mark.
     marks as usize * 12 >= sample.len()
 }
 
-/// Whether nearly all bytes beyond ASCII make pairs of one East Asian encoding,
-/// most of them among the characters that make up any text.
+/// Reports whether nearly all non-ASCII bytes form pairs of one East Asian encoding, most of them
+/// frequent characters.
 fn east_asian(sample: &[u8]) -> bool {
     // Shift-JIS: kana, punctuation, level 1 of the ideographs.
     pairs(
@@ -121,9 +120,9 @@ fn east_asian(sample: &[u8]) -> bool {
     )
 }
 
-/// Whether nearly all pairs are valid, and most are common; or all are valid and
-/// there are lines with the commas and stops of Chinese, as where a text is
-/// written in the rarer characters of another country's encoding.
+/// Reports whether nearly all pairs are valid and most are common; or whether all are valid and
+/// there are lines with Chinese commas and full stops, as in text written with the rarer characters
+/// of another country's encoding.
 fn pairs(
     sample: &[u8],
     lead: impl Fn(u8) -> bool,
@@ -145,7 +144,7 @@ fn pairs(
                 stops +=
                     u32::from(matches!([byte, next], [0xa1, 0xa1..=0xa4] | [0xa3, 0xa1..=0xbf]));
             }
-            // So many cannot be outweighed any more.
+            // Too many errors for any further bytes to compensate.
             Some(_) if faults as usize * 100 > sample.len() => return false,
             Some(_) => faults += 1,
             None => {}

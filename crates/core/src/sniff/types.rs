@@ -1,6 +1,7 @@
-//! MIME types of text: by the name's extension, else by how the text begins.
+//! Determines the MIME type of text: by the extension of the name, otherwise by the start of the
+//! text.
 
-/// Extension (lower case), type. Sorted, for binary search.
+/// Extension (lower case) and type. Sorted for binary search.
 const BY_EXTENSION: &[(&str, &str)] = &[
     ("adoc", "text/asciidoc"),
     ("bash", "text/x-shellscript"),
@@ -104,7 +105,7 @@ const BY_EXTENSION: &[(&str, &str)] = &[
     ("zsh", "text/x-shellscript"),
 ];
 
-/// Whole names that say what they are.
+/// Complete names with a fixed type.
 const BY_NAME: &[(&str, &str)] = &[
     ("cargo.lock", "application/toml"),
     ("cmakelists.txt", "text/x-cmake"),
@@ -112,10 +113,10 @@ const BY_NAME: &[(&str, &str)] = &[
     ("makefile", "text/x-makefile"),
 ];
 
-/// The type a name promises, for text.
+/// Returns the type for the name of a text file.
 pub(super) fn by_name(path: &str) -> Option<&'static str> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    // Longer than any extension or name in the tables: spare the copy.
+    // Longer than any extension or name in the tables, so the rest need not be copied.
     let tail = name.get(name.len().saturating_sub(32)..)?.to_ascii_lowercase();
     if let Some((_, mime)) = BY_NAME.iter().find(|(known, _)| *known == tail) {
         return Some(mime);
@@ -125,7 +126,7 @@ pub(super) fn by_name(path: &str) -> Option<&'static str> {
     Some(BY_EXTENSION[at].1)
 }
 
-/// The type that the beginning of a text shows.
+/// Returns the type for the beginning of a text.
 pub(super) fn by_text(sample: &[u8]) -> Option<&'static str> {
     let head = &sample[..sample.len().min(1024)];
     let head = head.strip_prefix(crate::text::BOM_UTF8).unwrap_or(head).trim_ascii_start();

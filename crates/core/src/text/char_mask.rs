@@ -1,6 +1,7 @@
-//! A mask of the characters that a text has: a cheap test that rules out most texts that lack one.
+//! A bit mask of the characters in a text: a cheap test that excludes most texts that lack one.
 
-/// One bit for each ASCII letter (of either case), digit and common sign; the other bytes share the rest.
+/// Sets one bit for each ASCII letter (of either case), digit and common sign; the other bytes
+/// share the rest.
 pub(crate) fn char_mask(text: &[u8]) -> u64 {
     text.iter().fold(0, |mask, byte| {
         let bit = match byte.to_ascii_lowercase() {

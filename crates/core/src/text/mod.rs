@@ -1,9 +1,8 @@
-//! Lines without loss: where they begin and end in bytes, and nothing else.
+//! Splits text into lines without changing any byte.
 //!
-//! Only LF and CRLF end a line. A lone CR, U+2028, VT and FF are characters
-//! like any other, and a final line end begins no further line: `"a\nb\n"` and
-//! `"a\nb"` are both two lines. Nothing here copies or changes a byte; what the
-//! bytes mean is the business of [`crate::encoding`].
+//! Only LF and CRLF end a line. A lone CR, U+2028, VT and FF are ordinary characters, and a final
+//! line ending begins no further line: `"a\nb\n"` and `"a\nb"` both have two lines. This module
+//! works on bytes; [`crate::encoding`] interprets them.
 
 pub(crate) mod char_mask;
 
@@ -12,21 +11,21 @@ use memchr::{memchr, memchr_iter, memrchr};
 /// The UTF-8 byte order mark.
 pub const BOM_UTF8: &[u8] = b"\xef\xbb\xbf";
 
-/// How the lines of a text end.
+/// The kind of line endings in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Eol {
-    /// No line is ended.
+    /// No line has a line ending.
     None,
-    /// Every ended line ends in LF.
+    /// All line endings are LF.
     Lf,
-    /// Every ended line ends in CRLF.
+    /// All line endings are CRLF.
     CrLf,
     /// Both occur.
     Mixed,
 }
 
 impl Eol {
-    /// The kind that `lf` lines ended by LF alone and `crlf` ended by CRLF make.
+    /// Returns the kind for the numbers of LF and CRLF endings.
     pub const fn of(lf: u64, crlf: u64) -> Self {
         match (lf, crlf) {
             (0, 0) => Self::None,
@@ -36,9 +35,9 @@ impl Eol {
         }
     }
 
-    /// The kind of line ends in a text.
+    /// Detects the kind of line endings in a text.
     pub fn detect(text: &[u8]) -> Self {
-        // One pass at most, and none of a text that begins with what settles it.
+        // Stops early once the result is certain.
         let Some(first) = memchr(b'\n', text) else { return Self::None };
         let ends_crlf = |at: usize| at > 0 && text[at - 1] == b'\r';
         if !ends_crlf(first) {
@@ -48,7 +47,7 @@ impl Eol {
         if memchr_iter(b'\n', text).all(ends_crlf) { Self::CrLf } else { Self::Mixed }
     }
 
-    /// The same of text in units of two bytes, given the bytes of LF and CR.
+    /// The same for text in units of two bytes, given the bytes of LF and CR.
     pub(crate) fn detect_wide(text: &[u8], lf: [u8; 2], cr: [u8; 2]) -> Self {
         let low = usize::from(lf[0] == 0);
         let (mut lines, mut crlf) = (0, 0);
@@ -62,7 +61,7 @@ impl Eol {
         Self::of(lines - crlf, crlf)
     }
 
-    /// `none`, `lf`, `crlf` or `mixed`.
+    /// Returns `none`, `lf`, `crlf` or `mixed`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -73,33 +72,33 @@ impl Eol {
     }
 }
 
-/// The number of LF bytes, at memory speed.
+/// Counts the LF bytes.
 pub fn count_lf(text: &[u8]) -> u64 {
     memchr_iter(b'\n', text).count() as u64
 }
 
-/// The number of CRLF pairs. Costs one fast pass where there is no CR.
+/// Counts the CRLF pairs. Costs one fast pass if there is no CR.
 pub fn count_crlf(text: &[u8]) -> u64 {
     memchr_iter(b'\r', text).filter(|&at| text.get(at + 1) == Some(&b'\n')).count() as u64
 }
 
-/// The number of lines: line ends, and one more if the last line has none.
+/// Counts the lines: line endings, plus one if the last line has none.
 pub fn count_lines(text: &[u8]) -> u64 {
     count_lf(text) + u64::from(text.last().is_some_and(|&byte| byte != b'\n'))
 }
 
-/// One line: its text, and its line end (`""`, `"\n"` or `"\r\n"`).
+/// One line: its text and its line ending (`""`, `"\n"` or `"\r\n"`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Offset of the first byte of the line, in bytes.
+    /// The offset of the first byte of the line.
     pub start: usize,
-    /// The line without its end.
+    /// The line without its line ending.
     pub text: &'a [u8],
-    /// The line end; empty only on a last line that has none.
+    /// The line ending; empty only for a last line without one.
     pub end: &'a [u8],
 }
 
-/// Cuts a piece that holds at most one line end, at its end, into text and end.
+/// Splits a line with at most one line ending, at its end, into text and line ending.
 pub fn split_end(line: &[u8]) -> (&[u8], &[u8]) {
     let end = match line {
         [.., b'\r', b'\n'] => 2,
@@ -109,7 +108,7 @@ pub fn split_end(line: &[u8]) -> (&[u8], &[u8]) {
     line.split_at(line.len() - end)
 }
 
-/// The lines of a text, in order.
+/// Iterates over the lines of a text.
 ///
 /// ```
 /// use filewright_core::text::lines;
@@ -140,8 +139,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Where line `number` (1-based) begins, in bytes. The position after the last
-/// line end is not a line.
+/// Returns the byte offset of line `number` (1-based). There is no line after the last line ending.
 pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
     let start = match number.checked_sub(1)? {
         0 => 0,
@@ -150,31 +148,31 @@ pub fn line_start(text: &[u8], number: u64) -> Option<usize> {
     (start < text.len()).then_some(start)
 }
 
-/// The number (1-based) of the line that holds the byte at `offset`.
+/// Returns the number (1-based) of the line that contains the byte at `offset`.
 pub fn line_at(text: &[u8], offset: usize) -> u64 {
     count_lf(&text[..offset.min(text.len())]) + 1
 }
 
-/// Where the line that holds the byte at `offset` begins, in bytes.
+/// Returns the offset of the line that contains the byte at `offset`.
 pub fn line_begin(text: &[u8], offset: usize) -> usize {
     memrchr(b'\n', &text[..offset.min(text.len())]).map_or(0, |lf| lf + 1)
 }
 
-/// The number of Unicode code points in UTF-8 text.
+/// Counts the Unicode code points in UTF-8 text.
 pub fn count_chars(text: &str) -> usize {
-    // Of its bytes, those that continue none.
+    // Counts the bytes that are not continuation bytes.
     count_bytes(text.as_bytes(), |byte| byte as i8 >= -0x40)
 }
 
-/// How many bytes are of a kind. Some at a time, so that their number fits into a byte: a
-/// processor adds many of those at once.
+/// Counts the bytes that satisfy a predicate. Counts in groups whose count fits into a byte,
+/// because a processor adds many bytes at once.
 pub(crate) fn count_bytes(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
     const SOME: usize = 192;
     let of_some = |some: &[u8]| some.iter().map(|&byte| u8::from(is(byte))).sum::<u8>();
     bytes.chunks(SOME).map(|some| usize::from(of_some(some))).sum()
 }
 
-/// The longest start of `text` with at most `max` code points.
+/// Returns the longest prefix of `text` with at most `max` code points.
 pub fn cut_chars(text: &str, max: usize) -> &str {
     if text.len() <= max {
         return text;

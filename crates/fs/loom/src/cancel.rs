@@ -1,4 +1,4 @@
-//! The flag that cancels.
+//! Model-checks the cancel flag.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn what_is_set_by_anybody_stays_set_for_everybody() {
         });
         let worker = {
             let flag = Arc::clone(&flag);
-            // Once it was seen it is seen again.
+            // A flag that was seen set stays set.
             thread::spawn(move || assert!(!flag.is_set() || flag.is_set()))
         };
         for thread in setters {

@@ -1,6 +1,5 @@
-//! Every order in which threads can meet at the pool's queue, at the flag that
-//! cancels, and at a lock file that each holder removes: tried one after the other
-//! by loom, instead of hoped to be met.
+//! Model-checks with loom the pool's queue, the cancel flag, and a lock file that each holder
+//! removes, in every interleaving of their threads.
 #![cfg(test)]
 
 #[path = "../../src/flag.rs"]
@@ -19,8 +18,8 @@ mod cancel;
 mod locks;
 mod pool;
 
-/// Runs a body in every order of its threads with so many switches that no thread
-/// asked for. All errors known of such code show with two.
+/// Runs a body in every interleaving with a limited number of preemptions. Two suffice to show all
+/// known errors of such code.
 fn model(body: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);

@@ -1,5 +1,5 @@
-//! The lock between processes, on a model of a directory: a name that stands for a
-//! file or for none, and files that one process at a time can hold, as `flock` has it.
+//! Model-checks the lock between processes on a model of a directory: a name that refers to a file
+//! or to none, and files that one process at a time can lock, as with `flock`.
 
 use std::convert::Infallible;
 
@@ -10,14 +10,14 @@ use loom::thread;
 use crate::model;
 use crate::acquire::{LockFile, take};
 
-/// A file: held or not.
+/// A file: true if it is locked.
 type Node = Arc<Mutex<bool>>;
 
-/// A directory with one name in it.
+/// A directory with one name.
 #[derive(Default)]
 struct Directory(Mutex<Option<Node>>);
 
-/// An open file. The kernel frees what it held when it is closed.
+/// An open file. Closing it releases its lock, as in the kernel.
 struct Open {
     node: Node,
     held: std::cell::Cell<bool>,
@@ -54,8 +54,8 @@ impl LockFile for Directory {
     }
 }
 
-/// Takes it, works, removes the name while it is held, and lets go; or is killed
-/// before it removes the name.
+/// Takes the lock, works, removes the name while holding the lock, and releases it. With `killed`,
+/// stops before removing the name.
 fn turn(directory: &Directory, inside: &AtomicUsize, killed: bool) -> bool {
     let Ok(taken) = take(directory);
     let Some(file) = taken else { return false };
@@ -80,7 +80,7 @@ fn never_two(killed: bool) {
         for other in others {
             other.join().unwrap();
         }
-        // Whatever was left behind, the next to come has it.
+        // The next process can take the lock, whatever was left behind.
         assert!(turn(&directory, &inside, false), "nobody has it, and nobody can");
     });
 }

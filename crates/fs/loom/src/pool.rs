@@ -1,4 +1,4 @@
-//! The queue of the threads that touch files.
+//! Model-checks the queue of the threads that access files.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -7,8 +7,8 @@ use loom::thread;
 use crate::model;
 use crate::queue::{Queue, Submitted};
 
-/// Puts one thing, and starts a thread where it is told to; that thread serves, or
-/// could not be started.
+/// Submits one job, and starts a thread if the queue requests one. The thread serves, or simulates
+/// a failed start.
 fn put(
     queue: &Arc<Queue<()>>,
     done: &Arc<AtomicUsize>,
@@ -35,7 +35,7 @@ fn serving(queue: &Arc<Queue<()>>, done: &Arc<AtomicUsize>) -> thread::JoinHandl
     })
 }
 
-/// Two callers at once; then the queue is closed and everybody comes home.
+/// Two callers submit at once; then the queue is closed and all threads end.
 fn all_is_done(most: usize, first: bool, starts: [bool; 2]) {
     model(move || {
         let queue = Arc::new(Queue::new(most));

@@ -1,28 +1,28 @@
-//! Landlock by its three system calls. The one module of this crate that is
-//! unsafe: the kernel's structures and descriptors, and nothing else.
+//! Landlock by its three system calls. This is the only module of the crate with `unsafe`, which it
+//! needs for the kernel's structures and descriptors.
 //!
-//! A ruleset names everything it handles; what it handles and no rule allows is
-//! refused, to the thread that restricts itself and to all it starts.
+//! A ruleset names the rights that it handles. Rights that it handles and that no rule allows are
+//! refused to the thread that restricts itself and to all threads it starts.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use filewright_core::{Code, Error, Result};
 
-/// Rights over files, as the kernel numbers them.
+/// File rights, as the kernel numbers them.
 pub mod fs {
-    /// Run a file.
+    /// Execute a file.
     pub const EXECUTE: u64 = 1;
-    /// Open to read, list.
+    /// Open for reading; list a directory.
     pub const READ: u64 = 1 << 2 | 1 << 3;
-    /// Open to write, remove, and make what is not a device.
+    /// Open for writing, remove, and create everything except devices.
     pub const WRITE: u64 =
         1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 12 | 1 << 13 | 1 << 14;
-    /// What a rule on something other than a directory can allow.
+    /// The rights that a rule on something other than a directory can allow.
     pub const FILE: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 }
 
-/// What a version of the interface can handle.
+/// Returns the rights that a version of the interface can handle.
 fn handled(abi: u32) -> (u64, u64, u64) {
     let files = match abi {
         0 | 1 => (1 << 13) - 1,
@@ -31,7 +31,7 @@ fn handled(abi: u32) -> (u64, u64, u64) {
         _ => (1 << 16) - 1,
     };
     let tcp = if abi >= 4 { 0b11 } else { 0 };
-    // Abstract Unix sockets and signals to processes outside.
+    // Abstract Unix sockets of, and signals to, processes outside.
     let scoped = if abi >= 6 { 0b11 } else { 0 };
     (files, tcp, scoped)
 }
@@ -49,7 +49,7 @@ struct PathBeneathAttr {
     parent_fd: i32,
 }
 
-/// The version of the interface that the kernel has; 0 where it has none.
+/// Returns the version of the kernel's Landlock interface; 0 without Landlock.
 pub fn abi() -> u32 {
     const VERSION: u32 = 1;
     // SAFETY: asks for the version; no pointer is passed.
@@ -64,7 +64,7 @@ pub fn abi() -> u32 {
     u32::try_from(version).unwrap_or(0)
 }
 
-/// What threads that restrict themselves may still do.
+/// The rights that threads keep when they restrict themselves.
 #[derive(Debug)]
 pub struct Ruleset {
     fd: OwnedFd,
@@ -72,11 +72,11 @@ pub struct Ruleset {
 }
 
 impl Ruleset {
-    /// Handles all rights over files. With `strict` also TCP, and signals and
-    /// abstract sockets to processes outside, as far as the kernel can.
+    /// Creates a ruleset that handles all file rights. With `strict` also TCP, and signals and
+    /// abstract sockets to processes outside, as far as the kernel supports it.
     ///
     /// # Errors
-    /// `SANDBOX_SETUP_FAILED` where the kernel has no Landlock.
+    /// `SANDBOX_SETUP_FAILED` if the kernel has no Landlock.
     pub fn new(strict: bool) -> Result<Self> {
         let version = abi();
         if version == 0 {
@@ -85,7 +85,7 @@ impl Ruleset {
         let (files, net, scoped) = handled(version);
         let (net, scoped) = if strict { (net, scoped) } else { (0, 0) };
         let attr = RulesetAttr { handled_access_fs: files, handled_access_net: net, scoped };
-        // Kernels before a field knew it take the structure without it.
+        // Older kernels take a shorter structure, without the fields they do not know.
         let size: usize = match version {
             ..4 => 8,
             4..6 => 16,
@@ -98,14 +98,14 @@ impl Ruleset {
         let Ok(raw @ 0..) = i32::try_from(raw) else {
             return Err(failed("the kernel refuses a Landlock ruleset"));
         };
-        // SAFETY: the kernel just gave us this descriptor, and nobody else has it.
+        // SAFETY: the kernel just returned this descriptor, and nothing else owns it.
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(raw) }, files })
     }
 
-    /// Allows rights beneath a directory, or on a file.
+    /// Allows rights below a directory, or on a file.
     ///
     /// # Errors
-    /// `SANDBOX_SETUP_FAILED` with what the kernel says.
+    /// `SANDBOX_SETUP_FAILED` with the kernel's error.
     pub fn allow(&self, place: BorrowedFd<'_>, rights: u64) -> Result<()> {
         self.try_allow(place, rights)
             .map_err(|why| refused("the kernel refuses a Landlock rule", &why))
@@ -132,18 +132,19 @@ impl Ruleset {
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// Restricts the calling thread, for good; what it starts inherits that.
+    /// Restricts the calling thread permanently; threads and processes that it starts inherit the
+    /// restriction.
     ///
     /// # Errors
-    /// `SANDBOX_SETUP_FAILED` with what the kernel says.
+    /// `SANDBOX_SETUP_FAILED` with the kernel's error.
     pub fn restrict_self(&self) -> Result<()> {
         no_new_privileges()?;
         self.try_restrict_self()
             .map_err(|why| refused("the kernel does not restrict the thread", &why))
     }
 
-    /// [`Ruleset::restrict_self`] without an allocation, for a process between fork and
-    /// exec that has given up new privileges already.
+    /// Like [`Ruleset::restrict_self`], without an allocation, for a process between fork and exec
+    /// that has already called [`try_no_new_privileges`].
     ///
     /// # Errors
     /// The kernel's error.
@@ -155,7 +156,7 @@ impl Ruleset {
     }
 }
 
-/// Gives up, for the calling thread, that a program could have more rights.
+/// Prevents the calling thread from gaining rights by executing a program.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.

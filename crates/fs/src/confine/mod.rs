@@ -1,9 +1,8 @@
-//! The net under the resolver: the threads that touch files are restricted by
-//! the kernel to the roots of their policy, so that a mistake of ours opens
-//! nothing outside either.
+//! A second layer of defence below the resolver: Landlock restricts the threads that access files
+//! to the roots of their policy, so that a bug in the resolver opens nothing outside either.
 //!
-//! It is a net and not the wall: the kernel lets through what is not an open,
-//! such as the facts about a file and its permission bits.
+//! It cannot replace the resolver, because the kernel restricts only some operations, such as
+//! opening. Metadata and permission bits of outside files stay accessible.
 
 #[cfg(target_os = "linux")]
 pub mod landlock;
@@ -27,36 +26,36 @@ pub use pool::Pool;
 
 use crate::root::{Kernel, Roots};
 
-/// Which threads of a pool do something.
+/// The threads of a pool that run a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// What looks at one file or directory.
+    /// For jobs that access one file or directory.
     Quick,
-    /// What walks a tree, or reads a whole file of any size.
+    /// For jobs that walk a tree, or read a whole file of any size.
     Scan,
 }
 
-/// How much of a policy the kernel enforces.
+/// The degree to which the kernel enforces a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforced {
     /// Nothing outside the roots can be opened.
     Fully,
-    /// More than the roots can be opened, but not everything.
+    /// Some files outside the roots can be opened, but not all.
     Partly,
     /// Nothing is restricted.
     Not,
 }
 
-/// What was found when the threads of a policy were set up.
+/// The result of setting up the threads of a policy.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     /// The threads.
     pub pool: Arc<Pool>,
-    /// What holds.
+    /// The degree of enforcement.
     pub enforced: Enforced,
-    /// The version of Landlock; 0 where there is none.
+    /// The version of Landlock; 0 without it.
     pub abi: u32,
-    /// Why less holds than was asked for.
+    /// The reason why enforcement is less than requested.
     pub reason: Option<String>,
 }
 
@@ -64,7 +63,7 @@ impl Confinement {
     /// Sets up the threads of a policy.
     ///
     /// # Errors
-    /// `SANDBOX_SETUP_FAILED` where confinement is required and cannot be had.
+    /// `SANDBOX_SETUP_FAILED` if confinement is required and not available.
     pub fn of(roots: &Roots, kernel: Kernel) -> Result<Self> {
         if kernel == Kernel::Off {
             return Ok(Self::none(0, None));
@@ -104,14 +103,14 @@ fn restricted(roots: &Roots) -> Result<Confinement> {
     use crate::dir::stat::Stat;
 
     let abi = landlock::abi();
-    // Before the second version nothing could be moved between directories.
+    // With version 1, files cannot be moved between directories.
     if abi < 2 {
         return Err(Error::new(Code::SandboxSetupFailed, "the kernel has no usable Landlock"));
     }
     if roots.follows_anywhere() {
         return Err(Error::new(Code::SandboxSetupFailed, "links may lead anywhere by this policy"));
     }
-    // Reads /proc, which the threads cannot.
+    // Reads /proc now, because the restricted threads cannot.
     crate::process::prepare();
     refusal::prepare();
     let mut whole = true;

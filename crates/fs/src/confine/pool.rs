@@ -1,13 +1,12 @@
-//! The threads that touch files: a few for each policy, restricted before they
-//! serve, or a few for everything where there is nothing to restrict.
+//! The threads that access files: a few for each policy, restricted before they serve, or a shared
+//! few where nothing is to be restricted.
 //!
-//! They are ours and not the runtime's: a file system that hangs takes some of
-//! them and stops nothing else, and a restriction holds for these alone. Code of
-//! users never runs on them.
+//! They are separate from the runtime's threads, so that a hanging file system blocks only some of
+//! them, and because a restriction must apply to them only. User code never runs on them.
 //!
-//! A pool has two lanes with threads of their own, so that a read never waits for
-//! a search. Roots that restrict their threads alike share one pool: its threads
-//! and its descriptor go when the last of these roots is closed.
+//! A pool has two lanes with separate threads, so that a read never waits for a search. Roots with
+//! equal restrictions share one pool; its threads and its descriptor are released when the last of
+//! these roots is closed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -20,16 +19,16 @@ use super::queue::{Queue, Submitted};
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads for calls that look at one file or directory.
+/// The number of threads for calls that access one file or directory.
 const MAX_QUICK_THREADS: usize = 4;
-/// Threads for calls that walk a tree: enough to keep a disk busy, few enough to cost nothing.
+/// The number of threads for calls that walk a tree: enough to keep a disk busy.
 const MAX_SCAN_THREADS: usize = 4;
 
-/// A place that threads may reach: device, inode and rights. A ruleset holds the
-/// inode, so the number is not given out again while a pool restricted to it lives.
+/// A file that threads may access: device, inode and rights. The ruleset holds the inode, so its
+/// number is not reused while a pool with this restriction exists.
 pub(super) type Grant = (u64, u64, u64);
 
-/// The pools in use, by what their threads may reach.
+/// The pools in use, keyed by the files that their threads may access.
 static RESTRICTED: OnceLock<Mutex<HashMap<Vec<Grant>, Weak<Pool>>>> = OnceLock::new();
 
 /// A few threads and their queues.
@@ -46,14 +45,14 @@ struct Shared {
 }
 
 impl Pool {
-    /// The pool of those that are not restricted.
+    /// Returns the shared pool without restrictions.
     pub fn unrestricted() -> Arc<Self> {
         static FREE: OnceLock<Arc<Pool>> = OnceLock::new();
         Arc::clone(FREE.get_or_init(|| Arc::new(Self::over(None))))
     }
 
-    /// The pool whose threads may reach these places and no others: the one in use
-    /// for equal places, or a new one restricted by the ruleset that `make` gives.
+    /// Returns the pool whose threads may access only these files: an existing one with equal
+    /// restrictions, or a new one with the ruleset that `make` returns.
     ///
     /// # Errors
     /// `SANDBOX_SETUP_FAILED`.
@@ -64,7 +63,7 @@ impl Pool {
         places.sort_unstable();
         places.dedup();
         let pools = RESTRICTED.get_or_init(Mutex::default);
-        // Held while a pool is made, so that two openings at once make one.
+        // The lock is held while a pool is created, so that two callers do not create two pools.
         let mut pools = pools.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pool) = pools.get(&places).and_then(Weak::upgrade) {
             return Ok(pool);
@@ -75,8 +74,8 @@ impl Pool {
         Ok(pool)
     }
 
-    /// A pool whose threads restrict themselves. The first is started at once,
-    /// so that what the kernel refuses is known.
+    /// Creates a pool whose threads restrict themselves. Starts the first thread at once, so that a
+    /// failure is known.
     fn restricted(ruleset: Ruleset) -> Result<Arc<Self>> {
         let pool = Self::over(Some(ruleset));
         let (told, tell) = std::sync::mpsc::sync_channel(1);
@@ -101,7 +100,7 @@ impl Pool {
         Self { shared: Arc::new(Shared { quick, scans, ruleset }) }
     }
 
-    /// Has one of the threads of a lane do something.
+    /// Runs a job on one of the threads of a lane.
     pub fn submit(&self, lane: Lane, work: impl FnOnce() + Send + 'static) {
         self.submit_boxed(lane, Box::new(work));
     }
@@ -114,14 +113,14 @@ impl Pool {
         let started = std::thread::Builder::new().name("filewright".to_owned()).spawn(move || {
             match shared.restrict() {
                 Ok(()) => shared.serve(lane),
-                // It does not serve; the first one of the pool does.
+                // The thread did not start; the first thread of the pool takes over its jobs.
                 Err(_) => shared.hand_over(shared.queue(lane).give_up()),
             }
         });
         if started.is_err() {
             let left = self.shared.queue(lane).give_up();
             if self.shared.ruleset.is_none() {
-                // No thread is there to do it: the caller's thread does.
+                // There is no thread for it, so the caller's thread runs it.
                 left.into_iter().for_each(|work| work());
             } else {
                 self.shared.hand_over(left);
@@ -145,12 +144,12 @@ impl Shared {
         }
     }
 
-    /// Gives what no thread of a lane is there for to the quick lane, of which a
-    /// restricted pool has a thread from the beginning.
+    /// Moves the jobs of a lane without threads to the quick lane, which in a restricted pool has a
+    /// thread from the start.
     fn hand_over(&self, left: impl IntoIterator<Item = Work>) {
         for work in left {
             if self.quick.put(work) == Submitted::Start {
-                // The thread that was counted is not started: the others do the work.
+                // The requested thread is not started: the existing ones run the job.
                 drop(self.quick.give_up());
             }
         }
@@ -162,7 +161,7 @@ impl Shared {
 
     fn serve(&self, lane: Lane) {
         self.queue(lane).serve(|work| {
-            // Work that panics has told so itself; the thread goes on.
+            // The panic was already reported; the thread continues.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
         });
     }

@@ -1,7 +1,6 @@
-//! The threads that touch files where single threads cannot be restricted: the
-//! same pool without a ruleset.
+//! The pool for platforms that cannot restrict single threads: the same lanes without a ruleset.
 //!
-//! Kept apart from `pool.rs` so that neither needs a flag.
+//! Separate from `pool.rs`, so that neither needs conditional code.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,7 +9,7 @@ use super::Lane;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads of each lane.
+/// The number of threads of each lane.
 const THREADS: usize = 4;
 
 /// A few threads for each lane, and their queues.
@@ -21,20 +20,20 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// The pool of those that are not restricted.
+    /// Returns the shared pool without restrictions.
     pub fn unrestricted() -> Arc<Self> {
         static FREE: OnceLock<Arc<Pool>> = OnceLock::new();
         Arc::clone(FREE.get_or_init(|| Arc::new(Pool { quick: lane(), scans: lane() })))
     }
 
-    /// Has one of the threads of a lane do something.
+    /// Runs a job on one of the threads of a lane.
     pub fn submit(&self, lane: Lane, work: impl FnOnce() + Send + 'static) {
         let queue = match lane {
             Lane::Quick => &self.quick,
             Lane::Scan => &self.scans,
         };
         let queue = queue.lock().unwrap_or_else(|bad| bad.into_inner());
-        // The threads live as long as the process.
+        // The threads live as long as the process, so sending cannot fail.
         let _ = queue.send(Box::new(work));
     }
 }
@@ -48,7 +47,7 @@ fn lane() -> Mutex<Sender<Work>> {
             loop {
                 let next = work.lock().unwrap_or_else(|bad| bad.into_inner()).recv();
                 let Ok(next) = next else { return };
-                // Work that panics has told so itself; the thread goes on.
+                // The panic was already reported; the thread continues.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(next));
             }
         });

@@ -1,15 +1,15 @@
-//! The queue of a pool: who does what is to be done, and when another thread is
-//! worth starting. It starts none itself, and knows nothing of what is done.
+//! The job queue of a pool: assigns jobs to threads and decides when to start another. It does not
+//! start threads itself, and does not depend on the kind of job.
 
 use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
-/// What waits to be done, and how many are there to do it.
+/// The waiting jobs and the number of threads that serve them.
 pub(crate) struct Queue<W> {
     state: Mutex<State<W>>,
     ready: Condvar,
-    /// Threads at most.
+    /// The maximum number of threads.
     most: usize,
 }
 
@@ -20,12 +20,12 @@ struct State<W> {
     closed: bool,
 }
 
-/// What is to be done once something was put.
+/// The action required after submitting a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Submitted {
-    /// Nothing: somebody will do it.
+    /// None: a thread will run the job.
     Nothing,
-    /// Start a thread, which is counted already: it serves, or it is given up.
+    /// Start a thread, which is counted already; it must call `serve` or `give_up`.
     Start,
 }
 
@@ -40,7 +40,7 @@ impl<W> Queue<W> {
         self.lock().threads += 1;
     }
 
-    /// Puts something to do.
+    /// Submits a job.
     pub(crate) fn put(&self, work: W) -> Submitted {
         let mut state = self.lock();
         state.work.push_back(work);
@@ -53,15 +53,15 @@ impl<W> Queue<W> {
         Submitted::Start
     }
 
-    /// A thread that was counted does not serve. Where nobody else does, all that
-    /// waits comes back: others may have put it, trusting in this one.
+    /// Uncounts a thread that could not be started. If there is no other, returns all waiting jobs,
+    /// because other callers may have relied on this thread.
     pub(crate) fn give_up(&self) -> VecDeque<W> {
         let mut state = self.lock();
         state.threads -= 1;
         if state.threads == 0 { std::mem::take(&mut state.work) } else { VecDeque::new() }
     }
 
-    /// Does what there is to do until the queue is closed and empty.
+    /// Runs jobs until the queue is closed and empty.
     pub(crate) fn serve(&self, run: impl Fn(W)) {
         let mut state = self.lock();
         loop {
@@ -80,7 +80,7 @@ impl<W> Queue<W> {
         }
     }
 
-    /// Nothing more will be put; what was is done still.
+    /// Closes the queue: waiting jobs still run, and no more may be submitted.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.ready.notify_all();

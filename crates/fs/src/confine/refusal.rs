@@ -1,9 +1,9 @@
-//! Which layer of the system refused a call with EACCES: the permissions of the file, or a
-//! restriction of the process that stands above them, such as Landlock.
+//! Determines which layer of the system refused a call with EACCES: the permissions of the file, or
+//! a restriction of the process such as Landlock.
 //!
-//! The kernel asks the permissions first and the restrictions after them, in one answer. So
-//! the permissions are asked again, alone: what they would allow was refused above them. A
-//! file system that decides by itself (over a network, in a process) is not believed.
+//! The kernel checks permissions first and restrictions second, and returns the same error. So the
+//! permissions are checked again separately: if they allow the access, another layer refused it.
+//! File systems that decide themselves (network file systems, FUSE) are excluded.
 
 use filewright_core::access::Intent;
 use filewright_core::{Code, Error, Result};
@@ -14,34 +14,34 @@ use rustix::io::Errno;
 use crate::dir::stat::Kind;
 use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
-/// What refused.
+/// The layer that refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     /// Permission bits and access lists.
     Permissions,
-    /// Landlock, taken on by this process or one that started it.
+    /// Landlock, applied by this process or a parent process.
     #[cfg(target_os = "linux")]
     Landlock,
-    /// A security module that labels processes, such as AppArmor, or Landlock beside it.
+    /// A security module that labels processes, such as AppArmor, alone or with Landlock.
     #[cfg(target_os = "linux")]
     SecurityModule,
 }
 
-/// What the permissions alone say.
+/// The result of checking the permissions alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Permissions {
     Allow,
     Refuse,
-    /// It depends on the way of the change, or cannot be asked.
+    /// Depends on the kind of change, or cannot be checked.
     Unknown,
 }
 
 impl Roots {
-    /// Tells in `details.layer` of a refusal which layer of the system it came from, where
-    /// that is known. `asked` are the paths of the call and what it wanted there.
+    /// Sets `details.layer` of a refusal to the layer that it came from, if that is known. `asked`
+    /// are the paths of the call and the access that it needed.
     ///
     /// # Errors
-    /// That of `result`.
+    /// The error of `result`.
     pub fn tell_layer<T>(&self, asked: &[(&[u8], Intent)], result: Result<T>) -> Result<T> {
         result.map_err(|error| match self.layer_of(asked, &error) {
             Some(layer) => layer.tell(error),
@@ -68,7 +68,7 @@ impl Roots {
         let place = match self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)
         {
             Ok(place) => place,
-            // Directories are stood on without being opened: only permissions refuse that.
+            // Directories are resolved without being opened, so only permissions can refuse that.
             Err(error) if error.code == Code::PermissionDenied => return Permissions::Refuse,
             Err(_) => return Permissions::Unknown,
         };
@@ -94,7 +94,7 @@ impl Roots {
         for (name, access) in asked {
             match allows(name, access) {
                 Ok(()) => {}
-                // A change that replaces the entry does not ask for it.
+                // A change that replaces the entry does not need this permission.
                 Err(Errno::ACCESS) if intent == Intent::Write && name != b"." => {
                     return Permissions::Unknown;
                 }
@@ -123,13 +123,13 @@ impl Layer {
     }
 }
 
-/// Reads what is told by files that a restricted thread cannot open.
+/// Reads system files now, because a restricted thread cannot open them.
 #[cfg(target_os = "linux")]
 pub(crate) fn prepare() {
     is_labelled();
 }
 
-/// Whether a security module gave this process a label, by which it may refuse as well.
+/// Reports whether a security module labels this process, so that it may also refuse.
 #[cfg(target_os = "linux")]
 fn is_labelled() -> bool {
     static LABELLED: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
@@ -153,13 +153,13 @@ fn above_permissions() -> Option<Layer> {
     None
 }
 
-/// Whether the file system refuses for reasons of its own.
+/// Reports whether the file system makes its own access decisions.
 #[cfg(target_os = "linux")]
 fn decides_itself(directory: impl AsFd) -> bool {
     /// NFS, SMB (three versions), 9P, FUSE, Ceph.
     const ELSEWHERE: [u32; 7] =
         [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6573_5546, 0x00C3_6400];
-    // The kernel's numbers are 32 bits wide, whatever the field is.
+    // The kernel's numbers have 32 bits, whatever the width of the field.
     rustix::fs::fstatfs(directory).map_or(true, |facts| ELSEWHERE.contains(&(facts.f_type as u32)))
 }
 

@@ -1,8 +1,8 @@
-//! A position in a tree, held by descriptors: a directory, and the ones above it.
+//! A position in a tree, held by the descriptors of a directory and of those above it.
 //!
-//! A cursor keeps a bounded number of descriptors open at any depth. On the way back up it
-//! reopens a directory by `..` and compares its identity with the one it left, so another
-//! process that moves directories cannot lead it elsewhere.
+//! A cursor keeps a bounded number of descriptors open at any depth. On the way up it reopens a
+//! directory by `..` and compares its identity with the one it left, so that another process that
+//! moves directories cannot redirect it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -12,39 +12,39 @@ use crate::dir::errno::os;
 use crate::dir::stat::Stat;
 use crate::dir::{open_directory, open_entries};
 
-/// How many descriptors a cursor keeps open.
+/// The maximum number of open descriptors of a cursor.
 const MAX_OPEN_LEVELS: usize = 24;
 
-/// A place in a tree.
+/// A position in a tree.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     levels: Vec<Level>,
     up: ParentAccess,
 }
 
-/// What a directory is reached again for on the way up.
+/// The access that a cursor needs to a directory when it returns to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ParentAccess {
-    /// To work on its entries.
+    /// Changes the entries.
     Stand,
-    /// To change the directory itself as well, such as its permission bits.
+    /// Changes the directory itself as well, such as its permission bits.
     Change,
 }
 
 #[derive(Debug)]
 struct Level {
-    /// Closed while the cursor is far below.
+    /// `None` while the cursor is far below.
     fd: Option<OwnedFd>,
     id: (u64, u64),
 }
 
 impl Cursor {
-    /// At the top of a tree: a directory open for reading.
+    /// Starts at the top of a tree, given a directory open for reading.
     pub(crate) fn new(top: OwnedFd, up: ParentAccess) -> Self {
         Self { levels: vec![Level { fd: Some(top), id: (0, 0) }], up }
     }
 
-    /// The directory the cursor is in.
+    /// Returns the current directory.
     pub(crate) fn here(&self) -> Result<BorrowedFd<'_>> {
         let level = self.levels.last().and_then(|level| level.fd.as_ref());
         level
@@ -52,7 +52,7 @@ impl Cursor {
             .ok_or_else(|| Error::new(Code::Internal, "the walk has no directory"))
     }
 
-    /// Goes into a directory. False where that is none, or no longer there.
+    /// Enters a directory. Returns false if it is no directory, or no longer exists.
     pub(crate) fn enter(&mut self, name: &[u8]) -> Result<bool> {
         let fd = match open_entries(self.here()?, name) {
             Ok(Some(fd)) => fd,
@@ -72,7 +72,7 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Goes back up.
+    /// Returns to the parent directory.
     pub(crate) fn leave(&mut self) -> Result<()> {
         let below = self.levels.pop().and_then(|level| level.fd);
         let Some(level) = self.levels.last_mut() else {

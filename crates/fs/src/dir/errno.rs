@@ -1,14 +1,14 @@
-//! The one table from errno to code.
+//! The only mapping from errno to error codes.
 
 use filewright_core::{Code, Error};
 use rustix::io::Errno;
 
-/// The error for a failed system call. Messages carry no path.
+/// Returns the error for a failed system call. Messages contain no path.
 pub fn os(errno: Errno) -> Error {
     let (code, message) = match errno {
         Errno::NOENT => (Code::NotFound, "no such file or directory"),
         Errno::ACCESS | Errno::PERM => {
-            // Which layer refused is told by `confine::refusal`, where the path is known.
+            // `confine::refusal` adds the layer that refused, where the path is known.
             return Error::new(Code::PermissionDenied, "permission denied")
                 .detail("errno", errno.raw_os_error());
         }
@@ -41,42 +41,42 @@ fn io(errno: Errno, message: &str) -> Error {
     Error::new(Code::IoError, text).detail("errno", errno.raw_os_error())
 }
 
-/// The refusal of a path outside the roots: the same words whether or not
-/// anything is there.
+/// Returns the refusal of a path outside the roots. The message is the same whether or not the path
+/// exists.
 pub(crate) fn outside() -> Error {
     Error::new(Code::OutsideAllowed, "outside the allowed roots")
 }
 
-/// The refusal of a change to a protected place.
+/// Returns the refusal of a change to a protected path.
 pub(crate) fn protected() -> Error {
     Error::new(Code::ProtectedPath, "the path is protected from change")
 }
 
-/// The refusal to make or change a directory that git takes for a repository.
+/// Returns the refusal to create or change a directory that git would treat as a repository.
 pub(crate) fn repository() -> Error {
     Error::new(Code::ProtectedPath, "git would take the directory for a repository")
         .detail("reason", "repository")
 }
 
-/// The refusal to read a file that holds a private key.
+/// Returns the refusal to read a file that contains a private key.
 pub(crate) fn secret_content() -> Error {
     Error::new(Code::GrantDenied, "it holds a private key, and nobody has granted it")
         .detail("reason", "secret")
         .detail("by", "content")
 }
 
-/// The refusal to read a secret.
+/// Returns the refusal to read a secret.
 pub(crate) fn secret() -> Error {
     Error::new(Code::GrantDenied, "it is a secret by its name, and nobody has granted it")
         .detail("reason", "secret")
 }
 
-/// What a FIFO, socket or device gets.
+/// Returns the error for a FIFO, socket or device.
 pub(crate) fn not_regular() -> Error {
     Error::new(Code::NotRegularFile, "neither a file nor a directory")
 }
 
-/// The path changed under our hands more often than we retry.
+/// Returns the error for a path that changes more often than the call retries.
 pub(crate) fn unsettled() -> Error {
     Error::new(Code::Conflict, "the path is being changed by another program")
 }

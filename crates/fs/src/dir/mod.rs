@@ -1,7 +1,8 @@
-//! One directory by its descriptor: opening it, its names, facts of its entries, and trees below.
+//! Operations on one directory by its descriptor: opening, listing, metadata of entries, and
+//! removal of trees below.
 //!
-//! Nothing here knows roots or rules: a caller has resolved and checked a path, and these
-//! functions take the descriptor and one plain name.
+//! This module knows neither roots nor rules: the caller has resolved and checked the path, and
+//! passes the descriptor and one plain name.
 
 pub(crate) mod cursor;
 pub mod errno;
@@ -19,8 +20,8 @@ use rustix::io::Errno;
 use errno::os;
 use stat::Kind;
 
-/// How a directory is opened to stand on: without the right to read it where
-/// the platform can tell the two apart.
+/// Returns the flags for opening a directory as a base for other calls: without the right to read
+/// it, where the platform distinguishes the two.
 pub(crate) fn directory_flags() -> OFlags {
     #[cfg(target_os = "linux")]
     let access = OFlags::PATH;
@@ -29,13 +30,13 @@ pub(crate) fn directory_flags() -> OFlags {
     access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// Opens one directory beneath another by a single name; a link is not followed.
+/// Opens one directory below another by a single name; does not follow links.
 pub(crate) fn open_directory(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(dir, name, directory_flags(), Mode::empty())
 }
 
-/// Opens a directory to read its entries, by one name. `None` where it has
-/// become something else.
+/// Opens a directory to read its entries, by one name. Returns `None` if it is no longer a
+/// directory.
 pub(crate) fn open_entries(dir: impl AsFd, name: &[u8]) -> Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(dir, name, flags | OFlags::NONBLOCK, Mode::empty()) {
@@ -45,17 +46,17 @@ pub(crate) fn open_entries(dir: impl AsFd, name: &[u8]) -> Result<Option<OwnedFd
     }
 }
 
-/// Calls `f` with every name of a directory but `.` and `..`, in the order of
-/// the file system, and with its kind where that comes for free. The descriptor is
-/// open for reading; it is not opened once more, which costs a confined thread as
-/// much as the directory is deep.
+/// Calls `f` with every name of a directory except `.` and `..`, in the order of the file system,
+/// and with its kind if the system returns it. The descriptor must be open for reading; it is not
+/// reopened, because for a confined thread the cost of that grows with the depth of the directory.
 pub(crate) fn for_each_name(
     dir: impl AsFd,
     mut f: impl FnMut(&[u8], Option<Kind>) -> Result<()>,
 ) -> Result<()> {
     let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(os)?;
     let mut stream = Dir::new(own).map_err(os)?;
-    // The two descriptors share one position, and somebody may have read before.
+    // The duplicated descriptor shares its position with the original, which may have been read
+    // before.
     stream.rewind();
     while let Some(entry) = stream.read() {
         let entry = entry.map_err(os)?;
@@ -72,7 +73,7 @@ pub(crate) fn for_each_name(
     Ok(())
 }
 
-/// Removes one name of a file. That it is gone already is not an error.
+/// Removes one name of a file. Succeeds if the name does not exist.
 pub(crate) fn unlink(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Err(Errno::NOENT) => Ok(()),

@@ -1,4 +1,4 @@
-//! Which lines of the file an edit keeps.
+//! Decides which lines of the file an edit keeps.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use super::super::normalize::{collapse_whitespace, has_word, match_key, plain};
 use super::{Base, Merge, OutputLine};
 use crate::diff::changes_between;
 
-/// Bytes of signs that are no coincidence.
+/// This many bytes of punctuation are not equal by chance.
 const TELLING: usize = 8;
 
-/// What the old text got wrong in a line.
+/// A mistake of the old text in a line.
 enum Damage {
-    /// Other quotes or odd blanks, where the file has plain ones.
+    /// Other quotes or unusual white space where the file has plain characters.
     Signs,
-    /// The file has it on one line with the one before.
+    /// The file has this line joined to the previous one.
     Break,
 }
 
 impl Merge<'_, '_> {
-    /// Finds which lines the edit keeps. Indentation counts as a change, unless
-    /// it was the old text alone that got it wrong.
+    /// Finds the lines that the edit keeps. Changed indentation counts as a change unless only the
+    /// old text has it wrong.
     pub(super) fn keep(&mut self) {
         let count = |kept: &[Option<usize>]| {
             let counts = |base: &Base| match base {
@@ -36,12 +36,13 @@ impl Merge<'_, '_> {
         let as_sent = self.same_lines(|_, text| text.to_vec());
         let strict = self.same_lines(|_, text| trim_end(text).to_vec());
         let kept = if self.new_is_right {
-            // Then the old text counts as if it were indented as the file is.
+            // If only the old text has it wrong, the old text is compared with the file's
+            // indentation.
             let mended = self.same_lines(|old, text| {
                 let unit = old.and_then(|old| self.unit_of[old]).map(|unit| &self.units[unit]);
                 let Some(unit) = unit else { return [indent(text), trim(text)].concat() };
                 let blanks = indent(self.hay.line(unit.file.start));
-                // Of a line that was broken, the rest is indented as the first part is.
+                // The rest of a line that was broken is indented like its first part.
                 let deeper = indent(text).strip_prefix(indent(self.old[unit.old.start]));
                 [blanks, deeper.unwrap_or_default(), trim(text)].concat()
             });
@@ -55,9 +56,8 @@ impl Merge<'_, '_> {
         self.slide();
     }
 
-    /// A blank line that is kept before one that the old text forgot counts as
-    /// the first of the new blank lines it can be, so that what is inserted comes
-    /// after both.
+    /// Moves blank lines: a kept blank line before a forgotten line is paired with the first
+    /// possible blank line of the new text, so that insertions come after both.
     pub(super) fn slide(&mut self) {
         let blank = |line: &[u8]| trim(line).is_empty();
         let mut first = 0;
@@ -75,8 +75,8 @@ impl Merge<'_, '_> {
         self.insert_away_from_forgotten();
     }
 
-    /// What is inserted before a line like its own first may as well come after
-    /// it: there it does, where the old text forgot a line before.
+    /// Moves an insertion behind the following line if that equals the insertion's first line and a
+    /// forgotten line precedes it. The result is the same text.
     fn insert_away_from_forgotten(&mut self) {
         let mut first = 0;
         let mut forgotten = false;
@@ -93,23 +93,23 @@ impl Merge<'_, '_> {
         }
     }
 
-    /// Whether the new text indents lines as the file does where the old text
-    /// does not: lines that are kept or, where none are, lines made of old ones.
+    /// Reports whether the new text has the indentation of the file and the old text has not,
+    /// judged by kept lines or, if there are none, by lines derived from old ones.
     pub(super) fn old_alone_is_shifted(&self, kept: &[Option<usize>]) -> bool {
         self.rightly_indented(kept) > 0
     }
 
-    /// By how many lines the new text is indented as the file is, and the old
-    /// text is not; 0 or less where it is not so.
+    /// Returns in how many lines only the new text has the indentation of the file; 0 or less if
+    /// the old text is as good.
     pub(super) fn new_alone_is_right(&self) -> isize {
         let kept = self.same_lines(|_, text| trim(text).to_vec());
         self.rightly_indented(&kept)
     }
 
-    /// Of the lines that are kept or, where none are, made of old ones: how many
-    /// the new text indents as the file does, less how many the old text does. A
-    /// line that both indent alike, and the file otherwise, speaks against it four
-    /// times: where the old text alone is shifted, there is hardly any.
+    /// For kept lines or, if there are none, for lines derived from old ones: counts the lines that
+    /// the new text indents as the file does, minus those of the old text. A line that both indent
+    /// in the same way, but not as the file, counts four times against, because it hardly occurs
+    /// where only the old text is shifted.
     pub(super) fn rightly_indented(&self, kept: &[Option<usize>]) -> isize {
         let mut pairs: Vec<(usize, usize)> = self
             .base
@@ -147,14 +147,15 @@ impl Merge<'_, '_> {
             let (new, old) = (indent(self.new[new]), indent(self.old[old]));
             new_right += isize::from(new == file);
             old_right += isize::from(old == file);
-            // Which of several braces is meant, nobody knows.
+            // For a brace, it is unknown which of several is meant.
             alike += isize::from(new == old && new != file && is_significant);
         }
         new_right - old_right.max(4 * alike)
     }
 
-    /// Whether no line of the old text is indented, where those of the file are indented differently and the new text
-    /// has indentation. Lines that are kept then say nothing by themselves: a brace stands at any depth.
+    /// Reports whether the old text has no indentation while the file's lines have different
+    /// indentations and the new text has some. Kept lines then prove nothing, because a brace can
+    /// be at any depth.
     fn is_flattened(&self) -> bool {
         let says = |line: &[u8]| !trim(line).is_empty();
         let is_flat = |line: &&[u8]| !says(line) || indent(line).is_empty();
@@ -169,8 +170,8 @@ impl Merge<'_, '_> {
             && there.any(|indent| Some(indent) != first)
     }
 
-    /// The lines that old and new text have in common, seen through `view`
-    /// (which is told the number of an old line).
+    /// Pairs the lines that old and new text have in common after mapping both with `view`, which
+    /// receives the index of an old line.
     pub(super) fn same_lines(
         &self,
         view: impl Fn(Option<usize>, &[u8]) -> Vec<u8>,
@@ -180,7 +181,7 @@ impl Merge<'_, '_> {
         for (at, line) in self.new.iter().enumerate() {
             by_key.entry(match_key(line)).or_default().push(at);
         }
-        // Of several, the one that is indented as the file's line is.
+        // Of several equal lines, prefers the one with the indentation of the file's line.
         let likest = |places: &Vec<usize>, line: usize| {
             let same = |at: &&usize| trim_end(self.new[**at]) == trim_end(self.hay.line(line));
             places.iter().find(same).or(places.first()).copied()
@@ -204,7 +205,7 @@ impl Merge<'_, '_> {
                         None => seen,
                     }
                 }
-                // A forgotten line that the new text has after all.
+                // A line that the old text forgot but the new text has.
                 Base::FileOnly(line) => {
                     let key = match_key(self.hay.line(*line));
                     let is_significant =
@@ -232,8 +233,8 @@ impl Merge<'_, '_> {
         kept
     }
 
-    /// A line of code that the old text forgot and that stays, where it is in the result more often than in the new
-    /// text: whether it moves to where the new text has it or is to be there twice, nobody knows.
+    /// Returns a kept line of code that the old text forgot and that the result would contain more
+    /// often than the new text: it is unknown whether it should move or be duplicated.
     pub(super) fn doubled(&self, out: &[OutputLine]) -> Option<usize> {
         let telling = |line: usize| {
             let key = match_key(self.hay.line(line));
@@ -261,8 +262,8 @@ impl Merge<'_, '_> {
         forgotten.into_iter().find(is_doubled).map(|(line, _)| line)
     }
 
-    /// What the old text got wrong in a line besides its indentation. A new line
-    /// with the same words mends that, and changes nothing.
+    /// Returns the mistake of the old text in a line, apart from indentation. A new line with the
+    /// same words corrects it and changes nothing.
     fn marred(&self, old: usize) -> Option<Damage> {
         let unit = self.unit_of[old].map(|unit| &self.units[unit])?;
         if unit.cut != Cut::default() || trim(self.old[old]).is_empty() {
@@ -277,12 +278,13 @@ impl Merge<'_, '_> {
         let sent = joined(&mut self.old[unit.old.clone()].iter().copied());
         let there = joined(&mut unit.file.clone().map(|line| self.hay.line(line)));
         let (words, words_there) = (match_key(&sent), match_key(&there));
-        // Beside such signs the old text may have a slip of the pen, which is no change either.
+        // Besides such punctuation, the old text may have a typo, which is no change either.
         let odd = words != sent && words_there == there;
         (sent != there && (odd || words == words_there)).then_some(Damage::Signs)
     }
 
-    /// Whether the edit changes the blanks within a line that the old text has as the file does, but for its signs.
+    /// Reports whether the edit changes the white space within a line that the old text has as the
+    /// file does, apart from punctuation.
     fn is_spaced_out(&self, old: usize, new: usize) -> bool {
         let Some(unit) = self.unit_of[old].map(|unit| &self.units[unit]) else { return false };
         let there = trim(self.hay.line(unit.file.start));
@@ -290,7 +292,7 @@ impl Merge<'_, '_> {
         whole && plain(trim(self.old[old])) == there && plain(trim(self.new[new])) != there
     }
 
-    /// A file line that several old lines make up stays whole or goes whole.
+    /// Keeps or removes as a whole a file line that several old lines correspond to.
     pub(super) fn whole_units(&self, mut kept: Vec<Option<usize>>) -> Vec<Option<usize>> {
         let unit_of = |base: &Base| match base {
             Base::Old(line) => self.unit_of[*line].filter(|&at| self.units[at].old.len() > 1),
@@ -311,7 +313,7 @@ impl Merge<'_, '_> {
     }
 }
 
-/// Whether a comment has signs besides those that make it one.
+/// Reports whether a comment has punctuation besides its comment markers.
 fn is_marked(line: &[u8]) -> bool {
     let marks = |byte: &u8| b"/*#-!<> \t".contains(byte);
     Kind::of(line) == Kind::Comment && !line.iter().all(marks)

@@ -1,11 +1,10 @@
-//! The edit as a three-way merge: base is the old text as sent, ours the lines
-//! of the file where it stands, theirs the new text.
+//! Applies an edit as a three-way merge: base is the old text as sent, ours the lines of the file
+//! at its position, theirs the new text.
 //!
-//! A line that the edit does not change keeps the file's bytes, whatever the
-//! model made of its blanks or words. A line that it does change is the file's
-//! line with the model's change. Lines of the file that the model forgot stay;
-//! where they stand amid what is replaced, nobody knows where they belong, and
-//! the edit is refused.
+//! A line that the edit does not change keeps the file's bytes, even if the old text differs in
+//! white space or words. For a changed line, the model's change is applied to the file's line.
+//! Lines of the file that the old text forgot stay. If they are between replaced lines, their new
+//! position is unknown and the edit is refused.
 
 mod keep;
 mod origins;
@@ -24,15 +23,15 @@ use super::quote_style::QuoteMap;
 use reindent::reindent;
 use write::{dedupe_insertions, write};
 
-/// Why the edit cannot be made at its place.
+/// The reason why the edit cannot be applied at its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Conflict {
-    /// This line of the file (0-based) stands amid the replaced lines, and the
-    /// old text does not have it.
+    /// This line of the file (0-based) is between replaced lines, and the old text does not have
+    /// it.
     Unmentioned(usize),
 }
 
-/// Old lines and file lines that belong together.
+/// Old lines and the file lines that they correspond to.
 #[derive(Clone, Debug)]
 struct Unit {
     old: Range<usize>,
@@ -40,8 +39,7 @@ struct Unit {
     cut: Cut,
 }
 
-/// What the new text is compared with: the old text, and the lines of the file
-/// that it forgot.
+/// An element of the base: a line of the old text, or a line of the file that the old text forgot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Base {
     Old(usize),
@@ -53,11 +51,11 @@ enum Base {
 enum OutputLine {
     /// A line of the file.
     Keep(usize),
-    /// A new line, ending as the file's line named does.
+    /// A new line, and the file line whose line ending it takes.
     New(Vec<u8>, Option<usize>),
 }
 
-/// The splice that makes the edit where its old text was found.
+/// Returns the splice that applies the edit where its old text was found.
 pub(super) fn merge(
     hay: &Haystack<'_>,
     alignment: &Alignment,
@@ -67,7 +65,7 @@ pub(super) fn merge(
     merge_with(hay, alignment, old, new, &LearnedStyle::default())
 }
 
-/// What a place teaches about indentation and quotes.
+/// The mapping of indentation and quotes learned from a position.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LearnedStyle {
     indents: IndentMap,
@@ -90,7 +88,7 @@ impl LearnedStyle {
     }
 }
 
-/// As [`merge`], where other places have taught something.
+/// Like [`merge`], with a style learned at other positions.
 pub(super) fn merge_with(
     hay: &Haystack<'_>,
     alignment: &Alignment,
@@ -117,7 +115,7 @@ pub(super) fn merge_with(
     Ok(write(hay, lines, &out))
 }
 
-/// Whether the edit changes any line of a text.
+/// Reports whether the edit changes any line of a text.
 pub(super) fn changes_any(old: &[&[u8]], new: &[&[u8]]) -> bool {
     old.len() != new.len() || old.iter().zip(new).any(|(old, new)| trim_end(old) != trim_end(new))
 }
@@ -127,16 +125,14 @@ struct Merge<'m, 'e> {
     old: &'m [&'e [u8]],
     new: &'m [&'e [u8]],
     units: Vec<Unit>,
-    /// By line of the old text: its unit.
+    /// The unit of each line of the old text.
     unit_of: Vec<Option<usize>>,
     base: Vec<Base>,
-    /// Before which elements of `base` the old text has a blank line that the
-    /// file has not.
+    /// The indexes in `base` before which the old text has a blank line that the file lacks.
     lost: Vec<usize>,
-    /// By element of `base`: the new line that is the same.
+    /// For each element of `base`, the equal line of the new text.
     kept: Vec<Option<usize>>,
-    /// Whether the new text is indented as the file is, and the old text alone
-    /// was not.
+    /// True if the new text has the indentation of the file and only the old text had not.
     new_is_right: bool,
     indents: IndentMap,
     quotes: QuoteMap,
@@ -181,7 +177,7 @@ impl<'m, 'e> Merge<'m, 'e> {
         merge
     }
 
-    /// Learns what the model's indentation and quotes stand for in this file.
+    /// Learns how the model's indentation and quotes translate to this file.
     fn learn(&mut self, elsewhere: &LearnedStyle) {
         let mut from_old = IndentMap::default();
         let identity = self.new_is_right;
@@ -210,7 +206,7 @@ impl<'m, 'e> Merge<'m, 'e> {
         if !identity {
             self.indents.complete(&elsewhere.indents);
         }
-        // A line that the old text forgot may be indented otherwise by the new one.
+        // The new text may indent a line differently that the old text forgot.
         for (base, kept) in self.base.iter().zip(&self.kept) {
             if let (Base::FileOnly(line), Some(new)) = (base, kept) {
                 self.indents.learn(self.new[*new], self.hay.line(*line));
@@ -221,7 +217,7 @@ impl<'m, 'e> Merge<'m, 'e> {
         self.quotes.settle(self.hay.text);
     }
 
-    /// The lines of the result.
+    /// Returns the lines of the result.
     fn out(&self) -> Result<Vec<OutputLine>, Conflict> {
         let mut out = Vec::new();
         let (mut at, mut next) = (0, 0);
@@ -242,7 +238,8 @@ impl<'m, 'e> Merge<'m, 'e> {
         Ok(out)
     }
 
-    /// Whether the edit changes the blanks of a blank line that it knows exactly.
+    /// Reports whether the edit changes the white space of a blank line that the old text has
+    /// exactly.
     fn changes_blank_line(&self, old: usize, new: Option<usize>) -> bool {
         let (Some(unit), Some(new)) = (self.unit_of[old].map(|unit| &self.units[unit]), new) else {
             return false;
@@ -264,7 +261,7 @@ impl<'m, 'e> Merge<'m, 'e> {
                     moved.map_or(OutputLine::Keep(line), |text| OutputLine::New(text, Some(line))),
                 );
             }
-            // Blanks that the edit gives a blank line, or takes from one.
+            // The edit adds white space to a blank line or removes it.
             Base::Old(old) if self.changes_blank_line(old, self.kept[at]) => {
                 let end = self.unit_of[old].map(|unit| self.units[unit].file.start);
                 out.extend(self.kept[at].map(|new| OutputLine::New(self.placed(new), end)));

@@ -1,4 +1,5 @@
-//! What new lines are made of, and how they are written in the file's manner.
+//! Finds the old line from which each new line was derived, and writes new lines in the style of
+//! the file.
 
 use std::ops::Range;
 
@@ -9,17 +10,17 @@ use super::super::normalize::{collapse_whitespace, match_key};
 use super::super::tokens;
 use super::{Base, Merge, OutputLine, Unit};
 
-/// A new line counts as made of an old one when they are this much alike.
+/// A new line counts as derived from an old one from this similarity on.
 const MIN_ORIGIN_SIMILARITY: f64 = 0.5;
-/// And takes over the file's blanks when they are this much alike.
+/// It also takes the file's white space from this similarity on.
 const MIN_RETAINED_SIMILARITY: f64 = 0.75;
 
-/// Bytes of two lines beyond which they are not merged word by word.
+/// Two lines with more bytes together are not merged word by word.
 const WORDS: usize = 1 << 15;
 
 impl Merge<'_, '_> {
-    /// For each new line, the base element that it was made of: pairs in order,
-    /// as much alike as possible.
+    /// Returns for each new line the base element that it was derived from: pairs in order with the
+    /// highest total similarity.
     pub(super) fn line_origins(&self, gone: &[usize], new: Range<usize>) -> Vec<Option<usize>> {
         let old = |at: usize| match self.base[at] {
             Base::Old(line) => self.old[line],
@@ -34,7 +35,7 @@ impl Merge<'_, '_> {
         if !self.hay.work.pay_for(bytes(&olds), 40 * news.len() + bytes(&news) / 20) {
             return vec![None; new.len()];
         }
-        // The likest pairs in order, by the usual table.
+        // Finds the most similar pairs in order by dynamic programming.
         let wide = news.len() + 1;
         let mut best = vec![0.0f64; (olds.len() + 1) * wide];
         let like: Vec<f64> = olds
@@ -71,12 +72,12 @@ impl Merge<'_, '_> {
         line_origins
     }
 
-    /// A new line with the indentation and the quotes of the file.
+    /// Returns a new line with the indentation and the quotes of the file.
     pub(super) fn placed(&self, line: usize) -> Vec<u8> {
         self.quotes.apply(self.indents.apply(self.new[line]))
     }
 
-    /// The file's line with what the edit changes of it.
+    /// Applies the change of the edit to the file's line.
     pub(super) fn with_file_spelling(&self, unit: &Unit, new: usize) -> Vec<u8> {
         let placed = self.placed(new);
         let (base, ours) = (trim(self.old[unit.old.start]), trim(self.hay.line(unit.file.start)));
@@ -84,7 +85,7 @@ impl Merge<'_, '_> {
             return placed;
         }
         let theirs = trim(self.new[new]);
-        // Of a line that is hardly the same any more, the old blanks say nothing.
+        // If the line changed too much, the old white space does not apply.
         if collapse_whitespace(base) == collapse_whitespace(ours)
             && similarity(base, theirs, MIN_RETAINED_SIMILARITY) == 0.0
         {
@@ -94,16 +95,16 @@ impl Merge<'_, '_> {
         self.quotes.apply([indent(&placed), &merged].concat())
     }
 
-    /// Whether a new line only undoes a mistake of the old text: the file has it
-    /// like that already.
+    /// Reports whether a new line only corrects a mistake of the old text, so that the file already
+    /// has it.
     pub(super) fn is_already_correct(&self, unit: &Unit, new: usize, text: &[u8]) -> bool {
         let whole = unit.old.len() == 1 && unit.file.len() == 1 && unit.cut == Cut::default();
         let meant = trim_end(self.old[unit.old.start]) != trim_end(self.new[new]);
         whole && meant && trim_end(text) == trim_end(self.hay.line(unit.file.start))
     }
 
-    /// Puts back what the file's lines have before and after an old text that
-    /// begins or ends in mid-line.
+    /// Restores the parts of the file's lines before and after an old text that begins or ends in
+    /// the middle of a line.
     pub(super) fn uncut(&self, gone: &[usize], lines: &mut Vec<OutputLine>) {
         let ends = gone.first().zip(gone.last());
         let units = ends.and_then(|(&a, &b)| self.unit_at(a).zip(self.unit_at(b)));

@@ -1,13 +1,12 @@
-//! Tabs for spaces: the new text in the blanks of the file, where it is the old
-//! text alone that is shifted.
+//! Converts the new text between tabs and spaces if only the old text is shifted.
 
 use super::super::alignment::Alignment;
 use super::super::haystack::Haystack;
 use super::super::lines::indent;
 use super::Merge;
 
-/// The new text with tabs for spaces, or the other way round, where that makes
-/// its indentation the file's, and the old text alone was shifted besides.
+/// Returns the new text converted between tabs and spaces if that gives it the indentation of the
+/// file and, apart from that, only the old text was shifted.
 pub(super) fn reindent(
     hay: &Haystack<'_>,
     alignment: &Alignment,

@@ -1,4 +1,4 @@
-//! Lines that go and lines that come, and forgotten ones between them.
+//! Places replaced and inserted lines among lines that the old text forgot.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{Base, Conflict, Merge, OutputLine, Unit};
 use crate::diff::changes_between;
 
 impl Merge<'_, '_> {
-    /// Puts new lines where a stretch of the base was.
+    /// Writes new lines in place of a range of the base.
     pub(super) fn replaced(
         &self,
         base: Range<usize>,
@@ -41,8 +41,8 @@ impl Merge<'_, '_> {
             }
         }
         self.uncut(&gone, &mut lines);
-        // Forgotten lines amid what is replaced stay beside what was made of
-        // their neighbours.
+        // Forgotten lines between replaced lines stay next to the lines derived from their
+        // neighbours.
         for (at, line) in self.forgotten(first..last).rev() {
             let place = |goes: &dyn Fn(usize) -> bool| {
                 line_origins.iter().position(|source| source.is_some_and(goes))
@@ -62,8 +62,8 @@ impl Merge<'_, '_> {
         Ok(())
     }
 
-    /// Puts new lines between lines that stay. Lines of the file that the old
-    /// text forgot there are compared with them once more.
+    /// Writes new lines between kept lines. They are compared again with lines of the file that the
+    /// old text forgot there.
     pub(super) fn inserted(
         &self,
         base: Range<usize>,
@@ -101,7 +101,7 @@ impl Merge<'_, '_> {
             {
                 return Err(Conflict::Unmentioned(line));
             }
-            // A comment belongs to what follows it, a blank line to neither side.
+            // A comment belongs to the line after it, a blank line to neither side.
             let blank = |line: usize| trim(self.new[line]).is_empty();
             let spaced = blank(added.end - 1) && !blank(added.start);
             let follows = stays.iter().all(|&line| Kind::of(self.hay.line(line)) == Kind::Blank)
@@ -118,7 +118,7 @@ impl Merge<'_, '_> {
         Ok(())
     }
 
-    /// Whether new lines are more like the line after them than the one before.
+    /// Reports whether new lines are more similar to the following line than to the preceding one.
     pub(super) fn is_nearer_to_next(&self, base: &Range<usize>, added: &Range<usize>) -> bool {
         let text = |at: Option<usize>| match at.and_then(|at| self.base.get(at)) {
             Some(Base::Old(line)) => match_key(self.old[*line]),
@@ -129,8 +129,7 @@ impl Merge<'_, '_> {
         similarity(&last, &after, 0.0) > similarity(&first, &before, 0.0)
     }
 
-    /// New lines without the blank one that the old text has there and the file
-    /// has not.
+    /// Removes from the new lines the blank one that the old text has there and the file lacks.
     pub(super) fn without_lost(&self, base: &Range<usize>, mut new: Range<usize>) -> Range<usize> {
         let blank = |line: usize| trim(self.new[line]).is_empty();
         for _ in self.lost.iter().filter(|&&at| (base.start..=base.end).contains(&at)) {
@@ -146,7 +145,7 @@ impl Merge<'_, '_> {
         new
     }
 
-    /// The lines of the file in a stretch of the base that the old text forgot.
+    /// Returns the file lines in a range of the base that the old text forgot.
     pub(super) fn forgotten(
         &self,
         base: Range<usize>,

@@ -1,4 +1,4 @@
-//! The lines of the result as bytes of the file.
+//! Converts the lines of the result to bytes of the file.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use super::super::haystack::Haystack;
 use super::super::normalize::{has_word, match_key};
 use super::OutputLine;
 
-/// Bytes of words that are no coincidence.
+/// This many bytes of words are not equal by chance.
 const MIN_SIGNIFICANT_BYTES: usize = 6;
-/// Lines that are looked at for doubles.
+/// The maximum number of lines that are checked for duplicates.
 const MAX_COMPARED_LINES: usize = 200;
 
-/// Lines that the old text forgot at its edges, and the new text has: they stand
-/// before or after the place already, and stay there. What is new goes before
-/// the ones, or after the others, unless it takes the place of lines there: then
-/// it only reads like them. Gives the lines that are written then.
+/// Drops inserted lines that are in the file already, because the old text forgot them at its
+/// edges: they stay, and the other new lines go before or after them. If new lines replace lines
+/// there, an equal line is only a coincidence and stays. Returns the lines that remain to be
+/// written.
 pub(super) fn dedupe_insertions(
     hay: &Haystack<'_>,
     file: &Range<usize>,
@@ -48,7 +48,7 @@ pub(super) fn dedupe_insertions(
     file.start - before..file.end + after
 }
 
-/// Whether new lines say enough, and stand in the file from a line on.
+/// Reports whether new lines have enough text and occur in the file from a line on.
 fn is_there(hay: &Haystack<'_>, items: &[OutputLine], from: usize) -> bool {
     let keys = items.iter().map(|item| match item {
         OutputLine::New(text, _) => match_key(text),
@@ -60,7 +60,7 @@ fn is_there(hay: &Haystack<'_>, items: &[OutputLine], from: usize) -> bool {
         && keys.iter().zip(from..).all(|(own, line)| *own == match_key(hay.line(line)))
 }
 
-/// Writes the lines that take the place of the file's lines `range`.
+/// Writes the lines that replace the file's lines `range`.
 pub(super) fn write(hay: &Haystack<'_>, range: Range<usize>, out: &[OutputLine]) -> Splice {
     let lines = hay.len();
     let end_of =

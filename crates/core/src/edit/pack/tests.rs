@@ -1,5 +1,4 @@
-//! The crossing of edits: every field means what it says, and no text is taken
-//! for what it is not.
+//! Tests the encoding of edits: every field has its effect, and invalid text is refused.
 
 use serde_json::json;
 
@@ -60,9 +59,9 @@ fn facts_come_in_the_order_told() {
     let facts = plan_packed(b"a\nb\nc\nd\n", &call.to_string()).unwrap().facts;
     let [replacements, edits, ref first @ .., _] = facts.nums[..8] else { panic!() };
     assert_eq!((replacements, edits), (2.0, 2.0));
-    // matches, tier, start line, end line, score: exact, at line 2.
+    // Matches, tier, start line, end line, score: exact, at line 2.
     assert_eq!(first, [1.0, 0.0, 2.0, 2.0, 1.0]);
-    // After the repairs (none): the same of the second, found by white space at line 4.
+    // After the repairs (none): the same for the second edit, matched by white space at line 4.
     assert_eq!(facts.nums[8..12], [1.0, 1.0, 4.0, 4.0]);
     assert!(facts.text.contains("--- a/f.txt\n+++ b/f.txt\n"), "{}", facts.text);
 }
@@ -104,7 +103,7 @@ fn a_call_of_another_form_is_refused_by_name() {
     };
     for (call, argument) in [
         ("{".to_owned(), "edits"),
-        // Half of a surrogate pair is no text.
+        // An unpaired surrogate is not valid text.
         (r#"{"edits": [{"old": "\ud800", "new": "b"}]}"#.to_owned(), "edits"),
         ("[]".to_owned(), "edits"),
         ("{}".to_owned(), "edits"),

@@ -1,4 +1,4 @@
-//! The crossing of patches: what is read is told whole, and files come back in order.
+//! Tests the encoding of patches: parsed patches are complete, and files are returned in order.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn parsed(text: &str, call: &Value) -> Result<Value, Error> {
     parse_packed(text, &call.to_string()).map(|said| serde_json::from_str(&said).unwrap())
 }
 
-/// Applies to the files given by name; gives facts and contents.
+/// Applies a patch to the named files; returns facts and contents.
 fn applied(
     files: &[(&str, Option<&str>)],
     text: &str,

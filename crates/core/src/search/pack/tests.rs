@@ -1,4 +1,4 @@
-//! The crossing of searches: options by name, hits in the order told.
+//! Tests the encoding of searches: option names, and the order of hit fields.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn a_query_is_read_option_by_option() {
 
 #[test]
 fn hits_come_in_the_order_told() {
-    // binary, more, hits, context; line, end line, column, cut, length of the text.
+    // Binary, more, hits, context; line, end line, column, cut, length of the text.
     let (nums, text) = found(&json!({"pattern": "wo"}), &json!({}));
     assert_eq!(nums, [0., 0., 2., 0., 2., 2., 2., 0., 3., 4., 4., 2., 0., 3.]);
     assert_eq!(text, "twoTwo");
@@ -48,7 +48,7 @@ fn hits_come_in_the_order_told() {
     assert_eq!(nums, [0., 1., 1., 1., 2., 2., 2., 0., 3., 1., 3., 1., 5.]);
     assert_eq!(text, "twoonethree");
 
-    // Of several patterns those that match, by their places.
+    // The indexes of the matching patterns.
     let (nums, _) = found(&json!({"patterns": ["x", "one", "on"]}), &json!({}));
     assert_eq!(nums[9..], [2., 1., 2.]);
 }
