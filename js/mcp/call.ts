@@ -73,7 +73,7 @@ export async function callTool(
   if (tool === undefined) throw unknown(name, room);
   const report = reporter(meta?.progressToken, notify);
   try {
-    const given = await placed(room, args);
+    const given = await placed(tool, args);
     const result = await tool.execute(given, {
       signal,
       ...(report === undefined ? {} : { onProgress: report.onProgress }),

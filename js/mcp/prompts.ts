@@ -114,7 +114,7 @@ async function checkedPath(room: Room, path: unknown, signal: AbortSignal): Prom
   if (typeof path !== "string" || path === "" || path.length > MAX_PATH_CHARS)
     throw invalid(`'path' must be a path of at most ${MAX_PATH_CHARS} characters`);
   try {
-    const { path: found } = await placed(room, { path });
+    const { path: found } = await placed(room.ws, { path });
     await room.ws.stat({ path: String(found) }, { signal });
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;

@@ -5,8 +5,7 @@
  * Only paths of things that are there can be found so; whatever is to be made is
  * made in the first directory.
  */
-import { joinPath } from "../backends/paths.ts";
-import type { Room } from "./host.ts";
+import { pathInRoots } from "../workspace/first-root.ts";
 
 /** Arguments that are paths, in every preset. */
 const PATHS: ReadonlySet<string> = new Set([
@@ -23,20 +22,18 @@ const PATHS: ReadonlySet<string> = new Set([
   "file_b",
 ]);
 
-/** The arguments, with relative paths that only a further directory has made absolute. */
+/**
+ * The arguments, with relative paths that only a further directory has made absolute.
+ * `caller`: the tool that is called, or the workspace for a look.
+ */
 export async function placed(
-  { ws, roots }: Room,
+  caller: object,
   args: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  if (roots.length < 2) return args;
   const find = async (path: unknown): Promise<unknown> => {
     if (typeof path !== "string" || path === "" || path.startsWith("/") || path === ".") return path;
-    for (const dir of roots) {
-      const whole = joinPath(dir, path);
-      if (await Promise.resolve(ws.fs.exists(whole)).catch(() => false))
-        return dir === roots[0] ? path : whole;
-    }
-    return path;
+    // A path that cannot be looked for is refused by the call itself.
+    return (await pathInRoots(caller, path).catch(() => undefined)) ?? path;
   };
   const result: Record<string, unknown> = { ...args };
   for (const [name, value] of Object.entries(args)) {

@@ -112,9 +112,16 @@ function cutText(text: string, budget: number): string {
   return `${kept}\n[output cut at ${budget} bytes; truncated]`;
 }
 
-/** What a call may see whose arguments are not known, or that was not let through. */
+/**
+ * What may be told to a call that nobody was asked about, whatever its arguments are. Where every call of the tool is
+ * asked about, that is what may be looked at.
+ */
 function unaskedView({ rules, views }: Session, tool: string): FsBackend {
-  return views.of({ rules: rules.forCall(tool), hidden: ["deny", "ask"] });
+  const own = rules.forCall(tool);
+  return views.of({
+    rules: own.decide([]) === "ask" ? rules.forCall("stat") : own,
+    hidden: ["deny", "ask"],
+  });
 }
 
 /** The result of a call that did not work. `fs`: the storage as the call saw it, where it came to that. */

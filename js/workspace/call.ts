@@ -162,7 +162,8 @@ async function perform(
     );
     const timeoutMs = NOT_OURS.has(tool.name) ? undefined : timeoutOf(args);
     const call = timeoutMs === undefined ? entered : { ...entered, ...limited.limit(timeoutMs) };
-    seen = call.fs;
+    // A change is planned before anybody is asked: its failure must not tell of what is asked about.
+    if (tool.kind === "read") seen = call.fs;
     let changed: Changed<unknown>;
     const place = session.slots.take(limited.signal);
     if (place instanceof Promise) {

@@ -200,15 +200,28 @@ export async function inOtherRoot(
   typed: string,
   { fs, cwd, roots }: Omit<LookAlikeContext, "display">,
 ): Promise<string | undefined> {
-  if (typed.startsWith("/")) return undefined;
   const found: string[] = [];
-  for (const root of roots) {
-    if (isWithin(cwd, root)) continue;
-    const { path } = normalise(joinPath(root, typed));
-    // A refusal of what a rule keeps, or asks about, must not tell that something is there.
-    if (isWithin(path, root) && (await exists(fs, path, false))) found.push(path);
-  }
+  const others = roots.filter((root) => !isWithin(cwd, root));
+  for await (const path of pathsInRoots(typed, others, fs)) found.push(path);
   return found.length === 1 ? found[0] : undefined;
+}
+
+/**
+ * What a relative path names in several roots, in their order, where something is there. A root is not looked into
+ * where `keeps` says that the path in it is kept from the call, nor where the storage refuses it: a refusal of what a
+ * rule keeps, or asks about, must not tell that something is there.
+ */
+export async function* pathsInRoots(
+  typed: string,
+  roots: readonly string[],
+  fs: FsBackend,
+  keeps: (path: string) => Promise<boolean> = () => Promise.resolve(false),
+): AsyncGenerator<string> {
+  if (typed.startsWith("/")) return;
+  for (const root of roots) {
+    const { path } = normalise(joinPath(root, typed));
+    if (isWithin(path, root) && !(await keeps(path)) && (await exists(fs, path, false))) yield path;
+  }
 }
 
 /** Whether something is at a path; `refused` where the storage does not let the call look. */

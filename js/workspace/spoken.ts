@@ -4,6 +4,7 @@ import { runCall } from "./call.ts";
 import { allowed, callOptions } from "./call-options.ts";
 import type { CallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
+import { FIND_IN_ROOTS, findInRoots } from "./first-root.ts";
 import { homeOfHost } from "./host.ts";
 import { iconOf, outlineOf, previewOf } from "./outline.ts";
 import { type ToolResult, unknownTool } from "./result.ts";
@@ -50,6 +51,7 @@ export function spokenTools(
           previewOf(session, tool, args, allowed(calls.refusal() ?? callOptions(options)), meant(args)),
         ),
       execute: (args: unknown, options?: CallOptions) => call(name, args, options),
+      [FIND_IN_ROOTS]: findInRoots(session, tool.name),
     });
   });
   return Object.freeze({ tools: Object.freeze(tools), call });

@@ -1,6 +1,6 @@
 /** What a rule wants to be asked about before it is read is not told by changes that are only tried, or that fail. */
 import { describe, expect, test } from "vitest";
-import type { Confirmation } from "../../js/index.node.ts";
+import { type Confirmation, MemoryBackend, openWorkspace, type Rule } from "../../js/index.node.ts";
 import { KINDS, place, type Seed } from "../tools/harness.ts";
 
 const seed: Seed = { "vault/a.txt": "MARKER one\nMARKER two\n", "open.txt": "MARKER open\n" };
@@ -85,5 +85,28 @@ describe.each(KINDS)("on %s", (kind) => {
     expect(asked).toBe(1);
     expect((await ws.call("edit_file", { path: "open.txt", ...edit })).ok).toBe(true);
     expect(asked).toBe(1);
+  });
+});
+
+describe("a change of a file that is missing", () => {
+  const open = (rules: readonly Rule[]) =>
+    openWorkspace({
+      backend: new MemoryBackend({ "/w/notes.txt": "a\n", "/w/kept/report.txt": "b\n" }),
+      roots: ["/w", "/w/kept"],
+      guard: "off",
+      rules,
+    });
+  const edit = { old_text: "a", new_text: "b" };
+
+  test("names no file that a rule asks about", async () => {
+    await using ws = await open([{ path: "kept/**", decision: "ask" }]);
+    for (const path of ["kept/reprot.txt", "report.txt"])
+      expect((await ws.call("edit_file", { path, ...edit })).text).not.toContain("report.txt'?");
+  });
+
+  test("names the file that was meant where every change is asked about", async () => {
+    await using ws = await open([{ tool: "edit_file", decision: "ask" }]);
+    const { text } = await ws.call("edit_file", { path: "nots.txt", ...edit });
+    expect(text).toContain("Did you mean 'notes.txt'?");
   });
 });
