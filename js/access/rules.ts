@@ -27,8 +27,10 @@ import {
   options,
   required,
   text,
+  wrongOption,
 } from "../schema/option.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { meantBy } from "../tools/elsewhere.ts";
+import { TOOL_ARGUMENTS, TOOL_NAMES } from "../tools/tool_names.ts";
 import type { Location } from "./location.ts";
 import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
 
@@ -124,8 +126,36 @@ export function compileRules(
 ): Rules {
   checkBases(bases);
   const checked = gate(rules);
-  assertToolNames("compileRules", "", checked, tools);
+  assertRules("compileRules", "", checked, tools);
   return ruleLists([checked.map((rule, index) => compileRule(rule, index, bases))]);
+}
+
+/**
+ * Refuses rules that can never match: for tools that do not exist, or about arguments that their tool does not have.
+ * `tools`: the names beside `*`; what arguments those have that are not ours nobody knows.
+ * @throws FilewrightError INVALID_ARGUMENT naming the nearest tool or argument
+ */
+export function assertRules(
+  entry: string,
+  where: string,
+  rules: readonly Rule[],
+  tools: ReadonlySet<string> = TOOL_NAMES,
+): void {
+  assertToolNames(entry, where, rules, tools);
+  const everyTool = [...tools].every((name) => TOOL_NAMES.has(name))
+    ? [...new Set([...TOOL_ARGUMENTS.values()].flat())]
+    : undefined;
+  for (const [index, { tool = "*", args }] of rules.entries()) {
+    const known = tool === "*" ? everyTool : TOOL_ARGUMENTS.get(tool);
+    if (known === undefined || typeof args !== "object") continue;
+    for (const key of Object.keys(args)) {
+      if (known.includes(key)) continue;
+      const close = meantBy(key, known);
+      const remedy = close === undefined ? `known: ${known.join(", ")}` : `did you mean '${close}'?`;
+      const subject = tool === "*" ? "no tool has an" : `${tool} has no`;
+      throw wrongOption(entry, `${where}[${index}].args`, `${subject} argument '${key}'; ${remedy}`);
+    }
+  }
 }
 
 function compileRule(rule: Rule, index: number, bases: GlobBases): Compiled {

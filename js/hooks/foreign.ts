@@ -2,7 +2,7 @@
  * Tools that are not ours behind the same hooks, rules and approvals: a shell,
  * another server's tools, anything with a name and a function.
  */
-import { compileRules, type Rule, RULE_OPTIONS } from "../access/rules.ts";
+import { assertRules, compileRules, type Rule, RULE_OPTIONS } from "../access/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import {
   assertToolNames,
@@ -99,7 +99,7 @@ export function withHooks<T extends AnyTool>(
   const options = gate(given);
   const known = new Set([name, ...TOOL_NAMES, ...(options.foreignTools ?? [])]);
   assertToolNames("withHooks", "hooks", hooks, known);
-  assertToolNames("withHooks", "rules", options.rules ?? [], known);
+  assertRules("withHooks", "rules", options.rules ?? [], known);
   const subject: Subject = { tool_name: name };
   const before = hooksFor(hooks, "before", name);
   const after = hooksFor(hooks, "after", name);

@@ -22,6 +22,8 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
     text: ["content"],
     data: ["content"],
     file: ["path", "source"],
+    file_path: ["path", "source"],
+    filepath: ["path", "source"],
     filename: ["path"],
     directory: ["path"],
     dir: ["path"],

@@ -3,6 +3,7 @@
  * budget of its own, over the same files, locks and history. What an agent may do
  * is never more than what its workspace may: everything given here narrows.
  */
+import { assertRules } from "../access/rules.ts";
 import {
   type AskGrant,
   compileRules,
@@ -19,11 +20,9 @@ import { oneOf } from "../hooks/approvers.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";
 import type { Preset, PresetName } from "../presets/index.ts";
-import { assertToolNames, gateOf } from "../schema/option.ts";
+import { gateOf } from "../schema/option.ts";
 import type { Limits } from "../tools/limits.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
 import { type BudgetOptions, makeBudget } from "./budget.ts";
-import { assertRuleArguments } from "./known.ts";
 import { AGENT_OPTIONS } from "./option-schema.ts";
 import type { AccessOptions } from "./options.ts";
 import { RunningCalls } from "./running.ts";
@@ -67,8 +66,7 @@ export async function agentSession(session: Session, name: string, given: AgentO
   if (typeof name !== "string" || name === "")
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
   const options = gate(given);
-  assertToolNames("agent", "rules", options.rules ?? [], TOOL_NAMES);
-  assertRuleArguments("agent", options.rules ?? []);
+  assertRules("agent", "rules", options.rules ?? []);
   const asks = options.permissions !== undefined || session.prompting !== undefined;
   // What is granted of secrets is granted to a backend: an agent that is asked by itself has its own.
   const apart = options.access !== undefined || asks;

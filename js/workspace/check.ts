@@ -1,10 +1,10 @@
 /** The gate of `openWorkspace`: options that make sense, in one form, before anything is opened. */
+import { assertRules } from "../access/rules.ts";
 import { escapeControls } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";
 import { presetToolNames } from "../presets/index.ts";
 import { TOOL_NAMES } from "../tools/tool_names.ts";
-import { assertRuleArguments } from "./known.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 
@@ -49,8 +49,7 @@ export function checkOptions(given: string | URL | WorkspaceOptions): CheckedOpt
       "give permissions.grantsFile or permissions.store, not both",
     );
   const { foreignTools: foreign = [] } = rest;
-  assertToolNames(ENTRY, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
-  assertRuleArguments(ENTRY, rest.rules ?? []);
+  assertRules(ENTRY, "rules", rest.rules ?? [], new Set([...TOOL_NAMES, ...foreign]));
   assertToolNames(ENTRY, "hooks", rest.hooks ?? [], namesForHooks(rest.preset, foreign));
   const all = roots ?? (root === undefined ? undefined : [root]);
   return {

@@ -244,6 +244,26 @@ const entries: readonly [mistake: string, call: () => unknown, says: RegExp][] =
     () => SandboxPolicy.allowList({ write: ["/w"], reads: [] } as never),
     /reads.*'read'/,
   ],
+  [
+    "compileRules: a rule about an argument that its tool does not have",
+    () => compileRules([{ tool: "edit_file", args: { old_txt: "a" }, decision: "deny" }]),
+    /\[0\]\.args.*edit_file has no argument 'old_txt'.*'old_text'/,
+  ],
+  [
+    "compileRules: a rule about an argument of run_command that it does not have",
+    () => compileRules([{ tool: "run_command", args: { comand: "rm" }, decision: "deny" }]),
+    /'comand'.*'command'/,
+  ],
+  [
+    "compileRules: a rule for every tool about an argument that none has",
+    () => compileRules([{ args: { pth: "a" }, decision: "deny" }]),
+    /no tool has an argument 'pth'.*'path'/,
+  ],
+  [
+    "compileRules: an argument by another spelling",
+    () => compileRules([{ tool: "read_file", args: { file_path: "a" }, decision: "deny" }]),
+    /'file_path'.*'path'/,
+  ],
   ["compileRules: paths", () => compileRules([{ paths: "a", decision: "allow" } as never]), /paths.*'path'/],
   [
     "headlessApprover: paths",
@@ -298,6 +318,11 @@ const entries: readonly [mistake: string, call: () => unknown, says: RegExp][] =
     "withHooks: a rule for a misspelt tool",
     () => withHooks(tool, [], { rules: [{ tool: "bsh", decision: "deny" }] }),
     /'bash'/,
+  ],
+  [
+    "withHooks: a rule about an argument that a tool of ours does not have",
+    () => withHooks(tool, [], { rules: [{ tool: "write_file", args: { pth: "a" }, decision: "deny" }] }),
+    /rules\[0\]\.args.*'pth'.*'path'/,
   ],
   ["withHooks: timeout", () => withHooks(tool, [], { timeout: 5 } as never), /timeout.*'timeoutMs'/],
 ];
