@@ -156,6 +156,30 @@ describe("an overlay", () => {
     expect(all(memory)).toEqual(SEED);
   });
 
+  it("gives directories their permission bits, those below at the commit", async () => {
+    const memory = new MemoryBackend({ "/ws/d/f": "1", "/ws/gone/f": "1" });
+    const overlay = new OverlayBackend(memory);
+    await overlay.mkdir("/ws/new");
+    for (const path of ["/ws/d", "/ws/new", "/ws/gone"]) await overlay.chmod?.(path, 0o500);
+    await overlay.writeText("/ws/new/f", "n");
+    await overlay.removeTree("/ws/gone");
+    const modes = async (of: FsBackend) => [(await of.stat("/ws/d")).mode, (await of.stat("/ws/new")).mode];
+    expect(await modes(overlay)).toEqual([0o500, 0o500]);
+    expect((await memory.stat("/ws/d")).mode).toBe(0o755);
+    expect(await overlay.changes()).toMatchObject([
+      { path: "/ws/d", change: "changed", type: "dir" },
+      { path: "/ws/gone", change: "removed", type: "dir" },
+      { path: "/ws/new", change: "added", type: "dir" },
+      { path: "/ws/new/f", change: "added", type: "file" },
+    ]);
+    await overlay.commit();
+    expect(await modes(memory)).toEqual([0o500, 0o500]);
+    expect(await memory.exists("/ws/gone")).toBe(false);
+    await overlay.chmod?.("/ws/d", 0o755);
+    await overlay.discard();
+    expect([await overlay.changes(), (await overlay.stat("/ws/d")).mode]).toEqual([[], 0o500]);
+  });
+
   it("commits them, and is empty then", async () => {
     const { memory, overlay } = await changing();
     expect(await overlay.commit()).toMatchObject({ made: 2 });

@@ -16,6 +16,7 @@ import { walkTree } from "../backends/walk-tree.ts";
 import { compileGlobs } from "../backends/globs.ts";
 import {
   checkPath,
+  checkTarget,
   childOf,
   isLongName,
   nameOf,
@@ -232,7 +233,12 @@ function linksOf(
       }),
     ...(symlink === undefined
       ? {}
-      : { symlink: (target, path) => run(path, (file) => symlink.call(host, target, file)) }),
+      : {
+          symlink: async (target, path) => {
+            checkTarget(target, path);
+            return run(path, (file) => symlink.call(host, target, file));
+          },
+        }),
     ...(chmod === undefined
       ? {}
       : { chmod: (path, mode) => follow(path, (file) => chmod.call(host, file, mode)) }),
@@ -257,6 +263,7 @@ function movesOf(
           throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
         const there = await standing(destination);
         if (there !== undefined && !overwrite) throw failure("ALREADY_EXISTS", to);
+        if (destination === source) throw failure("SAME_FILE", to);
         if (there !== undefined && there.isDir !== moved.isDir)
           throw failure(there.isDir ? "IS_DIRECTORY" : "NOT_DIRECTORY", to);
         if (there?.isDir && ((await host.readdir(destination)) as readonly unknown[]).length > 0)

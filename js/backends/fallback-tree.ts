@@ -14,7 +14,15 @@ import type {
   WriteResult,
 } from "./backend.ts";
 import { checkSignal, checkWritable, failure } from "./failure.ts";
-import { chmodVia, entryPathVia, lstatOrNull, lstatVia, readVersioned, writeVia } from "./fallback.ts";
+import {
+  chmodVia,
+  entryPathVia,
+  lstatOrNull,
+  lstatVia,
+  readVersioned,
+  realpathVia,
+  writeVia,
+} from "./fallback.ts";
 import { childOf, isWithin, parentOf } from "./paths.ts";
 import { walkTree } from "./walk-tree.ts";
 
@@ -90,9 +98,10 @@ export async function copyFileVia(
   await checkVersion(backend, from, options.ifVersion);
   if (backend.copyFile !== undefined)
     return (await backend.copyFile(from, to, { overwrite, ifVersion: options.ifVersion })) ?? {};
-  if (from === to) throw failure("SAME_FILE", to);
   const source = await readVersioned(backend, from, { signal: options.signal });
   if (source === null) return {};
+  if (overwrite && (await realpathVia(backend, to)) === (await realpathVia(backend, from)))
+    throw failure("SAME_FILE", to);
   const written = await writeVia(backend, to, source.bytes, {
     ifAbsent: !overwrite,
     mode: source.stat.mode,
@@ -261,21 +270,21 @@ export async function renameVia(
       if (!(error instanceof FilewrightError && error.code === "UNSUPPORTED_OPERATION")) throw error;
     }
   }
-  if (from === to && overwrite) {
-    await lstatVia(backend, from);
-    return;
-  }
   const source = await lstatVia(backend, from);
   const target = await lstatOrNull(backend, to);
   if (target !== null && !overwrite) throw failure("ALREADY_EXISTS", to);
-  if (source.type === "dir" && isWithin(await entryPathVia(backend, to), await entryPathVia(backend, from))) {
+  const place = await entryPathVia(backend, from);
+  const destination = await entryPathVia(backend, to);
+  if (target !== null && place === destination) throw failure("SAME_FILE", to);
+  if (source.type === "dir" && isWithin(destination, place)) {
     throw failure("INVALID_ARGUMENT", to, "a directory cannot be moved into itself");
   }
   if (source.type === "dir" && target !== null && !target.isDir) throw failure("NOT_DIRECTORY", to);
   if (source.type !== "dir" && target?.type === "dir") throw failure("IS_DIRECTORY", to);
   await transact(backend, async (fs) => {
-    // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY.
-    if (target?.type === "dir") await fs.delete(to);
+    // Only an empty directory is replaced; deleting a full one fails with NOT_EMPTY. A link is
+    // deleted first because the copy would write through it.
+    if (target?.type === "dir" || target?.type === "symlink") await fs.delete(to);
     await copyTreeVia(fs, from, to, { overwrite, signal: options.signal });
     await removeTreeVia(fs, from, { signal: options.signal });
   });

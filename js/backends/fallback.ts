@@ -87,7 +87,8 @@ export async function writeVia(
 
 /** Creates or checks the parent of a new path; returns the directories it created, innermost first. */
 async function parentFor(backend: FsBackend, path: string, create: boolean): Promise<readonly string[]> {
-  const missing = await missingParents(backend, path);
+  // A link to what is not there yet is made good.
+  const missing = await missingParents(backend, await realpathVia(backend, path));
   const at = parentOf(missing.at(-1) ?? path);
   if (at !== "/" && !(await backend.stat(at)).isDir) throw failure("NOT_DIRECTORY", path);
   if (missing.length === 0) return missing;

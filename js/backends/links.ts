@@ -26,7 +26,7 @@ export interface Resolution {
    */
   look(path: string, isLast: boolean): Promise<Step | null>;
   /**
-   * Keeps the missing end of a path that must be a directory (`gone/`); default: such a path is
+   * Keeps the missing end of a path that ends in a slash (`gone/`); default: such a path is
    * NOT_FOUND.
    */
   readonly keepMissingDirectory?: boolean;
@@ -44,7 +44,7 @@ export async function resolveLinks(path: string, resolution: Resolution): Promis
   let links = 0;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     // Every name before this one was a directory.
-    if (name === ".") continue;
+    if (name === "." || name === "") continue;
     if (name === "..") {
       real = parentOf(real);
       continue;
@@ -54,8 +54,9 @@ export async function resolveLinks(path: string, resolution: Resolution): Promis
     const step = await look(at, pending.length === 0);
     if (step === null) {
       if (pending.some(isLongName)) throw failure("NAME_TOO_LONG", path);
-      const isDirectory = pending[0] === ".";
-      if (pending.includes("..") || (isDirectory && !keepMissingDirectory)) throw failure("NOT_FOUND", path);
+      const ending = pending[0];
+      const mustExist = ending === "." || (ending === "" && !keepMissingDirectory);
+      if (pending.includes("..") || mustExist) throw failure("NOT_FOUND", path);
       return normalise([at, ...pending.reverse()].join("/")).path;
     }
     if (step.type === "symlink" && (pending.length > 0 || follow)) {
@@ -72,14 +73,11 @@ export async function resolveLinks(path: string, resolution: Resolution): Promis
 }
 
 /**
- * The names of a path, the last one first. A final `/` or `.` stays as `.`, which requires a
- * directory before it.
+ * The names of a path, the last one first. A final `.` stays, and a final `/` as an empty name;
+ * both require a directory before them.
  */
 function namesOf(path: string): string[] {
   const parts = path.split("/");
   const last = parts.length - 1;
-  return parts
-    .map((part, at) => (at === last && at > 0 && part === "" ? "." : part))
-    .filter((part, at) => part !== "" && (part !== "." || (at === last && at > 0)))
-    .reverse();
+  return parts.filter((part, at) => (part !== "" && part !== ".") || (at === last && at > 0)).reverse();
 }

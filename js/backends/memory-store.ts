@@ -31,7 +31,7 @@ import {
   walk,
   type WalkResult,
 } from "./memory-tree.ts";
-import { checkPath, normalise, type NormalPath } from "./paths.ts";
+import { checkPath, checkTarget, normalise, type NormalPath } from "./paths.ts";
 
 const FILE_MODE = 0o644;
 const DIR_MODE = 0o755;
@@ -143,7 +143,8 @@ export class MemoryStore {
 
   realpath(path: string): string {
     const found = this.#find(path, true);
-    // A link's `..` or last `.` requires a directory, which does not exist.
+    // A link's `..` or last `.` requires a directory, which does not exist. A last `/` is kept: the
+    // directory may still be created.
     if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
     return realPath(found);
   }
@@ -163,6 +164,7 @@ export class MemoryStore {
     checkWritable(node, path);
     const now = this.#now();
     if (node === undefined) {
+      if (found.beyond.at(-1) === "") throw failure("NOT_FOUND", path, "the directory does not exist");
       const dir = options.createDirs === true ? this.#makeDirs(found, path) : this.#present(found, path);
       const mode = (options.mode ?? FILE_MODE) & PERMISSION_BITS;
       const made: FileNode = {
@@ -231,7 +233,7 @@ export class MemoryStore {
   }
 
   symlink(target: string, path: string): void {
-    checkPath(target);
+    checkTarget(target, path);
     const found = this.#find(path, false);
     if (found.node !== undefined) throw failure("ALREADY_EXISTS", path);
     const now = this.#now();
@@ -364,7 +366,7 @@ export class MemoryStore {
   /** Creates the missing directories above a new name, including the target of a dangling link. */
   #makeDirs(found: WalkResult, path: string): DirNode {
     if (found.beyond.includes("..") || found.beyond.at(-1) === ".") throw failure("NOT_FOUND", path);
-    const names = [found.name, ...found.beyond].filter((name) => name !== ".").slice(0, -1);
+    const names = [found.name, ...found.beyond].filter((name) => name !== "." && name !== "").slice(0, -1);
     const now = this.#now();
     let dir = parentDirectory(found);
     for (const name of names) {

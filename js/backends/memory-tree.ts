@@ -126,7 +126,7 @@ function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult
   const pending = split(path);
   let links = 0;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (name === ".") continue;
+    if (name === "." || name === "") continue;
     if (name === "..") {
       if (dirs.length > 1) {
         dirs.pop();
@@ -166,8 +166,8 @@ function walkFollowing(root: DirNode, path: string, follow: boolean): WalkResult
 }
 
 /**
- * The names of a path, last one first. A last `.` or `/` stays as `.`, which requires a directory
- * before it.
+ * The names of a path, last one first. A last `.` stays, and a last `/` as an empty name; both
+ * require a directory before them.
  */
 function split(path: string): string[] {
   const names: string[] = [];
@@ -175,7 +175,7 @@ function split(path: string): string[] {
   for (let i = parts.length - 1; i >= 0; i--) {
     const part = parts[i] as string;
     if (part !== "" && part !== ".") names.push(part);
-    else if (i > 0 && i === parts.length - 1) names.push(".");
+    else if (i > 0 && i === parts.length - 1) names.push(part);
   }
   return names;
 }

@@ -45,6 +45,11 @@ export async function changesOf(layer: OverlayLayer): Promise<readonly OverlayCh
         if (!entry.isDir && (await layer.at(entry.path)) === null) add(entry.path, "removed", entry.type);
     } else if (await differs(layer, node, below)) add(path, "changed", node.type);
   }
+  for (const [path, mode] of layer.modes) {
+    if (found.has(path)) continue;
+    const below = await layer.below(path);
+    if (below?.isDir === true && below.mode !== mode) add(path, "changed", "dir");
+  }
   return Object.freeze(sortCodePoints([...found.keys()]).map((path) => found.get(path) as OverlayChange));
 }
 
@@ -73,10 +78,13 @@ export async function commitLayer(
       checkSignal(signal, path);
       await commitOne(layer, lower, path, layer.upper.get(path) ?? null, counts);
     }
+    // Once they are full, the innermost first: a directory may be one that nobody writes to.
+    for (const path of sortCodePoints([...layer.modes.keys()]).reverse()) {
+      const mode = layer.modes.get(path);
+      if (mode !== undefined && (await layer.below(path))?.mode !== mode) await chmodVia(lower, path, mode);
+    }
   });
-  layer.upper.clear();
-  layer.base.clear();
-  layer.gone.clear();
+  layer.clear();
   return Object.freeze(counts);
 }
 

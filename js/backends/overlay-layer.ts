@@ -57,6 +57,8 @@ export class OverlayLayer {
   readonly base: Map<string, string | null> = new Map();
   /** The content of each removed directory: its files, by size and time. */
   readonly gone: Map<string, ReadonlyMap<string, string>> = new Map();
+  /** The permission bits given to directories, whether they are here or below. */
+  readonly modes: Map<string, number> = new Map();
   #writes = 0;
 
   constructor(lower: FsBackend) {
@@ -87,6 +89,7 @@ export class OverlayLayer {
   async remove(path: string): Promise<void> {
     await this.#remember(path);
     for (const at of this.upper.keys()) if (isWithin(at, path)) this.upper.delete(at);
+    for (const at of this.modes.keys()) if (isWithin(at, path)) this.modes.delete(at);
     this.upper.set(path, null);
   }
 
@@ -132,7 +135,18 @@ export class OverlayLayer {
     const node = this.upper.get(path);
     if (node === null) return null;
     if (node !== undefined) return node.stat;
-    return this.cover(path) === undefined ? this.below(path) : null;
+    if (this.cover(path) !== undefined) return null;
+    const below = await this.below(path);
+    const mode = this.modes.get(path);
+    return below === null || mode === undefined ? below : Object.freeze({ ...below, mode });
+  }
+
+  /** Forgets every change. */
+  clear(): void {
+    this.upper.clear();
+    this.base.clear();
+    this.gone.clear();
+    this.modes.clear();
   }
 
   /**

@@ -26,7 +26,7 @@ import { offerHeld } from "./held.ts";
 import { heldThrough } from "./overlay-held.ts";
 import { BACKEND } from "./option-schema.ts";
 import { OverlayLayer } from "./overlay-layer.ts";
-import { byteLength, childOf, nameOf, normalise, parentOf } from "./paths.ts";
+import { byteLength, checkTarget, childOf, nameOf, normalise, parentOf } from "./paths.ts";
 import { gateOf } from "../schema/option.ts";
 import { decodeText, encodeText } from "./text.ts";
 
@@ -87,11 +87,7 @@ export class OverlayBackend implements FsBackend {
   }
   /** Discards every change. */
   discard(): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#layer.upper.clear();
-      this.#layer.base.clear();
-      this.#layer.gone.clear();
-    });
+    return this.#inTurn(async () => this.#layer.clear());
   }
   /** Returns true when the path or any of its parents was changed here. */
   touched(path: string): boolean {
@@ -195,7 +191,8 @@ export class OverlayBackend implements FsBackend {
       const real = await this.#layer.real(path, false);
       const there = await this.#layer.at(real);
       if (there !== null) {
-        const isDir = there.isDir || (await this.#layer.at(await this.#layer.real(path, true)))?.isDir;
+        // A link that leads nowhere, or in a circle, is there and no directory.
+        const isDir = there.isDir || (await this.stat(path).catch(() => null))?.isDir;
         if (isDir !== true || options.existOk === false) throw failure("ALREADY_EXISTS", path);
         return;
       }
@@ -254,6 +251,7 @@ export class OverlayBackend implements FsBackend {
     });
   }
   async #symlink(target: string, path: string): Promise<void> {
+    checkTarget(target, path);
     const real = await this.#layer.real(path, false);
     if ((await this.#layer.at(real)) !== null) throw failure("ALREADY_EXISTS", path);
     await this.#parents(real, path, false);
@@ -268,6 +266,7 @@ export class OverlayBackend implements FsBackend {
     if (node !== undefined && node !== null) this.#layer.upper.set(real, { ...node, stat: changed });
     else if (stat.isFile)
       await this.#layer.set(real, { type: "file", bytes: null, from: stat, stat: changed });
+    if (stat.isDir) this.#layer.modes.set(real, mode);
   }
   removeTree(path: string, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<TreeCounts> {
     return this.#inTurn(async () => {

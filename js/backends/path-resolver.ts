@@ -12,7 +12,7 @@ import { failure } from "./failure.ts";
 import { realpathVia } from "./fallback.ts";
 import { MAX_LINKS } from "./links.ts";
 import { outside, protectedPath, protectedPlace, readOnly, repositoryPath } from "./outside.ts";
-import { childOf, isWithin, joinPath, normalise, parentOf } from "./paths.ts";
+import { childOf, isLongName, isWithin, joinPath, normalise, parentOf } from "./paths.ts";
 import { placeRow } from "./places.ts";
 import type { Intent, SandboxPolicy } from "./policy.ts";
 import { isRepositoryPart } from "./repository.ts";
@@ -140,6 +140,7 @@ async function follow(inner: FsBackend, path: string, how: FollowOptions): Promi
       if (stat !== null && (pending.length > 0 || ending !== "")) throw failure("NOT_DIRECTORY", path);
       // Missing: no link can follow, and the rest is text. `..` after a missing directory has no target.
       if (pending.includes("..") || ending === "/.") throw failure("NOT_FOUND", path);
+      if (isLongName(name) || pending.some(isLongName)) throw failure("NAME_TOO_LONG", path);
       real = normalise([at, ...pending.reverse()].join("/")).path;
       break;
     }

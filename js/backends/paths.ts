@@ -46,6 +46,21 @@ export function checkPath(path: string): void {
   }
 }
 
+/** The longest target of a symbolic link, in UTF-8 bytes, as on Linux. */
+export const MAX_TARGET_BYTES = 4095;
+
+/**
+ * Refuses what no symbolic link at `path` can hold.
+ * @throws INVALID_ARGUMENT for an empty target, a NUL or an unpaired surrogate; NAME_TOO_LONG
+ */
+export function checkTarget(target: string, path: string): void {
+  checkPath(target);
+  if (byteLength(target) > MAX_TARGET_BYTES)
+    throw new FilewrightError("NAME_TOO_LONG", `link target is longer than ${MAX_TARGET_BYTES} bytes`, {
+      path,
+    });
+}
+
 /** Returns true when a name is too long for one entry. */
 export function isLongName(name: string): boolean {
   return name.length > MAX_NAME_BYTES / 3 && byteLength(name) > MAX_NAME_BYTES;

@@ -1,4 +1,6 @@
 /** The contract of symbolic links: symlink, readLink, lstat, realpath. */
+import { writeVia } from "../backends/fallback.ts";
+import { copyFileVia, renameVia } from "../backends/fallback-tree.ts";
 import { equal, fails } from "./assert.ts";
 import type { ContractCase } from "./subject.ts";
 
@@ -156,6 +158,100 @@ export const links: readonly ContractCase[] = [
       equal(await backend.realpath?.(at("l/f")), at("d/f"), "through a link");
       equal(await backend.realpath?.(at("l/new/er")), at("d/new/er"), "a path that is not there yet");
       equal(await backend.realpath?.(at("d/f")), at("d/f"), "without links");
+    },
+  },
+  {
+    name: "realpath: a missing end is kept before a slash, not before a dot",
+    needs: ["symlink", "realpath"],
+    run: async ({ backend, at }) => {
+      await backend.symlink?.("gone/", at("slash"));
+      await backend.symlink?.("gone/.", at("dot"));
+      equal(await backend.realpath?.(at("slash")), at("gone"), "a link to what may become a directory");
+      await fails(() => backend.realpath?.(at("dot")), "NOT_FOUND", "a link to what must be a directory");
+    },
+  },
+  {
+    name: "symlink: a target that no link can hold is refused",
+    needs: ["symlink", "lstat"],
+    run: async ({ backend, at }) => {
+      await backend.symlink?.("x".repeat(4_095), at("longest"));
+      await fails(() => backend.symlink?.("x".repeat(4_096), at("longer")), "NAME_TOO_LONG", "4,096 bytes");
+      await fails(() => backend.symlink?.("", at("empty")), "INVALID_ARGUMENT", "an empty target");
+      equal(
+        (await backend.listDir(at(""))).map(({ name }) => name),
+        ["longest"],
+        "the links",
+      );
+    },
+  },
+  {
+    name: "mkdir: a link that leads nowhere or in a circle is there",
+    needs: ["symlink", "readLink"],
+    run: async ({ backend, at }) => {
+      for (const target of ["gone", "gone/..", "l"]) {
+        await backend.symlink?.(target, at("l"));
+        await fails(() => backend.mkdir(at("l")), "ALREADY_EXISTS", `a link to ${target}`);
+        equal(await backend.readLink?.(at("l")), target, "the link");
+        await backend.delete(at("l"));
+      }
+    },
+  },
+  {
+    name: "write: missing parents are made where a link leads to them",
+    needs: ["symlink", "realpath"],
+    run: async ({ backend, at }) => {
+      await backend.symlink?.("gone/deep", at("l"));
+      await writeVia(backend, at("l/f"), new TextEncoder().encode("1"), { createDirs: true });
+      equal(await backend.readText(at("gone/deep/f")), "1", "the file");
+      equal((await backend.lstat?.(at("l")))?.type, "symlink", "the link");
+    },
+  },
+  {
+    name: "rename: a link in the way is replaced, and what it leads to stays",
+    needs: ["symlink", "lstat"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ a: "new", b: "kept", "d/c": "kept" });
+      for (const target of ["b", "d", "gone", "l"]) {
+        await backend.writeText(at("a"), "new");
+        await backend.symlink?.(target, at("l"));
+        await renameVia(backend, at("a"), at("l"), { overwrite: true });
+        equal((await backend.lstat?.(at("l")))?.type, "file", `what was a link to ${target}`);
+        equal(await backend.readText(at("l")), "new", `the content in place of a link to ${target}`);
+        await backend.delete(at("l"));
+      }
+      equal(await backend.readText(at("b")), "kept", "the file that the link led to");
+      equal(
+        (await backend.listDir(at("d"))).map(({ name }) => name),
+        ["c"],
+        "the directory",
+      );
+      equal(await backend.exists(at("gone")), false, "what was not there");
+    },
+  },
+  {
+    name: "rename and copyFile: through a link onto itself SAME_FILE",
+    needs: ["symlink", "realpath"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "1" });
+      await backend.symlink?.("d", at("e"));
+      await backend.symlink?.("d/f", at("l"));
+      for (const [from, to] of [
+        ["d/f", "e/f"],
+        ["d", "d"],
+        ["l", "l"],
+      ] as const)
+        await fails(
+          () => renameVia(backend, at(from), at(to), { overwrite: true }),
+          "SAME_FILE",
+          `${from} onto ${to}`,
+        );
+      for (const to of ["l", "e/f"])
+        await fails(
+          () => copyFileVia(backend, at("d/f"), at(to), { overwrite: true }),
+          "SAME_FILE",
+          `a copy onto ${to}`,
+        );
+      equal(await backend.readText(at("l")), "1", "the file");
     },
   },
   {

@@ -107,6 +107,24 @@ export const trees: readonly ContractCase[] = [
     },
   },
   {
+    name: "rename and copyFile: of two faults a missing source is told",
+    run: async ({ backend, at }) => {
+      for (const run of [renameVia, copyFileVia])
+        for (const overwrite of [false, true])
+          await fails(() => run(backend, at("gone"), at("gone"), { overwrite }), "NOT_FOUND", run.name);
+    },
+  },
+  {
+    name: "chmod: a directory has the bits it was given",
+    needs: ["chmod"],
+    run: async ({ backend, at, seed }) => {
+      await seed({ "d/f": "1" });
+      await backend.chmod?.(at("d"), 0o700);
+      equal((await backend.stat(at("d"))).mode, 0o700, "the directory");
+      equal(await backend.readText(at("d/f")), "1", "what is in it");
+    },
+  },
+  {
     name: "rename: no write-protected file is replaced",
     needs: ["chmod"],
     run: async (context) => {
