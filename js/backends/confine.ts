@@ -5,6 +5,7 @@
  * directories never entered. Native searches of the inner backend are not offered, because their
  * counts would include denied entries; the generic ones run over this backend instead.
  */
+import { EMPTY_BYTES } from "../engine/bytes.ts";
 import { type Code, FilewrightError, makeError } from "../engine/errors.ts";
 import type {
   FsBackend,
@@ -250,8 +251,6 @@ export function confineBackend(inner: FsBackend, policy: SandboxPolicy): FsBacke
   }
   return Object.freeze(backend);
 }
-
-const EMPTY_BYTES = new Uint8Array();
 
 /** Returns the beginning of a file of which a range was read. */
 async function headOf(

@@ -5,6 +5,7 @@
  * the same file, or the file as it is now; that is believed only where its hash is the one
  * that the change left, since other programs write files as well.
  */
+import { EMPTY_BYTES } from "../engine/bytes.ts";
 import { createHash } from "node:crypto";
 import type { Meant, Preset } from "../presets/preset.ts";
 import { diffOf } from "../tools/difference.ts";
@@ -43,7 +44,6 @@ interface Details {
   readonly changes: readonly ChangeDetail[];
 }
 
-const EMPTY = new Uint8Array(0);
 /** Larger files are not compared. Bytes. */
 const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
 /** More paths of one change are not compared. */
@@ -93,7 +93,7 @@ async function compare(ids: readonly string[], call: Call): Promise<readonly Cha
   };
   /** The content that a change left; undefined where it is not known for certain. */
   const leftBy = async (index: number, { path, after }: Restored): Promise<Uint8Array | undefined> => {
-    if (after === null) return EMPTY;
+    if (after === null) return EMPTY_BYTES;
     if (after?.hash === undefined || (after.size ?? 0) > MAX_COMPARED_BYTES) return undefined;
     const content = await nextContent(index, path);
     const hash = content && `sha256:${createHash("sha256").update(content).digest("hex")}`;
@@ -135,7 +135,7 @@ async function detail(
     const did = image === null ? "made" : after === null ? "removed" : "changed";
     return { path: shown, what: `${did} (${type})` };
   }
-  const stood = image === null ? EMPTY : image.bytes;
+  const stood = image === null ? EMPTY_BYTES : image.bytes;
   const did = image === null ? "made" : after === null ? "removed" : "changed";
   if (stood === undefined || left === undefined)
     return { path: shown, what: `${did}; the contents are no longer known` };

@@ -2,11 +2,11 @@
  * The queries that were compiled last: to compile one takes up to ten
  * milliseconds, and who pages through hits asks the same one again.
  */
+import { EMPTY_BYTES } from "./bytes.ts";
 import type { Packed } from "./unpack.ts";
 
 /** How many there are: each may hold megabytes. */
 const MOST = 4;
-const NOTHING = new Uint8Array(0);
 
 interface Raw {
   search(content: Uint8Array, limits: string): Packed;
@@ -23,7 +23,7 @@ export class KeptQueries<Compiled> {
     this.#queries.delete(options);
     try {
       // An engine that broke down meanwhile is a new one, of which this is none.
-      found.raw.search(NOTHING, "{}");
+      found.raw.search(EMPTY_BYTES, "{}");
     } catch {
       return undefined;
     }

@@ -2,12 +2,12 @@
  * The engine's functions as they are called across threads: what a worker
  * answers, and the binding of who asks. Both sides are here, so that they agree.
  */
+import { EMPTY_BYTES } from "./bytes.ts";
 import type { Binding } from "./engine.ts";
 import type { Pool, Said } from "./pool.ts";
 import { LARGE_BYTES } from "./search.ts";
 import type { Packed } from "./unpack.ts";
 
-const NOTHING = new Uint8Array(0);
 /** Of edits fewer bytes count: they may take longer than their bytes tell. */
 const SMALL_EDIT = 4 * 1024;
 
@@ -41,7 +41,7 @@ function callsOf(binding: Binding): Calls {
     search,
     searchAll(options: string, contents: readonly Uint8Array[], limits: string): readonly Packed[] {
       // Compiled whether or not there is anything to search: that is asked, too.
-      search(options, NOTHING, "{}");
+      search(options, EMPTY_BYTES, "{}");
       return contents.map((content) => search(options, content, limits));
     },
   };

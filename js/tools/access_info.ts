@@ -7,31 +7,31 @@ import type { AccessSummary, ReadingTool } from "./tool.ts";
 /** `access_info` takes no arguments. */
 export type AccessInfoArgs = Readonly<Record<string, never>>;
 
-/** One grant. */
+/** One grant of a directory. */
 export interface GrantedDirectory {
   readonly dir: string;
   readonly access: "read" | "write";
-  /** ISO 8601; absent where it stays until it is revoked. */
+  /** ISO 8601; absent for a grant that lasts until it is revoked. */
   readonly expires?: string;
 }
 
-/** What `access_info` tells. */
+/** The data of `access_info`. */
 export interface AccessInfoData {
   readonly cwd: string;
-  /** Null where everything may be read. */
+  /** Null when everything may be read. */
   readonly read_roots: readonly string[] | null;
   readonly write_roots: readonly string[];
   readonly deny: readonly string[];
-  /** Directories that somebody granted, where grants are asked for. */
+  /** Directories that the user granted, in a workspace that asks for grants. */
   readonly grants: readonly string[];
-  /** What each of them allows, and until when. */
+  /** The access and the expiry of each grant. */
   readonly granted: readonly GrantedDirectory[];
   readonly read_only: boolean;
-  /** What the operating system enforces besides Filewright's own checks. */
+  /** The restrictions that the operating system enforces in addition to Filewright's own checks. */
   readonly sandbox: {
     readonly fs: string;
     readonly net: string;
-    /** What holds for commands, where they are run. */
+    /** The sandbox of commands, in a workspace that runs them. */
     readonly commands?: {
       readonly tier: string;
       readonly files: string;
@@ -106,7 +106,7 @@ function sandboxOf({ fs, net, commands }: AccessSummary["sandbox"]): AccessInfoD
   return { fs, net, commands: { tier, files, network, policy, processes, limits } };
 }
 
-/** Where this workspace may read and write. */
+/** Shows where this workspace may read and write. */
 export const accessInfo: ReadingTool<AccessInfoArgs, AccessInfoData> = {
   kind: "read",
   name: "access_info",

@@ -1,22 +1,26 @@
 /**
- * Line anchors as callers see them: the engine's six characters, which tell a line and its neighbours, and a
- * seventh for the contents of the whole file, by which anchors of an earlier reading are told from those of the last.
+ * Line anchors as callers see them: six characters of the engine, which identify a line and its
+ * neighbours, and a seventh for the contents of the whole file, which tells anchors of an earlier
+ * version from those of the last one.
  */
 import { engine } from "../engine/current.ts";
 
-/** Characters of an anchor of the engine. */
+/** The length of the engine's anchors, in characters. */
 export const ANCHOR_LENGTH = 6;
 
 /** Crockford's base 32, as the engine's digits. */
-const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+const ANCHOR_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** The digit that stands for the contents of a file, given by their hash or version. */
+/** Returns the digit for the contents of a file, given by their hash or version. */
 export function contentsDigit(contents: string): string {
   const hash = engine().sha256(new TextEncoder().encode(contents));
-  return DIGITS[Number.parseInt(hash.slice(-2), 16) & 31] as string;
+  return ANCHOR_DIGITS[Number.parseInt(hash.slice(-2), 16) & 31] as string;
 }
 
-/** The engine's anchors, each with the digit of the file's contents; unchanged where neither hash nor version is known. */
+/**
+ * Returns the engine's anchors, each followed by the digit of the file's contents; unchanged where
+ * neither hash nor version is known.
+ */
 export function withContentsDigit(anchors: string, contents: string | undefined): string {
   if (contents === undefined) return anchors;
   const digit = contentsDigit(contents);
@@ -27,7 +31,7 @@ export function withContentsDigit(anchors: string, contents: string | undefined)
   return text;
 }
 
-/** The digit of the contents in an anchor that a caller sent (`120#k3x9q1a`), if it has one. */
+/** Returns the contents digit of an anchor that a caller sent (`120#k3x9q1a`), if it has one. */
 export function contentsDigitOf(anchor: string): string | undefined {
   return /#[0-9a-z]{6}([0-9a-z])(?![0-9a-z])/iu.exec(anchor)?.[1]?.toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** `apply_patch`: a patch over any number of files, in full or not at all. */
+/** `apply_patch`: applies a patch to any number of files, all or none. */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/patch.ts";
@@ -22,36 +22,36 @@ export interface ApplyPatchArgs {
   readonly dry_run?: boolean;
 }
 
-/** What a patch did with one file. */
+/** The result of a patch for one file. */
 export interface PatchOutcome {
   readonly path: string;
-  /** The name before, where it was renamed or copied. */
+  /** The previous name of a renamed or copied file. */
   readonly from?: string;
   readonly operation: PatchOperation;
   /** Lines. */
   readonly added: number;
   readonly removed: number;
-  /** Lines between where the patch said and where it went, of the hunk that was farthest off. */
+  /** The largest distance, in lines, between where a hunk was expected and where it was found. */
   readonly offset: number;
-  /** How the hunk that fitted least was found. */
+  /** The least exact match method among the hunks. */
   readonly matched: "exact" | "whitespace" | "fuzzy" | "fuzz";
 }
 
-/** What `apply_patch` did. */
+/** The data of `apply_patch`. */
 export interface ApplyPatchData {
   /** False for a dry run. */
   readonly applied: boolean;
   readonly files: readonly PatchOutcome[];
   readonly diff: string;
-  /** What after hooks, such as formatters, changed in the files. */
+  /** Changes that after hooks, such as formatters, made in the files. */
   readonly hook_diff?: string;
-  /** What was wrong with the patch and could be mended. */
+  /** Defects of the patch that were repaired. */
   readonly warnings?: readonly string[];
-  /** Whether the diff is cut. */
+  /** True when the diff is truncated. */
   readonly truncated?: boolean;
 }
 
-/** Arguments as the tool uses them. */
+/** The checked arguments, with the patch's paths. */
 export interface PatchRequest {
   readonly patch: string;
   readonly path?: string;
@@ -61,14 +61,14 @@ export interface PatchRequest {
   readonly dry_run: boolean;
   /** Every path that the patch reads or writes, in the order of the call's locations. */
   readonly names: readonly string[];
-  /** Those of them that are only read. */
+  /** The paths that are only read. */
   readonly sources: ReadonlySet<string>;
-  /** What it does to a path besides patching it: deletions, moves and copies. */
+  /** The effects on a path in addition to the patch: deletions, moves and copies. */
   readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
   readonly warnings: readonly string[];
 }
 
-/** What is to be written. */
+/** The planned changes. */
 export interface PatchTodo {
   readonly changes: readonly FileChange[];
   readonly data: ApplyPatchData;
@@ -167,7 +167,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
     return {
       title: `Patch ${args.names[Math.max(location, 0)]}${more > 0 ? ` and ${more} more` : ""}`,
       location: Math.max(location, 0),
-      // A reviewer sees all of it, however long.
+      // A reviewer sees the whole diff, however long.
       diff:
         todo.data.truncated === true
           ? todo.changes
@@ -229,7 +229,7 @@ Hunks are found by their lines; line numbers and counts in the headers may be wr
   },
 };
 
-const VERBS: Readonly<Record<PatchOperation, string>> = Object.freeze({
+const OPERATION_VERBS: Readonly<Record<PatchOperation, string>> = Object.freeze({
   update: "Patched",
   create: "Created",
   delete: "Deleted",
@@ -237,7 +237,7 @@ const VERBS: Readonly<Record<PatchOperation, string>> = Object.freeze({
   copy: "Copied",
 });
 
-/** Such as `Patched src/a.ts (+2 -1, 3 lines further down)`. */
+/** Returns a line such as `Patched src/a.ts (+2 -1, 3 lines further down)`. */
 function lineOf({ path: to, from, operation, added, removed, offset, matched }: PatchOutcome): string {
   const name = from === undefined ? escapeControls(to) : `${escapeControls(from)} -> ${escapeControls(to)}`;
   const lines = Math.abs(offset) === 1 ? "line" : "lines";
@@ -248,10 +248,10 @@ function lineOf({ path: to, from, operation, added, removed, offset, matched }: 
     fuzzy: ", nearly",
     fuzz: ", without some context",
   };
-  return `${VERBS[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
+  return `${OPERATION_VERBS[operation]} ${name} (+${added} -${removed}${moved}${loose[matched]})`;
 }
 
-/** Reads the patch along with the arguments, so that its paths are judged like any other. */
+/** Parses the patch along with the arguments, so that its paths are checked like any other. */
 function withNames(
   parse: (args: Arguments) => Omit<PatchRequest, "names" | "sources" | "effects" | "warnings">,
 ): (args: Arguments) => PatchRequest {
@@ -283,7 +283,7 @@ function withNames(
   };
 }
 
-/** What the files of a patch do besides being patched, by path. */
+/** Returns the deletions, moves and copies of a patch, by path. */
 function effectsOf(files: readonly PatchFile[]): ReadonlyMap<string, readonly PathEffect[]> {
   const effects = new Map<string, PathEffect[]>();
   const add = (path: string, effect: PathEffect): void => {

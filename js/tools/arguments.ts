@@ -1,6 +1,6 @@
 /**
- * Arguments as models and hosts send them, made one plain object under the
- * canonical names: before hooks see them and before the schema checks them.
+ * Normalises the arguments that models and hosts send to one plain object under the canonical
+ * names, before hooks see them and before the schema checks them.
  */
 import { FilewrightError } from "../engine/errors.ts";
 import { type Arguments, fromJson, isPlain, kindOf } from "./schema.ts";
@@ -9,10 +9,10 @@ import { type Arguments, fromJson, isPlain, kindOf } from "./schema.ts";
 export type Aliases = Readonly<Record<string, string>>;
 
 /**
- * The arguments under their canonical names. Nothing at all stands for no
- * arguments, and the JSON text of an object for the object.
+ * Returns the arguments under their canonical names. A missing value means no arguments, and a
+ * JSON text of an object means that object.
  *
- * @throws FilewrightError INVALID_ARGUMENT for anything else, and for two spellings that differ
+ * @throws FilewrightError INVALID_ARGUMENT for any other value, and for two spellings that differ
  */
 export function plainArguments(tool: string, given: unknown, aliases: Aliases = {}): Arguments {
   const value =

@@ -1,4 +1,4 @@
-/** `batch`: several calls as one, all of them or none. What they do is run by the workspace. */
+/** `batch`: several calls as one, all or none. The workspace runs the operations. */
 import { compile, object } from "./schema.ts";
 import { flag, text, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
@@ -17,26 +17,26 @@ export interface BatchArgs {
   readonly dry_run?: boolean;
 }
 
-/** What became of one operation. */
+/** The result of one operation. */
 export interface BatchOutcome {
   readonly tool: string;
   readonly ok: boolean;
-  /** As the tool alone would have said it. */
+  /** The text of the tool when called alone. */
   readonly text: string;
   readonly data?: unknown;
   readonly error?: unknown;
-  /** Who changed what was asked for before it was done. */
+  /** Set when a hook or a reviewer changed the operation. */
   readonly modified_by?: "hook" | "reviewer";
 }
 
-/** What a batch did. */
+/** The data of `batch`. */
 export interface BatchData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   readonly results: readonly BatchOutcome[];
-  /** Whether anything was written. */
+  /** True when anything was written. */
   readonly applied: boolean;
-  /** Whether what had been written was taken back. */
+  /** True when earlier operations were rolled back. */
   readonly rolled_back: boolean;
 }
 
@@ -92,7 +92,7 @@ const outputSchema = object(
   ["results", "applied", "rolled_back"],
 );
 
-/** Several calls as one. */
+/** Runs several calls as one. */
 export const batch: BatchTool<Required<BatchArgs>, BatchData> = {
   kind: "batch",
   name: "batch",
@@ -115,7 +115,7 @@ Use it where changes of several files belong together. Up to 100 operations; bat
   },
 };
 
-/** What an operation said besides. */
+/** Returns the warnings of an operation. */
 function warningsOf({ data }: BatchOutcome): readonly string[] {
   const warnings = (data as { readonly warnings?: readonly string[] } | undefined)?.warnings;
   return Array.isArray(warnings) ? warnings : [];

@@ -1,24 +1,24 @@
 /**
- * Several files changed as one: all of them, or none.
+ * Changes several files as one: all or none.
  *
- * Everything is written or deleted on the condition that it is still what the plan read; the first operation that
- * fails has those before it rolled back.
+ * Every write and deletion requires the version that the plan read; when one fails, those before
+ * it are rolled back.
  */
 import type { Durability, FsBackend, WriteOptions, WriteResult } from "../backends/backend.ts";
 import { lstatOrNull, writeVia } from "../backends/fallback.ts";
 import { deleteVia } from "../backends/fallback-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { transact } from "../journal/transaction.ts";
-import { currentVersion, movedOn } from "./contents.ts";
+import { currentVersion, toConflict } from "./contents.ts";
 
-/** What a file is, or is to be. */
+/** The current or new state of a file. */
 export interface FileState {
   readonly bytes: Uint8Array;
-  /** Permission bits; absent where the backend has none, or the default is meant. */
+  /** Permission bits; absent where the backend has none, or for the default. */
   readonly mode?: number | undefined;
 }
 
-/** The change of one file; null is no file. */
+/** The change of one file; null means that the file does not exist. */
 export interface FileChange {
   readonly path: string;
   readonly before: (FileState & { readonly version: string }) | null;
@@ -32,9 +32,10 @@ export interface CommitOptions {
 }
 
 /**
- * Makes all changes or none. Whoever calls holds the locks of the paths.
- * Gives what each write made, by path.
- * @throws FilewrightError CONFLICT where a file is not what the plan read; whatever a write throws, all rolled back
+ * Makes all changes or none. The caller holds the locks of the paths. Returns the result of each
+ * write, by path.
+ * @throws FilewrightError CONFLICT when a file has another version than the plan read; any error
+ * of a write, after the rollback
  */
 export async function commitAll(
   fs: FsBackend,
@@ -46,7 +47,7 @@ export async function commitAll(
     if (version === (before?.version ?? null)) continue;
     throw new FilewrightError("CONFLICT", "changed since it was read", { path });
   }
-  // What goes, goes last: until then its content is on the disk twice rather than not at all.
+  // Deletions come last: until then content is on the disk twice rather than not at all.
   const ordered = [...changes].sort((a, b) => Number(a.after === null) - Number(b.after === null));
   const made = new Map<string, WriteResult>();
   await transact(fs, async (own) => {
@@ -72,6 +73,6 @@ async function make(fs: FsBackend, change: FileChange, options: CommitOptions): 
     await deleteVia(fs, path, { ifVersion: before?.version });
     return {};
   } catch (error) {
-    throw movedOn(error, condition, true);
+    throw toConflict(error, condition, true);
   }
 }

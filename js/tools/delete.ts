@@ -1,4 +1,5 @@
 /** `delete`: removes a file, a link or a directory. */
+import { EMPTY_BYTES } from "../engine/bytes.ts";
 import { entryPathVia, lstatOrNull, lstatVia } from "../backends/fallback.ts";
 import { deleteVia, removeTreeVia } from "../backends/fallback-tree.ts";
 import { currentVersion } from "./contents.ts";
@@ -8,7 +9,7 @@ import { compile, object } from "./schema.ts";
 import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls } from "./text.ts";
 import { type ChangingTool, type Preview, refuse } from "./tool.ts";
-import { spareRoots } from "./transfer.ts";
+import { checkNotRoot } from "./transfer.ts";
 
 /** The arguments of `delete`. */
 export interface DeleteArgs {
@@ -18,12 +19,12 @@ export interface DeleteArgs {
   readonly timeout_ms?: number;
 }
 
-/** What `delete` removed. */
+/** The data of `delete`. */
 export interface DeleteData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   readonly path: string;
-  /** Everything that was not a directory. */
+  /** The number of deleted entries that are not directories. */
   readonly files: number;
   readonly directories: number;
 }
@@ -51,16 +52,14 @@ const outputSchema = object(
   ["path", "files", "directories"],
 );
 
-const NOTHING = new Uint8Array(0);
-
-interface Todo {
+interface DeleteTodo {
   readonly isDir: boolean;
-  /** Of a file or link: what must still be there. */
+  /** The expected version of a file or link. */
   readonly version?: string | undefined;
 }
 
 /** Removes a file, a link or a directory. */
-export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, Todo> = {
+export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, DeleteTodo> = {
   kind: "change",
   name: "delete",
   title: "Delete",
@@ -73,7 +72,7 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, Todo> = 
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write", entry: true, tree: true }],
   async plan(args, call) {
     const at = call.locations[0]!;
-    spareRoots(call, at);
+    checkNotRoot(call, at);
     const there = await lstatOrNull(call.fs, at.path);
     if (there === null) {
       if (!args.missing_ok) throw refuse("NOT_FOUND", at);
@@ -83,7 +82,7 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, Todo> = 
         base: [],
       };
     }
-    // `link/` names the directory behind a link, which a deletion of the link would not be about.
+    // `link/` names the target directory of a link, but a deletion would remove the link.
     if (at.directory && !there.isDir) throw refuse("NOT_DIRECTORY", at);
     if (there.isDir && !args.recursive && (await call.fs.listDir(at.path)).length > 0)
       throw refuse("NOT_EMPTY", at);
@@ -116,7 +115,7 @@ export const deletePath: ChangingTool<Required<DeleteArgs>, DeleteData, Todo> = 
     return {
       title: `Delete ${isLink ? "link " : ""}${args.path}`,
       location: 0,
-      diff: bytes === null ? "" : diffOf(bytes, NOTHING, args.path),
+      diff: bytes === null ? "" : diffOf(bytes, EMPTY_BYTES, args.path),
       originalContent: bytes === null ? null : shownText(bytes),
       newContent: null,
       risk: isLink ? "low" : "medium",

@@ -1,10 +1,10 @@
-/** `diff`: what differs between two files, or between a file and a text. */
+/** `diff`: compares two files, or a file and a text. */
 import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { isTextKind, readWhole } from "./contents.ts";
-import { diffHtml, LEFT_OUT } from "./diff_html.ts";
+import { diffHtml, TRUNCATED_DIFF_NOTE } from "./diff_html.ts";
 import { type Arguments, compile, object } from "./schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./shared.ts";
 import { isWellFormed, utf8 } from "./text.ts";
@@ -22,18 +22,18 @@ export interface DiffArgs {
   readonly timeout_ms?: number;
 }
 
-/** What differs. */
+/** The data of `diff`. */
 export interface DiffData {
   readonly identical: boolean;
-  /** The unified diff; empty where nothing differs. */
+  /** The unified diff; empty when nothing differs. */
   readonly diff: string;
-  /** Lines that only the second has. */
+  /** The number of lines that only the second side has. */
   readonly added: number;
-  /** Lines that only the first has. */
+  /** The number of lines that only the first side has. */
   readonly removed: number;
   /** With `format: "json"` or `"html"`. */
   readonly hunks?: readonly HunkData[];
-  /** With `format: "json"` or `"html"`: the rest of a diff that is longer than a result may be is left out. */
+  /** With `format: "json"` or `"html"`: true when the rest of a diff beyond the size limit is omitted. */
   readonly truncated?: boolean;
 }
 
@@ -94,7 +94,7 @@ const outputSchema = object(
   ["identical", "diff", "added", "removed"],
 );
 
-/** What differs between two files. */
+/** Compares two files. */
 export const diff: ReadingTool<Args, DiffData> = {
   kind: "read",
   name: "diff",
@@ -122,10 +122,10 @@ export const diff: ReadingTool<Args, DiffData> = {
       context: args.context,
       ignoreWhitespace: args.ignore_whitespace,
       signal: call.signal,
-      // Of a text that is longer than anybody is shown no hunks are made.
+      // No hunks are computed beyond the size of an answer.
       ...(args.format === "unified" ? {} : { limits: { bytes: answerBytes(call.limits) } }),
     };
-    // Programs get every byte: a diff without the CRs of its files is applied by no other tool.
+    // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
     const result = await engine().diffAsync(before, after, { ...options, lineEnds: "raw" });
     const { identical, text: unified, added, removed, truncated } = result;
     const hunks = args.format === "unified" ? {} : { hunks: result.hunks.map(hunkData) };
@@ -136,7 +136,7 @@ export const diff: ReadingTool<Args, DiffData> = {
   },
   render(data, args, call) {
     if (args.format === "json")
-      return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${LEFT_OUT}` : "");
+      return JSON.stringify(data.hunks) + (data.truncated === true ? `\n${TRUNCATED_DIFF_NOTE}` : "");
     if (data.identical) return "Files are identical";
     return args.format === "html"
       ? diffHtml(args.a, args.b ?? args.a, data.hunks ?? [], {
@@ -147,7 +147,7 @@ export const diff: ReadingTool<Args, DiffData> = {
   },
 };
 
-/** Diffs as a model reads them, without the CRs that both sides have: by the data whose `diff` has them. */
+/** The diffs shown to models, without CRs that both sides have; keyed by the data with the full diff. */
 const shownDiffs = new WeakMap<object, string>();
 
 function withSecond(parse: (args: Arguments) => Args): (args: Arguments) => Args {

@@ -2,7 +2,7 @@
 import type { HunkData } from "./diff.ts";
 import { escapeControls, utf8Length } from "./text.ts";
 
-const ENTITIES: Readonly<Record<string, string>> = {
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
@@ -10,14 +10,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as it stands in HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/gu, (c) => ENTITIES[c] as string);
+  return text.replace(/[&<>"']/gu, (c) => HTML_ENTITIES[c] as string);
 }
 
 /**
- * The diff as HTML: one row a line, with the line numbers of both sides. It ends where it has `maxBytes`, with a
- * line that says so: nobody is shown more, and a table takes many times as long as its diff.
+ * Returns the diff as an HTML table: one row per line, with the line numbers of both sides. It
+ * ends at `maxBytes` with a line that says so, because an answer is no longer, and a table is many
+ * times as long as its diff.
  */
 export function diffHtml(
   oldName: string,
@@ -27,16 +28,16 @@ export function diffHtml(
 ): string {
   const [a, b] = [escapeHtml(escapeControls(oldName)), escapeHtml(escapeControls(newName))];
   const head = `<table class="diff"><caption>${a} → ${b}</caption>\n`;
-  const { rows, whole } = rowsOf(hunks, maxBytes - utf8Length(head) - FOOT_BYTES);
-  const note = cut || !whole ? `\n<p class="note">${LEFT_OUT}</p>` : "";
+  const { rows, whole } = rowsOf(hunks, maxBytes - utf8Length(head) - MAX_FOOTER_BYTES);
+  const note = cut || !whole ? `\n<p class="note">${TRUNCATED_DIFF_NOTE}</p>` : "";
   return `${head}${rows.join("\n")}\n</table>${note}`;
 }
 
-/** What is said where a diff has no room. */
-export const LEFT_OUT = "[the rest of the diff is left out]";
+/** The last row of a truncated diff. */
+export const TRUNCATED_DIFF_NOTE = "[the rest of the diff is left out]";
 
-/** What the end takes at most. */
-const FOOT_BYTES = 200;
+/** The maximum size of the table's end. */
+const MAX_FOOTER_BYTES = 200;
 
 function rowsOf(
   hunks: readonly HunkData[],

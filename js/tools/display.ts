@@ -1,6 +1,7 @@
 /**
- * The text for people beside the one for the model: what a call did, in a line, and the difference that a
- * change made. A user interface shows it; contents that were read or found are left to the model's text.
+ * The text for people, in addition to the one for the model: the effect of a call in a line, and
+ * the diff of a change. A user interface shows it; contents that were read or found appear only in
+ * the model's text.
  */
 import type { ToolArgs, ToolData, ToolName } from "./index.ts";
 import type { Names } from "./names.ts";
@@ -9,25 +10,28 @@ import type { RunCommandArgs, RunCommandData } from "./run_command.ts";
 import { escapeControls, plural } from "./text.ts";
 import type { UndoData } from "./undo.ts";
 
-/** Nobody calls a tool by hand: remedies that name tools or arguments are left out. */
+/** People do not call tools, so remedies that name tools or arguments are omitted. */
 export const NO_NAMES: Names = Object.freeze({
   tool: () => undefined,
   argument: () => undefined,
   value: (_name: string, value: number) => value,
 });
 
-/** Tools that not every workspace has. */
-interface Others {
+/** Tools that only some workspaces have. */
+interface OptionalTools {
   run_command: readonly [RunCommandArgs, RunCommandData];
   undo: readonly [object, UndoData];
   history: readonly [object, HistoryData];
 }
 
-/** Every tool, with how its result is told to people. */
+/** A display function for every tool. */
 type Displays = {
   readonly [Name in ToolName]: (data: ToolData[Name], args: ToolArgs[Name]) => string;
 } & {
-  readonly [Name in keyof Others]: (data: Others[Name][1], args: Others[Name][0]) => string;
+  readonly [Name in keyof OptionalTools]: (
+    data: OptionalTools[Name][1],
+    args: OptionalTools[Name][0],
+  ) => string;
 };
 
 const DISPLAYS: Displays = {
@@ -74,7 +78,7 @@ const DISPLAYS: Displays = {
     return `Found ${complete ? "" : "at least "}${counts} for ${quoted(pattern)}${cut(truncated)}`;
   },
   stat: ({ path, type, size }) =>
-    `Looked at ${escapeControls(path)}: ${TYPES[type]}${type === "file" ? `, ${plural(size, "byte")}` : ""}`,
+    `Looked at ${escapeControls(path)}: ${ENTRY_TYPE_NAMES[type]}${type === "file" ? `, ${plural(size, "byte")}` : ""}`,
   copy: ({ source, destination, files }) =>
     `Copied ${escapeControls(source)} to ${escapeControls(destination)}: ${plural(files, "file")}`,
   move: ({ source, destination }) => `Moved ${escapeControls(source)} to ${escapeControls(destination)}`,
@@ -114,14 +118,19 @@ const DISPLAYS: Displays = {
   history: ({ changes, truncated }) => `Listed ${plural(changes.length, "change")}${cut(truncated)}`,
 };
 
-const TYPES = { file: "a file", dir: "a directory", symlink: "a link", other: "a special file" } as const;
+const ENTRY_TYPE_NAMES = {
+  file: "a file",
+  dir: "a directory",
+  symlink: "a link",
+  other: "a special file",
+} as const;
 
-/** Longer patterns and commands are cut. */
-const MAX_QUOTED = 80;
+/** The maximum length of a shown pattern or command. */
+const MAX_QUOTED_CHARS = 80;
 
 function quoted(text: string): string {
   const letters = [...text];
-  const shown = letters.length > MAX_QUOTED ? `${letters.slice(0, MAX_QUOTED).join("")}…` : text;
+  const shown = letters.length > MAX_QUOTED_CHARS ? `${letters.slice(0, MAX_QUOTED_CHARS).join("")}…` : text;
   return `'${escapeControls(shown)}'`;
 }
 
@@ -133,19 +142,19 @@ function withDiff(line: string, diff: string): string {
   return diff === "" ? line : `${line}\n${diff.replace(/\n$/u, "")}`;
 }
 
-/** What a call that worked did, for people. */
+/** Returns the text for people about a successful call. */
 export function displayOf(
   { name, title }: { readonly name: string; readonly title: string },
   data: unknown,
   args: object,
 ): string {
   if (!Object.hasOwn(DISPLAYS, name)) return title;
-  // A tool's display only ever receives what that tool made and was given.
+  // A tool's display only receives that tool's own data and arguments.
   const display = DISPLAYS[name as keyof Displays] as (data: unknown, args: unknown) => string;
   return display(data, args);
 }
 
-/** The line that says what was done, without the difference. */
+/** Returns the first line of a display text, without the diff. */
 export function headlineOf(display: string): string {
   const end = display.indexOf("\n");
   return end < 0 ? display : display.slice(0, end);

@@ -1,11 +1,11 @@
-/** `edit_file`: replaces text in one file, right or not at all. */
+/** `edit_file`: replaces text in one file, exactly or not at all. */
 import type { WriteOptions } from "../backends/backend.ts";
 import { writeVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditOptions } from "../engine/edit.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { contentsDigit } from "./anchors.ts";
-import { expectHash, isTextKind, movedOn, normalHash, readWhole } from "./contents.ts";
+import { expectHash, isTextKind, toConflict, normalHash, readWhole } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { where } from "./names.ts";
 import { findOmissions, mayLeaveOut, omissionError, omissionWarnings } from "./omission.ts";
@@ -27,18 +27,18 @@ import { escapeControls, isWellFormed } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 
-interface Todo {
+interface EditTodo {
   readonly before: Uint8Array;
   readonly bytes: Uint8Array;
   readonly version: string;
   readonly data: Omit<EditFileData, "hash">;
-  /** Of `bytes`; under way where they are many. */
+  /** The hash of `bytes`; a promise for large content. */
   readonly hash: string | Promise<string>;
   readonly warnings: readonly string[];
 }
 
 /** Replaces text in one file. */
-export const editFile: ChangingTool<EditRequest, EditFileData, Todo> = {
+export const editFile: ChangingTool<EditRequest, EditFileData, EditTodo> = {
   kind: "change",
   name: "edit_file",
   title: "Edit file",
@@ -48,7 +48,9 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
   outputSchema,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   aliases: PATH_ALIASES,
-  parse: oneForm(withHint(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema))),
+  parse: normalizeEdits(
+    withHint(compile<Omit<EditRequest, "edits"> & EditFileArgs>("edit_file", inputSchema)),
+  ),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
   preview: ({ todo }, args, call) =>
@@ -70,18 +72,24 @@ Read the place first and copy old_text exactly, without the line numbers. Give a
     const head = data.applied
       ? `Edited ${escapeControls(args.path)}: ${data.replacements} replacement(s)`
       : "Dry run, nothing written";
-    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(looseness).join("")}${chosenAmong(data, args)}`;
+    return `${head}\n${data.diff.replace(/\n$/u, "")}${data.edits.map(describeMatch).join("")}${chosenAmong(data, args)}`;
   },
 };
 
-/** A closing line about an edit that was not there to the letter, so that it can be looked at. */
-function looseness({ tier, score, repairs, start_line }: EditOutcome): string {
+/**
+ * Returns the closing line about an edit that matched only approximately, so that the caller can
+ * check it.
+ */
+function describeMatch({ tier, score, repairs, start_line }: EditOutcome): string {
   if (tier !== "fuzzy") return "";
   const undone = repairs.length === 0 ? "" : `, without ${repairs.join(", ")}`;
   return `\n[matched nearly, at line ${start_line}: ${Math.round(score * 100)} % of old_text${undone}]`;
 }
 
-/** A closing line where an edit chose one of several places, so that a wrong choice is seen. */
+/**
+ * Returns the closing line about an edit that chose one of several matches, so that the caller can
+ * check it.
+ */
 export function chosenAmong(
   { edits }: Pick<EditFileData, "edits">,
   { edits: asked = [] }: Pick<EditFileArgs, "edits">,
@@ -95,11 +103,11 @@ export function chosenAmong(
   return lines.join("");
 }
 
-type Parsed = Omit<EditRequest, "edits"> & EditFileArgs;
+type ParsedEditArgs = Omit<EditRequest, "edits"> & EditFileArgs;
 
 /**
- * The check of arguments, which says of an empty old text what makes a file. `argument` and `tool` are what the caller
- * knows `old_text` and `write_file` by.
+ * Wraps the argument check with an error about empty old text that names the tool to create a
+ * file. `argument` and `tool` are the caller's names of `old_text` and `write_file`.
  */
 export function withHint<T>(
   parse: (given: Arguments) => T,
@@ -121,8 +129,8 @@ export function withHint<T>(
   };
 }
 
-/** One edit at the top level becomes a list of one. */
-function oneForm(parse: (args: Arguments) => Parsed): (args: Arguments) => EditRequest {
+/** Converts a single edit at the top level to a list of one. */
+function normalizeEdits(parse: (args: Arguments) => ParsedEditArgs): (args: Arguments) => EditRequest {
   return (given) => {
     const {
       old_text,
@@ -151,20 +159,20 @@ function oneForm(parse: (args: Arguments) => Parsed): (args: Arguments) => EditR
     const stray = Object.entries(single).find(([, value]) => value !== undefined)?.[0];
     if (edits !== undefined) {
       if (stray !== undefined) throw refused(stray, "give edits, or one edit at the top level, not both");
-      for (const [index, edit] of edits.entries()) oneKind(edit, `edits[${index}].`);
+      for (const [index, edit] of edits.entries()) checkSingleTarget(edit, `edits[${index}].`);
       return { ...rest, edits };
     }
     if (stray === undefined) throw refused("edits", "is required: a list of {old_text, new_text}");
     const edit = Object.fromEntries(
       Object.entries(single).filter(([, value]) => value !== undefined),
     ) as EditArgs;
-    oneKind(edit, "");
+    checkSingleTarget(edit, "");
     return { ...rest, edits: [edit] };
   };
 }
 
-/** Either a text or lines are named. @throws INVALID_ARGUMENT */
-function oneKind(edit: EditArgs, prefix: string): void {
+/** Requires either a text or lines. @throws INVALID_ARGUMENT */
+function checkSingleTarget(edit: EditArgs, prefix: string): void {
   const at = (field: string): string => `${prefix}${field}`;
   if (edit.json_pointer !== undefined) {
     const fields = [
@@ -199,7 +207,10 @@ function oneKind(edit: EditArgs, prefix: string): void {
   assertNewText(edit, at);
 }
 
-/** What is left out is not taken for a deletion: a forgotten argument would lose the text. @throws INVALID_ARGUMENT */
+/**
+ * A missing new text is not taken as a deletion: a forgotten argument would lose the text. @throws
+ * INVALID_ARGUMENT
+ */
 function assertNewText({ new_text }: EditArgs, at: (field: string) => string): void {
   if (new_text === undefined) throw refused(at("new_text"), 'is required; send "" to delete the text');
 }
@@ -211,7 +222,7 @@ function refused(argument: string, what: string): FilewrightError {
   });
 }
 
-async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, Todo>> {
+async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, EditTodo>> {
   const at = call.locations[0]!;
   const { bytes: before, version } = await readWhole(call, at, call.limits.grepFileBytes);
   if (args.expected_hash !== undefined) {
@@ -223,7 +234,7 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
   }
   if (!planned.ok) {
     const error = withSendableAnchors(withOldText(planned.error), at.path, before, call);
-    throw dated(error, call.seen.changed(at.path, { version, bytes: before }));
+    throw withStaleness(error, call.seen.changed(at.path, { version, bytes: before }));
   }
   const first = plannedOn.get(call);
   plannedOn.set(call, version);
@@ -256,11 +267,11 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
       )}.`,
     );
   }
-  // The presets that write omissions are those in which the new text may be left out.
+  // Presets that accept omissions are also those that allow a missing new text.
   const gone = call.refusesOmissions ? [] : deletions(edits, args);
   const warnings = [...omissionWarnings(left), ...gone];
   const hashing = planned.hash ?? hashed(bytes);
-  const hash = bytes.length > HASHED_BESIDE_BYTES ? hashing : await hashing;
+  const hash = bytes.length > MIN_CONCURRENT_HASH_BYTES ? hashing : await hashing;
   const todo = { before, bytes, version, data, hash, warnings };
   const base = [{ path: at.path, version }];
   if (args.dry_run) return { settled: { data: { ...data, hash: await hash }, warnings }, todo, base };
@@ -269,12 +280,15 @@ async function plan(args: EditRequest, call: Call): Promise<Plan<EditFileData, T
 }
 
 /**
- * The version that each call planned on first. A plan made again, because another
- * writer was faster, is for content that the caller never saw.
+ * The version of each call's first plan. A second plan, after a concurrent write, is based on
+ * content that the caller never saw.
  */
 const plannedOn = new WeakMap<Call, string>();
 
-/** A refusal that asks for the text of its first candidate, with that text: not every model looks into `details`. */
+/**
+ * Adds the text of the first candidate to an error that asks for it, because not every model reads
+ * `details`.
+ */
 function withOldText(error: FilewrightError): FilewrightError {
   const { code, hint, complete, path, details } = error;
   const candidates = details?.["candidates"] as readonly { readonly old_text?: unknown }[] | undefined;
@@ -285,7 +299,10 @@ function withOldText(error: FilewrightError): FilewrightError {
   return new FilewrightError(code, message, { complete, path, details });
 }
 
-/** A refusal whose candidates can be sent as `from` and `to`, equal lines too, as long as the file stays as it is. */
+/**
+ * Adds anchors to the candidates of an error, so that they can be sent as `from` and `to`, even
+ * for equal lines, while the file is unchanged.
+ */
 function withSendableAnchors(
   error: FilewrightError,
   file: string,
@@ -313,11 +330,11 @@ function withSendableAnchors(
   });
 }
 
-/** A longer text is in the file, where its lines are told. */
+/** The longest text shown in an error. A longer one is in the file, at the lines named. */
 const MAX_SHOWN_OLD_TEXT = 1500;
 
-/** The refusal, which says so where the file is not what the caller read. */
-function dated(error: FilewrightError, changed: boolean | undefined): FilewrightError {
+/** Adds `file_changed_since_read` to an error. */
+function withStaleness(error: FilewrightError, changed: boolean | undefined): FilewrightError {
   if (changed === undefined || error.details === undefined) return error;
   const { code, hint, complete, path } = error;
   const details = { ...error.details, file_changed_since_read: changed };
@@ -326,16 +343,19 @@ function dated(error: FilewrightError, changed: boolean | undefined): Filewright
 }
 
 function hashed(bytes: Uint8Array): string | Promise<string> {
-  return bytes.length > LARGE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
+  return bytes.length > MIN_LARGE_FILE_BYTES ? engine().sha256Async(bytes) : engine().sha256(bytes);
 }
 
 const UTF_8 = "utf-8";
-/** Finding out the encoding of more takes milliseconds, and so does the hash. */
-const LARGE_BYTES = 4 * 1024 * 1024;
-/** More is hashed while it is written; less is hashed before, for the record of the change that keeps it. */
-const HASHED_BESIDE_BYTES = 64 * 1024 * 1024;
+/** The size above which detecting the encoding and hashing take milliseconds. */
+const MIN_LARGE_FILE_BYTES = 4 * 1024 * 1024;
+/**
+ * The size above which content is hashed while it is written. Smaller content is hashed before,
+ * for the journal record.
+ */
+const MIN_CONCURRENT_HASH_BYTES = 64 * 1024 * 1024;
 
-/** The bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
+/** Returns the bytes after the edits, in the file's own encoding. @throws BINARY_FILE, ENCODING_ERROR */
 async function replaced(
   before: Uint8Array,
   version: string,
@@ -373,12 +393,12 @@ async function replaced(
     limits: { bytes: answerBytes(call.limits) },
   };
   const byValue = edits.some(({ jsonPointer }) => jsonPointer !== undefined);
-  const hash = before.length > LARGE_BYTES;
+  const hash = before.length > MIN_LARGE_FILE_BYTES;
   const planIn = (encoding: string): Promise<BytesPlan> =>
     engine().planEditsBytesAsync(before, edits, { ...options, encoding, hash, signal: call.signal });
-  // A large file is planned as what it mostly is, UTF-8, while it is found out whether it is.
-  const early = before.length > LARGE_BYTES && !byValue ? planIn(UTF_8) : undefined;
-  early?.catch(() => {}); // Not wanted after all, and cancelled: told by what is wanted.
+  // Plans the edits of a large file as UTF-8, the most likely encoding, while its encoding is detected.
+  const early = before.length > MIN_LARGE_FILE_BYTES && !byValue ? planIn(UTF_8) : undefined;
+  early?.catch(() => {}); // Not needed after all, and cancelled; the other plan reports errors.
   const { kind, mime, encoding } = engine().inspect(before, { name: at.path });
   if (!isTextKind(kind)) {
     throw refuse("BINARY_FILE", at, { details: { kind, mime, size: before.length } });
@@ -389,7 +409,7 @@ async function replaced(
 }
 
 async function apply(
-  { todo }: Plan<EditFileData, Todo>,
+  { todo }: Plan<EditFileData, EditTodo>,
   _args: EditRequest,
   call: Call,
 ): Promise<Answer<EditFileData>> {
@@ -406,13 +426,13 @@ async function apply(
     call.seen.note(path, made.version, hash);
     return { data: { ...todo.data, hash }, warnings: [...todo.warnings, ...writeWarnings(made)] };
   } catch (error) {
-    throw movedOn(error, condition, true);
+    throw toConflict(error, condition, true);
   }
 }
 
 /**
- * Refuses an insertion by an anchor whose lines stand there already: a caller that repeats a call sends the same
- * anchor, which still names its line.
+ * Refuses an insertion by an anchor when its lines are already there: a caller that repeats a call
+ * sends the same anchor, which still names its line.
  *
  * @throws FilewrightError NO_CHANGE
  */
@@ -429,13 +449,13 @@ function refuseRepeated(
   const lines = linesOf(engine().decodeText(before, form.encoding).text);
   for (const [index, { from = "", insert, new_text = "" }] of asked.entries()) {
     const added = linesOf(new_text);
-    // Lines such as `}` are often meant to stand twice.
+    // Lines such as `}` are often repeated on purpose.
     if (insert === undefined || !added.some((line) => /[\p{L}\p{N}].*[\p{L}\p{N}].*[\p{L}\p{N}]/u.test(line)))
       continue;
     const named = Number(/^\s*(\d+)/u.exec(from)?.[1]) - (insert === "before" ? 1 : 0);
-    // With one edit its line is known; with several the numbers of the file as it was read count.
+    // With one edit its line is known; with several, anchors refer to the line numbers before the call.
     const place = asked.length === 1 ? (edits[0]?.startLine ?? named + 1) - 1 : named;
-    // Where the anchor is stale, lines inserted before it may have taken its number.
+    // Lines inserted before a stale anchor may have taken its number.
     const firsts =
       insert === "after"
         ? [place]
@@ -454,14 +474,14 @@ function refuseRepeated(
   }
 }
 
-/** The lines of a text without their ends. */
+/** Returns the lines of a text without their line endings. */
 function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/u);
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-/** Which lines went by edits without a new text. */
+/** Describes the lines deleted by edits without a new text. */
 function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest): readonly string[] {
   return edits.flatMap(({ index, startLine, endLine }) => {
     if (asked[index]?.new_text !== "") return [];
@@ -470,14 +490,14 @@ function deletions(edits: readonly AppliedEdit[], { edits: asked }: EditRequest)
   });
 }
 
-/** Lines of the new content that stand for lines which the edits remove. */
+/** Finds lines of the new content that stand for lines which the edits remove. */
 function omissionsOf(
   before: Uint8Array,
   after: Uint8Array,
   { edits }: EditRequest,
   name: string,
 ): ReturnType<typeof findOmissions> {
-  // Only what an edit sends can leave lines out: most files need not be looked at.
+  // Only sent text can contain an omission, so most files need no comparison.
   if (!edits.some(({ new_text }) => new_text !== undefined && mayLeaveOut(new_text))) return [];
   const form = formOf(before, name);
   if (form === undefined) return [];

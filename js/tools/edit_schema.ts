@@ -1,4 +1,4 @@
-/** What `edit_file` takes and gives: its types, and its schemas for models. */
+/** The types of `edit_file`'s arguments and data, and its schemas for models. */
 import type { MatchMode } from "../engine/edit.ts";
 import { object, type ObjectSchema, type Schema } from "./schema.ts";
 import { choice, EXPECTED_HASH, flag, HOOK_DIFF, integer, path, text, WARNINGS } from "./shared.ts";
@@ -28,23 +28,23 @@ export interface EditFileArgs extends Partial<EditArgs> {
   readonly whole_file?: boolean;
 }
 
-/** What became of one edit. Lines are 1-based, of the text that the edit was applied to. */
+/** The result of one edit. Lines are 1-based, of the text that the edit was applied to. */
 export interface EditOutcome {
   readonly index: number;
-  /** Places where the text was found: more than were replaced where one of them was chosen. */
+  /** The number of matches: more than were replaced when one of them was chosen. */
   readonly matches: number;
   readonly tier: MatchMode;
-  /** Share of the old text that was found, 0 to 1. */
+  /** The share of the old text that matched, 0 to 1. */
   readonly score: number;
-  /** What had to be undone in the edit, such as `line numbers`. */
+  /** Repairs of the edit, such as removed `line numbers`. */
   readonly repairs: readonly string[];
   readonly start_line: number;
   readonly end_line: number;
 }
 
-/** What `edit_file` did. */
+/** The data of `edit_file`. */
 export interface EditFileData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   readonly path: string;
   /** False for a dry run. */
@@ -52,17 +52,17 @@ export interface EditFileData {
   readonly replacements: number;
   readonly edits: readonly EditOutcome[];
   readonly diff: string;
-  /** Of the whole file. */
+  /** The size of the whole file. */
   readonly bytes_written: number;
-  /** Of the whole file after the edit. */
+  /** The hash of the whole file after the edit. */
   readonly hash: string;
-  /** What after hooks, such as formatters, changed in the file: `hash` is that of the file then. */
+  /** Changes that after hooks, such as formatters, made in the file; `hash` is the hash afterwards. */
   readonly hook_diff?: string;
-  /** Whether the diff is cut. */
+  /** True when the diff is truncated. */
   readonly truncated?: boolean;
 }
 
-/** Arguments as the tool uses them. */
+/** The checked arguments, as a list of edits. */
 export interface EditRequest extends Pick<EditFileArgs, "path" | "expected_hash" | "match" | "threshold"> {
   readonly edits: readonly EditArgs[];
   readonly dry_run: boolean;

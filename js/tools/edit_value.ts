@@ -1,8 +1,7 @@
 /**
- * Edits that name a value of a structured file (`json_pointer`) instead of its
- * text: the value's stretch is replaced and nothing else, so that comments, order
- * and layout stay. The new value is text in the file's own syntax; what would not
- * be read back as that one value is refused.
+ * Edits that name a value of a structured file (`json_pointer`) instead of its text. Only the
+ * value's bytes are replaced, so that comments, order and layout stay. The new value is text in
+ * the file's own syntax; text that does not parse as that one value is refused.
  */
 import { engine } from "../engine/current.ts";
 import type { AppliedEdit, BytesPlan, EditInput, EditOptions } from "../engine/edit.ts";
@@ -16,9 +15,9 @@ export interface ValueEdit extends EditInput {
 }
 
 /**
- * Plans edits of which some name values, each on the result of those before.
+ * Plans edits some of which name values, each on the result of those before.
  *
- * @throws INVALID_ARGUMENT where a pointer leads nowhere or the new text is no value there
+ * @throws INVALID_ARGUMENT when a pointer has no target or the new text is no value there
  */
 export async function planValues(
   before: Uint8Array,
@@ -48,7 +47,7 @@ export async function planValues(
   return { ok: true, bytes, replacements, edits: applied, diff };
 }
 
-/** The refusal of a list of one, as that of its place in the whole list. */
+/** Converts the error about a list of one to that of the edit's index in the whole list. */
 function ofEdit(error: FilewrightError, index: number): FilewrightError {
   const { code, message, hint, complete, path, details } = error;
   return new FilewrightError(code, message, {
@@ -59,7 +58,7 @@ function ofEdit(error: FilewrightError, index: number): FilewrightError {
   });
 }
 
-/** The edit as one of the whole lines that the value is on, which must say what they say now. */
+/** Converts the edit to one of the whole lines of the value, which must still have their current text. */
 async function asLines(
   bytes: Uint8Array,
   pointer: string,
@@ -95,7 +94,7 @@ async function asLines(
   };
 }
 
-/** @throws INVALID_ARGUMENT unless the pointer leads to exactly the new text once it stands there */
+/** @throws INVALID_ARGUMENT unless the pointer locates exactly the new text after the edit */
 async function expectValue(
   text: string,
   { start, end }: Pick<Located, "start" | "end">,
@@ -114,11 +113,11 @@ async function expectValue(
   if (found?.trim() === value.trim()) return;
   throw wrong(
     "new_text",
-    `is not one value of ${NAMES[format]} at '${pointer.slice(0, 100)}'${EXAMPLES[format] ?? ""}`,
+    `is not one value of ${FORMAT_NAMES[format]} at '${pointer.slice(0, 100)}'${HINT_OF_FORMAT[format] ?? ""}`,
   );
 }
 
-const NAMES: Readonly<Record<StructuredFormat, string>> = {
+const FORMAT_NAMES: Readonly<Record<StructuredFormat, string>> = {
   json: "JSON",
   jsonl: "JSON Lines",
   yaml: "YAML",
@@ -128,8 +127,12 @@ const NAMES: Readonly<Record<StructuredFormat, string>> = {
   tsv: "TSV",
 };
 
-const QUOTED = '; a string has its quotes: "text"';
-const EXAMPLES: Partial<Record<StructuredFormat, string>> = { json: QUOTED, jsonl: QUOTED, toml: QUOTED };
+const QUOTE_HINT = '; a string has its quotes: "text"';
+const HINT_OF_FORMAT: Partial<Record<StructuredFormat, string>> = {
+  json: QUOTE_HINT,
+  jsonl: QUOTE_HINT,
+  toml: QUOTE_HINT,
+};
 
 function wrong(argument: string, what: string): FilewrightError {
   return new FilewrightError("INVALID_ARGUMENT", `Invalid argument '${argument}': ${what}.`, {
@@ -138,7 +141,7 @@ function wrong(argument: string, what: string): FilewrightError {
   });
 }
 
-/** The anchor of the line that begins at an offset: of the text of it and its neighbours. */
+/** Returns the anchor of the line at an offset, from its text and its neighbours. */
 function anchorOf(text: string, begin: number, line: number): string {
   const before = begin === 0 ? 0 : text.lastIndexOf("\n", begin - 2) + 1;
   const end = text.indexOf("\n", begin);

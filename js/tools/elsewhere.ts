@@ -1,11 +1,14 @@
 /**
- * What arguments are called in other systems: so that a refusal can name what was
- * meant. Not aliases: those are accepted, these are only suggested.
+ * Argument names of other systems, so that an error can suggest the one that was meant. Not
+ * aliases: those are accepted, these are only suggested.
  */
 import { nearest } from "../schema/nearest.ts";
 
-/** Their names, in lower case, and what they may mean here; the first that a tool has counts. */
-const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
+/**
+ * Names in lower case, with the arguments they may mean here; the first one that a tool has is
+ * suggested.
+ */
+const ARGUMENT_HINTS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     offset: ["start_line", "cursor"],
     limit: ["max_lines", "max_results", "limit"],
@@ -63,7 +66,7 @@ const ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** The argument that a wrong name most likely means. */
-export function meantBy(key: string, names: readonly string[]): string | undefined {
-  return ELSEWHERE.get(key.toLowerCase())?.find((name) => names.includes(name)) ?? nearest(key, names);
+/** Returns the argument that a wrong name most likely means. */
+export function suggestArgument(key: string, names: readonly string[]): string | undefined {
+  return ARGUMENT_HINTS.get(key.toLowerCase())?.find((name) => names.includes(name)) ?? nearest(key, names);
 }

@@ -1,4 +1,4 @@
-/** `find_files`: finds files by some letters of their paths. */
+/** `find_files`: fuzzy search for files by their paths. */
 import { findFilesBackend } from "../backends/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
@@ -21,18 +21,18 @@ export interface FindFilesArgs {
   readonly timeout_ms?: number;
 }
 
-/** What `find_files` found. */
+/** The data of `find_files`. */
 export interface FindFilesData {
   /** Best first. */
   readonly files: readonly FoundFile[];
-  /** All that fit, also those beyond the limit. */
+  /** The number of all matching files, including those beyond the limit. */
   readonly total: number;
   readonly truncated: boolean;
-  /** What else is to be known, such as that something was left out. */
+  /** Further information, such as that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
-/** A file and how well it fits. */
+/** A file with its score. */
 export interface FoundFile {
   /** Relative to the workspace. */
   readonly path: string;
@@ -74,7 +74,7 @@ const outputSchema = object(
   ["files", "total", "truncated"],
 );
 
-/** Finds files by some letters of their paths. */
+/** Finds files by some of the letters of their paths. */
 export const findFiles: ReadingTool<Args, FindFilesData> = {
   kind: "read",
   searches: true,
@@ -106,7 +106,7 @@ Matches in the file's own name count more than in its directories. Ignored files
 async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
-  // Without a path every root is searched, each below its own grant.
+  // Without a path every root is searched, each under its own grant.
   const others = args.path === "." ? otherRoots(at.path, call.access) : [];
   const roots = [at.path];
   const closed: string[] = [];
@@ -124,7 +124,7 @@ async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
     found.files.push(...files.map((file) => ({ ...file, path: call.display(childOf(root, file.path)) })));
     found.total += total;
   }
-  // The sort is stable: of equal scores the working directory's come first.
+  // The sort is stable: among equal scores those of the working directory come first.
   if (roots.length > 1) found.files.sort((a, b) => b.score - a.score);
   const files = found.files.slice(0, args.limit);
   const { total } = found;
@@ -133,15 +133,18 @@ async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.access);
   const warnings = alone === undefined ? [] : [alone];
   if (closed.length > 0) warnings.push(`not searched: ${closed.map(escapeControls).join(", ")}`);
-  // Whoever is told of more knows that this is not all.
+  // A truncated answer already says that it is incomplete.
   if (!truncated) for (const root of roots) warnings.push(...(await leftOut(args, call, root, total)));
   return { data, warnings };
 }
 
-/** The most files that the ranking gives. */
-const MOST_RANKED = 10_000;
+/** The maximum number of files that the ranking returns. */
+const MAX_RANKED_FILES = 10_000;
 
-/** The files below a root. A query that has two Unicode forms finds names in either, as a disk may hold both. */
+/**
+ * Finds the files below a root. A query with two Unicode forms is searched in both, as a disk may
+ * contain either.
+ */
 async function searched(
   { query, rank, respect_ignore: respectIgnore }: Pick<Args, "query" | "rank" | "respect_ignore">,
   limit: number,
@@ -150,8 +153,8 @@ async function searched(
 ): Promise<FuzzyResult> {
   const { ignoreFiles, signal } = call;
   const forms = [...new Set([query, query.normalize("NFC"), query.normalize("NFD")])];
-  // What fits in both forms counts once, so all of it is asked for.
-  const wanted = forms.length === 1 ? limit : MOST_RANKED;
+  // A file that matches in both forms counts once, so all results are needed.
+  const wanted = forms.length === 1 ? limit : MAX_RANKED_FILES;
   const best = new Map<string, number>();
   let total = 0;
   for (const form of forms) {
@@ -166,7 +169,7 @@ async function searched(
   return { files: files.slice(0, limit), total: Math.max(total, files.length) };
 }
 
-/** What an answer that looks complete left out below a root. */
+/** Returns warnings about files below a root that an apparently complete answer left out. */
 async function leftOut(args: Args, call: Call, root: string, total: number): Promise<readonly string[]> {
   const { signal, ignoreFiles } = call;
   const names = { pattern: "**", limit: 1, respectIgnore: args.respect_ignore, ignoreFiles, signal } as const;

@@ -35,17 +35,17 @@ export interface GlobArgs {
   readonly timeout_ms?: number;
 }
 
-/** What `glob` found. */
+/** The data of `glob`. */
 export interface GlobData {
   /** Relative to the workspace. */
   readonly matches: readonly string[];
-  /** All of them, also those beyond the limit. */
+  /** The number of all matches, including those beyond the limit. */
   readonly total: number;
   readonly truncated: boolean;
   readonly next_cursor?: string;
-  /** Files that match and are left out because of ignore files. */
+  /** The number of matching files that ignore files exclude. */
   readonly ignored: number;
-  /** What else is to be known, such as that something was left out. */
+  /** Further information, such as that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -116,12 +116,12 @@ Ignored files and .git are left out, symbolic links are not followed. At most li
       );
     return lines.join("\n");
   },
-  // Asked again for fewer, so that the cursor is the search's own.
+  // Runs again with a lower limit, so that the cursor is the search's own.
   shrink: async (data, args, lines, call) =>
     (await run({ ...args, limit: Math.max(1, Math.min(lines, data.matches.length)) }, call)).data,
 };
 
-/** How to go on, where the reader can. */
+/** Returns how to continue, where the reader has an argument for it. */
 function onward({ next_cursor: next }: GlobData, names: Names): string | undefined {
   const assigned = next === undefined ? undefined : assign(names, "cursor", next);
   return assigned === undefined ? undefined : `continue with ${assigned}`;
@@ -160,7 +160,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
   };
 }
 
-/** An absolute pattern below the directory means the same as the relative one. */
+/** Makes an absolute pattern below the directory relative to it. */
 function below(pattern: string, directory: string): string {
   const start = directory === "/" ? "/" : `${directory}/`;
   return pattern.startsWith(start) ? pattern.slice(start.length - 1) : pattern;

@@ -23,14 +23,14 @@ export interface ListedChange {
   readonly undo_of?: string;
 }
 
-/** What `history` lists. */
+/** The data of `history`. */
 export interface HistoryData {
   readonly changes: readonly ListedChange[];
   readonly truncated: boolean;
   readonly next_cursor?: string;
 }
 
-type Checked = HistoryArgs & { readonly limit: number };
+type CheckedHistoryArgs = HistoryArgs & { readonly limit: number };
 
 const inputSchema = object(
   {
@@ -62,11 +62,11 @@ const outputSchema = object(
   ["changes", "truncated"],
 );
 
-/** How many paths of one change are named in the text. */
-const SHOWN_PATHS = 4;
+/** The maximum number of paths of one change in the text. */
+const MAX_SHOWN_PATHS = 4;
 
-/** The tool. `all`: it lists the changes of others, too. */
-export function historyTool(all: boolean): ReadingTool<Checked, HistoryData> {
+/** Creates the tool. `all`: it lists the changes of other callers, too. */
+export function historyTool(all: boolean): ReadingTool<CheckedHistoryArgs, HistoryData> {
   return {
     kind: "read",
     name: "history",
@@ -113,7 +113,7 @@ export function historyTool(all: boolean): ReadingTool<Checked, HistoryData> {
       if (changes.length === 0) return "No change to undo.";
       const lines = changes.map(
         ({ call_id: id, tool, time, paths, undo_of: undone }) =>
-          `${id}  ${time.slice(0, 19)}Z  ${tool}${undone === undefined ? "" : ` of ${undone}`}  ${named(paths)}`,
+          `${id}  ${time.slice(0, 19)}Z  ${tool}${undone === undefined ? "" : ` of ${undone}`}  ${shortenedPaths(paths)}`,
       );
       return [...lines, ...(next === undefined ? [] : [`[more: cursor="${next}"]`])].join("\n");
     },
@@ -131,7 +131,7 @@ function listed({ callId, tool, time, paths, agent, undoOf }: PastCall): ListedC
   };
 }
 
-function named(paths: readonly string[]): string {
-  const names = paths.slice(0, SHOWN_PATHS).map(escapeControls).join(", ");
-  return paths.length > SHOWN_PATHS ? `${names} and ${paths.length - SHOWN_PATHS} more` : names;
+function shortenedPaths(paths: readonly string[]): string {
+  const names = paths.slice(0, MAX_SHOWN_PATHS).map(escapeControls).join(", ");
+  return paths.length > MAX_SHOWN_PATHS ? `${names} and ${paths.length - MAX_SHOWN_PATHS} more` : names;
 }

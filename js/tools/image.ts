@@ -1,14 +1,14 @@
-/** Images: handed to the model as the reader of their kind gives them. */
+/** Images, passed to the model as the reader of their format returns them. */
 import type { Location } from "../access/index.ts";
 import { renderFile } from "./rendered.ts";
 import { escapeControls } from "./text.ts";
 import { type Call, type ContentBlock, refuse } from "./tool.ts";
 
-/** The size of an image in pixels, where its header tells. */
+/** The size of an image in pixels, when its header states it. */
 export interface ImageFacts {
   readonly width?: number;
   readonly height?: number;
-  /** What was given instead of the file's own bytes: a copy scaled down for models. */
+  /** The copy scaled down for models, when it replaces the file's own bytes. */
   readonly sent?: SentImage;
 }
 
@@ -33,7 +33,10 @@ export interface ReadImage {
   readonly warning: string | undefined;
 }
 
-/** Reads an image. @throws TOO_LARGE with size and limit, UNSUPPORTED_FORMAT for kinds that models do not take */
+/**
+ * Reads an image. @throws TOO_LARGE with size and limit, UNSUPPORTED_FORMAT for formats that
+ * models do not accept
+ */
 export async function readImage(call: Call, at: Location, mime: string, size: number): Promise<ReadImage> {
   const { content, data, hash, version, warning } = await renderFile(call, at, { mime, size }, {});
   const block = content?.[0];
@@ -41,7 +44,7 @@ export async function readImage(call: Call, at: Location, mime: string, size: nu
   return { block, facts: imageFacts(data), hash, version, warning };
 }
 
-/** What of a reader's facts concerns an image. */
+/** Selects the facts about an image from a reader's facts. */
 export function imageFacts(facts: Readonly<Record<string, unknown>> = {}): ImageFacts {
   const { width, height, sent } = facts as ImageFacts;
   return {
@@ -51,7 +54,7 @@ export function imageFacts(facts: Readonly<Record<string, unknown>> = {}): Image
   };
 }
 
-/** What the text says of an image. */
+/** Returns the text about an image. */
 export function imageText(path: string, mime: string, size: number, { width, height }: ImageFacts): string {
   const pixels = width === undefined || height === undefined ? "" : `, ${width}x${height} pixels`;
   return `[image: ${escapeControls(path)} (${mime}, ${size} bytes${pixels})]`;

@@ -1,6 +1,6 @@
 /**
- * The tools: one file each. What a model may ask for, how it is computed and how
- * the answer reads; nothing about paths being allowed, locks or approvals.
+ * The tools, one file each: their schemas, their computation and the text of their answers. Path
+ * policy, locks and approvals are elsewhere.
  */
 import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_info.ts";
 import { applyPatch, type ApplyPatchArgs, type ApplyPatchData } from "./apply_patch.ts";
@@ -78,7 +78,7 @@ export interface ToolData {
 /** The name of a tool. */
 export type ToolName = keyof ToolArgs;
 
-/** Every tool, in the order models are shown. */
+/** Every tool, in the order in which models see them. */
 export const TOOLS: readonly Tool[] = Object.freeze([
   readFile,
   readManyFiles,

@@ -1,42 +1,51 @@
-/** What a search or a listing left out, said so that it never reads like "nothing is there". */
+/**
+ * Notes about entries that a search or a listing left out, so that its answer never reads like
+ * "nothing is there".
+ */
 import type { FindResult, SearchResult } from "../engine/search-types.ts";
 import { isWithin } from "../backends/paths.ts";
 import type { Names } from "./names.ts";
 import { escapeControls, plural } from "./text.ts";
 import type { AccessSummary } from "./tool.ts";
 
-/** Where an ignore file kept something back and the reader can ask for it. */
+/** Returns the hint to search ignored files, where the reader has an argument for it. */
 function searchIgnored(names: Names): string {
   const name = names.argument("respect_ignore");
   if (name === undefined) return "";
-  // A preset may say it the other way round (`no_ignore: true`).
+  // A preset may negate the argument (`no_ignore: true`).
   return /^no_/u.test(name) ? `; ${name}: true searches them too` : `; ${name}: false searches them too`;
 }
 
-/** Roots outside a search of the working directory that found nothing; undefined where there are none. */
+/**
+ * Names the other roots when a search of the working directory found nothing; undefined where
+ * there are none.
+ */
 export function otherRootsNote(total: number, root: string, access: AccessSummary): string | undefined {
   const others = total > 0 ? [] : otherRoots(root, access);
   return others.length === 0 ? undefined : aloneNote("searched", root, others);
 }
 
-/** The readable roots outside a directory; none where it is not the working directory, or everything is readable. */
+/**
+ * Returns the readable roots outside a directory; none when it is not the working directory, or
+ * everything is readable.
+ */
 export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
   if (root !== cwd || readRoots === null) return [];
   return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
 }
 
-/** Names the roots that an answer is not about. */
+/** Names the roots that an answer does not cover. */
 export function aloneNote(done: string, root: string, others: readonly string[]): string {
   return `${done} was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
 }
 
-/** Entries that could not be looked at; undefined where there are none. */
+/** Returns the note about unreadable entries; undefined where there are none. */
 export function unreadableNote(unreadable: number): string | undefined {
   if (unreadable === 0) return undefined;
   return `${plural(unreadable, "entry", "entries")} could not be read (no permission, kept by a policy, or more than 2,048 levels deep): what they hold is not in this answer`;
 }
 
-/** What a search for names left out. */
+/** Returns notes about entries that a search for names left out. */
 export function findNotes(
   { total, ignored, unreadable }: Pick<FindResult, "total" | "ignored" | "unreadable">,
   names: Names,
@@ -49,7 +58,7 @@ export function findNotes(
   return [hidden, unreadableNote(unreadable)].filter((note) => note !== undefined);
 }
 
-/** What a search of contents left out. */
+/** Returns notes about files that a search of contents left out. */
 export function grepNotes(found: SearchResult, maxFileBytes: number, names: Names): readonly string[] {
   const { totalMatches, ignored, unreadable, skippedLarge } = found;
   const hidden =

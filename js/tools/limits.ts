@@ -1,4 +1,4 @@
-/** How much a call may read, hold and say. Bytes and milliseconds. */
+/** Limits of a call: bytes it may read, hold and return, and milliseconds. */
 import { integer, type Options, options } from "../schema/option.ts";
 
 /** The limits of a workspace. */
@@ -58,10 +58,10 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   hookTimeoutMs: 60_000,
 });
 
-/** For presets of agents that take answers up to `outputBytes` and know of no pages. */
+/** For presets of agents that accept answers up to `outputBytes` and have no pages. */
 export const WITHOUT_PAGES: Pick<Limits, "pageBytes"> = Object.freeze({ pageBytes: Number.MAX_SAFE_INTEGER });
 
-/** UTF-8 bytes that the text of an answer may have where the call names no size. */
+/** Returns the maximum UTF-8 bytes of an answer's text when the call names no size. */
 export function answerBytes({ outputBytes, pageBytes }: Pick<Limits, "outputBytes" | "pageBytes">): number {
   return Math.min(outputBytes, pageBytes);
 }

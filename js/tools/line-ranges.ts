@@ -1,13 +1,13 @@
-/** Ranges of lines: which lines of a file an agent has seen, and where they are after a change. */
+/** Ranges of lines: those of a file that an agent has seen, and their positions after a change. */
 import type { DiffHunk } from "../engine/diff.ts";
 
 /** First and last line, 1-based. */
 export type LineRange = readonly [first: number, last: number];
 
-/** The last line of a range that reaches the end of the file, however long that is. */
+/** The last line of a range that reaches the end of the file, whatever its length. */
 export const END_OF_FILE: number = Number.MAX_SAFE_INTEGER;
 
-/** Ranges in order, those that overlap or touch made one. */
+/** Sorts ranges and merges those that overlap or touch. */
 export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   const joined: [number, number][] = [];
   for (const [first, last] of ranges.filter(([from, to]) => from <= to).sort((a, b) => a[0] - b[0])) {
@@ -18,7 +18,7 @@ export function joinRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   return joined;
 }
 
-/** Undefined where the ranges are the whole file. */
+/** Returns undefined when the ranges cover the whole file. */
 export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] | undefined {
   const [only] = ranges;
   return ranges.length === 1 && only !== undefined && only[0] <= 1 && only[1] === END_OF_FILE
@@ -26,7 +26,10 @@ export function wholeAsNone(ranges: readonly LineRange[]): readonly LineRange[] 
     : ranges;
 }
 
-/** Whether every line that the hunks change, or a neighbour of every line that they insert, is in the ranges. */
+/**
+ * Returns true when the ranges contain every line that the hunks change, and a neighbour of every
+ * line that they insert.
+ */
 export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): boolean {
   const holds = (first: number, last: number): boolean =>
     ranges.some(([from, to]) => from <= first && last <= to);
@@ -37,7 +40,10 @@ export function licenses(ranges: readonly LineRange[], hunks: readonly DiffHunk[
   );
 }
 
-/** The ranges after a change: what it left moves with it, and what it wrote was seen by its writer. */
+/**
+ * Returns the ranges after a change: unchanged lines move with it, and new lines count as seen by
+ * their writer.
+ */
 export function afterChange(ranges: readonly LineRange[], hunks: readonly DiffHunk[]): readonly LineRange[] {
   const after: LineRange[] = [];
   const keep = (first: number, last: number, shift: number): void => {

@@ -1,16 +1,16 @@
-/** Where a link points, where that may be told. */
+/** Shows the target of a link, when the policy allows it. */
 import { readLinkVia, realpathVia } from "../backends/fallback.ts";
 import { childOf, joinPath, nameOf, normalise, parentOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Call } from "./tool.ts";
 
-/** The text that stands in the place of a target that is kept. */
+/** The text shown instead of a hidden target. */
 export const NOT_SHOWN = "(not shown)";
 
 /**
- * The target of a link, as written; undefined where it cannot be read, lies outside, or is
- * kept by a deny glob or a rule. A link on the way counts as what it leads to, so that the
- * name of something denied is not told through another link.
+ * Returns the target of a link, as written; undefined when it cannot be read, lies outside, or is
+ * hidden by a deny glob or a rule. Links on the way are resolved, so that one link does not reveal
+ * a denied name through another.
  */
 export async function shownTarget(
   call: Pick<Call, "fs" | "mayTell">,
@@ -22,23 +22,23 @@ export async function shownTarget(
     const beside = parentOf(link);
     const written = normalise(joinPath(await realpathVia(call.fs, beside), target)).path;
     if (!call.mayTell(normalise(joinPath(beside, target)).path) || !call.mayTell(written)) return undefined;
-    const directory = await whereItLeads(call, parentOf(written));
+    const directory = await resolveTarget(call, parentOf(written));
     if (directory !== undefined && !call.mayTell(childOf(directory, nameOf(written)))) return undefined;
-    const end = await whereItLeads(call, link);
+    const end = await resolveTarget(call, link);
     return end === undefined || call.mayTell(end) ? target : undefined;
   } catch {
-    return undefined; // What cannot be followed as far as it exists is not told.
+    return undefined; // A target that cannot be resolved as far as it exists is hidden.
   }
 }
 
-/** The real path; undefined where something on the way is missing, or goes round in circles. */
-async function whereItLeads({ fs }: Pick<Call, "fs">, path: string): Promise<string | undefined> {
+/** Returns the real path; undefined for a missing name or a loop. */
+async function resolveTarget({ fs }: Pick<Call, "fs">, path: string): Promise<string | undefined> {
   try {
     return await realpathVia(fs, path);
   } catch (error) {
-    if (error instanceof FilewrightError && UNRESOLVED.has(error.code)) return undefined;
+    if (error instanceof FilewrightError && UNRESOLVED_CODES.has(error.code)) return undefined;
     throw error;
   }
 }
 
-const UNRESOLVED: ReadonlySet<string> = new Set(["NOT_FOUND", "NOT_DIRECTORY", "LOOP"]);
+const UNRESOLVED_CODES: ReadonlySet<string> = new Set(["NOT_FOUND", "NOT_DIRECTORY", "LOOP"]);

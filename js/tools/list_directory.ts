@@ -1,4 +1,4 @@
-/** `list_directory`: what is in a directory, to a given depth. */
+/** `list_directory`: lists a directory, to a given depth. */
 import type { FsEntry, FsStat } from "../backends/backend.ts";
 import { lstatVia } from "../backends/fallback.ts";
 import { compareCodePoints, isWithin, relativeTo } from "../backends/paths.ts";
@@ -13,7 +13,7 @@ import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
 import { escapeControls, isoTime, plural } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
-import { keptPaths } from "./walks.ts";
+import { unignoredPaths } from "./walks.ts";
 
 /** The arguments of `list_directory`. */
 export interface ListDirectoryArgs {
@@ -40,19 +40,19 @@ export interface ListedEntry {
   readonly size?: number;
   /** ISO 8601, UTC. */
   readonly modified?: string;
-  /** Where a link points, as written; absent where that lies outside, or is kept by a rule. */
+  /** The target of a link, as written; absent when it lies outside, or a rule hides it. */
   readonly target?: string;
 }
 
-/** What `list_directory` found. */
+/** The data of `list_directory`. */
 export interface ListDirectoryData {
   readonly path: string;
   readonly entries: readonly ListedEntry[];
-  /** All entries at all levels, also those beyond the limit. */
+  /** The number of entries at all levels, including those beyond the limit. */
   readonly total: number;
   readonly truncated: boolean;
   readonly next_cursor?: string;
-  /** What else is to be known, such as that something was left out. */
+  /** Further information, such as that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -113,7 +113,7 @@ const outputSchema = object(
   ["path", "entries", "total", "truncated"],
 );
 
-/** What is in a directory. */
+/** Lists a directory. */
 export const listDirectory: ReadingTool<Args, ListDirectoryData> = {
   kind: "read",
   searches: true,
@@ -127,7 +127,7 @@ Symbolic links are shown with their target, unless that is out of bounds, and ne
   aliases: PATH_ALIASES,
   parse: compile("list_directory", inputSchema),
   paths: (args) => [{ argument: "path", typed: args.path, intent: "read" }],
-  // One directory is as quick as one file.
+  // Listing one directory is as fast as reading one file.
   scans: ({ depth, respect_ignore }) => depth > 1 || respect_ignore,
   run,
   render: (data, args, call) => renderListing(data, args, call.names),
@@ -144,7 +144,7 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const from = offsetOf(args, shownPath);
   const { entries: page, total } = await pageOf(args, at.path, from, call);
   const entries: ListedEntry[] = [];
-  // Only an entry that something is still to be asked of is waited for.
+  // Awaits only entries that need further facts.
   for (const entry of page)
     entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
   const truncated = from + page.length < total;
@@ -166,12 +166,15 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   };
 }
 
-/** Directories of one page that are looked at once more because nothing is listed in them. */
-const MAX_LOOKS = 1000;
-/** Directories that could not be read and are named. */
-const MAX_CLOSED_NAMED = 5;
+/** The maximum number of directories of a page that are read once more because they appear empty. */
+const MAX_REREAD_DIRECTORIES = 1000;
+/** The maximum number of unreadable directories that are named. */
+const MAX_NAMED_UNREADABLE = 5;
 
-/** The directories of a page, above its last level, that are shown as empty because they cannot be read. */
+/**
+ * Returns the directories of a page, above its last level, that appear empty because they cannot
+ * be read.
+ */
 async function unreadableIn(
   page: readonly FsEntry[],
   root: string,
@@ -181,7 +184,7 @@ async function unreadableIn(
   const closed: string[] = [];
   let looks = 0;
   for (const [index, entry] of page.entries()) {
-    if (entry.type !== "dir" || looks >= MAX_LOOKS) continue;
+    if (entry.type !== "dir" || looks >= MAX_REREAD_DIRECTORIES) continue;
     const next = page[index + 1];
     const isLast = next === undefined;
     if (!isLast && isWithin(next.path, entry.path)) continue;
@@ -191,7 +194,7 @@ async function unreadableIn(
       await call.fs.listDir(entry.path, { facts: false });
     } catch (error) {
       if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-      // What has gone meanwhile is no longer there to be read.
+      // A directory that has vanished is not unreadable.
       if (error.code !== "NOT_FOUND" && error.code !== "NOT_DIRECTORY") closed.push(call.display(entry.path));
     }
   }
@@ -199,8 +202,9 @@ async function unreadableIn(
 }
 
 function closedNote(closed: readonly string[]): string {
-  const named = closed.slice(0, MAX_CLOSED_NAMED).map(escapeControls).join(", ");
-  const more = closed.length > MAX_CLOSED_NAMED ? ` and ${closed.length - MAX_CLOSED_NAMED} more` : "";
+  const named = closed.slice(0, MAX_NAMED_UNREADABLE).map(escapeControls).join(", ");
+  const more =
+    closed.length > MAX_NAMED_UNREADABLE ? ` and ${closed.length - MAX_NAMED_UNREADABLE} more` : "";
   return `${plural(closed.length, "directory", "directories")} could not be read, so what they hold is not listed: ${named}${more}`;
 }
 
@@ -208,7 +212,7 @@ function cursorAfter(shownPath: string, entries: number): string {
   return encodeCursor("list", { path: shownPath, number: entries });
 }
 
-/** How many entries came before this page. @throws FilewrightError INVALID_ARGUMENT */
+/** Returns the number of entries before this page. @throws FilewrightError INVALID_ARGUMENT */
 function offsetOf({ cursor }: Args, shownPath: string): number {
   if (cursor === undefined) return 0;
   const { path: of, number } = decodeCursor("list", cursor);
@@ -220,10 +224,10 @@ function offsetOf({ cursor }: Args, shownPath: string): number {
   );
 }
 
-/** A page of the entries wanted. An order by size or time needs the facts of all of them. */
+/** Returns a page of the requested entries. An order by size or time needs the facts of all of them. */
 async function pageOf(args: Args, root: string, from: number, call: Call): Promise<TreePage> {
   const { depth, hidden, ignore, respect_ignore, sort, order: direction, limit } = args;
-  // The bare names of one directory come faster as they are than as a page of a tree.
+  // For bare names of one directory, a plain listing is faster than a page of a tree.
   const bare = depth === 1 && call.brief && !respect_ignore;
   if (call.fs.listTree === undefined || bare || sort === "size" || sort === "mtime") {
     const all = await collect(args, root, call);
@@ -244,10 +248,10 @@ async function pageOf(args: Args, root: string, from: number, call: Call): Promi
   });
 }
 
-/** Every entry wanted, each directory followed by its content. */
+/** Collects every requested entry, each directory followed by its content. */
 async function collect(args: Args, root: string, call: Call): Promise<readonly FsEntry[]> {
   const ignored = args.ignore.length === 0 ? undefined : engine().glob([], { exclude: args.ignore });
-  const kept = args.respect_ignore ? await keptPaths(call, root) : undefined;
+  const kept = args.respect_ignore ? await unignoredPaths(call, root) : undefined;
   const compare = order(args);
   const sorted = args.sort === "size" || args.sort === "mtime";
   const facts = sorted || !call.brief;
@@ -259,7 +263,7 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
     if (!all)
       entries = entries.filter((entry) => {
         if (!args.hidden && entry.name.startsWith(".")) return false;
-        // A search gives no special files, which no ignore file is about either.
+        // A search returns no special files, and ignore files do not apply to them.
         if (kept !== undefined && entry.type !== "other" && !kept.has(entry.path)) return false;
         return ignored?.excluded(relativeTo(entry.path, root) as string, entry.isDir) !== true;
       });
@@ -273,7 +277,7 @@ async function collect(args: Args, root: string, call: Call): Promise<readonly F
   return found;
 }
 
-/** A subdirectory that cannot be entered, or has gone meanwhile, is shown without its content. */
+/** Lists one level. A subdirectory that is unreadable, or has vanished, is shown without its content. */
 async function listLevel(
   directory: string,
   level: number,
@@ -311,7 +315,7 @@ async function factsOf(
   try {
     return await lstatVia(call.fs, entry.path);
   } catch {
-    return {}; // Gone meanwhile: it was there when it was listed.
+    return {}; // It has vanished since it was listed.
   }
 }
 
@@ -345,12 +349,15 @@ async function listed(entry: FsEntry, call: Call): Promise<ListedEntry> {
   return target === undefined ? shown(entry, facts, call) : { ...shown(entry, facts, call), target };
 }
 
-/** An entry as data, without the target of a link; what it does not know itself is in `facts`. */
+/**
+ * Converts an entry to data, without the target of a link; `facts` supplies what the entry itself
+ * lacks.
+ */
 function shown(entry: FsEntry, facts: Partial<Pick<FsStat, "size" | "mtime">>, call: Call): ListedEntry {
   const size = entry.size ?? facts.size;
   const mtime = entry.mtime ?? facts.mtime;
   const { name, type } = entry;
-  // Added to, not spread: a listing has thousands of entries.
+  // Assigns the optional fields, because spreading is slow: a listing has thousands of entries.
   const data: { -readonly [K in keyof ListedEntry]: ListedEntry[K] } = {
     name,
     path: call.display(entry.path),

@@ -12,12 +12,12 @@ export interface MkdirArgs {
   readonly exist_ok?: boolean;
 }
 
-/** What `mkdir` did. */
+/** The data of `mkdir`. */
 export interface MkdirData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   readonly path: string;
-  /** False where it was there already. */
+  /** False when the directory existed already. */
   readonly created: boolean;
 }
 

@@ -14,9 +14,9 @@ import {
   transferSchema,
 } from "./transfer.ts";
 
-/** What `move` moved. */
+/** The data of `move`. */
 export interface MoveData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   readonly source: string;
   readonly destination: string;

@@ -1,31 +1,31 @@
 /**
- * What tools and arguments are called where a text is read. Under a preset a
- * model knows other names, and lacks some: a remedy it cannot follow is left out.
+ * The names of tools and arguments in texts. Under a preset a model knows other names, and lacks
+ * some: a remedy that it cannot follow is omitted.
  */
 
-/** The names a reader knows. */
+/** The names that a reader of a text knows. */
 export interface Names {
-  /** A tool's name; undefined where it is not offered. */
+  /** Returns a tool's name; undefined when the tool is not offered. */
   tool(name: string): string | undefined;
-  /** The name of an argument of the tool that was called; undefined where it cannot be given. */
+  /** Returns the name of an argument of the called tool; undefined when it cannot be given. */
   argument(name: string): string | undefined;
-  /** A value of that argument as the reader counts it. */
+  /** Converts a value of that argument to the reader's unit. */
   value(name: string, value: number): number;
 }
 
-/** Our own names. */
+/** The canonical names. */
 export const OWN_NAMES: Names = Object.freeze({
   tool: (name: string) => name,
   argument: (name: string) => name,
   value: (_name: string, value: number) => value,
 });
 
-/** `what` about a name, or nothing where there is no such name. */
+/** Returns `what(name)`, or an empty text without a name. */
 export function where(name: string | undefined, what: (name: string) => string): string {
   return name === undefined ? "" : what(name);
 }
 
-/** `name=value` as the reader would write it; undefined where it cannot be given. */
+/** Returns `name=value` as the reader would write it; undefined when it cannot be given. */
 export function assign(names: Names, argument: string, value: number | string): string | undefined {
   const name = names.argument(argument);
   if (name === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
- * Comments that stand for code which the writer left out, such as `// ... rest of the file ...`.
+ * Detects comments that stand for omitted code, such as `// ... rest of the file ...`.
  *
- * Models shorten what they write by such comments. Written to a file, the comment takes the place of the lines it
- * stands for, and they are lost. An omission is a line that the change adds, that the old text does not have, in the
- * place of lines that the change removes.
+ * Models abbreviate with such comments. When one is written to a file, it replaces the lines it
+ * stands for, and they are lost. An omission is a line that the change adds and that the old text
+ * does not have, where the change removes lines.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -11,26 +11,26 @@ import { escapeControls } from "./text.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {
-  /** In the new content, from 1. */
+  /** The line number in the new content, from 1. */
   readonly line: number;
   readonly text: string;
-  /** The first and last line of the old content that it would delete; undefined where it deletes none. */
+  /** The first and last line of the old content that it would delete; undefined when it deletes none. */
   readonly deletes?: readonly [first: number, last: number];
 }
 
-const OPENINGS = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*", '"""'];
-const CLOSINGS = ["*/}", "-->", "*/", '"""'];
+const COMMENT_OPENINGS = ["{/*", "<!--", "//", "/*", "--", "#", ";", "%", "*", '"""'];
+const COMMENT_CLOSINGS = ["*/}", "-->", "*/", '"""'];
 
-/** Words of comments that have dots: what is left out, or that it stays. */
-const LEFT_OUT =
+/** Words of comments with dots, for what is omitted or unchanged. */
+const OMISSION_WORDS =
   /\b(?:rest|remain(?:s|ing|der)?|existing|unchanged|omitted|same|previous|others?|keep|kept|continue[sd]?|more|snip(?:ped)?|truncated|unmodified|as before|as is|elided|skipped|code|lines?)\b/iu;
 
-/** The whole of a comment with dots before it alone that stands for code. */
-const PLACEHOLDER =
+/** Matches the whole text of a comment with dots only before it that stands for code. */
+const PLACEHOLDER_TEXT =
   /^(?:(?:the )?(?:rest|remainder|remaining|existing)$|(?:the )?(?:rest|remainder) of (?:the |your |this |my )?[\w']+(?: [\w']+)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$|(?:\d+ )?(?:more|existing|remaining|unchanged|omitted|other|previous) [\w']+(?: [\w']+){0,2}(?: for brevity)?$|(?:code |lines? )?(?:unchanged|omitted|unmodified|elided|snip(?:ped)?|truncated|as before)\b|same as (?:before|above)$|keep (?:the )?(?:rest|existing|remaining|other)\b)/iu;
 
-/** Comments without dots that say nothing else than that something is left out. */
-const SENTENCES: readonly RegExp[] = [
+/** Comments without dots whose whole text states an omission. */
+const OMISSION_SENTENCES: readonly RegExp[] = [
   /^(?:the )?(?:rest|remainder) of (?:the |your |this |my )?(?:(?:original|existing|previous|old) )?(?:file|code|content|contents|function|method|class|module|component|implementation|logic|script|document|test|tests|lines)(?:'s (?:code|content))?(?: here| below| follows| goes here)?(?:,? (?:is |are |remains? |stays? |as )?(?:unchanged|(?:the )?same|unmodified|as before|as is|omitted|untouched|here|intact)(?: as before)?)?$/iu,
   /^(?:the )?(?:remaining|existing|previous|other|unchanged|original) (?:code|lines|content|functions?|methods?|implementation|tests?|imports?)(?: here| below| above)?(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|same|unmodified|as before|as is|omitted(?: for brevity)?|goes here|here))?$/iu,
   /^(?:the )?(?:code|file|function|method|class) continues(?: here| below| as before| unchanged)?$/iu,
@@ -38,48 +38,48 @@ const SENTENCES: readonly RegExp[] = [
   /^keep (?:the )?(?:rest|existing|remaining|other)\b[\w ]{0,40}$/iu,
 ];
 
-/** Closing lines of our own answers: they are no part of a file. */
-const NOTICES: readonly RegExp[] = [
+/** Closing lines of this package's own answers, which never belong to a file. */
+const ANSWER_NOTICES: readonly RegExp[] = [
   /^\[lines \d+-\d+ of (?:at least )?\d+[;\]]/u,
   /^\[output cut at \d+ bytes; truncated\]$/u,
   /^\[File content truncated: showing lines \d+-\d+ of \d+ total lines\./u,
 ];
 
-/** Longer lines hold more than such a comment. */
-const MAX_CHARS = 200;
+/** The maximum length of such a comment. */
+const MAX_COMMENT_CHARS = 200;
 
-/** Whether a line is a notice of ours. */
+/** Returns true for a notice of this package. */
 function isNotice(line: string): boolean {
-  return NOTICES.some((notice) => notice.test(line.trim()));
+  return ANSWER_NOTICES.some((notice) => notice.test(line.trim()));
 }
 
-/** Whether a line is nothing but a comment that says that lines are left out. */
+/** Returns true for a line that is only a comment about omitted lines. */
 export function isOmissionComment(line: string): boolean {
   const whole = line.trim();
-  if (whole.length === 0 || whole.length > MAX_CHARS) return false;
+  if (whole.length === 0 || whole.length > MAX_COMMENT_CHARS) return false;
   const bare = withoutMarks(whole);
   const isComment = bare !== whole;
   const body = bare.replace(/^[([]\s*|\s*[)\]]$/gu, "");
   const inner = body.replace(DOTS_BEFORE, "").replace(DOTS_BEHIND, "").trim();
   const [before, behind] = [DOTS_BEFORE.test(body), DOTS_BEHIND.test(body)];
-  // Nothing but dots. Without a comment mark it may be code, as in Python.
+  // Only dots. Without a comment mark it may be code, as in Python.
   if (inner === "") return isComment && (before || behind);
   if (!/^[\p{L}\p{N} _'’,.()/:-]+$/u.test(inner)) return false;
   const words = inner.replace(/^[\s(]+|[\s).:]+$/gu, "");
-  if (SENTENCES.some((sentence) => sentence.test(words))) return isComment || (before && behind);
-  if (before && behind) return isComment || LEFT_OUT.test(words);
-  // With dots before it alone a comment may go on with the sentence of the comment above.
-  return isComment && before && PLACEHOLDER.test(words);
+  if (OMISSION_SENTENCES.some((sentence) => sentence.test(words))) return isComment || (before && behind);
+  if (before && behind) return isComment || OMISSION_WORDS.test(words);
+  // With dots only before it, a comment may continue the sentence of the comment above.
+  return isComment && before && PLACEHOLDER_TEXT.test(words);
 }
 
 const DOTS_BEFORE = /^(?:\.{3,}|…)\s*/u;
 const DOTS_BEHIND = /\s*(?:\.{3,}|…)$/u;
-/** The text of a comment without its marks; what is no comment stays as it is. */
+/** Returns the text of a comment without its marks; any other text is returned unchanged. */
 function withoutMarks(line: string): string {
-  const mark = OPENINGS.find((one) => line.startsWith(one));
+  const mark = COMMENT_OPENINGS.find((one) => line.startsWith(one));
   if (mark === undefined) return line;
   const text = line.slice(mark.length);
-  const closing = CLOSINGS.find((one) => text.endsWith(one)) ?? "";
+  const closing = COMMENT_CLOSINGS.find((one) => text.endsWith(one)) ?? "";
   // `###` and `///` are marks as well.
   return text
     .slice(0, text.length - closing.length)
@@ -87,16 +87,16 @@ function withoutMarks(line: string): string {
     .trim();
 }
 
-/** Whether a text has a line that could stand for lines left out. */
+/** Returns true when a text contains a line that could stand for omitted lines. */
 export function mayLeaveOut(text: string): boolean {
   return splitLines(text).some(isSuspect);
 }
 
 function isSuspect(line: string): boolean {
-  return isOmissionComment(line) || isNotice(line) || line.endsWith(CUT_LINE);
+  return isOmissionComment(line) || isNotice(line) || line.endsWith(TRUNCATED_LINE_END);
 }
 
-/** The omissions of a change of text. Both contents are given as they are in the file. */
+/** Finds the omissions of a change. Both contents are given as they are in the file. */
 export function findOmissions(before: string, after: string): readonly Omission[] {
   const lines = splitLines(after);
   const suspects = new Set<number>();
@@ -104,11 +104,11 @@ export function findOmissions(before: string, after: string): readonly Omission[
   if (suspects.size === 0 || before === "") return [];
   const old = splitLines(before);
   const left = countLines(old);
-  // A line that the old text has as often is one of the file's own.
+  // A line that the old text has as often is the file's own.
   const added = countLines(lines);
   const omissions: Omission[] = [];
   const encoder = new TextEncoder();
-  // Line ends apart: a change of them is no change of lines here.
+  // Line endings are ignored: a change of them is no change of lines here.
   const { hunks } = engine().diff(
     encoder.encode(`${old.join("\n")}\n`),
     encoder.encode(`${lines.join("\n")}\n`),
@@ -133,8 +133,8 @@ export function findOmissions(before: string, after: string): readonly Omission[
   return omissions;
 }
 
-/** The end of a line that a page of ours cut. */
-const CUT_LINE = "... [truncated]";
+/** The end of a line that a page truncated. */
+const TRUNCATED_LINE_END = "... [truncated]";
 
 function splitLines(text: string): readonly string[] {
   const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
@@ -151,7 +151,7 @@ function countLines(lines: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What an omission is, in a sentence; `what`: what the lines are numbered in. */
+/** Describes an omission in a sentence; `what` names the text that is numbered. */
 export function describeOmission({ line, text, deletes }: Omission, what: string): string {
   const shown = escapeControls(text.length > 80 ? `${text.slice(0, 80)}…` : text);
   const gone =
@@ -163,7 +163,7 @@ export function describeOmission({ line, text, deletes }: Omission, what: string
   return `line ${line} of ${what} is "${shown}", ${gone}`;
 }
 
-/** The refusal of a change that leaves lines out. */
+/** Creates the error for a change that omits lines. */
 export function omissionError(
   tool: string,
   argument: string,
@@ -182,11 +182,11 @@ export function omissionError(
   );
 }
 
-/** What the answer says of omissions that were written. */
+/** Returns the warnings about omissions that were written. */
 export function omissionWarnings(omissions: readonly Omission[]): readonly string[] {
   return omissions
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_REPORTED)
     .map((one) => `${describeOmission(one, "the new content").replace("would delete", "deleted")}`);
 }
 
-const MAX_TOLD = 5;
+const MAX_REPORTED = 5;

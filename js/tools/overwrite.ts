@@ -1,34 +1,34 @@
-/** What an overwrite keeps of the file that it replaces, and what it says of the write. */
+/** The properties of a replaced file that an overwrite keeps, and the warnings about the write. */
 import type { WriteResult } from "../backends/backend.ts";
 import { engine } from "../engine/current.ts";
 import type { Eol } from "../engine/read.ts";
 import { isTextKind } from "./contents.ts";
 import { plural } from "./text.ts";
 
-/** The form of a text file: all that its bytes have besides its text. */
+/** The form of a text file: the properties of its bytes other than the text. */
 export interface TextForm {
   /** In lower case. */
   readonly encoding: string;
-  /** Whether a byte order mark stands at the beginning. */
+  /** True when it begins with a byte order mark. */
   readonly bom: boolean;
   readonly eol: Eol | null;
 }
 
-/** The form of a text file; undefined for content that is no text. */
+/** Returns the form of a text file; undefined for other content. */
 export function formOf(bytes: Uint8Array, name: string): TextForm | undefined {
   const { kind, encoding, bom, eol } = engine().inspect(bytes, { name });
   return isTextKind(kind) && encoding !== null ? { encoding, bom, eol } : undefined;
 }
 
-/** Names that mean the bytes of UTF-8, or a part of them. */
-const UTF_8: ReadonlySet<string> = new Set(["utf-8", "utf8", "ascii", "us-ascii"]);
+/** Names of encodings whose bytes are UTF-8, or a subset. */
+const UTF_8_NAMES: ReadonlySet<string> = new Set(["utf-8", "utf8", "ascii", "us-ascii"]);
 
-/** Whether an encoding has the bytes of UTF-8. */
+/** Returns true for an encoding whose bytes are UTF-8. */
 export function isUtf8(encoding: string): boolean {
-  return UTF_8.has(encoding.toLowerCase());
+  return UTF_8_NAMES.has(encoding.toLowerCase());
 }
 
-/** What was kept of a form that differs from UTF-8 with LF; undefined where nothing was. */
+/** Describes the kept properties of a form that differs from UTF-8 with LF; undefined for none. */
 export function keptForm({ encoding, bom }: TextForm, crlf: boolean): string | undefined {
   const parts = [
     ...(isUtf8(encoding) ? [] : [encoding]),
@@ -38,13 +38,13 @@ export function keptForm({ encoding, bom }: TextForm, crlf: boolean): string | u
   return parts.length === 0 ? undefined : `kept from the file: ${parts.join(", ")}`;
 }
 
-/** How large a content is: `lines` is left out where it is not text, or was not read. */
+/** The size of a content; `lines` is absent when it is not text, or was not read. */
 export interface Extent {
   readonly bytes: number;
   readonly lines?: number | undefined;
 }
 
-/** What an overwrite that shrinks a file says; undefined where it does not shrink. */
+/** Returns the note about an overwrite that shrinks a file; undefined when it does not. */
 export function shrunk(before: Extent, after: Extent): string | undefined {
   if (after.bytes >= before.bytes) return undefined;
   return `the file shrank from ${shownExtent(before)} to ${shownExtent(after)}`;
@@ -54,7 +54,7 @@ function shownExtent({ bytes, lines }: Extent): string {
   return lines === undefined ? plural(bytes, "byte") : `${plural(lines, "line")}, ${plural(bytes, "byte")}`;
 }
 
-/** What to say of how a file was written: `name` is the file where there are several. */
+/** Returns warnings about how a file was written; `name` is the file, where a call writes several. */
 export function writeWarnings({ inPlace, otherNames }: WriteResult, name?: string): readonly string[] {
   const prefix = name === undefined ? "" : `${name}: `;
   const warnings: string[] = [];

@@ -1,13 +1,16 @@
 /**
- * Missing parent directories, made for an operation and taken away again when it
- * fails: a refused call leaves nothing behind.
+ * Creates missing parent directories for an operation and removes them again when it fails: a
+ * refused call leaves nothing behind.
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { missingParents } from "../backends/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { transact } from "../journal/transaction.ts";
 
-/** Runs `action` with the parents of `path` in place. @throws NOT_FOUND where they are missing and not wanted */
+/**
+ * Runs `action` after creating the parents of `path`. @throws NOT_FOUND when they are missing and
+ * `create` is false
+ */
 export async function withParents<T>(
   fs: FsBackend,
   path: string,

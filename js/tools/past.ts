@@ -1,4 +1,4 @@
-/** What tools may know of earlier changes: the calls that can be undone, and what an undo would put back. */
+/** The view of the history for tools: the calls that can be undone, and what an undo would restore. */
 import type { PreImage } from "../journal/pre-image.ts";
 import type { Call } from "./tool.ts";
 
@@ -9,38 +9,41 @@ export interface PastCall {
   readonly tool: string;
   /** ISO 8601, UTC. */
   readonly time: string;
-  /** What it touched, relative to the working directory. */
+  /** The changed paths, relative to the working directory. */
   readonly paths: readonly string[];
   readonly agent?: string;
   /** The call that this one undid. */
   readonly undoOf?: string;
 }
 
-/** What an undo puts at one path. */
+/** The state to which an undo restores one path. */
 export interface Restored {
   /** Absolute. */
   readonly path: string;
-  /** The same, as {@link PastCall.paths} has it. */
+  /** The same path, as in {@link PastCall.paths}. */
   readonly shown: string;
-  /** What will stand there; null for nothing. */
+  /** The restored entry; null for none. */
   readonly image: PreImage | null;
-  /** What the change left there, without its content; null for nothing, undefined where that is not recorded. */
+  /**
+   * The entry that the change left, without its content; null for none, undefined when it is not
+   * recorded.
+   */
   readonly after?: PreImage | null | undefined;
-  /** Where it comes back from, of what was moved. */
+  /** The current path of a moved entry. */
   readonly from?: string;
 }
 
-/** The past as one caller may see it. */
+/** The history as one caller may see it. */
 export interface Past {
-  /** The calls that can be undone, the newest first. `all`: also those of other callers. */
+  /** Returns the calls that can be undone, the newest first. `all`: including those of other callers. */
   list(all: boolean): Promise<readonly PastCall[]>;
-  /** What undoing a call would put back. @throws FilewrightError NOT_FOUND */
+  /** Returns what undoing a call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly Restored[]>;
-  /** Puts back what a call found; recorded under the id of the call that undoes it. @throws CONFLICT */
+  /** Undoes a call; recorded under the id of the call that undoes it. @throws CONFLICT */
   undo(callId: string, by: Pick<Call, "fs" | "callId" | "agent">): Promise<void>;
 }
 
-/** The last change that is no undo and was not undone. */
+/** Returns the last change that is no undo and was not undone. */
 export function lastChange(calls: readonly PastCall[]): PastCall | undefined {
   const undone = new Set(calls.map(({ undoOf }) => undoOf));
   return calls.find(({ callId, undoOf }) => undoOf === undefined && !undone.has(callId));

@@ -1,4 +1,8 @@
-/** What `apply_patch` works out before anything is written: contents, their changes, and the answer. */
+/**
+ * Computes the result of `apply_patch` before anything is written: contents, their changes, and
+ * the answer.
+ */
+import { EMPTY_BYTES } from "../engine/bytes.ts";
 import type { Location } from "../access/index.ts";
 import { lstatOrNull, realpathVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
@@ -13,24 +17,24 @@ import { utf8 } from "./text.ts";
 import { type Call, type Plan, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 
-/** A file as the patch finds it. */
-interface Found extends FileState {
+/** The current state of a file of the patch. */
+interface CurrentFile extends FileState {
   readonly version: string;
-  /** How its bytes are encoded, where that is not UTF-8. */
+  /** The encoding of its bytes, when that is not UTF-8. */
   readonly encoding: { readonly name: string; readonly bom: boolean } | null;
   readonly isLink: boolean;
 }
 
-/** A path of the patch: where it is, and what is there. */
-interface Member {
+/** A path of the patch with its location and current state. */
+interface PatchMember {
   readonly name: string;
   readonly at: Location;
-  readonly found: Found | null;
+  readonly found: CurrentFile | null;
 }
 
-/** Works out what the patch makes of its files. @throws PATCH_FAILED and whatever reading throws */
+/** Computes the files after the patch. @throws PATCH_FAILED and the errors of reading */
 export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<ApplyPatchData, PatchTodo>> {
-  const members = new Map<string, Member>();
+  const members = new Map<string, PatchMember>();
   const same: Record<string, string> = Object.create(null);
   const byPlace = new Map<string, string>();
   let bytes = 0;
@@ -50,9 +54,9 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
     }
     members.set(name, { name, at, found });
   }
-  // Hunks alone change a file that is there: only a header with /dev/null, or `*** Add File`, makes one.
+  // Hunks alone change an existing file: only a header with /dev/null, or `*** Add File`, creates one.
   const [only] = members.values();
-  if (only !== undefined && only.found === null && only.name === args.path && !HEADER.test(args.patch))
+  if (only !== undefined && only.found === null && only.name === args.path && !FILE_HEADER.test(args.patch))
     throw refuse("NOT_FOUND", only.at);
   const patched = await patchedFiles(args, members, same, call);
   const changes = changesOf(patched, members);
@@ -96,12 +100,15 @@ export async function planPatch(args: PatchRequest, call: Call): Promise<Plan<Ap
   return { todo, base, touched };
 }
 
-/** Whether a patch has the form in which models write one: what a program made is taken as it is. */
+/**
+ * Returns true for a patch in the form that models write; a patch made by a program is not checked
+ * for omissions.
+ */
 function isModelPatch(patch: string): boolean {
   return /^\s*\*\*\* Begin Patch/u.test(patch);
 }
 
-/** Lines that the patch adds in the place of lines that they stand for. */
+/** Finds added lines of the patch that stand for lines which it removes. */
 function omissionsOf({ path, before, after }: FileChange, { display }: Call): readonly Omission[] {
   if (before === null || after === null) return [];
   const form = formOf(before.bytes, display(path));
@@ -112,14 +119,14 @@ function omissionsOf({ path, before, after }: FileChange, { display }: Call): re
 }
 
 /** A line of a patch that names its files. */
-const HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
+const FILE_HEADER = /^(?:--- |\+\+\+ |\*\*\* |diff |Index:)/mu;
 
-async function find(call: Call, at: Location): Promise<Found | null> {
+async function find(call: Call, at: Location): Promise<CurrentFile | null> {
   const entry = await lstatOrNull(call.fs, at.path);
   if (entry === null) return null;
   const { bytes, version, stat } = await readWhole(call, at, call.limits.grepFileBytes);
   const { kind, encoding, bom } = engine().inspect(bytes, { name: at.path });
-  const foreign = isTextKind(kind) && encoding !== null && !PLAIN.has(encoding);
+  const foreign = isTextKind(kind) && encoding !== null && !UTF_8_ENCODINGS.has(encoding);
   return {
     bytes,
     version,
@@ -129,12 +136,12 @@ async function find(call: Call, at: Location): Promise<Found | null> {
   };
 }
 
-/** Encodings whose bytes are the text's own. */
-const PLAIN: ReadonlySet<string> = new Set(["utf-8", "ascii", "us-ascii"]);
+/** Encodings whose bytes are UTF-8 already. */
+const UTF_8_ENCODINGS: ReadonlySet<string> = new Set(["utf-8", "ascii", "us-ascii"]);
 
 async function patchedFiles(
   args: PatchRequest,
-  members: ReadonlyMap<string, Member>,
+  members: ReadonlyMap<string, PatchMember>,
   same: Readonly<Record<string, string>>,
   call: Call,
 ): Promise<readonly PatchedFile[]> {
@@ -162,25 +169,31 @@ async function patchedFiles(
   }
 }
 
-/** A file in another encoding as UTF-8. @throws ENCODING_ERROR where that could not be turned back */
-function decoded(found: Found, at: Location): Uint8Array {
-  const { name, bom } = found.encoding as NonNullable<Found["encoding"]>;
+/**
+ * Decodes a file in another encoding to UTF-8. @throws ENCODING_ERROR when the conversion is not
+ * reversible
+ */
+function decoded(found: CurrentFile, at: Location): Uint8Array {
+  const { name, bom } = found.encoding as NonNullable<CurrentFile["encoding"]>;
   const { text } = engine().decodeText(found.bytes, name);
   const back = engine().encodeText(text, name, { bom });
   if (!equal(back, found.bytes)) throw refuse("ENCODING_ERROR", at, { details: { encoding: name } });
   return utf8(text);
 }
 
-/** The file with its new content in the encoding of what it is made of. */
-function encodedAs(file: PatchedFile, members: ReadonlyMap<string, Member>): PatchedFile {
+/** Encodes the patched file like its source. */
+function encodedAs(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): PatchedFile {
   const encoding = members.get(file.from ?? file.path)?.found?.encoding ?? null;
   if (encoding === null || file.bytes === null) return file;
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file.bytes);
   return { ...file, bytes: engine().encodeText(text, encoding.name, { bom: encoding.bom }) };
 }
 
-/** A link is written through, but not renamed or removed as if it were the file it leads to. */
-function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, Member>): void {
+/**
+ * Refuses to rename or remove a link, which would be treated as its target file. A patch of its
+ * content is written through it.
+ */
+function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, PatchMember>): void {
   const gone = file.operation === "delete" ? file.path : file.operation === "rename" ? file.from : null;
   if (gone === null || members.get(gone)?.found?.isLink !== true) return;
   throw new FilewrightError("PATCH_FAILED", `${gone} is a link, which a patch does not remove`, {
@@ -189,16 +202,16 @@ function refuseLinks(file: PatchedFile, members: ReadonlyMap<string, Member>): v
   });
 }
 
-/** What becomes of each file, all entries of the patch together. */
+/** Computes the change of each file from all entries of the patch together. */
 function changesOf(
   patched: readonly PatchedFile[],
-  members: ReadonlyMap<string, Member>,
+  members: ReadonlyMap<string, PatchMember>,
 ): readonly FileChange[] {
   const after = new Map<string, FileState | null>();
   const now = (name: string): FileState | null =>
     after.has(name) ? (after.get(name) ?? null) : (members.get(name)?.found ?? null);
   for (const { path, from, operation, bytes, mode } of patched) {
-    // A copy is of what was there before the patch, as its bytes are.
+    // A copy has the mode from before the patch, as it has the bytes.
     const copied = operation === "copy" && from !== null ? members.get(from)?.found : undefined;
     const source = copied ?? now(from ?? path);
     if (operation === "rename" && from !== null) after.set(from, null);
@@ -206,7 +219,7 @@ function changesOf(
   }
   const changes: FileChange[] = [];
   for (const [name, state] of after) {
-    const { at, found } = members.get(name) as Member;
+    const { at, found } = members.get(name) as PatchMember;
     const same = state !== null && found !== null && equal(state.bytes, found.bytes);
     if ((state === null && found === null) || (same && state.mode === found.mode)) continue;
     changes.push({ path: at.path, before: found, after: state });
@@ -214,7 +227,7 @@ function changesOf(
   return changes;
 }
 
-/** git's two kinds of file, executable or not, applied to the permission bits a file has. */
+/** Applies git's two file modes, executable or not, to the permission bits of a file. */
 function modeFor(has: number | undefined, wanted: number | null): number | undefined {
   if (wanted === null) return has;
   const executable = (wanted & 0o111) !== 0;
@@ -222,32 +235,35 @@ function modeFor(has: number | undefined, wanted: number | null): number | undef
   return executable ? has | ((has & 0o444) >> 2) : has & ~0o111;
 }
 
-/** Diffs as people and models read them, without the CRs that both sides have: by the data whose `diff` has them. */
+/**
+ * The diffs shown to people and models, without CRs that both sides have; keyed by the data with
+ * the full diff.
+ */
 const shownDiffs = new WeakMap<ApplyPatchData, string>();
 
-/** The diff of a patch as it is shown. */
+/** Returns the diff of a patch as it is shown. */
 export function shownDiff(data: ApplyPatchData): string {
   return shownDiffs.get(data) ?? data.diff;
 }
 
-/** The whole change as one diff that git and GNU patch apply, and the same as it is shown. */
+/** Returns the whole change as one diff that git and GNU patch apply, and the same as it is shown. */
 function diffOfAll(
   changes: readonly FileChange[],
   patched: readonly PatchedFile[],
-  members: ReadonlyMap<string, Member>,
+  members: ReadonlyMap<string, PatchMember>,
   call: Call,
 ): { readonly text: string; readonly shown: string; readonly truncated: boolean } {
   const names = new Map([...members.values()].map(({ at, name }) => [at.path, name]));
   const renamed = new Map(patched.map((file) => [file.path, file.operation === "rename" ? file.from : null]));
   const gone = new Set(renamed.values());
-  const sides: Side[] = changes.flatMap(({ path, before, after }) => {
+  const sides: DiffSide[] = changes.flatMap(({ path, before, after }) => {
     const name = names.get(path) as string;
     const from = renamed.get(name) ?? null;
     if (after === null && gone.has(name)) return [];
     const old = from === null ? before : (members.get(from)?.found ?? null);
     return [{ oldName: from ?? name, newName: name, old, now: after }];
   });
-  // Behind a header of git's every file needs one.
+  // After one header of git's form every file needs one.
   const withHeaders = sides.some(needsGitHeader);
   let [text, shown, truncated] = ["", "", false];
   for (const side of sides) {
@@ -258,8 +274,8 @@ function diffOfAll(
       newName: now === null ? null : newName,
       limits: { bytes: Math.max(answerBytes(call.limits) - text.length, 1) },
     };
-    const [before, after] = [old?.bytes ?? NOTHING, now?.bytes ?? NOTHING];
-    // Programs get every byte: a diff without the CRs of its files is applied by no other tool.
+    const [before, after] = [old?.bytes ?? EMPTY_BYTES, now?.bytes ?? EMPTY_BYTES];
+    // `data` contains every byte: other tools could not apply a diff without the CRs of its files.
     const made = engine().diff(before, after, { ...options, lineEnds: "raw" });
     const hunks = (diff: string): string => (withHeaders && !diff.includes("\n@@ ") ? "" : diff);
     text += header + hunks(made.text);
@@ -271,18 +287,18 @@ function diffOfAll(
 }
 
 /** One file of a patch, before and after. */
-interface Side {
+interface DiffSide {
   readonly oldName: string;
   readonly newName: string;
   readonly old: FileState | null;
   readonly now: FileState | null;
 }
 
-/** git's two modes of a file. */
+/** Returns git's mode of a file. */
 const gitMode = ({ mode }: FileState): string => (((mode ?? 0) & 0o111) === 0 ? "100644" : "100755");
 
-/** Whether hunks alone do not say what becomes of a file: its name, its mode, or that it is empty. */
-function needsGitHeader({ oldName, newName, old, now }: Side): boolean {
+/** Returns true when hunks alone do not describe the change: a name, a mode, or an empty file. */
+function needsGitHeader({ oldName, newName, old, now }: DiffSide): boolean {
   if (old === null || now === null) {
     const one = old ?? now;
     return one !== null && (one.bytes.length === 0 || gitMode(one) === "100755");
@@ -290,7 +306,7 @@ function needsGitHeader({ oldName, newName, old, now }: Side): boolean {
   return oldName !== newName || gitMode(old) !== gitMode(now);
 }
 
-function gitHeader({ oldName, newName, old, now }: Side): string {
+function gitHeader({ oldName, newName, old, now }: DiffSide): string {
   const lines = [`diff --git ${gitName("a", oldName)} ${gitName("b", newName)}`];
   if (old !== null && now !== null) {
     if (gitMode(old) !== gitMode(now)) lines.push(`old mode ${gitMode(old)}`, `new mode ${gitMode(now)}`);
@@ -298,7 +314,7 @@ function gitHeader({ oldName, newName, old, now }: Side): string {
       lines.push(`rename from ${gitName("", oldName)}`, `rename to ${gitName("", newName)}`);
   } else if (now !== null) {
     lines.push(`new file mode ${gitMode(now)}`);
-    // GNU patch knows by the hashes alone that an empty file comes or goes.
+    // GNU patch recognises the creation or deletion of an empty file only by the hashes.
     if (now.bytes.length === 0) lines.push(`index 0000000..${EMPTY_BLOB}`);
   } else if (old !== null) {
     lines.push(`deleted file mode ${gitMode(old)}`);
@@ -311,11 +327,11 @@ function gitHeader({ oldName, newName, old, now }: Side): string {
 const EMPTY_BLOB = "e69de29";
 
 /**
- * A name as git's headers have it, below `prefix`, in quotes where it needs them. Beside another name
- * one with blanks is quoted too: GNU patch could else not tell them apart.
+ * Returns a name in the form of git's headers, below `prefix`, quoted where needed. In a header
+ * with two names, one with spaces is quoted too, because GNU patch could not separate them.
  */
 function gitName(prefix: "a" | "b" | "", name: string): string {
-  const [line = ""] = engine().diff(ONE_BYTE, NOTHING, { oldName: name }).text.split("\n", 1);
+  const [line = ""] = engine().diff(ONE_BYTE, EMPTY_BYTES, { oldName: name }).text.split("\n", 1);
   const written = line.slice("--- ".length).replace(/\t$/u, "");
   const start = prefix === "" ? "" : `${prefix}/`;
   if (written.startsWith('"')) return `"${start}${written.slice('"a/'.length)}`;
@@ -324,12 +340,11 @@ function gitName(prefix: "a" | "b" | "", name: string): string {
 }
 
 const ONE_BYTE = new Uint8Array([0x0a]);
-const NOTHING = new Uint8Array(0);
-const LOOSEST = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
+const MATCHES_BY_LOOSENESS = ["exact", "whitespace", "fuzzy", "fuzz"] as const;
 
-function outcome(file: PatchedFile, members: ReadonlyMap<string, Member>, call: Call): PatchOutcome {
-  const shown = (name: string): string => call.display((members.get(name) as Member).at.path);
-  const loosest = Math.max(0, ...file.hunks.map(({ how }) => LOOSEST.indexOf(how)));
+function outcome(file: PatchedFile, members: ReadonlyMap<string, PatchMember>, call: Call): PatchOutcome {
+  const shown = (name: string): string => call.display((members.get(name) as PatchMember).at.path);
+  const loosest = Math.max(0, ...file.hunks.map(({ how }) => MATCHES_BY_LOOSENESS.indexOf(how)));
   return {
     path: shown(file.path),
     ...(file.from === null ? {} : { from: shown(file.from) }),
@@ -337,7 +352,7 @@ function outcome(file: PatchedFile, members: ReadonlyMap<string, Member>, call: 
     added: file.added,
     removed: file.removed,
     offset: file.offset,
-    matched: LOOSEST[loosest] as PatchOutcome["matched"],
+    matched: MATCHES_BY_LOOSENESS[loosest] as PatchOutcome["matched"],
   };
 }
 

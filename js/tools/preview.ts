@@ -1,6 +1,6 @@
 /**
- * What a reviewer is shown of a change of content: text in the file's own
- * encoding, the whole diff, and the hash of the very bytes that would be written.
+ * The preview of a content change for a reviewer: text in the file's own encoding, the whole diff,
+ * and the hash of the exact bytes to be written.
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
@@ -12,17 +12,17 @@ import { diffOf } from "./difference.ts";
 import { utf8 } from "./text.ts";
 import type { BaseVersion, Call, Preview } from "./tool.ts";
 
-/** The file that a preview is about. */
+/** The file of a preview. */
 export interface PreviewedFile {
   /** As the caller typed it. */
   readonly typed: string;
   /** Absolute. */
   readonly path: string;
-  /** The permission bits it gets, in octal, where the call says so. */
+  /** The new permission bits in octal, when the call sets them. */
   readonly mode?: string | undefined;
 }
 
-/** A preview of one file's content; `before` is null for a new file. */
+/** Creates a preview of one file's content; `before` is null for a new file. */
 export function contentPreview(
   what: Pick<Preview, "title" | "location" | "risk">,
   before: Uint8Array | null,
@@ -43,7 +43,7 @@ export function contentPreview(
   };
 }
 
-/** The hash of one content, or of the hashes of several, one a line; `-` is a file that goes. */
+/** Returns the hash of one content, or of the hashes of several, one a line; `-` is a deleted file. */
 export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
   const hashes = contents.map((bytes) => (bytes === null ? "-" : engine().sha256(bytes)));
   const [only] = hashes;
@@ -52,7 +52,7 @@ export function hashOfAll(contents: readonly (Uint8Array | null)[]): string {
     : engine().sha256(utf8(hashes.join("\n")));
 }
 
-/** Bytes as a reviewer reads them; null where they are no text. */
+/** Returns bytes as text for a reviewer; null when they are no text. */
 export function shownText(bytes: Uint8Array): string | null {
   try {
     const { kind } = engine().inspect(bytes);
@@ -64,21 +64,21 @@ export function shownText(bytes: Uint8Array): string | null {
   }
 }
 
-/** A reviewer's text in the encoding, and with the byte order mark, of the bytes they were shown. */
+/** Encodes a reviewer's text with the encoding and byte order mark of the bytes they were shown. */
 export function encodeLike(text: string, shown: Uint8Array): Uint8Array {
   const { encoding, bom } = engine().decodeText(shown);
   return engine().encodeText(text, encoding, { bom: bom && !text.startsWith("\ufeff") });
 }
 
-/** What lies at and below a path, and the versions of it that an approval rests upon. */
+/** The entries at and below a path, and the versions that an approval requires. */
 export interface TreeFacts {
   readonly files: number;
-  /** The top one included. */
+  /** Including the top directory. */
   readonly directories: number;
-  /** There is more than was looked at. */
+  /** True when entries remain that were not visited. */
   readonly more: boolean;
   readonly base: readonly BaseVersion[];
-  /** What was looked at, parents before their content. */
+  /** The visited entries, parents before their content. */
   readonly entries: readonly TreeEntry[];
 }
 
@@ -89,17 +89,20 @@ export interface TreeEntry {
   readonly type: EntryType;
 }
 
-/** So many entries are looked at for a preview; larger trees are bound by these. */
-const MAX_ENTRIES = 5000;
+/**
+ * The maximum number of entries visited for a preview; in larger trees the approval covers only
+ * these.
+ */
+const MAX_PREVIEW_ENTRIES = 5000;
 
-/** Looks through a tree without following links. */
+/** Walks a tree without following links. */
 export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
   const entries: TreeEntry[] = [];
   const base: BaseVersion[] = [];
   const files: string[] = [];
   const add = async ({ path: at, type }: TreeEntry): Promise<void> => {
     entries.push({ path: at, type });
-    // A directory's version is taken before it is listed, so that what comes later is noticed.
+    // Reads a directory's version before its listing, so that later changes are noticed.
     if (type === "dir") base.push(...(await versionsOf(call.fs, [at])));
     else files.push(at);
   };
@@ -108,7 +111,7 @@ export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
   let more = false;
   if (type === "dir") {
     for await (const entry of walkTree(call.fs, path, call.signal)) {
-      more = entries.length === MAX_ENTRIES;
+      more = entries.length === MAX_PREVIEW_ENTRIES;
       if (more) break;
       await add(entry);
     }
@@ -117,7 +120,7 @@ export async function treeFacts(call: Call, path: string): Promise<TreeFacts> {
   return { files: files.length, directories: entries.length - files.length, more, base, entries };
 }
 
-/** The versions of entries now, links not followed. */
+/** Returns the current versions of entries, links not followed. */
 export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promise<readonly BaseVersion[]> {
   const base: BaseVersion[] = [];
   for (let at = 0; at < paths.length; at += VERSIONS_AT_ONCE) {
@@ -129,22 +132,22 @@ export async function versionsOf(fs: FsBackend, paths: readonly string[]): Promi
   return base;
 }
 
-/** So many entries are asked for at once. */
+/** The number of entries read at once. */
 const VERSIONS_AT_ONCE = 32;
 
-/** Why a question about a tree does not name all of it; undefined where it does. */
+/** Returns the reason why a question about a tree does not name every entry; undefined when it does. */
 export function incompleteTree({ more, entries }: TreeFacts): string | undefined {
   return more ? `it covers more than the ${entries.length} entries that it names` : undefined;
 }
 
-/** Such as `12 files, 3 directories`. */
+/** Returns a text such as `12 files, 3 directories`. */
 export function shownCounts({ files, directories, more }: TreeFacts): string {
   const of = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
   const counts = `${of(files, "file", "files")}, ${of(directories, "directory", "directories")}`;
   return more ? `more than ${counts}` : counts;
 }
 
-/** A file's bytes for a preview; null for what is no file of moderate size. */
+/** Returns a file's bytes for a preview; null for other entries and large files. */
 export async function bytesForPreview(call: Call, path: string): Promise<Uint8Array | null> {
   try {
     const found = await readVersioned(call.fs, path, { maxBytes: MAX_SHOWN_BYTES, signal: call.signal });
@@ -155,5 +158,5 @@ export async function bytesForPreview(call: Call, path: string): Promise<Uint8Ar
   }
 }
 
-/** Larger contents are not shown where only a name changes. */
+/** The maximum size of contents shown for a change of name alone. */
 const MAX_SHOWN_BYTES = 1024 * 1024;

@@ -5,7 +5,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { LineNumbers, LongLine, Page, PageRequest } from "../engine/read.ts";
 import type { NonText } from "../readers/index.ts";
 import { withContentsDigit } from "./anchors.ts";
-import { readPage, wantFile } from "./contents.ts";
+import { readPage, assertFile } from "./contents.ts";
 import { type ImageFacts, imageFacts, imageText } from "./image.ts";
 import { END_OF_FILE, type LineRange } from "./line-ranges.ts";
 import { renderPage } from "./render/page.ts";
@@ -32,17 +32,17 @@ export interface ReadFileArgs {
   readonly json_pointer?: string;
 }
 
-/** What `read_file` read. Lines are 1-based, sizes bytes. */
+/** The data of `read_file`. Lines are 1-based, sizes bytes. */
 export interface ReadFileData {
   readonly path: string;
-  /** The window as it is, with its own line ends, without a byte order mark. */
+  /** The lines of the page with their own line endings, without a byte order mark. */
   readonly content: string;
   readonly start_line: number;
   readonly end_line: number;
   readonly lines_read: number;
-  /** Null in a large file until all of it was looked at. */
+  /** Null in a large file until it was read to its end. */
   readonly total_lines: number | null;
-  /** Where `total_lines` is not known. */
+  /** Set when `total_lines` is unknown. */
   readonly at_least_lines?: number;
   readonly size: number;
   readonly encoding: string;
@@ -51,35 +51,35 @@ export interface ReadFileData {
   readonly truncated: boolean;
   readonly next_start_line?: number;
   readonly next_start_byte?: number;
-  /** Lines longer than `max_line_chars`. */
+  /** The number of lines longer than `max_line_chars`. */
   readonly long_lines: number;
   readonly hash: string | null;
   readonly version?: string;
   readonly mime: string;
-  /** Lines that are cut in `content` too, because the window would be too large. */
+  /** Lines that are truncated in `content` too, because the page would be too large. */
   readonly cut_lines?: readonly number[];
-  /** The first long lines: where each goes on beyond the cut, as `start_byte`. */
+  /** The first long lines, with the offset of the rest for `start_byte`. */
   readonly long?: readonly {
     /** The line, from 1. */
     readonly line: number;
-    /** Where the rest begins: pass it as `start_byte`. */
+    /** The offset of the rest: pass it as `start_byte`. */
     readonly rest_byte: number;
-    /** Bytes of the rest, where that is known. */
+    /** The bytes of the rest, when known. */
     readonly rest_bytes?: number;
   }[];
   /** With `anchors`: the same number of characters (six or seven) for each line. */
   readonly anchors?: string;
-  /** Whether the content was made from the file and is no part of its text. */
+  /** True when the content was rendered from the file and is no part of its text. */
   readonly rendered?: true;
-  /** What a reader knows of the file beside its text: pages, entries, the place of a value. */
+  /** Facts of a reader about the file: pages, entries, the location of a value. */
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** Of an image: its size in pixels, where its header tells. */
+  /** The size of an image in pixels, when its header states it. */
   readonly image?: ImageFacts;
   readonly warning?: string;
 }
 
-type Optional = "start_byte" | "pages" | "json_pointer";
-type Args = Required<Omit<ReadFileArgs, Optional>> & Pick<ReadFileArgs, Optional>;
+type OptionalReadArgs = "start_byte" | "pages" | "json_pointer";
+type Args = Required<Omit<ReadFileArgs, OptionalReadArgs>> & Pick<ReadFileArgs, OptionalReadArgs>;
 
 const inputSchema = object(
   {
@@ -198,7 +198,7 @@ const outputSchema = object(
   ],
 );
 
-/** A page of a text file, or an image. */
+/** Reads a page of a text file, or an image. */
 export const readFile: ReadingTool<Args, ReadFileData> = {
   kind: "read",
   name: "read_file",
@@ -215,7 +215,7 @@ The encoding is recognised, byte order marks are hidden. Images are returned as 
   render: (data, args, call) => readText(data, args, call),
 };
 
-/** The text of what was read; `closing`: whether its last line says how to go on. */
+/** Returns the text of a page; `closing` is true when its last line says how to continue. */
 export function readText(
   data: ReadFileData,
   args: Pick<Args, "path" | "line_numbers" | "max_line_chars" | "anchors">,
@@ -247,7 +247,7 @@ export function readText(
       anchors: data.anchors ?? null,
     },
     {
-      // Numbers are for edits, and this text cannot be edited.
+      // Line numbers are for edits, and rendered text cannot be edited.
       lineNumbers: data.rendered === true ? "none" : args.line_numbers,
       maxLineChars: args.max_line_chars,
       anchors: args.anchors,
@@ -261,7 +261,7 @@ export function readText(
 
 async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
   const at = call.locations[0]!;
-  if (at.directory) await wantFile(call.fs, at);
+  if (at.directory) await assertFile(call.fs, at);
   const asked = args.json_pointer !== undefined || args.pages !== undefined;
   let page: Page;
   try {
@@ -286,12 +286,12 @@ async function run(args: Args, call: Call): Promise<Answer<ReadFileData>> {
   return { data: dataOf(page, call.display(at.path)) };
 }
 
-/** What names the contents of the file of a page, for its anchors. */
+/** Returns the identity of the contents of a page's file, for its anchors. */
 function contentsOf({ hash, version }: Page): string | undefined {
   return hash ?? version;
 }
 
-/** The lines of a page that it shows whole; undefined where that is every line of the file. */
+/** Returns the lines that a page shows in full; undefined when that is every line of the file. */
 function linesSeen(page: Page, { start_byte }: Args): readonly LineRange[] | undefined {
   if (page.linesRead === 0) return page.size === 0 ? undefined : [];
   const inLine = start_byte !== undefined && start_byte > 0;
@@ -363,10 +363,10 @@ function warningOf(page: Page): string | undefined {
   return undefined;
 }
 
-/** Kinds with a media type of their own, which are told by it. */
-const KNOWN_MEDIA: ReadonlySet<string> = new Set(["image", "pdf", "document", "audio", "video"]);
+/** Kinds with a media type of their own, by which they are named. */
+const KINDS_WITH_MEDIA_TYPE: ReadonlySet<string> = new Set(["image", "pdf", "document", "audio", "video"]);
 
-/** What becomes of a file that is not text: an image block, or a refusal that says what it is. */
+/** Handles a file that is not text: an image block, or an error that names its type. */
 async function notText(
   error: FilewrightError,
   args: Args,
@@ -382,16 +382,16 @@ async function notText(
     try {
       return await rendered(args, call, at, { mime, size });
     } catch (refused) {
-      // A file that only looks like an archive, or any in text-only mode, is as binary as others.
+      // A file that only looks like an archive, or any in text-only mode, is treated as binary.
       const reason = refused instanceof FilewrightError && refused.details?.["reason"];
-      if (KNOWN_MEDIA.has(kind) || (reason !== "damaged" && reason !== "text_only")) throw refused;
+      if (KINDS_WITH_MEDIA_TYPE.has(kind) || (reason !== "damaged" && reason !== "text_only")) throw refused;
     }
   }
-  if (!KNOWN_MEDIA.has(kind)) throw refuse("BINARY_FILE", at, { details: error.details });
+  if (!KINDS_WITH_MEDIA_TYPE.has(kind)) throw refuse("BINARY_FILE", at, { details: error.details });
   throw refuse("UNSUPPORTED_FORMAT", at, { details: error.details });
 }
 
-/** What the reader of the kind makes of the file, paged like any text. */
+/** Renders a file by the reader of its kind, and pages the result like any text. */
 async function rendered(
   args: Args,
   call: Call,
@@ -418,20 +418,20 @@ async function rendered(
   return content === undefined ? { data } : { data, content };
 }
 
-/** A page of a text in memory whose first line is line `first`. */
+/** Returns a page of a text in memory whose first line is line `first`. */
 function pageOf(content: string, first: number, args: Args, call: Call): Page {
   const { start_line: start } = args;
   const request = requestOf(args, call);
   const read = engine().readPage(utf8(content), {
     ...request,
-    anchors: false, // what is shown of a line may be a part of it
+    anchors: false, // The shown text may be a part of a line.
     startLine: start < 0 ? start : Math.max(1, start - first + 1),
     startByte: undefined,
     encoding: "utf-8",
     forceText: true,
     wholeFileBytes: Number.MAX_SAFE_INTEGER,
   });
-  // A byte of this text is no byte of the file.
+  // Byte offsets of this text are no offsets in the file.
   const page = { ...read, long: [] };
   const shift = first - 1;
   if (shift === 0) return page;

@@ -5,7 +5,7 @@ import { readPage } from "./contents.ts";
 import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./image.ts";
 import { answerBytes, type Limits } from "./limits.ts";
-import { expand, reasonOf, type Wanted } from "./read_many_paths.ts";
+import { expand, reasonOf, type RequestedFile } from "./read_many_paths.ts";
 import { where } from "./names.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./rendered.ts";
@@ -37,7 +37,7 @@ export interface ReadOne {
   readonly total_lines: number | null;
   /** Bytes of the file. */
   readonly size: number;
-  /** Whether only its beginning is given. */
+  /** True when only its beginning is returned. */
   readonly truncated: boolean;
   readonly mime: string;
 }
@@ -49,13 +49,13 @@ export interface SkippedOne {
   readonly code: string;
 }
 
-/** What `read_many_files` read. */
+/** The data of `read_many_files`. */
 export interface ReadManyFilesData {
   readonly files: readonly ReadOne[];
   readonly skipped: readonly SkippedOne[];
-  /** Whether a limit left something out. */
+  /** True when a limit left something out. */
   readonly truncated: boolean;
-  /** What else is to be known, such as that something was left out. */
+  /** Further information, such as that entries were left out. */
   readonly warnings?: readonly string[];
 }
 
@@ -123,12 +123,12 @@ const outputSchema = object(
   ["files", "skipped", "truncated"],
 );
 
-/** How many skipped paths the text names. */
-const SHOWN_SKIPS = 5;
-/** Files read at once. */
-const AT_ONCE = 8;
+/** The maximum number of skipped paths in the text. */
+const MAX_SHOWN_SKIPS = 5;
+/** The number of files read at once. */
+const FILES_AT_ONCE = 8;
 
-/** The contents of several files. */
+/** Reads several files. */
 export const readManyFiles: ReadingTool<Args, ReadManyFilesData> = {
   kind: "read",
   searches: true,
@@ -140,7 +140,7 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   outputSchema,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   parse: compile("read_many_files", inputSchema),
-  // Every path is judged on its own: one that is out of bounds is skipped, with its reason.
+  // Every path is checked separately: one outside the roots is skipped, with its reason.
   paths: () => [],
   scans: () => true,
   maxTextBytes,
@@ -157,12 +157,15 @@ A file that cannot be read never fails the call: it is listed as skipped with th
   },
 };
 
-/** A page, unless the call names a size. */
+/** Returns the size of a page, unless the call names a size. */
 function maxTextBytes({ max_total_bytes: asked }: Args, limits: Limits): number {
   return asked === undefined ? answerBytes(limits) : limits.outputBytes;
 }
 
-/** Bytes of the lines around each file in a page, besides its path, and of the list of what was skipped. */
+/**
+ * The bytes reserved for the lines around each file in a page, in addition to its path, and for
+ * the list of skipped paths.
+ */
 const [HEAD_BYTES, SKIP_LIST_BYTES] = [16, 1000];
 
 async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
@@ -175,7 +178,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
   const maxBytes = args.max_total_bytes ?? Math.max(1, answerBytes(call.limits) - SKIP_LIST_BYTES);
   let left = maxBytes;
   let truncated = false;
-  for (let from = 0; from < wanted.length; from += AT_ONCE) {
+  for (let from = 0; from < wanted.length; from += FILES_AT_ONCE) {
     const full = fullBy(files.length, left, args, call);
     if (full !== undefined) {
       truncated = true;
@@ -183,7 +186,7 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
         skipped.push({ path: call.display(at.path), reason: full, code: "LIMIT_EXCEEDED" });
       break;
     }
-    const batch = wanted.slice(from, from + AT_ONCE);
+    const batch = wanted.slice(from, from + FILES_AT_ONCE);
     const read = await inTime(Promise.all(batch.map((one) => readOne(one, maxBytes, args, call))), call);
     if (read === undefined) {
       const reason = `not read: ${args.timeout_ms} ms were over`;
@@ -209,13 +212,13 @@ async function run(args: Args, call: Call): Promise<Answer<ReadManyFilesData>> {
         if (got.block !== undefined) content.push(got.block);
       }
     }
-    call.onProgress?.({ done: Math.min(from + AT_ONCE, wanted.length), total: wanted.length });
+    call.onProgress?.({ done: Math.min(from + FILES_AT_ONCE, wanted.length), total: wanted.length });
   }
   const data = { files, skipped, truncated };
   return { data, warnings, ...(content.length === 0 ? {} : { content }) };
 }
 
-/** What comes before the call's time is over; undefined where that is over first. */
+/** Returns the result of work that finishes within the call's time; otherwise undefined. */
 async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
   if (call.timeLeft?.() === 0) {
     work.catch(() => {});
@@ -232,7 +235,7 @@ async function inTime<T>(work: Promise<T>, call: Call): Promise<T | undefined> {
 
 type ReadResult = FilewrightError | { readonly file: ReadOne; readonly block?: ContentBlock };
 
-/** Why nothing more is read; undefined where there is room. */
+/** Returns the reason why no more files are read; undefined while a file may be read. */
 function fullBy(read: number, left: number, args: Args, call: Call): string | undefined {
   if (read >= args.max_files) return `the limit of ${args.max_files} files is reached`;
   return left <= 0 ? beyond(args, call) : undefined;
@@ -244,7 +247,10 @@ function beyond({ max_total_bytes: asked }: Args, { names }: Call): string {
     : `max_total_bytes (${asked}) would be exceeded; read it alone`;
 }
 
-/** A file that does not fit is left out, except as the first: then its beginning is better than nothing. */
+/**
+ * A file that exceeds the budget is left out, unless it is the first: then its beginning is better
+ * than nothing.
+ */
 function overBudget(got: ReadResult, left: number, args: Args, read: number, call: Call): string | undefined {
   if (got instanceof FilewrightError || read === 0) return undefined;
   if (!got.file.truncated && utf8Length(got.file.content) <= left) return undefined;
@@ -252,7 +258,7 @@ function overBudget(got: ReadResult, left: number, args: Args, read: number, cal
 }
 
 async function readOne(
-  { at, byName }: Wanted,
+  { at, byName }: RequestedFile,
   maxBytes: number,
   args: Args,
   call: Call,
@@ -312,14 +318,14 @@ async function readPicture(at: Location, { mime, size }: KnownFile, call: Call):
   }
 }
 
-/** Says that only the beginning of a file is given. */
+/** Returns the note that only the beginning of a file is included. */
 function cutNote({ lines_read: read, total_lines: total }: ReadOne): string {
   return `[truncated: the first ${read} of ${total ?? "more"} lines; read_file goes on]`;
 }
 
 function skipList(skipped: readonly SkippedOne[]): string {
   const lines = skipped
-    .slice(0, SHOWN_SKIPS)
+    .slice(0, MAX_SHOWN_SKIPS)
     .map(({ path, reason }) => `- ${escapeControls(path)}: ${escapeControls(reason)}`);
   const more = skipped.length - lines.length;
   if (more > 0) lines.push(`… and ${more} more`);

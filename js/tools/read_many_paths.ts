@@ -1,4 +1,4 @@
-/** Which files `read_many_files` reads: names, directories and globs, expanded once. */
+/** Expands the names, directories and globs of `read_many_files` to files. */
 import type { Location } from "../access/index.ts";
 import { compareCodePoints } from "../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../engine/errors.ts";
@@ -14,8 +14,8 @@ type Args = Pick<
 >;
 
 /**
- * What a glob or a directory leaves out unless `use_default_excludes` is false.
- * A file named exactly is always read.
+ * The paths that a glob or a directory omits unless `use_default_excludes` is false. A file named
+ * exactly is always read.
  */
 export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
   ...["node_modules", ".git", ".vscode", ".idea", "dist", "build", "coverage", "__pycache__"].map(
@@ -52,21 +52,21 @@ export const DEFAULT_EXCLUDES: readonly string[] = Object.freeze([
   "**/.env",
 ]);
 
-/** Something to read, and whether it was asked for by name. */
-export interface Wanted {
+/** A file to read, and how it was requested. */
+export interface RequestedFile {
   readonly at: Location;
-  /** Named exactly, or by a glob that tells its extension: images are meant. */
+  /** True when it was named exactly, or by a glob with its extension: then an image is read too. */
   readonly byName: boolean;
 }
 
-/** Everything that is asked for, once each, in path order. */
+/** Returns every requested file once, in path order. */
 export async function expand(
   args: Args,
   call: Call,
   skipped: SkippedOne[],
   notes: string[],
-): Promise<readonly Wanted[]> {
-  const found = new Map<string, Wanted>();
+): Promise<readonly RequestedFile[]> {
+  const found = new Map<string, RequestedFile>();
   const add = (at: Location, byName: boolean): void => {
     if (found.get(at.path)?.byName !== true) found.set(at.path, { at, byName });
   };
@@ -89,7 +89,10 @@ export async function expand(
   );
 }
 
-/** Adds what one path or glob names; gives how many entries match and are ignored, where nothing else does. */
+/**
+ * Adds the files of one path or glob; returns the number of ignored matches when nothing else
+ * matches.
+ */
 async function expandOne(
   typed: string,
   args: Args,
@@ -110,7 +113,7 @@ async function expandOne(
     return 0;
   }
   if (!hasGlob(typed)) {
-    await call.fs.stat(at.path); // Says why: missing, or not allowed.
+    await call.fs.stat(at.path); // Throws the reason: missing, or not allowed.
     throw refuse("NOT_FOUND", at);
   }
   const { base, pattern } = splitGlob(typed);
@@ -122,7 +125,7 @@ function everyIgnored(ignored: number, { names }: Call): string {
   return `every match is ignored by .gitignore or the like (at least ${ignored})${where(name, (shown) => `; see ${shown}`)}`;
 }
 
-/** A pattern of which `**` stands for no directory at all. */
+/** Returns the pattern for the case that `**` matches no directory. */
 function withinOneLevel(pattern: string): string {
   const flat = pattern.replaceAll("**/", "").replaceAll("**", "*");
   return flat.includes("/") ? flat : `/${flat}`;
@@ -146,7 +149,7 @@ async function addFound(
   return paths.length === 0 ? ignored : 0;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+const REASON_OF_CODE: Readonly<Record<string, string>> = {
   NOT_FOUND: "does not exist",
   OUTSIDE_ALLOWED: "outside the allowed roots",
   GRANT_DENIED: "its directory was not granted",
@@ -158,11 +161,11 @@ const REASONS: Readonly<Record<string, string>> = {
   PERMISSION_DENIED: "permission denied",
 };
 
-/** Why a file was not read, in a few words. */
+/** Returns the reason why a file was not read, in a few words. */
 export function reasonOf(error: FilewrightError): string {
   const mime = error.details?.["mime"];
-  // A glob of another dialect is told with the form that works.
+  // A glob of another dialect is reported with the form that works.
   if (error.code === "INVALID_GLOB" && error.hint !== undefined) return `${error.message}; ${error.hint}`;
-  const reason = REASONS[error.code] ?? (error.message.split("\n")[0] || error.code);
+  const reason = REASON_OF_CODE[error.code] ?? (error.message.split("\n")[0] || error.code);
   return typeof mime === "string" ? `${reason} (${mime})` : reason;
 }

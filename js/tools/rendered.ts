@@ -1,11 +1,14 @@
-/** Files that are not plain text, or parts of structured ones, through the workspace's readers. */
+/**
+ * Renders files that are not plain text, and parts of structured ones, through the workspace's
+ * readers.
+ */
 import type { Location } from "../access/index.ts";
 import { engine } from "../engine/current.ts";
 import { type ReaderOptions, type Rendered, sourceFrom, sourceOf } from "../readers/index.ts";
 import { renderingsOf } from "./renderings.ts";
 import type { Call } from "./tool.ts";
 
-/** What is known of a file before it is rendered. */
+/** The facts about a file before it is rendered. */
 export interface KnownFile {
   readonly mime: string;
   /** Bytes. */
@@ -13,9 +16,9 @@ export interface KnownFile {
   readonly encoding?: string | undefined;
 }
 
-/** A rendered file, and which version of it that was. */
+/** A rendered file, with its version. */
 export interface RenderedFile extends Rendered {
-  /** Null where not all of it was read. */
+  /** Null when it was not read to its end. */
   readonly hash: string | null;
   readonly version: string | undefined;
 }
@@ -32,7 +35,7 @@ export async function renderFile(
   const { limits, readers, signal } = call;
   const reader = readers.find(mime);
   const input = { path, mime, encoding, limits, options, signal };
-  // A value of structured data is found by our own code.
+  // The package's own code locates values of structured data.
   const isReusable = reader?.reusable === true || options.jsonPointer !== undefined;
   if (!isReusable || size > limits.wholeFileBytes) {
     const rendered = await readers.read({ ...input, source });
@@ -47,7 +50,7 @@ export async function renderFile(
   const kept = renderings.find(key, hash, reader);
   if (kept !== undefined) return { ...kept, version, hash };
   const rendered = await readers.read({ ...input, source: sourceOf(bytes) });
-  // Images are as large as files.
+  // Images are as large as files, so they are not cached.
   if (rendered.content === undefined) renderings.keep(key, { rendered, hash, reader });
   return { ...rendered, version, hash };
 }

@@ -1,30 +1,30 @@
 /**
- * What readers made of whole files, kept for the calls that follow: who pages through a
- * document asks for the same rendering again and again, and to make it takes seconds.
+ * A cache of rendered files for later calls: paging through a document requests the same rendering
+ * again and again, and producing it takes seconds.
  *
- * A rendering belongs to the hash of the bytes it was made of. Whoever is given one has read
- * the file anew, so that it can never be older than the file, and whoever may not read the
- * file any more is refused as before.
+ * A rendering is keyed by the hash of its file's bytes. Every lookup reads the file first, so that
+ * a rendering is never older than the file, and a caller who may not read the file is refused as
+ * before.
  */
 import type { Reader, Readers, Rendered } from "../readers/index.ts";
 
-/** A rendering, and what it was made of. */
-interface Kept {
+/** A rendering, with the identity of its source. */
+interface CachedRendering {
   readonly rendered: Rendered;
   /** `sha256:…` of the file. */
   readonly hash: string;
   readonly reader: Reader | undefined;
 }
 
-/** The most renderings of a workspace, and the most UTF-16 units of all of them, about. */
+/** The maximum number of renderings of a workspace, and their approximate total size in UTF-16 units. */
 const [MAX_RENDERINGS, MAX_LENGTH] = [32, 4 * 1024 * 1024];
 
 /** The renderings of one workspace, the least recently used first. */
 class Renderings {
-  readonly #kept = new Map<string, Kept & { readonly length: number }>();
+  readonly #kept = new Map<string, CachedRendering & { readonly length: number }>();
   #length = 0;
 
-  /** What this reader made of a file of this content; undefined where that is not kept. */
+  /** Returns this reader's rendering of a file with this content; undefined when it is not cached. */
   find(key: string, hash: string, reader: Reader | undefined): Rendered | undefined {
     const found = this.#kept.get(key);
     if (found === undefined) return undefined;
@@ -37,11 +37,11 @@ class Renderings {
     return undefined;
   }
 
-  /** Keeps a rendering, in the place of those used least recently. `key`: one that `find` did not find. */
-  keep(key: string, kept: Kept): void {
+  /** Caches a rendering and evicts those used least recently. `key` is one that `find` did not find. */
+  keep(key: string, kept: CachedRendering): void {
     const { text, data } = kept.rendered;
     const length = key.length + text.length + (data === undefined ? 0 : JSON.stringify(data).length);
-    // Another call may have made it meanwhile.
+    // Another call may have cached it meanwhile.
     if (length > MAX_LENGTH || this.#kept.has(key)) return;
     this.#kept.set(key, { ...kept, length });
     this.#length += length;
@@ -55,7 +55,7 @@ class Renderings {
 
 const ofWorkspaces = new WeakMap<Readers, Renderings>();
 
-/** The renderings of the workspace that has these readers. */
+/** Returns the renderings of the workspace with these readers. */
 export function renderingsOf(readers: Readers): Renderings {
   let found = ofWorkspaces.get(readers);
   if (found === undefined) {

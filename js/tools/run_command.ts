@@ -23,13 +23,13 @@ export interface RunCommandData {
   readonly truncated: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** What kept the command in: `none` where nothing did. */
+  /** The sandbox that confined the command: `none` without one. */
   readonly tier: string;
   /** The limit that ended it: `processes`, `memory`, or `file_size`. */
   readonly exceeded?: string;
   /** Protected places that it made and that were removed afterwards. */
   readonly removed?: readonly string[];
-  /** Repositories that it made, without their hooks and with git's own config keys alone. */
+  /** Repositories that it made, without their hooks and with only git's own config keys. */
   readonly repositories?: readonly string[];
 }
 
@@ -80,7 +80,7 @@ const outputSchema = object(
 const DESCRIPTION = `Gives the exit code, the output and the errors; a failing program is no failure of this tool.
 Give the program and its arguments as a list. For pipes, globs and variables use shell: true with one string.`;
 
-/** The tool as a model is told of it, with what holds in this sandbox and nothing else. */
+/** Returns the tool with a description of the guarantees of this sandbox. */
 export function runCommandIn(status: SandboxStatus): typeof runCommand {
   return Object.freeze({ ...runCommand, description: `${promiseOf(status)} ${DESCRIPTION}` });
 }
@@ -158,7 +158,7 @@ export const runCommand: ChangingTool<Args, RunCommandData, readonly string[]> =
     const head = data.timed_out
       ? `Killed after ${args.timeout_ms} ms`
       : data.exceeded !== undefined
-        ? `Killed: it passed the limit of ${LIMITS[data.exceeded] ?? data.exceeded}`
+        ? `Killed: it passed the limit of ${LIMIT_NAMES[data.exceeded] ?? data.exceeded}`
         : data.exit_code === null
           ? `Ended by signal ${data.signal}`
           : `Exit code ${data.exit_code}`;
@@ -174,22 +174,22 @@ export const runCommand: ChangingTool<Args, RunCommandData, readonly string[]> =
   },
 };
 
-const LIMITS: Readonly<Record<string, string>> = {
+const LIMIT_NAMES: Readonly<Record<string, string>> = {
   processes: "processes",
   memory: "memory",
   file_size: "the size of one file",
 };
-/** SIGXFSZ, which a process gets that writes beyond its limit. */
+/** SIGXFSZ, the signal to a process that writes beyond its limit. */
 const FILE_SIZE_SIGNAL = 25;
-/** Paths beyond these are counted. */
-const MAX_NAMED = 20;
+/** The maximum number of named paths; further ones are counted. */
+const MAX_NAMED_PATHS = 20;
 
 function shortened(paths: readonly string[]): string {
-  const named = paths.slice(0, MAX_NAMED).map(escapeControls).join(", ");
-  return paths.length > MAX_NAMED ? `${named} and ${paths.length - MAX_NAMED} more` : named;
+  const named = paths.slice(0, MAX_NAMED_PATHS).map(escapeControls).join(", ");
+  return paths.length > MAX_NAMED_PATHS ? `${named} and ${paths.length - MAX_NAMED_PATHS} more` : named;
 }
 
-/** @throws FilewrightError INVALID_ARGUMENT where the form of the command does not fit `shell` */
+/** @throws FilewrightError INVALID_ARGUMENT when the form of the command does not match `shell` */
 function argvOf({ command, shell }: Args): readonly string[] {
   if (shell && typeof command === "string") return ["/bin/sh", "-c", command];
   if (!shell && typeof command !== "string") return command;
@@ -202,7 +202,7 @@ function argvOf({ command, shell }: Args): readonly string[] {
   );
 }
 
-/** Output line by line without what moves a terminal's cursor. */
+/** Escapes output line by line, so that it cannot move a terminal's cursor. */
 function shown(output: string): string {
   return output.replace(/\n$/u, "").split("\n").map(escapeControls).join("\n");
 }

@@ -1,43 +1,42 @@
 /**
  * The schemas of tools, checked with the leniency that models need.
  *
- * One schema serves models (as `inputSchema`) and the pipeline (through
- * {@link compile}), so what is documented is what is enforced. Compiling happens
- * once, when a tool's module loads; a check allocates one object for the call.
+ * One schema serves models (as `inputSchema`) and the pipeline (through {@link compile}), so the
+ * documented arguments are the enforced ones. Schemas are compiled once, when a tool's module
+ * loads; a check allocates one object for the call.
  */
 import { type Arguments, compileCheck, Problem } from "../schema/check.ts";
 import type { ObjectSchema } from "../schema/json-schema.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { meantBy } from "./elsewhere.ts";
+import { suggestArgument } from "./elsewhere.ts";
 import { escapeControls } from "./text.ts";
 
 export { fromJson, isPlain, kindOf, type Arguments } from "../schema/check.ts";
 export { type ObjectSchema, object, type Schema, type SchemaType } from "../schema/json-schema.ts";
 
-/** The form of a content hash as callers give it. */
+/** The accepted form of a content hash. */
 export const HASH_FORM = "^\\s*(?:[sS][hH][aA]256:)?[0-9a-fA-F]{64}\\s*$";
-/** The form of permission bits. */
+/** The accepted form of permission bits. */
 export const MODE_FORM = "^0?[0-7]{3,4}$";
 
-/** Forms in words: a model cannot be expected to read a regular expression. */
-const FORMS: ReadonlyMap<string, string> = new Map([
+/** Descriptions of the forms, because a model cannot be expected to read a regular expression. */
+const FORM_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   [HASH_FORM, "sha256: and 64 hexadecimal digits, as read_file gives it"],
   [MODE_FORM, 'permission bits in octal as a string, such as "0755"'],
 ]);
 
 /**
- * Makes the function that checks arguments against a schema, fills in defaults
- * and coerces what models get wrong without meaning anything else. The function
- * gives a fresh object.
+ * Compiles a function that checks arguments against a schema, fills in defaults and coerces
+ * unambiguous mistakes of models. The function returns a new object.
  *
  * @throws FilewrightError INVALID_ARGUMENT naming the argument
  */
 export function compile<T>(tool: string, schema: ObjectSchema): (args: Arguments) => T {
   const check = compileCheck(schema, {
     coerce: true,
-    suggest: meantBy,
+    suggest: suggestArgument,
     escape: escapeControls,
-    forms: FORMS,
+    forms: FORM_DESCRIPTIONS,
     owner: tool,
   });
   return (args) => {

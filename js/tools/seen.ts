@@ -1,25 +1,24 @@
 /**
- * What one caller has seen of files: the version of each, and the hash of its
- * content where it is known, when it was last read or written. It serves to say,
- * where an edit does not fit, whether the file has changed since; and where the
- * host asks for it, that nothing is replaced unseen.
+ * The files that one caller has seen: the version of each at its last read or write, and the hash
+ * of its content where known. It tells, when an edit does not match, whether the file has changed
+ * since; and, when the host requires it, prevents the overwriting of unseen content.
  */
 import { isWithin } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { contentsDigit, contentsDigitOf } from "./anchors.ts";
 import { joinRanges, type LineRange, wholeAsNone } from "./line-ranges.ts";
 
-/** What was seen of one file. */
+/** The last seen state of one file. */
 export interface SeenFile {
-  /** Opaque; undefined where the backend has none. */
+  /** Opaque; undefined when the backend has no versions. */
   readonly version?: string | undefined;
-  /** Of the whole content. */
+  /** The hash of the whole content. */
   readonly hash?: string | undefined;
-  /** The lines that were seen, in order and apart; undefined where all were. */
+  /** The seen lines, sorted and disjoint; undefined when all were seen. */
   readonly lines?: readonly LineRange[] | undefined;
 }
 
-/** A file as it is now. */
+/** The current state of a file. */
 export interface FileNow {
   readonly version: string;
   readonly bytes: Uint8Array;
@@ -28,8 +27,8 @@ export interface FileNow {
 /** The files that a caller has seen. */
 export interface Seen {
   /**
-   * Notes what was read or written; without version and hash the file is forgotten. `lines`:
-   * those that were seen, which are added to the ones seen before of the same content.
+   * Records a read or write; without version and hash the file is removed. `lines` are added to
+   * the lines seen before of the same content.
    */
   note(
     path: string,
@@ -38,36 +37,39 @@ export interface Seen {
     lines?: readonly LineRange[] | undefined,
   ): void;
   /**
-   * Whether the file is another than was seen; undefined where it was not. Equal
-   * content is no change, though its times or its place on the disk are others.
+   * Returns true when the file has changed since it was seen; undefined when it was not seen.
+   * Equal content is no change, even with other times or another place on the disk.
    */
   changed(path: string, now: FileNow): boolean | undefined;
   /**
-   * Notes that anchors of the lines of a file were given to the caller. `contents` names what the file held: its
-   * hash, or its version where it was not read whole.
+   * Records that the caller received anchors of a file. `contents` identifies the file's content:
+   * its hash, or its version when it was not read to its end.
    */
   giveAnchors(path: string, contents: string): void;
   /**
-   * Whether an anchor that the caller sends is of the file as it is now: of all contents that the caller was
-   * given anchors of, these alone have the anchor's last digit.
+   * Returns true when an anchor that the caller sends belongs to the current content: among all
+   * contents whose anchors the caller received, only this one has the anchor's last digit.
    */
   hasAnchorOf(path: string, now: FileNow, anchor: string): boolean;
-  /** What was seen of a file. */
+  /** Returns the last seen state of a file. */
   recall(path: string): SeenFile | undefined;
-  /** The files at and below a path that were seen. */
+  /** Returns the seen files at and below a path. */
   below(path: string): readonly string[];
 }
 
-/** Files remembered; beyond that the one noted longest ago is forgotten. */
-const REMEMBERED = 10_000;
+/** The maximum number of recorded files; beyond it the oldest is removed. */
+const MAX_SEEN_FILES = 10_000;
 
-/** What was seen so far, from oldest to newest; `noted` is told of everything that comes. */
+/** Creates a record from earlier entries, oldest first; `noted` is called for every new entry. */
 export function makeSeen(
   before: Iterable<readonly [path: string, file: SeenFile]> = [],
   noted?: (path: string, file: SeenFile | undefined) => void,
 ): Seen {
   const files = new Map<string, SeenFile>(before);
-  /** By file and digit: the contents that anchors were given of; null where there were several. Never persisted. */
+  /**
+   * By file and digit: the contents whose anchors were given; null where several share a digit.
+   * Never persisted.
+   */
   const anchored = new Map<string, Map<string, string | null>>();
   return Object.freeze({
     giveAnchors(path: string, contents: string): void {
@@ -77,7 +79,7 @@ export function makeSeen(
       digits.set(digit, known === undefined || known === contents ? contents : null);
       anchored.delete(path);
       anchored.set(path, digits);
-      if (anchored.size > REMEMBERED) anchored.delete(anchored.keys().next().value as string);
+      if (anchored.size > MAX_SEEN_FILES) anchored.delete(anchored.keys().next().value as string);
     },
     hasAnchorOf(path: string, now: FileNow, anchor: string): boolean {
       const digit = contentsDigitOf(anchor);
@@ -99,7 +101,7 @@ export function makeSeen(
         ? { version, hash: hash ?? undefined, ...(lines === undefined ? {} : { lines }) }
         : undefined;
       if (file !== undefined) files.set(path, file);
-      if (files.size > REMEMBERED) files.delete(files.keys().next().value as string);
+      if (files.size > MAX_SEEN_FILES) files.delete(files.keys().next().value as string);
       noted?.(path, file);
     },
     changed: (path: string, now: FileNow) => differs(files.get(path), now),
@@ -108,7 +110,10 @@ export function makeSeen(
   });
 }
 
-/** The lines of a page with those seen before of the same content; undefined where that is all of them. */
+/**
+ * Returns the lines of a page with those seen before of the same content; undefined when that is
+ * all of them.
+ */
 function withEarlier(
   page: readonly LineRange[],
   before: SeenFile | undefined,
@@ -128,7 +133,7 @@ function differs(seen: SeenFile | undefined, now: FileNow): boolean | undefined 
   return seen.hash === undefined || seen.hash !== engine().sha256(now.bytes);
 }
 
-/** A memory for a trial: it knows what the other knows, and keeps its own notes to itself. */
+/** Returns a copy for a dry run: it starts with the entries of the original and does not change it. */
 export function trialOf(base: Seen): Seen {
   const own = makeSeen();
   const touched = new Set<string>();
@@ -143,7 +148,7 @@ export function trialOf(base: Seen): Seen {
       touched.add(path);
       own.note(path, version, hash, lines);
     },
-    // A reading in a trial is a reading: its anchors may be sent later.
+    // Anchors read during a dry run may be sent later.
     giveAnchors: base.giveAnchors,
     hasAnchorOf: base.hasAnchorOf,
     changed: (path: string, now: FileNow) => of(path).changed(path, now),

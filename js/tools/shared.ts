@@ -1,4 +1,4 @@
-/** Pieces of schemas that several tools share, word for word. */
+/** Parts of schemas that several tools share. */
 import type { Aliases } from "./arguments.ts";
 import { HASH_FORM, type Schema } from "./schema.ts";
 
@@ -7,7 +7,7 @@ export function text(description: string, more: Partial<Schema> = {}): Schema {
   return { type: "string", description, ...more };
 }
 
-/** A yes-or-no property with its default. */
+/** A boolean property with its default. */
 export function flag(description: string, byDefault: boolean): Schema {
   return { type: "boolean", description, default: byDefault };
 }
@@ -34,26 +34,26 @@ export function textOrTexts(description: string, more: Partial<Schema> = {}): Sc
   };
 }
 
-/** What an answer says besides: a property of the data of tools that search. */
+/** Warnings: a property of the data of tools that search. */
 export const WARNINGS: Schema = {
   type: "array",
   items: { type: "string" },
   description: "What else is to be known of the answer, such as what was left out.",
 };
 
-/** What after hooks changed: a property of the data of tools that change files. */
+/** Changes by after hooks: a property of the data of tools that change files. */
 export const HOOK_DIFF: Schema = {
   type: "string",
   description:
     "What hooks changed in the files after this call, as a unified diff. `hash` is that of the file then.",
 };
 
-/** One of a few words. */
+/** A property with a list of allowed words. */
 export function choice(description: string, values: readonly string[], byDefault: string): Schema {
   return { type: "string", enum: values, description, default: byDefault };
 }
 
-/** How long a call that walks may take. */
+/** The time limit of a call that walks. */
 export function timeout(when = "After this time the call ends with TIMEOUT."): Schema {
   return integer(`${when} In milliseconds.`, {
     default: DEFAULT_TIMEOUT_MS,
@@ -62,13 +62,13 @@ export function timeout(when = "After this time the call ends with TIMEOUT."): S
   });
 }
 
-/** What the time of a changing call means. */
+/** The meaning of the time limit of a changing call. */
 export const BEFORE_WRITING =
   "A call that has not begun to write by then ends with TIMEOUT; one that has is finished.";
 
-/** Milliseconds that a call which walks may take where it does not say. */
+/** The default time limit of a call that walks, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** The longest time that a timer can be set to, in milliseconds. */
+/** The longest time of a timer, in milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** A path, relative to the workspace or absolute. */
@@ -87,14 +87,14 @@ export const EXPECTED_HASH: Schema = text(
   { pattern: HASH_FORM },
 );
 
-/** The spellings of `path` that other systems use. */
+/** The names of `path` in other systems. */
 export const PATH_ALIASES: Aliases = Object.freeze({ file_path: "path", absolute_path: "path" });
 
-/** The spellings of `source` and `destination`. */
+/** The names of `source` and `destination` in other systems. */
 export const TRANSFER_ALIASES: Aliases = Object.freeze({
   source_path: "source",
   destination_path: "destination",
 });
 
-/** The spellings of `a` and `b`. */
+/** The names of `a` and `b` in other systems. */
 export const COMPARE_ALIASES: Aliases = Object.freeze({ file_a: "a", file_b: "b" });

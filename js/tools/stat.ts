@@ -1,4 +1,4 @@
-/** `stat`: the facts about one path. */
+/** `stat`: returns the facts about one path. */
 import type { FsStat } from "../backends/backend.ts";
 import { lstatVia, readVersioned } from "../backends/fallback.ts";
 import { nameOf } from "../backends/paths.ts";
@@ -16,7 +16,7 @@ export interface StatArgs {
   readonly hash?: boolean;
 }
 
-/** What `stat` tells. Times are ISO 8601 in UTC with milliseconds. */
+/** The data of `stat`. Times are ISO 8601 in UTC with milliseconds. */
 export interface StatData {
   readonly name: string;
   readonly path: string;
@@ -33,7 +33,7 @@ export interface StatData {
   readonly is_dir: boolean;
   readonly is_file: boolean;
   readonly is_symlink: boolean;
-  /** Where a link points, as written; absent where that lies outside, or is kept by a rule. */
+  /** The target of a link, as written; absent when it lies outside, or a rule hides it. */
   readonly target?: string;
   readonly mime?: string;
   readonly hash?: string;
@@ -76,8 +76,8 @@ const outputSchema = object(
   ["name", "path", "type", "size", "modified", "is_dir", "is_file", "is_symlink"],
 );
 
-/** What the text tells, a line each. The version is for programs: a model has the hash. */
-const SHOWN = [
+/** The fields in the text, one a line. The version is for programs: a model has the hash. */
+const SHOWN_FIELDS = [
   "name",
   "path",
   "type",
@@ -95,10 +95,10 @@ const SHOWN = [
   "mime",
 ] as const satisfies readonly (keyof StatData)[];
 
-/** As much of a file as its kind is told from. */
-const HEAD_BYTES = 8192;
+/** The number of bytes from which a file's type is detected. */
+const DETECTION_BYTES = 8192;
 
-/** The facts about one path. */
+/** Returns the facts about one path. */
 export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   kind: "read",
   name: "stat",
@@ -114,7 +114,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
     const at = call.locations[0]!;
     const facts = args.follow ? await call.fs.stat(at.path) : await lstatVia(call.fs, at.path);
     if (at.directory && !facts.isDir) throw refuse("NOT_DIRECTORY", at);
-    // Nothing but the content tells the media type.
+    // The media type is detected from the content only.
     const looked = facts.isFile && (args.hash || !call.brief);
     const target = facts.type === "symlink" ? await shownTarget(call, at.path, facts.target) : undefined;
     const data: StatData = {
@@ -137,7 +137,7 @@ export const stat: ReadingTool<Required<StatArgs>, StatData> = {
   },
   render: (data) => {
     let text = "";
-    for (const key of SHOWN) {
+    for (const key of SHOWN_FIELDS) {
       const value = key === "target" && data.is_symlink ? (data.target ?? NOT_SHOWN) : data[key];
       if (value === undefined) continue;
       const shown = typeof value === "string" ? escapeControls(value) : value;
@@ -154,15 +154,15 @@ async function contentFacts(
   call: Call,
 ): Promise<Pick<StatData, "mime" | "hash">> {
   const digest = hash ? { hash: await hashOf(path, call) } : {};
-  if (facts.size > HEAD_BYTES && call.fs.read === undefined) return digest;
+  if (facts.size > DETECTION_BYTES && call.fs.read === undefined) return digest;
   try {
     const head = await readVersioned(call.fs, path, {
-      range: { start: 0, end: HEAD_BYTES },
+      range: { start: 0, end: DETECTION_BYTES },
       signal: call.signal,
     });
     return head === null ? digest : { ...digest, mime: mimeOf(head.bytes, path, facts.size) };
   } catch {
-    return digest; // Not readable: its facts are known all the same.
+    return digest; // Not readable: its facts are still returned.
   }
 }
 
@@ -172,16 +172,16 @@ async function hashOf(path: string, { fs, signal }: Call): Promise<string> {
 }
 
 function mimeOf(bytes: Uint8Array, path: string, size: number): string {
-  const head = bytes.subarray(0, HEAD_BYTES);
+  const head = bytes.subarray(0, DETECTION_BYTES);
   return engine().inspect(head, { name: path, partial: size > head.length }).mime;
 }
 
-/** `0644`. */
+/** Formats a mode like `0644`. */
 export function octal(mode: number): string {
   return `0${(mode & 0o7777).toString(8).padStart(3, "0")}`;
 }
 
-/** `-rw-r--r--`. */
+/** Formats a mode like `-rw-r--r--`. */
 export function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): string {
   const kind = { file: "-", dir: "d", symlink: "l", other: "?" }[type];
   const owner = triple(mode >> 6, (mode & 0o4000) !== 0, "s");
@@ -189,10 +189,13 @@ export function modeString({ type, mode = 0 }: Pick<FsStat, "type" | "mode">): s
   return kind + owner + group + triple(mode, (mode & 0o1000) !== 0, "t");
 }
 
-const TRIPLES: readonly string[] = ["---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx"];
+const PERMISSION_TRIPLES: readonly string[] = ["---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx"];
 
-/** The last three bits as letters; a special bit takes the place of `x`, in capitals where that is not set. */
+/**
+ * Formats the last three bits as letters; a special bit replaces `x`, in capitals when `x` is not
+ * set.
+ */
 function triple(bits: number, special: boolean, letter: string): string {
-  const plain = TRIPLES[bits & 7] as string;
+  const plain = PERMISSION_TRIPLES[bits & 7] as string;
   return special ? plain.slice(0, 2) + (bits & 1 ? letter : letter.toUpperCase()) : plain;
 }

@@ -1,6 +1,6 @@
 /**
- * What every text for a model is made of: names made harmless, numbers made
- * readable, budgets kept. Nothing here knows a tool.
+ * Helpers for every text for a model: escaping names, formatting numbers, limiting sizes.
+ * Independent of tools.
  */
 
 import { escapeControls as escapeNames } from "../backends/paths.ts";
@@ -8,21 +8,24 @@ import { escapeControls as escapeNames } from "../backends/paths.ts";
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
-/** Escapes what could forge a line, hide text or make it ill-formed: control and bidirectional characters, half pairs. */
+/**
+ * Escapes characters that could forge a line, hide text or make it ill-formed: control and
+ * bidirectional characters, unpaired surrogates.
+ */
 export function escapeControls(text: string): string {
   const shown = escapeNames(text);
   if (!LONE_SURROGATE.test(shown)) return shown;
   return shown.replace(LONE_SURROGATES, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
 }
 
-/** Whether the text has no unpaired surrogate, so that it has a UTF-8 form. */
+/** Returns true when the text has no unpaired surrogate, so that it has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
 
 const encoder = new TextEncoder();
 
-/** How many bytes the text is in UTF-8. */
+/** Returns the UTF-8 length of the text in bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at++) {
@@ -30,27 +33,30 @@ export function utf8Length(text: string): number {
     if (unit < 0x80) continue;
     if (unit < 0x800) bytes += 1;
     else if (unit >= 0xd800 && unit < 0xdc00) {
-      bytes += 2; // the pair is two units and four bytes
+      bytes += 2; // The pair is two units and four bytes.
       at += 1;
     } else bytes += 2;
   }
   return bytes;
 }
 
-/** The UTF-8 bytes of the text. */
+/** Returns the UTF-8 bytes of the text. */
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** Whether the text is at most `limit` UTF-8 bytes; counts only where the length does not decide. */
+/**
+ * Returns true when the text is at most `limit` UTF-8 bytes; counts them only when the length does
+ * not decide.
+ */
 export function fits(text: string, limit: number): boolean {
   if (text.length * 3 <= limit) return true;
   return text.length <= limit && utf8Length(text) <= limit;
 }
 
 /**
- * How many leading lines of the text fit in `limit` UTF-8 bytes, and where they
- * end (a UTF-16 offset, before the line break). One pass.
+ * Returns the number of leading lines that fit in `limit` UTF-8 bytes, and where they end (a
+ * UTF-16 offset, before the line break). One pass.
  */
 export function linesThatFit(text: string, limit: number): { readonly lines: number; readonly end: number } {
   let bytes = 0;
@@ -70,7 +76,7 @@ export function linesThatFit(text: string, limit: number): { readonly lines: num
   return { lines, end };
 }
 
-/** The beginning of the text that is at most `limit` UTF-8 bytes, cut between code points. */
+/** Returns the beginning of the text that is at most `limit` UTF-8 bytes, cut between code points. */
 export function cutToBytes(text: string, limit: number): string {
   let bytes = 0;
   let at = 0;
@@ -84,7 +90,10 @@ export function cutToBytes(text: string, limit: number): string {
   return text.slice(0, at);
 }
 
-/** How many lines a text has: only LF (with or without CR) ends one, and a final one begins no further line. */
+/**
+ * Returns the number of lines of a text: only LF (with or without CR) ends one, and a final one
+ * begins no further line.
+ */
 export function countLines(text: string): number {
   if (text.length === 0) return 0;
   let lines = text.endsWith("\n") ? 0 : 1;
@@ -92,15 +101,15 @@ export function countLines(text: string): number {
   return lines;
 }
 
-/** `1 file`, `2 files`: only for prose, not where a text form is exact. */
+/** Formats a count like `1 file`, `2 files`: for prose only, not for fixed text forms. */
 export function plural(count: number, one: string, many: string = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The time that was written last: a file's times are often one. */
+/** The last formatted time: a file's times are often equal. */
 let lastTime = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 
-/** Milliseconds since 1970 as ISO 8601 UTC with milliseconds. */
+/** Formats milliseconds since 1970 as ISO 8601 UTC with milliseconds. */
 export function isoTime(ms: number): string {
   const whole = Math.trunc(ms);
   if (lastTime.ms !== whole) {

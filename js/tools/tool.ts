@@ -1,12 +1,11 @@
 /**
- * What a tool is: a name, schemas, and the steps the pipeline takes it through.
+ * The definition of a tool: a name, schemas, and the steps of the pipeline.
  *
- * A tool never opens, locks, asks or words an error: it computes. A reading tool
- * has one step, `run`. A changing tool has `plan` (reads what is there and
- * computes what should be, no lock held), `preview` (what a reviewer is shown)
- * and `apply` (under the lock, and only if what the plan read is still there).
- * `render` turns data into the text for the model and is all that a preset
- * replaces.
+ * A tool never opens, locks, asks or words an error: it computes. A reading tool has one step,
+ * `run`. A changing tool has `plan` (reads the current state and computes the new one, without a
+ * lock), `preview` (for a reviewer) and `apply` (under the lock, and only if the state that the
+ * plan read is unchanged). `render` turns data into the text for the model and is the only part
+ * that a preset replaces.
  */
 import type { Grant, Intent, Location } from "../access/index.ts";
 import type { SandboxProvider, SandboxStatus } from "../backends/sandbox.ts";
@@ -21,134 +20,149 @@ import type { Seen } from "./seen.ts";
 import type { Aliases } from "./arguments.ts";
 import type { Arguments, ObjectSchema } from "./schema.ts";
 
-/** One path that a call names, and what it is for. */
+/** One path that a call names, and its use. */
 export interface PathUse {
   readonly argument: string;
   readonly typed: string;
   readonly intent: Intent;
-  /** The entry itself is meant: a link is not followed. */
+  /** True for the entry itself: a link is not followed. */
   readonly entry?: boolean;
-  /** Everything below it changes too, so that the lock covers it. */
+  /** True when everything below it changes too, so that the lock covers it. */
   readonly tree?: boolean;
-  /** Although the entry is meant, a file's content goes through a link that is there. */
+  /** True when, although the call addresses the entry, content is written through an existing link. */
   readonly writesThrough?: boolean;
-  /** What the call does there besides, in terms of other tools: rules on those hold too. */
+  /**
+   * Additional effects of the call on this path, as calls of other tools, so that rules for those
+   * apply.
+   */
   readonly effects?: readonly PathEffect[];
 }
 
-/** Another tool's work that a call does on one of its paths. */
+/** The effect of another tool that a call has on one of its paths. */
 export interface PathEffect {
   readonly tool: "delete" | "move" | "copy";
-  /** As that tool would be given them. */
+  /** The arguments that the other tool would get. */
   readonly args: object;
-  /** Only where something is there already: what the call replaces. */
+  /** True when the effect applies only to an existing entry, which the call replaces. */
   readonly ifThere?: boolean;
 }
 
-/** Where the workspace may read and write: what `access_info` tells. */
+/** The accessible paths of the workspace, as `access_info` shows them. */
 export interface AccessSummary {
   readonly cwd: string;
-  /** Null where everything may be read. */
+  /** Null when everything may be read. */
   readonly readRoots: readonly string[] | null;
   readonly writeRoots: readonly string[];
   readonly deny: readonly string[];
   readonly readOnly: boolean;
-  /** Of the threads that touch files, and of commands where there are any. */
+  /** The confinement of the threads that touch files, and of commands where they exist. */
   readonly sandbox: {
-    /** Whether they are kept to the files that the workspace allows. */
+    /** How far they are restricted to the files that the workspace allows. */
     readonly fs: "enforced" | "partial" | "none";
-    /** Whether they are kept off the network. */
+    /** How far they are kept off the network. */
     readonly net: "enforced" | "partial" | "none";
-    /** What holds for commands, where they are run. */
+    /** The sandbox of commands, when they are available. */
     readonly commands?: SandboxStatus;
   };
 }
 
-/** How edits are made where a call does not say. */
+/** The defaults of edits. */
 export interface EditDefaults {
   /** How strictly old text must match. */
   readonly match: MatchMode;
 }
 
-/** What a tool is given besides its arguments. */
+/** The context of a tool call, in addition to its arguments. */
 export interface Call {
-  /** Runs commands, where the host has set that up. */
+  /** Runs commands, when the host has configured a sandbox. */
   readonly commands?: SandboxProvider | undefined;
-  /** What the call is known by in the history; empty where the tool only reads. */
+  /** The id of the call in the history; empty for a tool that only reads. */
   readonly callId: string;
-  /** Who calls, where that is known. */
+  /** The caller, when known. */
   readonly agent: string | undefined;
   /** The confined backend: it refuses every path the policy does not allow. */
   readonly fs: FsBackend;
   readonly limits: Limits;
   readonly durability: Durability;
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds that are left of the call's `timeout_ms`; 0 when it is over. */
+  /** Returns the milliseconds left of the call's `timeout_ms`; 0 when it has expired. */
   timeLeft?(): number;
-  /** From now on the call's `timeout_ms` does not count: somebody is asked, or it begins to write. */
+  /** Stops the call's time limit: it waits for a person, or begins to write. */
   untimed?(): void;
   /** The locations of the tool's `paths`, in that order. */
   readonly locations: readonly Location[];
   /**
-   * Judges a further path, such as a member of a list, and sees to its grant.
+   * Checks a further path, such as a member of a list, and requests its grant.
    * @throws FilewrightError OUTSIDE_ALLOWED, GRANT_DENIED and others
    */
   locate(typed: string, intent: Intent): Promise<Location>;
-  /** The path that is taken for a missing one that looks the same, and what is said of it. */
+  /** Returns the existing path that looks the same as a missing one, and a note about it. */
   alike?(typed: string, at: Location): Promise<{ readonly path: string; readonly note: string } | undefined>;
-  /** A path that a walk found below a located directory, whose grant covers it. @throws as {@link Call.locate} */
+  /**
+   * Returns the location of a path that a walk found below a located directory, whose grant covers
+   * it. @throws as {@link Call.locate}
+   */
   found(path: string, intent: Intent): Location;
-  /** The directories that somebody granted, those in force. */
+  /** Returns the granted directories that are in force. */
   grants(): Promise<readonly Grant[]>;
-  /** A path as data carries it: relative to the cwd when inside it. Text escapes it first. */
+  /** Returns a path for data: relative to the cwd when inside it. Texts escape it first. */
   display(path: string): string;
   readonly access: AccessSummary;
-  /** What the reader of the text calls things. */
+  /** The names of tools and arguments for the reader of the text. */
   readonly names: Names;
   /**
-   * Only the text is wanted, and it does not tell what needs a further look at the disk:
-   * sizes and times of listed entries, the media type of a file. They may be left out.
+   * True when only the text is needed and facts that need a further access to the disk may be
+   * omitted: sizes and times of listed entries, the media type of a file.
    */
   readonly brief: boolean;
-  /** The names of ignore files that searches mind, lowest precedence first; undefined: the usual ones. */
+  /** The names of ignore files for searches, lowest precedence first; undefined for the default ones. */
   readonly ignoreFiles: readonly string[] | undefined;
-  /** Whether an absolute path may be told, such as the target of a link: it is neither outside nor kept by a rule. */
+  /**
+   * Returns true when an absolute path may be shown, such as the target of a link: it is neither
+   * outside nor hidden by a rule.
+   */
   mayTell(path: string): boolean;
-  /** Whether a rule wants to be asked about what a search could reach, so that it was left out. */
+  /** True when searches leave out paths for which a rule requires an approval. */
   readonly leavesOut: boolean;
-  /** How edits match where a call does not say. */
+  /** The defaults of edits when a call does not set them. */
   readonly edit: EditDefaults;
-  /** Whether an edit may change lines of a file that was never read, where it quotes them word for word. */
+  /** True when an edit may change lines of a file that was never read if it quotes them exactly. */
   readonly acceptsQuotes: boolean;
-  /** Whether content that leaves lines out by a comment is refused; otherwise it is written, and the answer says so. */
+  /**
+   * True when content that omits lines by a comment is refused; otherwise it is written with a
+   * warning.
+   */
   readonly refusesOmissions: boolean;
   /** The versions of files that the caller has seen. */
   readonly seen: Seen;
   /** Renders files that are not plain text. */
   readonly readers: Readers;
-  /** Earlier changes; absent where there is no history to ask. */
+  /** Earlier changes; absent without a history. */
   readonly past?: Past | undefined;
-  /** Tells the caller how far a long call is. */
+  /** Reports the progress of a long call. */
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** How far a long call is. */
+/** The progress of a long call. */
 export interface Progress {
-  /** Units done, such as files. */
+  /** The number of finished units, such as files. */
   readonly done: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** What a reading tool, or an applied change, gives. */
+/** The result of a reading tool, or of an applied change. */
 export interface Answer<Data> {
   readonly data: Data;
-  /** What to know besides: added to `data.warnings`, and to texts that have no fixed form. */
+  /** Further information, added to `data.warnings`, and to texts without a fixed form. */
   readonly warnings?: readonly string[];
   readonly content?: readonly ContentBlock[];
 }
 
-/** What a reviewer is shown before a change. Contents are text; null where there is no file yet, or no text. */
+/**
+ * The preview of a change for a reviewer. Contents are text; null for a new file, or content that
+ * is no text.
+ */
 export interface Preview {
   readonly title: string;
   /** Index into the call's locations: the file concerned. */
@@ -158,15 +172,15 @@ export interface Preview {
   readonly newContent: string | null;
   /** How much the change can destroy. */
   readonly risk: "low" | "medium" | "high";
-  /** `sha256:` of the bytes that would be written; of several files, of their hashes, one a line. */
+  /** `sha256:` of the bytes to be written; of several files, of their hashes, one a line. */
   readonly hash?: string;
-  /** Further versions that the approval rests upon, such as those of everything below a directory. */
+  /** Further versions that the approval requires, such as those of everything below a directory. */
   readonly base?: readonly BaseVersion[];
-  /** Every path that the change makes, replaces, moves or removes. */
+  /** Every path that the change creates, replaces, moves or removes. */
   readonly changes: readonly PreviewChange[];
-  /** The content that would be written, where it is not text. */
+  /** The content to be written, when it is not text. */
   readonly newBytes?: Uint8Array;
-  /** Why `changes` is not all of it, in a few words; absent where it is. */
+  /** The reason why `changes` is incomplete, in a few words; absent when it is complete. */
   readonly incomplete?: string;
 }
 
@@ -176,30 +190,30 @@ export interface PreviewChange {
   readonly path: string;
   readonly kind: "create" | "edit" | "delete" | "move" | "copy";
   readonly type: EntryType;
-  /** Where it comes from, of what is moved or copied. */
+  /** The source of a moved or copied entry. */
   readonly from?: string;
-  /** `sha256:` of the new content, where that is known. */
+  /** `sha256:` of the new content, when known. */
   readonly hash?: string;
-  /** The new permission bits in octal, where they change. */
+  /** The new permission bits in octal, when they change. */
   readonly mode?: string;
 }
 
-/** A change that is computed but not made. */
+/** A computed change that is not yet made. */
 export interface Plan<Data, Todo> {
-  /** The answer where nothing is to be written: a dry run, or something already so. */
+  /** The answer when nothing needs to be written: a dry run, or no difference. */
   readonly settled?: Answer<Data>;
-  /** What `apply` needs. */
+  /** The input of `apply`. */
   readonly todo: Todo;
-  /** The versions the plan was computed from; null where there was nothing. */
+  /** The versions that the plan was computed from; null for a missing entry. */
   readonly base: readonly BaseVersion[];
-  /** The files that are changed in part, so that only the lines concerned must have been seen. */
+  /** The files that are changed in part, of which only the affected lines must have been seen. */
   readonly touched?: readonly TouchedFile[];
 }
 
 /** A file that a plan changes in part. */
 export interface TouchedFile {
   readonly path: string;
-  /** The call quotes what it changes word for word, in the one place where it stands. */
+  /** True when the call quotes the changed text exactly, and it occurs once. */
   readonly quoted?: boolean;
   readonly before: Uint8Array;
   readonly after: Uint8Array;
@@ -209,7 +223,7 @@ export interface TouchedFile {
 export interface BaseVersion {
   readonly path: string;
   readonly version: string | null;
-  /** The version of the entry itself: a link is not followed. */
+  /** True for the version of the entry itself: a link is not followed. */
   readonly entry?: boolean;
 }
 
@@ -231,7 +245,7 @@ interface ToolBase<Args, Data> {
   /** `snake_case`. */
   readonly name: string;
   readonly title: string;
-  /** For models: what it does, when to use it, its limits. */
+  /** For models: its purpose, when to use it, its limits. */
   readonly description: string;
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
@@ -240,24 +254,24 @@ interface ToolBase<Args, Data> {
   readonly aliases?: Aliases;
   /** Checks and completes arguments. @throws FilewrightError INVALID_ARGUMENT */
   parse(args: Arguments): Args;
-  /** Which arguments are paths. The first is the one that errors name. */
+  /** Returns the arguments that are paths. Errors name the first one. */
   paths(args: Args): readonly PathUse[];
   /** The text for the model. */
   render(data: Data, args: Args, call: Call): string;
-  /** The same data reduced to the first `lines` lines of its text, saying so. */
+  /** Returns the same data reduced to the first `lines` lines of its text, with a note about it. */
   shrink?(data: Data, args: Args, lines: number, call: Call): MaybePromise<Data>;
-  /** UTF-8 bytes that the text may have, where arguments can say so. Left out: those of a page. */
+  /** Returns the maximum UTF-8 bytes of the text, when arguments can set it. Default: those of a page. */
   maxTextBytes?(args: Args, limits: Limits): number;
 }
 
 /** A tool that changes nothing. */
 export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "read";
-  /** Whether it finds paths that the call does not name. Its data has `warnings` then. */
+  /** True when it finds paths that the call does not name. Its data has `warnings` then. */
   readonly searches?: boolean;
   /**
-   * Whether a call walks a tree, and so waits for its turn where many do. Left out: never.
-   * `partial`: when its time is up it gives what it has, by itself.
+   * Returns true when a call walks a tree, and so waits for its turn among many. Default: never.
+   * `partial`: when its time is up it returns its partial result by itself.
    */
   scans?(args: Args): boolean | "partial";
   run(args: Args, call: Call): MaybePromise<Answer<Data>>;
@@ -266,35 +280,36 @@ export interface ReadingTool<Args, Data> extends ToolBase<Args, Data> {
 /** A tool that changes files. */
 export interface ChangingTool<Args, Data, Todo> extends ToolBase<Args, Data> {
   readonly kind: "change";
-  /** Completes arguments by what they mean, before their paths are judged. @throws FilewrightError NOT_FOUND */
+  /** Completes arguments before their paths are checked. @throws FilewrightError NOT_FOUND */
   prepare?(args: Args, past: Past): Promise<Args>;
-  /** Whether it records its change itself, as an undo does. */
+  /** True when it records its change itself, as an undo does. */
   readonly recordsItself?: boolean;
   plan(args: Args, call: Call): MaybePromise<Plan<Data, Todo>>;
   preview(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Preview>;
-  /** The plan with the content a reviewer put in place of the planned one. */
+  /** Returns the plan with a reviewer's content instead of the planned one. */
   revise?(plan: Plan<Data, Todo>, args: Args, newContent: string, call: Call): MaybePromise<Plan<Data, Todo>>;
-  /** Whether `apply` writes several things, of which all or none must happen. Default: one thing. */
+  /** True when `apply` writes several files, all or none. Default: one. */
   readonly several?: boolean;
   /**
-   * Whatever it writes through `call.fs` is taken back when it throws, and when the process dies.
-   * @throws FilewrightError CONFLICT where what the plan read is no longer there
+   * Applies the plan. Everything written through `call.fs` is rolled back when it throws or the
+   * process dies.
+   * @throws FilewrightError CONFLICT when the state that the plan read has changed
    */
   apply(plan: Plan<Data, Todo>, args: Args, call: Call): MaybePromise<Answer<Data>>;
 }
 
-/** A tool made of calls of others; the workspace runs them. */
+/** A tool that consists of calls of others; the workspace runs them. */
 export interface BatchTool<Args, Data> extends ToolBase<Args, Data> {
   readonly kind: "batch";
 }
 
-/** Any tool, its own types forgotten. The pipeline hands each tool only what that tool made. */
+/** Any tool, without its own types. The pipeline passes each tool only its own plans and data. */
 export type Tool =
   | ReadingTool<never, unknown>
   | ChangingTool<never, unknown, unknown>
   | BatchTool<never, unknown>;
 
-/** A failure at a location; the workspace words it from the code. */
+/** Creates an error at a location; the workspace words it from the code. */
 export function refuse(
   code: Code,
   at: Location | undefined,

@@ -1,4 +1,4 @@
-/** The names of our tools, for those who check names without loading the tools. */
+/** The names and arguments of all tools, for code that checks names without loading the tools. */
 import type { HistoryArgs } from "./history.ts";
 import type { ToolArgs, ToolName } from "./index.ts";
 import type { RunCommandArgs } from "./run_command.ts";
@@ -146,10 +146,10 @@ const ARGUMENTS: {
   history: { path: true, limit: true, cursor: true },
 };
 
-/** The canonical names of all tools, `run_command`, `undo` and `history` among them: what rules and hooks may name. */
+/** The canonical names of all tools, including `run_command`, `undo` and `history`: those that rules and hooks may name. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ARGUMENTS));
 
-/** The names of the arguments of each of them. */
+/** The argument names of each tool. */
 export const TOOL_ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(ARGUMENTS).map(([name, args]) => [name, Object.keys(args)]),
 );

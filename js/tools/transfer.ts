@@ -1,4 +1,4 @@
-/** What `copy` and `move` have in common: two paths, and what may be at the second. */
+/** The common part of `copy` and `move`: two paths, and the rules for an existing destination. */
 import type { Location } from "../access/index.ts";
 import type { FsStat } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
@@ -30,18 +30,18 @@ export interface MoveArgs extends TransferOptions {
   readonly destination: string;
 }
 
-/** The arguments of either. */
+/** The arguments of either tool. */
 export type TransferArgs = CopyArgs | MoveArgs;
 
-/** What is copied or moved. */
+/** The planned copy or move. */
 export interface TransferTodo {
   /** Its real path. */
   readonly from: string;
-  /** Of a file: what must still be there. */
+  /** The expected version of a file. */
   readonly version?: string | undefined;
 }
 
-/** The arguments, worded for one of the two. */
+/** Returns the schema of the arguments, worded for one of the two. */
 export function transferSchema(verb: "copy" | "move"): ObjectSchema {
   return object(
     {
@@ -55,21 +55,21 @@ export function transferSchema(verb: "copy" | "move"): ObjectSchema {
   );
 }
 
-/** An overwriting transfer deletes what it finds at its destination. */
+/** An overwriting transfer deletes the entry at its destination. */
 export function replacing(destination: string): PathEffect {
   return { tool: "delete", args: { path: destination, recursive: true, missing_ok: true }, ifThere: true };
 }
 
-/** Looks at both ends. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT, PROTECTED_PATH and others */
+/** Checks both ends. @throws SAME_FILE, ALREADY_EXISTS, INVALID_ARGUMENT, PROTECTED_PATH and others */
 export async function planTransfer(
   args: Required<TransferArgs>,
   call: Call,
   verb: "copy" | "move",
 ): Promise<Plan<never, TransferTodo>> {
   const [from, to] = [call.locations[0]!, call.locations[1]!];
-  if (verb === "move") spareRoots(call, from);
-  spareRoots(call, to);
-  // What a link leads to is copied; what is moved is the link.
+  if (verb === "move") checkNotRoot(call, from);
+  checkNotRoot(call, to);
+  // A copy follows a link to its target; a move moves the link itself.
   const source = await (verb === "copy" ? call.fs.stat(from.path) : lstatVia(call.fs, from.path));
   if (from.directory && !source.isDir) throw refuse("NOT_DIRECTORY", from);
   if (source.type === "other" && verb === "copy") throw refuse("NOT_REGULAR_FILE", from);
@@ -86,7 +86,7 @@ export async function planTransfer(
     });
   }
   if (target !== null) {
-    // Who names a directory means to put the source into it: to replace the directory would lose it.
+    // A caller that names a directory wants the source inside it: replacing the directory would lose it.
     if (target.isDir && (!args.overwrite || !source.isDir)) {
       const inside = `${to.typed.replace(/\/+$/u, "")}/${nameOf(from.path)}`;
       throw refuse(args.overwrite ? "IS_DIRECTORY" : "ALREADY_EXISTS", to, {
@@ -109,20 +109,20 @@ export async function planTransfer(
   return { todo: { from: realFrom, version }, base: [...own, await seen(to.path)] };
 }
 
-/** @throws PROTECTED_PATH where the path is a root of the workspace, or holds one */
-export function spareRoots(call: Call, at: Location): void {
+/** @throws PROTECTED_PATH when the path is a root of the workspace, or contains one */
+export function checkNotRoot(call: Call, at: Location): void {
   const { cwd, readRoots, writeRoots } = call.access;
   for (const root of [cwd, ...(readRoots ?? []), ...writeRoots]) {
     if (isWithin(root, at.path)) throw refuse("PROTECTED_PATH", at, { details: { reason: "root" } });
   }
 }
 
-/** Whether two names are hard links to one file. Equal versions alone may be equal contents. */
+/** Returns true for two hard links to one file. Equal versions alone may mean equal contents. */
 function sameFile(a: FsStat, b: FsStat): boolean {
   return a.isFile && b.isFile && (a.nlink ?? 1) > 1 && a.version !== undefined && a.version === b.version;
 }
 
-/** What a reviewer is shown: what comes where, and what it takes the place of. */
+/** Creates the preview: the new entry, and the entry that it replaces. */
 export async function previewTransfer(
   verb: "Copy" | "Move",
   { from }: TransferTodo,
@@ -133,7 +133,7 @@ export async function previewTransfer(
   const [source, target] = [await lstatVia(call.fs, from), await lstatOrNull(call.fs, to)];
   const tree = source.isDir ? await treeFacts(call, from) : undefined;
   const entries = tree?.entries ?? [{ path: from, type: source.type }];
-  // A directory is merged into one that is there: whatever it replaces must be as it was shown.
+  // In a merge of directories, every replaced file must be unchanged since the preview.
   const replaced = target?.isDir === true && tree !== undefined ? tree.entries.slice(1) : [];
   const incomplete = tree === undefined ? undefined : incompleteTree(tree);
   const counts = tree === undefined ? "" : ` (${shownCounts(tree)})`;
@@ -168,7 +168,7 @@ export async function previewTransfer(
   };
 }
 
-/** The path below `to` that stands for one below `from`. */
+/** Maps a path below `from` to one below `to`. */
 function below(path: string, from: string, to: string): string {
   return `${to}${path.slice(from.length)}`;
 }

@@ -1,4 +1,5 @@
-/** `undo`: takes a change back. */
+/** `undo`: undoes a change. */
+import { EMPTY_BYTES } from "../engine/bytes.ts";
 import { lstatOrNull } from "../backends/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { diffOf } from "./difference.ts";
@@ -14,22 +15,22 @@ export interface UndoArgs {
   readonly call_id?: string;
 }
 
-/** The arguments with the call that they mean. */
-interface Chosen extends UndoArgs {
+/** The arguments with the chosen call. */
+interface ChosenUndo extends UndoArgs {
   readonly chosen?: PastCall;
-  /** What putting each path back does besides, in terms of other tools. */
+  /** The effects of restoring each path, as calls of other tools. */
   readonly effects?: ReadonlyMap<string, readonly PathEffect[]>;
 }
 
-/** What `undo` took back. */
+/** The data of `undo`. */
 export interface UndoData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   /** The call that was undone. */
   readonly undone: string;
   readonly tool: string;
   readonly paths: readonly string[];
-  /** What was put back, for a person. */
+  /** The restored content, for a person. */
   readonly diff?: string;
 }
 
@@ -56,14 +57,13 @@ const outputSchema = object(
   ["undone", "tool", "paths"],
 );
 
-const EMPTY = new Uint8Array(0);
-/** Larger files are not compared for a preview. Bytes. */
+/** The maximum size of a file that is compared for a preview, in bytes. */
 const MAX_COMPARED_BYTES = 2 * 1024 * 1024;
-/** How many paths of one call a preview compares. */
+/** The maximum number of paths of one call that a preview compares. */
 const MAX_COMPARED_PATHS = 100;
 
-/** The call that is meant. @throws FilewrightError NOT_FOUND */
-async function choose(args: Chosen, past: Past, all: boolean): Promise<Chosen> {
+/** Returns the call to undo. @throws FilewrightError NOT_FOUND */
+async function choose(args: ChosenUndo, past: Past, all: boolean): Promise<ChosenUndo> {
   const calls = await past.list(all);
   const { call_id: wanted } = args;
   const chosen = wanted === undefined ? lastChange(calls) : calls.find(({ callId }) => callId === wanted);
@@ -78,7 +78,7 @@ async function choose(args: Chosen, past: Past, all: boolean): Promise<Chosen> {
   );
 }
 
-/** What is removed and moved: what a call made is deleted, and what it moved is moved back. */
+/** Returns the deletions of created entries and the moves of moved ones. */
 function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly PathEffect[]> {
   const shownAs = new Map(restored.map(({ path, shown }) => [path, shown]));
   const left = new Set(restored.map(({ from }) => from));
@@ -95,14 +95,14 @@ function effectsOf(restored: readonly Restored[]): ReadonlyMap<string, readonly 
   return effects;
 }
 
-/** What is put back. */
-interface Todo {
+/** The planned restoration. */
+interface UndoTodo {
   readonly restored: readonly Restored[];
   readonly diff: string;
 }
 
-/** The tool. `all`: it may undo the changes of others, too. */
-export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, Todo> {
+/** Creates the tool. `all`: it may undo the changes of other callers, too. */
+export function undoTool(all: boolean): ChangingTool<ChosenUndo, UndoData, UndoTodo> {
   return {
     kind: "change",
     name: "undo",
@@ -148,7 +148,7 @@ export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, Todo> {
           undone: chosen?.callId ?? "",
           tool: chosen?.tool ?? "",
           paths: chosen?.paths ?? [],
-          // A person may see what a model may not, such as a secret that was put back.
+          // A person may see content that a model may not, such as a restored secret.
           ...(all ? { diff } : {}),
         },
       };
@@ -158,7 +158,7 @@ export function undoTool(all: boolean): ChangingTool<Chosen, UndoData, Todo> {
   };
 }
 
-/** Control characters of a diff, but for its line ends and tabs, harmless to show. */
+/** Escapes the control characters of a diff, except its line endings and tabs. */
 function escapeLines(diff: string): string {
   return diff
     .trimEnd()
@@ -173,7 +173,7 @@ function changeOf({ path, image, from }: Restored): PreviewChange {
   return { path, kind: "edit", type: image.type };
 }
 
-/** What an undo changes, as a diff of the files that are text. */
+/** Returns the effect of an undo, as a diff of the files that are text. */
 export async function restoringDiff(
   restored: readonly Restored[],
   call: Pick<Call, "fs" | "display">,
@@ -192,8 +192,9 @@ export async function restoringDiff(
       parts.push(`${image === null ? "removes" : "puts back"} ${name}\n`);
       continue;
     }
-    const now = stat === null ? EMPTY : await Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
-    const then = image?.bytes ?? (image === null ? EMPTY : undefined);
+    const now =
+      stat === null ? EMPTY_BYTES : await Promise.resolve(call.fs.readBytes(path)).catch(() => undefined);
+    const then = image?.bytes ?? (image === null ? EMPTY_BYTES : undefined);
     if (now === undefined || then === undefined) parts.push(`puts back ${name}\n`);
     else if (shownText(now) === null || shownText(then) === null) parts.push(`puts back ${name} (no text)\n`);
     else parts.push(diffOf(now, then, name));

@@ -1,12 +1,12 @@
-/** Finding paths for tools: absolute ones, and globs that begin in a directory. */
+/** Path searches for tools: absolute paths, and globs that begin in a directory. */
 import type { FindQuery, FindResult } from "../engine/search-types.ts";
 import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
 import type { Call } from "./tool.ts";
 
 /**
- * Patterns in both Unicode forms: a system may store a name composed or decomposed. A class is left
- * alone, because its decomposed letters would match by themselves.
+ * Returns patterns in both Unicode forms: a system may store a name composed or decomposed. A
+ * character class is left alone, because its decomposed letters would match separately.
  */
 export function inBothForms(patterns: string | readonly string[]): readonly string[] {
   return [patterns]
@@ -34,23 +34,26 @@ export async function findPaths(call: Call, root: string, query: FindQuery): Pro
   return { ...result, paths: result.paths.map((path) => childOf(root, path)) };
 }
 
-/** Every path below a directory that ignore files leave. */
-export async function keptPaths(call: Call, root: string): Promise<ReadonlySet<string>> {
+/** Returns every path below a directory that ignore files do not exclude. */
+export async function unignoredPaths(call: Call, root: string): Promise<ReadonlySet<string>> {
   const { paths } = await findPaths(call, root, { pattern: ["**"], type: "any", respectIgnore: true });
   return new Set(paths);
 }
 
-/** Of a glob, also in the forms of other dialects, which a search refuses with the form that works. */
-const GLOB_CHARACTERS = /[*?[{]|[!+@]\([^)]*\)|\([^()|]*\|[^()]*\)/u;
+/**
+ * Glob characters, including forms of other dialects, which a search refuses with the form that
+ * works.
+ */
+const GLOB_SYNTAX = /[*?[{]|[!+@]\([^)]*\)|\([^()|]*\|[^()]*\)/u;
 
-/** Whether a path can be read as a glob. */
+/** Returns true when a path can be read as a glob. */
 export function hasGlob(path: string): boolean {
-  return GLOB_CHARACTERS.test(path);
+  return GLOB_SYNTAX.test(path);
 }
 
-/** A glob as the directory it starts in, which holds no glob characters, and the rest. */
+/** Splits a glob into the directory it starts in, which contains no glob characters, and the rest. */
 export function splitGlob(path: string): { readonly base: string; readonly pattern: string } {
-  // Without a slash it matches at any depth, here as everywhere.
+  // A pattern without a slash matches at any depth, as in every search.
   if (!path.includes("/")) return { base: ".", pattern: path };
   const names = path.split("/");
   const first = names.findIndex(hasGlob);

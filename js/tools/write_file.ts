@@ -1,4 +1,4 @@
-/** `write_file`: creates, replaces or extends one file, whole or not at all. */
+/** `write_file`: creates, replaces or extends one file, atomically. */
 import type { Location } from "../access/index.ts";
 import type { WriteOptions } from "../backends/backend.ts";
 import { lstatOrNull, realpathVia, writeVia } from "../backends/fallback.ts";
@@ -7,7 +7,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { type Names, where } from "./names.ts";
 import { findOmissions, omissionError, omissionWarnings } from "./omission.ts";
 import { formOf, isUtf8, keptForm, shrunk, type TextForm, writeWarnings } from "./overwrite.ts";
-import { expectHash, movedOn, normalHash, readWhole, wantFile } from "./contents.ts";
+import { expectHash, toConflict, normalHash, readWhole, assertFile } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { pastedWarning } from "./pasted.ts";
 import { contentPreview, encodeLike } from "./preview.ts";
@@ -41,25 +41,25 @@ export interface WriteFileArgs {
   readonly whole_file?: boolean;
 }
 
-/** What `write_file` did. */
+/** The data of `write_file`. */
 export interface WriteFileData {
-  /** What to know besides, such as that a file was written which decides what programs run. */
+  /** Further information, such as that a written file decides which programs run. */
   readonly warnings?: readonly string[];
   readonly path: string;
   readonly operation: "create" | "update" | "append";
-  /** Of the given content, once encoded. */
+  /** The size of the given content, once encoded. */
   readonly bytes_written: number;
   readonly lines_written: number;
-  /** Of the whole file. */
+  /** The hash of the whole file. */
   readonly hash: string;
-  /** Against the content before, where both are text of moderate size. */
+  /** The diff against the old content, when both are text of moderate size. */
   readonly diff?: string;
-  /** What after hooks, such as formatters, changed in the file: `hash` is that of the file then. */
+  /** Changes that after hooks, such as formatters, made in the file; `hash` is the hash afterwards. */
   readonly hook_diff?: string;
 }
 
-interface Todo {
-  readonly found: Found;
+interface WriteTodo {
+  readonly found: ExistingFile;
   /** The whole new content. */
   readonly bytes: Uint8Array;
   readonly condition: WriteOptions;
@@ -67,14 +67,15 @@ interface Todo {
   readonly warnings: readonly string[];
 }
 
-type Optional = "mode" | "expected_hash";
-type Checked = Required<Omit<WriteFileArgs, Optional>> & Pick<WriteFileArgs, Optional>;
-interface Args extends Checked {
-  /** Whether the call itself says how lines end. */
+type OptionalWriteArgs = "mode" | "expected_hash";
+type CheckedWriteArgs = Required<Omit<WriteFileArgs, OptionalWriteArgs>> &
+  Pick<WriteFileArgs, OptionalWriteArgs>;
+interface Args extends CheckedWriteArgs {
+  /** True when the call itself sets the line endings. */
   readonly eol_given: boolean;
 }
 
-/** Both sides up to this many bytes are compared for `data.diff`. */
+/** The maximum size of both contents for `data.diff`. */
 const MAX_DIFF_BYTES = 1024 * 1024;
 
 const inputSchema = object(
@@ -127,10 +128,10 @@ const outputSchema = object(
   ["path", "operation", "bytes_written", "lines_written", "hash"],
 );
 
-const checked = compile<Checked>("write_file", inputSchema);
+const checked = compile<CheckedWriteArgs>("write_file", inputSchema);
 
 /** Creates, replaces or extends one file. */
-export const writeFile: ChangingTool<Args, WriteFileData, Todo> = {
+export const writeFile: ChangingTool<Args, WriteFileData, WriteTodo> = {
   kind: "change",
   name: "write_file",
   title: "Write file",
@@ -145,7 +146,7 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   paths: (args) => [{ argument: "path", typed: args.path, intent: "write" }],
   plan,
   async preview({ todo: { found, bytes } }, args, call) {
-    // A large file was not read for the plan; its reviewer sees it all the same.
+    // A large file was not read for the plan, but its reviewer must see it.
     const unread = found.exists && found.bytes === null;
     const before = unread
       ? (await readWhole(call, call.locations[0]!, call.limits.grepFileBytes)).bytes
@@ -173,19 +174,19 @@ Missing directories are made. Existing files are replaced unless overwrite is fa
   },
 };
 
-/** What is at the path before the write. */
-interface Found {
+/** The state of the path before the write. */
+interface ExistingFile {
   readonly exists: boolean;
-  /** Null where there is nothing, or where it could not be read. */
+  /** Null when the file does not exist, or could not be read. */
   readonly bytes: Uint8Array | null;
   /** Bytes. */
   readonly size: number;
   readonly version: string | null;
-  /** Where the write goes: the path, or what a link to nothing leads to. */
+  /** The target of the write: the path, or the target of a dangling link. */
   readonly target: string;
 }
 
-async function plan(args: Args, call: Call): Promise<Plan<WriteFileData, Todo>> {
+async function plan(args: Args, call: Call): Promise<Plan<WriteFileData, WriteTodo>> {
   const at = call.locations[0]!;
   const found = await look(args, call, at);
   if (found.exists && !args.overwrite && !args.append) throw refuse("ALREADY_EXISTS", at);
@@ -199,8 +200,8 @@ async function plan(args: Args, call: Call): Promise<Plan<WriteFileData, Todo>> 
   return planned(args, call, found);
 }
 
-async function look(args: Args, call: Call, at: Location): Promise<Found> {
-  await wantFile(call.fs, at).catch((error: unknown) => {
+async function look(args: Args, call: Call, at: Location): Promise<ExistingFile> {
+  await assertFile(call.fs, at).catch((error: unknown) => {
     if (!(error instanceof FilewrightError) || error.code !== "NOT_FOUND") throw error;
     throw refuse("INVALID_ARGUMENT", at, {
       complete: true,
@@ -216,23 +217,31 @@ async function look(args: Args, call: Call, at: Location): Promise<Found> {
   } catch (error) {
     if (!(error instanceof FilewrightError)) throw error;
     if (error.code === "NOT_FOUND") return lookAtNothing(args, call, at);
-    // Without a need for the old content a file that is huge, or closed to readers, is replaced unread.
+    // When the old content is not needed, a huge or unreadable file is replaced unread.
     if (needed || (error.code !== "TOO_LARGE" && error.code !== "PERMISSION_DENIED")) throw error;
     const { version, size } = await call.fs.stat(at.path);
     return { exists: true, bytes: null, size, version: version ?? null, target: at.path };
   }
 }
 
-/** A link to nothing is written through: its target is what is made. */
-async function lookAtNothing(args: Args, call: Call, at: Location): Promise<Found> {
+/** A dangling link is written through: its target is created. */
+async function lookAtNothing(args: Args, call: Call, at: Location): Promise<ExistingFile> {
   const link = await lstatOrNull(call.fs, at.path);
   if (link !== null && !args.overwrite) throw refuse("ALREADY_EXISTS", at);
   const target = link === null ? at.path : await realpathVia(call.fs, at.path);
   return { exists: false, bytes: null, size: 0, version: null, target };
 }
 
-/** The plan once the old content is known. `revised`: the content that a reviewer put in place of the given one. */
-function planned(args: Args, call: Call, found: Found, revised?: Uint8Array): Plan<WriteFileData, Todo> {
+/**
+ * Creates the plan once the old content is known. `revised` is a reviewer's content instead of the
+ * given one.
+ */
+function planned(
+  args: Args,
+  call: Call,
+  found: ExistingFile,
+  revised?: Uint8Array,
+): Plan<WriteFileData, WriteTodo> {
   const at = call.locations[0]!;
   const { exists, bytes: before, version } = found;
   const encoded = revised === undefined ? encode(args, call, before) : { bytes: revised };
@@ -290,7 +299,7 @@ function remedyFor(names: Names): string {
   return `Nothing was written: send the whole content${edit}${whole}.`;
 }
 
-/** How many lines a file has. */
+/** Returns the number of lines of a file. */
 function linesOf(bytes: Uint8Array, name: string): number {
   const form = formOf(bytes, name);
   return form === undefined || isUtf8(form.encoding)
@@ -298,19 +307,19 @@ function linesOf(bytes: Uint8Array, name: string): number {
     : countLines(engine().decodeText(bytes, form.encoding).text);
 }
 
-/** The text of a file; empty for what is none. */
+/** Returns the text of a file; empty for other content. */
 function textOf(bytes: Uint8Array, name: string): string {
   const form = formOf(bytes, name);
   return form === undefined ? "" : engine().decodeText(bytes, form.encoding).text;
 }
 
-/** Whether a content is text of a size worth comparing. */
+/** Returns true for text of a size worth comparing. */
 function isShown(bytes: Uint8Array): boolean {
   return bytes.length <= MAX_DIFF_BYTES && !bytes.includes(0);
 }
 
 async function apply(
-  { todo }: Plan<WriteFileData, Todo>,
+  { todo }: Plan<WriteFileData, WriteTodo>,
   args: Args,
   call: Call,
 ): Promise<Answer<WriteFileData>> {
@@ -320,24 +329,24 @@ async function apply(
       hash: todo.data.hash,
     });
     const { version } = made;
-    // What is before an addition may never have been read.
+    // The content before the appended part may never have been read.
     const seen = args.append ? [undefined, undefined] : [version, todo.data.hash];
     call.seen.note(call.locations[0]!.path, seen[0], seen[1]);
     return { data: todo.data, warnings: [...todo.warnings, ...writeWarnings(made)] };
   } catch (error) {
-    throw movedOn(error, todo.condition, args.overwrite || args.append);
+    throw toConflict(error, todo.condition, args.overwrite || args.append);
   }
 }
 
 /** A content as the bytes to be written. */
-interface Encoded {
+interface EncodedContent {
   readonly bytes: Uint8Array;
-  /** What was kept of the form of the file before. */
+  /** The kept properties of the old file's form. */
   readonly kept?: string | undefined;
 }
 
-/** The given content as bytes. @throws INVALID_ARGUMENT, ENCODING_ERROR */
-function encode(args: Args, call: Call, before: Uint8Array | null): Encoded {
+/** Encodes the given content. @throws INVALID_ARGUMENT, ENCODING_ERROR */
+function encode(args: Args, call: Call, before: Uint8Array | null): EncodedContent {
   const at = call.locations[0]!;
   if (args.content_encoding === "base64") return { bytes: fromBase64(args.content) };
   if (!isWellFormed(args.content)) {
@@ -349,7 +358,7 @@ function encode(args: Args, call: Call, before: Uint8Array | null): Encoded {
   const keepsEncoding = args.encoding.toLowerCase() === "keep";
   const isMarked = args.content.startsWith("\ufeff");
   const known = before === null ? undefined : formOf(before, at.path);
-  // What the call itself says, and a mark of the content's own, stand above what the file has.
+  // Settings of the call, and a byte order mark in the content, override the file's form.
   const form = known !== undefined && keepsEncoding && !isMarked ? known : undefined;
   const eol = lineEnds(args, before, known, keepsEncoding && !isMarked);
   const content = eol === "as_is" ? args.content : withEol(args.content, eol);
@@ -376,7 +385,10 @@ function encode(args: Args, call: Call, before: Uint8Array | null): Encoded {
   }
 }
 
-/** The line ends of new content. `mayKeep`: nothing else says that the content is written as it was sent. */
+/**
+ * Returns the line endings of new content. `mayKeep` is true when nothing else requires that the
+ * content is written as sent.
+ */
 function lineEnds(
   args: Args,
   before: Uint8Array | null,
@@ -394,7 +406,7 @@ function withEol(content: string, eol: "lf" | "crlf"): string {
   return content.replace(/\r?\n/gu, eol === "lf" ? "\n" : "\r\n");
 }
 
-/** The line ending most lines of the file have. */
+/** Returns the line ending of most lines of the file. */
 function dominantEol(bytes: Uint8Array): "lf" | "crlf" {
   let crlf = 0;
   let lf = 0;

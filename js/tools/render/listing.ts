@@ -1,4 +1,4 @@
-/** A listing as the text that a model reads: lines, bare names, a tree, or JSON. */
+/** Renders a listing as the text for a model: lines, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
 import type { ListDirectoryArgs, ListDirectoryData, ListedEntry } from "../list_directory.ts";
 import { NOT_SHOWN } from "../link-target.ts";
@@ -7,7 +7,7 @@ import { escapeControls } from "../text.ts";
 
 type Args = Required<Pick<ListDirectoryArgs, "path" | "depth" | "format">>;
 
-/** The text of a page of a listing; its last line says how to go on. */
+/** Returns the text of a page of a listing; its last line says how to continue. */
 export function renderListing(data: ListDirectoryData, args: Args, names: Names): string {
   if (args.format === "json") return jsonText(data, args, names);
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
@@ -16,7 +16,7 @@ export function renderListing(data: ListDirectoryData, args: Args, names: Names)
   return lines.join("\n");
 }
 
-const TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
+const TYPE_TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
 
 function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string {
   const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
@@ -28,7 +28,7 @@ function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string
     const level = below.split("/").length - 1;
     return `${"  ".repeat(level)}${escapeControls(entry.name)}${entry.type === "dir" ? "/" : pointed}`;
   }
-  return `${TAGS[entry.type]} ${shown}${pointed}`;
+  return `${TYPE_TAGS[entry.type]} ${shown}${pointed}`;
 }
 
 function closing({ entries, total, next_cursor: next }: ListDirectoryData, names: Names): string {
@@ -38,7 +38,7 @@ function closing({ entries, total, next_cursor: next }: ListDirectoryData, names
 }
 
 function jsonText(data: ListDirectoryData, args: Args, names: Names): string {
-  // A reader who cannot go on by a cursor has a list of a fixed form.
+  // A reader that cannot continue by a cursor expects a list of a fixed form.
   const cut = data.truncated && names.argument("cursor") !== undefined ? [closing(data, names)] : [];
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
   const entries = data.entries.map(({ name, path: where, type, size, target }) => ({

@@ -1,14 +1,14 @@
 /**
- * A page of a file as the text that a model reads.
+ * Renders a page of a file as the text for a model.
  *
- * The forms are fixed: six columns and a tab, an arrow, the plain number, or
- * the raw text; `... [truncated]` behind a line that is cut; and a last line
- * with the argument that continues, where something follows.
+ * The forms are fixed: six columns and a tab, an arrow, the plain number, or the raw text; `...
+ * [truncated]` after a truncated line; and, when more follows, a last line with the argument that
+ * continues.
  */
 import type { LineNumbers, Page } from "../../engine/read.ts";
 import { assign, type Names, OWN_NAMES } from "../names.ts";
 
-/** What of a page its text is made of. */
+/** The properties of a page that its text needs. */
 export type ShownPage = Pick<
   Page,
   | "content"
@@ -25,29 +25,32 @@ export type ShownPage = Pick<
   | "anchors"
 >;
 
-/** How a page is shown. */
+/** Options of {@link renderPage}. */
 export interface RenderPageOptions {
   /** Default `cat`. */
   readonly lineNumbers?: LineNumbers | undefined;
-  /** Code points of a line at most; 0 for no limit. Default 2000. */
+  /** The maximum code points of a line; 0 for no limit. Default 2000. */
   readonly maxLineChars?: number | undefined;
-  /** Whether numbers carry the page's anchors (`12#k3x9q1`). Default false. */
+  /** True when line numbers include the page's anchors (`12#k3x9q1`). Default false. */
   readonly anchors?: boolean | undefined;
-  /** The path as typed; named where the file is empty. */
+  /** The path as typed; named when the file is empty. */
   readonly path?: string | undefined;
-  /** Whether the last line says how to continue. Default true. */
+  /** True when the last line says how to continue. Default true. */
   readonly closing?: boolean | undefined;
-  /** What the reader calls things. Default: our names. */
+  /** The reader's names of tools and arguments. Default: the canonical names. */
   readonly names?: Names | undefined;
 }
 
-const MARK = "... [truncated]";
+const TRUNCATION_MARK = "... [truncated]";
 
 /**
- * The text of a page.
+ * Returns the text of a page.
  *
  * @example
- * renderPage(readPage(new TextEncoder().encode("a\nb\n"))) // "     1\ta\n     2\tb"
+ * renderPage(readPage(new TextEncoder().encode("a
+ * b
+ * "))) // "     1\ta
+ *      2\tb"
  */
 export function renderPage(page: ShownPage, options: RenderPageOptions = {}): string {
   if (page.linesRead === 0) return renderNothing(page, options);
@@ -59,7 +62,7 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
   const limit = options.maxLineChars ?? 2000;
   // One pass over the content and one growing string: pages are read thousands of times a second.
   let text = "";
-  // `cutLines` ascends with the lines, so it is walked beside them and never searched.
+  // `cutLines` is sorted, so it is walked together with the lines.
   const cutOff = { count: 0, first: 0 };
   for (let from = 0, index = 0, cuts = 0; from < content.length; index++) {
     const lf = content.indexOf("\n", from);
@@ -78,7 +81,7 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
     const cut = cutLines[cuts] === number;
     if (cut) cuts++;
     if (cut || shown.length < line.length) {
-      text += MARK;
+      text += TRUNCATION_MARK;
       if (cutOff.count++ === 0) cutOff.first = number;
     }
     from = lf < 0 ? content.length : lf + 1;
@@ -94,13 +97,13 @@ export function renderPage(page: ShownPage, options: RenderPageOptions = {}): st
 
 const CR = 13;
 
-/** Bytes of a line beyond the cut that are worth a word on how to see them. */
-const MUCH = 64 * 1024;
+/** The bytes of a truncated line's rest above which the text explains how to read it. */
+const MIN_HINTED_REST_BYTES = 64 * 1024;
 
-/** How to go on inside the first line that has much more than is shown; else null. */
+/** Returns how to continue inside the first line with a large rest; otherwise null. */
 function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null {
-  const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MUCH);
-  // Where the page itself ends inside that line, its last line says so.
+  const found = page.long.find(({ restBytes }) => restBytes === null || restBytes >= MIN_HINTED_REST_BYTES);
+  // When the page itself ends inside that line, its last line says so.
   if (found === undefined || found.restByte === page.nextStartByte) return null;
   const rest = found.restBytes === null ? "" : ` for ${found.restBytes} bytes`;
   const next = assign(names, "start_byte", found.restByte);
@@ -108,14 +111,17 @@ function renderInside(page: ShownPage, names: Names = OWN_NAMES): string | null 
   return `[line ${found.line} goes on${rest}; ${onward}]`;
 }
 
-/** How to see the rest of lines that are cut; null where none is, or the reader has no argument for it. */
+/**
+ * Returns how to read the rest of truncated lines; null when there are none, or the reader has no
+ * argument for it.
+ */
 function renderCut(
   page: ShownPage,
   { count, first }: { readonly count: number; readonly first: number },
   limit: number,
   { names = OWN_NAMES, path = "" }: RenderPageOptions,
 ): string | null {
-  // Where the page itself ends inside that line, its last line says so.
+  // When the page itself ends inside that line, its last line says so.
   if (count === 0 || (page.nextStartByte !== null && count === 1 && first === page.endLine)) return null;
   const rest = page.long.find(({ line }) => line === first)?.restByte;
   const pointer = /\.json$/iu.test(path) ? names.argument("json_pointer") : undefined;
@@ -130,7 +136,7 @@ function renderCut(
   return `[${cut} at ${limit} characters; see the rest with ${ways.join(" or ")}]`;
 }
 
-/** The last line of a page that something follows: how to continue; else null. */
+/** Returns the last line of a page when more follows: how to continue; otherwise null. */
 export function renderClosing(page: ShownPage, names: Names = OWN_NAMES): string | null {
   if (!page.truncated) return null;
   const total = page.totalLines ?? `at least ${page.atLeastLines}`;
@@ -164,15 +170,15 @@ function prefix(number: number, anchor: string, style: LineNumbers): string {
   }
 }
 
-const BLANKS = ["", " ", "  ", "   ", "    ", "     ", "      "];
+const PADDING = ["", " ", "  ", "   ", "    ", "     ", "      "];
 
-/** A number, right-aligned in six columns. */
+/** Returns a number, right-aligned in six columns. */
 function column(number: number): string {
   const digits = `${number}`;
-  return digits.length < 6 ? BLANKS[6 - digits.length] + digits : digits;
+  return digits.length < 6 ? PADDING[6 - digits.length] + digits : digits;
 }
 
-/** At most `max` code points from the start; 0 for all. */
+/** Returns at most `max` code points from the start; 0 for all. */
 export function cutCodePoints(line: string, max: number): string {
   if (max === 0 || line.length <= max) return line;
   let at = 0;
