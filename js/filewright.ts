@@ -14,4 +14,5 @@ export { resolveMentions } from "./workspace/mentions.ts";
 export { openWorkspace } from "./workspace/open.ts";
 export type { WorkspaceOptions } from "./workspace/options.ts";
 export type { ToolResult } from "./workspace/result.ts";
-export { type AgentWorkspace, type ToolDefinition, toolsFor, type Workspace } from "./workspace/workspace.ts";
+export type { ToolDefinition } from "./workspace/preset-tools.ts";
+export { type AgentWorkspace, toolsFor, type Workspace } from "./workspace/workspace.ts";

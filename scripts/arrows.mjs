@@ -2,10 +2,12 @@
 //
 // biome.json holds "no room imports a higher one" and "no node: module outside
 // *.node.ts". Here: who may import a *.node.ts file, arrows hidden in
-// `import("…").Type`, and the arrows between the crates.
+// `import("…").Type`, the arrows between the crates, and circles of files, folders and
+// modules, types included.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { importCircles } from "./lib/circles.mjs";
 
 /** TypeScript rooms from the lowest up; rooms on one line may know each other. */
 const levels = [
@@ -84,7 +86,8 @@ export function brokenArrows(root) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const found = brokenArrows(fileURLToPath(new URL("..", import.meta.url)));
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const found = [...brokenArrows(root), ...importCircles(root)];
   for (const line of found) console.error(`arrow: ${line}`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../js/cli/commands.ts";
 import { commandHelp } from "../js/cli/help.ts";
-import { parse } from "../js/cli/parse.ts";
+import { parse } from "../js/schema/command-line.node.ts";
 import { tableOf } from "../js/cli/table.ts";
 import { TOOLS } from "../js/tools/index.ts";
 

@@ -224,7 +224,7 @@ async function diffs({ load }, entry, lines, edits) {
   const ours =
     entry === "diff"
       ? (await load("diff/index.node.js")).createTwoFilesPatch
-      : await wasmPatch(await load("wasm/index.node.js"));
+      : await wasmPatch(await load("engine/wasm-entry.node.js"));
   const texts = pair(lines, edits);
   const make = (patch) => () => patch("a/f", "b/f", ...texts, undefined, undefined, { context: 3 });
   const measure = edits > 100 ? runs : calls;

@@ -15,7 +15,7 @@ const LITERAL = 1 / 6;
 
 export async function* rows({ load }) {
   const native = await load("engine/index.node.js");
-  const wasm = await load("wasm/index.node.js");
+  const wasm = await load("engine/wasm-entry.node.js");
   try {
     await wasm.ready();
   } catch {

@@ -20,7 +20,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { LocalBackend } from "../backends/local.node.ts";
 import { defaultStateDir } from "../backends/lock.node.ts";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { gateOf, integer, type Options, options as described, text } from "../schema/option.ts";
 import {

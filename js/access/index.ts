@@ -29,4 +29,4 @@ export {
 export { createResolver, type PlaceVerdict, rootOf, type Realpath, type Resolver } from "./resolve.ts";
 export { type PlaceDecision, type PlaceRow, type PlacesOptions, placeRows } from "../backends/places.ts";
 export { outside, protectedPath, readOnly, shownPath } from "../backends/outside.ts";
-export { escapeControls } from "../backends/paths.ts";
+export { escapeControls } from "../engine/escape.ts";

@@ -9,7 +9,8 @@
  */
 import type { FsBackend, MaybePromise } from "../backends/backend.ts";
 import { entryPathVia, lstatOrNull, realpathVia } from "../backends/fallback.ts";
-import { escapeControls, isWithin, parentOf } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isWithin, parentOf } from "../backends/paths.ts";
 import type { Intent } from "../backends/policy.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
 import {

@@ -7,7 +7,8 @@
  */
 import { outside, protectedPlace, readOnly } from "../backends/outside.ts";
 import { resolveAlias } from "../backends/aliases.ts";
-import { checkPath, escapeControls, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { checkPath, isWithin, joinPath, normalise, relativeTo } from "../backends/paths.ts";
 import { type PlaceRow, placeRow } from "../backends/places.ts";
 import type { Intent } from "../backends/policy.ts";
 import { POLICY } from "../backends/option-schema.ts";

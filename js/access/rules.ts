@@ -29,8 +29,8 @@ import {
   text,
   wrongOption,
 } from "../schema/option.ts";
-import { meantBy } from "../tools/elsewhere.ts";
-import { TOOL_ARGUMENTS, TOOL_NAMES } from "../tools/tool_names.ts";
+import { suggestArgument } from "../schema/argument-hints.ts";
+import { ARGUMENT_NAMES, TOOL_NAMES } from "../schema/tool-names.ts";
 import type { Location } from "./location.ts";
 import { type GlobBases, ruleGlobs } from "./rule-globs.ts";
 
@@ -143,14 +143,14 @@ export function assertRules(
 ): void {
   assertToolNames(entry, where, rules, tools);
   const everyTool = [...tools].every((name) => TOOL_NAMES.has(name))
-    ? [...new Set([...TOOL_ARGUMENTS.values()].flat())]
+    ? [...new Set([...ARGUMENT_NAMES.values()].flat())]
     : undefined;
   for (const [index, { tool = "*", args }] of rules.entries()) {
-    const known = tool === "*" ? everyTool : TOOL_ARGUMENTS.get(tool);
+    const known = tool === "*" ? everyTool : ARGUMENT_NAMES.get(tool);
     if (known === undefined || typeof args !== "object") continue;
     for (const key of Object.keys(args)) {
       if (known.includes(key)) continue;
-      const close = meantBy(key, known);
+      const close = suggestArgument(key, known);
       const remedy = close === undefined ? `known: ${known.join(", ")}` : `did you mean '${close}'?`;
       const subject = tool === "*" ? "no tool has an" : `${tool} has no`;
       throw wrongOption(entry, `${where}[${index}].args`, `${subject} argument '${key}'; ${remedy}`);

@@ -6,7 +6,7 @@
  *
  * @module filewright/content
  */
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { ContentBlock } from "../tools/tool.ts";
 
 /** What there is to show: a result of `ws.call`, or of `resolveMentions`. */

@@ -3,7 +3,7 @@
  * followed and never descended into.
  */
 import { FilewrightError } from "../engine/errors.ts";
-import { transact } from "../journal/transaction.ts";
+import { transact } from "./transaction/transaction.ts";
 import type {
   CopyTreeOptions,
   DeleteOptions,

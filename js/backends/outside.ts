@@ -1,6 +1,6 @@
 /** Errors of a policy, in texts that do not depend on what exists. */
 import { type FilewrightError, makeError } from "../engine/errors.ts";
-import { escapeControls } from "./paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { PlaceRow } from "./places.ts";
 import type { Intent } from "./policy.ts";
 

@@ -1,5 +1,5 @@
 /** Computes the changes of an overlay, and commits them to the lower backend. */
-import { transact } from "../journal/transaction.ts";
+import { transact } from "./transaction/transaction.ts";
 import type { EntryType, FsBackend, FsStat } from "./backend.ts";
 import { checkSignal, failure } from "./failure.ts";
 import { chmodVia, symlinkVia, writeVia } from "./fallback.ts";

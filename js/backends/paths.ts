@@ -150,29 +150,3 @@ export function sortCodePoints(names: string[]): string[] {
   // Without surrogates the native order is the same and much faster.
   return names.some((name) => /[\ud800-\udfff]/.test(name)) ? names.sort(compareCodePoints) : names.sort();
 }
-
-/** A quick test: most names are plain ASCII and need no escaping. */
-const NON_PRINTABLE_ASCII = /[^ -~]/u;
-const UNSAFE_CHARACTERS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
-const NAMED_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-
-/**
- * Escapes characters that could forge a line or hide text when a name is shown: control
- * characters, line separators and bidirectional controls.
- *
- * @example escapeControls("a
- * b") // "a\
- * b"
- */
-export function escapeControls(text: string): string {
-  if (!NON_PRINTABLE_ASCII.test(text)) return text;
-  return text.replace(UNSAFE_CHARACTERS, (c) => {
-    const code = c.charCodeAt(0);
-    return (
-      NAMED_ESCAPES[c] ??
-      (code < 0x100
-        ? `\\x${code.toString(16).padStart(2, "0")}`
-        : `\\u{${code.toString(16).padStart(4, "0")}}`)
-    );
-  });
-}

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { createInterface, type Interface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { DeskQuestion } from "../hooks/desk-question.ts";
 import { printable, questionLines } from "../hooks/question.ts";
@@ -11,7 +11,7 @@ import { checkToken, readToken, tokenFileOf } from "../mcp/token-file.ts";
 import { type Command, flag, value } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printJson } from "./output.ts";
-import { type Parsed, UsageError } from "./parse.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 import { styled } from "./person/style.ts";
 
 /** The command. */

@@ -6,7 +6,7 @@ import { openWorkspace } from "../index.node.ts";
 import type { Command } from "./command.ts";
 import { assertRoot } from "./input.ts";
 import { print, printJson } from "./output.ts";
-import { type Parsed, UsageError, whole } from "./parse.ts";
+import { type Parsed, UsageError, whole } from "../schema/command-line.node.ts";
 import { tableOf } from "./table.ts";
 
 const ROUNDS = 20;

@@ -1,6 +1,6 @@
 /** What a command is: data from which its help, its parsing and its tool call come. */
 import type { Workspace } from "../workspace/index.ts";
-import { type Aliases, type OptionTable, type Parsed, UsageError } from "./parse.ts";
+import { type Aliases, type OptionTable, type Parsed, UsageError } from "../schema/command-line.node.ts";
 
 /** A tool call. */
 export interface ToolCall {

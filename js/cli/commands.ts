@@ -15,7 +15,7 @@ import { HISTORY_COMMANDS } from "./history-commands.ts";
 import { assertRoot, readStdin } from "./input.ts";
 import { print } from "./output.ts";
 import { manCommand } from "./man-command.ts";
-import { UsageError } from "./parse.ts";
+import { UsageError } from "../schema/command-line.node.ts";
 import { SEARCH_COMMANDS } from "./search-commands.ts";
 import { SERVER_COMMANDS } from "./server-commands.ts";
 

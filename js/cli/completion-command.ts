@@ -4,7 +4,7 @@
  */
 import type { Command } from "./command.ts";
 import { print } from "./output.ts";
-import { type Parsed, UsageError } from "./parse.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 
 /** What a script is made of. */
 interface Completed {

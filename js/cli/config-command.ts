@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from "../tools/limits.ts";
 import type { Command } from "./command.ts";
 import { grantsFileOf } from "./grants-command.ts";
 import { print, printJson, printJsonLines } from "./output.ts";
-import type { Parsed } from "./parse.ts";
+import type { Parsed } from "../schema/command-line.node.ts";
 import { colours } from "./person/style.ts";
 import { tableOf } from "./table.ts";
 

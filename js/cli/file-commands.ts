@@ -1,7 +1,7 @@
 /** The commands about contents: read, edit, patch, diff, stat. */
 import { type Command, flag, jsonOf, negated, set, value } from "./command.ts";
 import { readInput, readStdin } from "./input.ts";
-import { UsageError, whole } from "./parse.ts";
+import { UsageError, whole } from "../schema/command-line.node.ts";
 
 /** read, edit, patch, diff and stat. */
 export const FILE_COMMANDS: readonly Command[] = [

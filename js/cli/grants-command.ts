@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import { defaultGrantsFile, openGrantsFile } from "../access/grants-file.node.ts";
 import { type Grant, isInForce } from "../access/index.ts";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Command, Report } from "./command.ts";
-import { type Parsed, UsageError } from "./parse.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 
 /** The command. */
 export const GRANTS_COMMAND: Command = {

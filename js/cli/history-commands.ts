@@ -1,6 +1,6 @@
 /** The commands about the past: what was changed, and taking it back. */
 import { relative, resolve } from "node:path";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { makeError } from "../engine/errors.ts";
 import type { Meant, Preset } from "../presets/preset.ts";
 import { OWN_NAMES } from "../tools/names.ts";
@@ -10,7 +10,7 @@ import { undoTool } from "../tools/undo.ts";
 import { type HistoryEntry, type ToolDefinition, toolsFor, type Workspace } from "../workspace/index.ts";
 import { type Command, type Report, value } from "./command.ts";
 import { type ChangeDetail, detailsOf } from "./history-details.ts";
-import { type Parsed, UsageError } from "./parse.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 import { harmless } from "./person/text.ts";
 import { tableOf } from "./table.ts";
 

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { tooWide } from "../mcp/arguments.ts";
-import { type Parsed, UsageError } from "./parse.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 
 /** All of standard input as text. */
 export async function readStdin(): Promise<string> {

@@ -5,7 +5,7 @@ import type { Command, OptionHelp } from "./command.ts";
 import { EXIT_HELP } from "./exit-status.ts";
 import { GLOBAL_HELP } from "./global-help.ts";
 import { print } from "./output.ts";
-import { type Parsed, UsageError } from "./parse.ts";
+import { type Parsed, UsageError } from "../schema/command-line.node.ts";
 
 /** The command. `commands`: all of them. */
 export function manCommand(commands: () => readonly Command[]): Command {

@@ -14,7 +14,7 @@ import { grantsFileOf } from "./grants-command.ts";
 import { commandHelp, overview } from "./help.ts";
 import { EXIT } from "./exit-status.ts";
 import { colourDiff, print, printJson, printJsonLines, printNote } from "./output.ts";
-import { type OptionTable, parse, type Parsed, UsageError } from "./parse.ts";
+import { type OptionTable, parse, type Parsed, UsageError } from "../schema/command-line.node.ts";
 import { formOf } from "./person/form.ts";
 import { page } from "./person/pager.ts";
 import { show } from "./show.ts";

@@ -1,6 +1,6 @@
 /** The commands that look around: grep, glob, find, ls. */
 import { type Command, flag, negated, type OptionHelp, type Outcome, set, value, values } from "./command.ts";
-import { many, type Parsed, whole } from "./parse.ts";
+import { many, type Parsed, whole } from "../schema/command-line.node.ts";
 
 /** The exit status of a search that counts: none may mean that it ended too early. */
 function outcomeOf(data: unknown): Outcome {

@@ -5,7 +5,7 @@ import { stderrLog } from "../mcp/log.ts";
 import { DEFAULT_PORT, startServing } from "../mcp/serve.ts";
 import { type Command, flag, type OptionHelp, value, values } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
-import { many, type OptionTable, type Parsed, UsageError, whole } from "./parse.ts";
+import { many, type OptionTable, type Parsed, UsageError, whole } from "../schema/command-line.node.ts";
 
 /** What the options that servers and commands share mean. */
 export const SETTING_HELP: readonly OptionHelp[] = [

@@ -4,7 +4,7 @@ import type { Command, ToolCall } from "./command.ts";
 import { EXIT } from "./exit-status.ts";
 import { commandHint } from "./hints.ts";
 import { print, printError, printJson, printJsonLines, printNote, textOf } from "./output.ts";
-import type { Parsed } from "./parse.ts";
+import type { Parsed } from "../schema/command-line.node.ts";
 import type { Form } from "./person/form.ts";
 import { page } from "./person/pager.ts";
 import { personalText } from "./person/view.ts";

@@ -4,7 +4,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import { EXIT } from "./exit-status.ts";
 import { commandHint } from "./hints.ts";
 import { printError, surviveBrokenPipes } from "./output.ts";
-import { UsageError } from "./parse.ts";
+import { UsageError } from "../schema/command-line.node.ts";
 import { main } from "./run.ts";
 
 /** Runs a command line and sets the exit status. */

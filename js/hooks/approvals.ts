@@ -3,7 +3,7 @@
  * until when, and how it is taken back.
  */
 import type { Decision } from "../access/rules.ts";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { type Confirm, type ConfirmReply, denied, type Outcome, type Scope } from "./confirm.ts";
 
 /** An approval that lasts beyond its call. */

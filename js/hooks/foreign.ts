@@ -17,7 +17,7 @@ import {
   text,
 } from "../schema/option.ts";
 import { DEFAULT_LIMITS } from "../tools/limits.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type Approvals, makeApprovals, mustAsk, scopesOf } from "./approvals.ts";
 import { oneOf } from "./approvers.ts";
 import { askConfirm, type Confirm, refusedBy } from "./confirm.ts";

@@ -15,7 +15,7 @@ import {
   required,
   text,
 } from "../schema/option.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 import type { Approver } from "./approver.ts";
 import type { Confirmation } from "./confirm.ts";
 

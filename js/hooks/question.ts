@@ -2,7 +2,7 @@
  * What a question carries besides its words: the paths that it covers, a digest of
  * everything that an answer rests upon, and the lines in which a reviewer sees it.
  */
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 

@@ -11,12 +11,19 @@ import { failure } from "../backends/failure.ts";
 import { isWithin } from "../backends/paths.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { imageOf, isImage, type PreImage } from "./pre-image.ts";
+import { imageOf, isImage, type PreImage } from "../backends/transaction/pre-image.ts";
 import { type Locked, type Recovery, type Retries, recoverAll, retriesOf } from "./recovery.ts";
-import { givenOf, rollBack } from "./rollback.ts";
-import { type Entry, type Finals, type Header, pathsOf, readSteps, type Step } from "./step.ts";
+import { givenOf, rollBack } from "../backends/transaction/rollback.ts";
+import {
+  type Entry,
+  type Finals,
+  type Header,
+  pathsOf,
+  readSteps,
+  type Step,
+} from "../backends/transaction/step.ts";
 import type { JournalStore, Log, StoredLog } from "./store.ts";
-import { Transaction, withOutcome } from "./transaction.ts";
+import { Transaction, withOutcome } from "../backends/transaction/transaction.ts";
 
 /** How a journal is made. */
 export interface JournalOptions {

@@ -4,10 +4,10 @@
  */
 import type { FsBackend } from "../backends/backend.ts";
 import { parentOf } from "../backends/paths.ts";
-import { asidesOf, discard, rollBack } from "./rollback.ts";
-import { type Entry, type Header, pathsOf, readSteps, type Step } from "./step.ts";
+import { asidesOf, discard, rollBack } from "../backends/transaction/rollback.ts";
+import { type Entry, type Header, pathsOf, readSteps, type Step } from "../backends/transaction/step.ts";
 import type { JournalStore, Log, StoredLog } from "./store.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Transaction } from "../backends/transaction/transaction.ts";
 
 /** What was found when a store was opened. */
 export interface Recovery {

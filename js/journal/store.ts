@@ -2,7 +2,7 @@
  * Where a journal keeps its records: in memory here, in files in
  * `store.node.ts`. A store knows nothing of what the records mean.
  */
-import { type Entry, type Frame, fromFrame, toFrame } from "./step.ts";
+import { type Entry, type Frame, fromFrame, toFrame } from "../backends/transaction/step.ts";
 
 /** The record of one change, while it is written. */
 export interface Log {

@@ -5,7 +5,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { escapeControls, isWithin } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isWithin } from "../backends/paths.ts";
 import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 

@@ -1,10 +1,10 @@
 /** The command lines of the servers: the filesystem server's arguments, and options of our own. */
 import { createRequire } from "node:module";
-import { type OptionTable, parse, UsageError } from "../cli/parse.ts";
+import { type OptionTable, parse, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { optionAsDirectory, tooWide } from "./arguments.ts";
 import type { Structured } from "./content.ts";
-import type { ServedPreset } from "./host.ts";
+import type { ServedPreset } from "./tool-list.ts";
 import { LOG_LEVELS, type LogLevel } from "./log.ts";
 import type { Settings } from "./settings.ts";
 import type { ServeOptions } from "./stdio.ts";

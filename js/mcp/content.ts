@@ -6,7 +6,7 @@
  */
 import { toMcpContent } from "../adapters/content.ts";
 import type { ToolDefinition, ToolResult } from "../workspace/index.ts";
-import type { ServedPreset } from "./host.ts";
+import type { ServedPreset } from "./tool-list.ts";
 import type { MediaBlock } from "./media.ts";
 import { uriOf } from "./uri.ts";
 

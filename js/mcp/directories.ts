@@ -9,7 +9,7 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Log } from "./log.ts";
 
 /** A root as a client names it. */

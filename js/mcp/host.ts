@@ -9,6 +9,7 @@ import type { Confirm } from "../hooks/confirm.ts";
 import type { PresetName } from "../presets/index.ts";
 import type { ToolDefinition, Workspace, WorkspaceOptions } from "../workspace/index.ts";
 import { growAsUsual } from "./lean.ts";
+import type { ServedPreset } from "./tool-list.ts";
 
 /** A workspace with what a server needs to know of it. */
 export interface Room {
@@ -22,9 +23,6 @@ export interface Room {
   /** All directories, where they really are. */
   readonly roots: readonly string[];
 }
-
-/** Whose tools a server offers; `lean`: ours, see `lean-preset.ts`. */
-export type ServedPreset = PresetName | "lean";
 
 /** How a workspace is opened for a server. */
 export interface HostOptions {

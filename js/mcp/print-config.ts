@@ -1,7 +1,7 @@
 /** `filewright mcp --print-config CLIENT`: what to write into the configuration of a client. */
 import process from "node:process";
 import { resolve } from "node:path";
-import { type OptionTable, UsageError } from "../cli/parse.ts";
+import { type OptionTable, UsageError } from "../schema/command-line.node.ts";
 import { nearest } from "../schema/nearest.ts";
 import { expandHome } from "./directories.ts";
 

@@ -5,7 +5,8 @@
  * Every byte goes through the workspace's own calls, so that rules, hooks and the
  * audit log see it.
  */
-import { compareCodePoints, escapeControls, isWithin, joinPath, nameOf } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { compareCodePoints, isWithin, joinPath, nameOf } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Room } from "./host.ts";
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.ts";

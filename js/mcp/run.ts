@@ -1,6 +1,6 @@
 /** A server over standard input and output, from a command line to an exit status. */
 import process from "node:process";
-import { UsageError } from "../cli/parse.ts";
+import { UsageError } from "../schema/command-line.node.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { type Defaults, OUR_DEFAULTS, packageVersion, printedConfig, stdioOptions } from "./command.ts";
 import { serveOverStdio } from "./stdio.ts";

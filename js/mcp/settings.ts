@@ -9,7 +9,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { literalGlob } from "../access/policy.ts";
 import { RULE_OPTIONS, type Rule } from "../access/rules.ts";
-import { UsageError } from "../cli/parse.ts";
+import { UsageError } from "../schema/command-line.node.ts";
 import {
   assertToolNames,
   choice,
@@ -23,7 +23,7 @@ import {
   text,
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "../workspace/option-schema.ts";
 import type { AccessOptions, WorkspaceOptions } from "../workspace/options.ts";
 import type { Structured } from "./content.ts";

@@ -8,7 +8,7 @@
  */
 import process from "node:process";
 import { resolve } from "node:path";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { fulfilledWithin } from "../http/within.ts";
 import type { WorkspaceOptions } from "../workspace/options.ts";
@@ -18,7 +18,8 @@ import type { Connection } from "./connection.ts";
 import type { Structured } from "./content.ts";
 import { greet, makeDirect } from "./direct.ts";
 import { expandHome, usableDirectories } from "./directories.ts";
-import { type HostOptions, localHost, type Room, type ServedPreset } from "./host.ts";
+import { type HostOptions, localHost, type Room } from "./host.ts";
+import type { ServedPreset } from "./tool-list.ts";
 import { type Log, type LogLevel, stderrLog } from "./log.ts";
 import type { ServedRoot } from "./settings.ts";
 import { makeWire, type Message } from "./wire.ts";

@@ -19,7 +19,7 @@ import {
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { defaultStateDir } from "../backends/lock.node.ts";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { MIN_TOKEN_CHARS } from "../http/token.ts";
 

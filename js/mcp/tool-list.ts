@@ -1,9 +1,11 @@
 /** Which tools of a preset a server offers: `--tools`, and `server.tools` of a config file. */
-import { PRESETS } from "../presets/index.ts";
+import { type PresetName, PRESETS } from "../presets/index.ts";
 import { nearest } from "../schema/nearest.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
-import type { ServedPreset } from "./host.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { LEAN_NAMES } from "./lean-preset.ts";
+
+/** Whose tools a server offers; `lean`: ours, see `lean-preset.ts`. */
+export type ServedPreset = PresetName | "lean";
 
 /** Every tool of the preset. */
 const ALL = "all";

@@ -1,7 +1,7 @@
 /** Preset `amplifier`: the filesystem module of Amplifier. */
 import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { flag, integer, path, text } from "../tools/shared.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { foundTimes, headed } from "./texts.ts";

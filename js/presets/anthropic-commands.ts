@@ -1,7 +1,7 @@
 /** What the commands of Anthropic's editor and memory tools mean. */
 import type { Code } from "../engine/errors.ts";
 import type { Arguments } from "../tools/schema.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { route, wrongArgument } from "./define.ts";
 import type { Refused, Route } from "./preset.ts";
 import { foundTimes, headed, shownDiff } from "./texts.ts";

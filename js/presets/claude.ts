@@ -2,7 +2,7 @@
 import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object } from "../tools/schema.ts";
 import { choice, flag, integer, path, text } from "../tools/shared.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Param, Preset, Refused, Told } from "./preset.ts";
 import { rowsOf } from "../tools/grep_text.ts";

@@ -1,6 +1,6 @@
 /** Preset `codex`: `apply_patch` as OpenAI's coding models write it, and the reading tools beside it. */
 import { integer, path, text } from "../tools/shared.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { absoluteIn, headed } from "./texts.ts";

@@ -6,7 +6,7 @@ import { TOOLS, type ToolName } from "../tools/index.ts";
 import type { Names } from "../tools/names.ts";
 import { withHint } from "../tools/edit_file.ts";
 import { type Arguments, compile, isPlain, object, type Schema } from "../tools/schema.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Call, Tool } from "../tools/tool.ts";
 import type {
   Meant,

@@ -3,7 +3,7 @@ import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { closing as grepClosing } from "../tools/grep_text.ts";
 import { readText } from "../tools/read_file.ts";
 import { integer, path, text } from "../tools/shared.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool } from "./define.ts";
 import type { Preset, Refused } from "./preset.ts";
 import { foundTimes } from "./texts.ts";

@@ -4,7 +4,7 @@ import { closing } from "../tools/grep_text.ts";
 import type { GrepArgs, GrepData } from "../tools/index.ts";
 import { object, type Schema } from "../tools/schema.ts";
 import { flag, integer, path, text, texts } from "../tools/shared.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool, wrongArgument } from "./define.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";
 import { geminiIgnore } from "./gemini-ignore.ts";

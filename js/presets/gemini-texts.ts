@@ -2,7 +2,7 @@
 import { closing } from "../tools/grep_text.ts";
 import type { GrepArgs, GrepData, ReadFileArgs, ReadFileData } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Told } from "./preset.ts";
 import { rowsOf } from "../tools/grep_text.ts";
 

@@ -3,7 +3,7 @@ import type { FilewrightError } from "../engine/errors.ts";
 import { WITHOUT_PAGES } from "../tools/limits.ts";
 import { object } from "../tools/schema.ts";
 import { flag, integer, text, texts } from "../tools/shared.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, route, tool } from "./define.ts";
 import { geminiIgnore } from "./gemini-ignore.ts";
 import { geminiGrepText, geminiReadText } from "./gemini-texts.ts";

@@ -10,7 +10,7 @@ import type {
   StatData,
 } from "../tools/index.ts";
 import { readText } from "../tools/read_file.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Told } from "./preset.ts";
 
 /** The file as it is; of its head or tail the lines without their last end. */

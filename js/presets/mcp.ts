@@ -1,7 +1,7 @@
 /** Preset `mcp`: the fourteen tools of the Model Context Protocol's filesystem server. */
 import { choice, flag, text } from "../tools/shared.ts";
 import { object, type Schema } from "../tools/schema.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { definePreset, param, tool, wrongArgument } from "./define.ts";
 import { fenced, infoText, manyText, readMcpText, sizesText, treeText } from "./mcp-texts.ts";
 import type { Param, Preset, Refused, ToolSpec } from "./preset.ts";

@@ -6,7 +6,7 @@
  * of a list are forgiven (`coerce`). Options come from programs: nothing is
  * forgiven. An unknown key is refused in both.
  */
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { HostSchema, HostType, ObjectSchema, Schema } from "./json-schema.ts";
 import { nearest } from "./nearest.ts";
 

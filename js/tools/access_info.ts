@@ -1,7 +1,7 @@
 /** `access_info`: where this workspace may read and write. */
 import { compile, object } from "./schema.ts";
 import { choice, text, texts } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { AccessSummary, ReadingTool } from "./tool.ts";
 
 /** `access_info` takes no arguments. */

@@ -2,14 +2,22 @@
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { PatchFile, PatchOperation } from "../engine/patch.ts";
-import { commitAll, type FileChange } from "./commit.ts";
+import { commitAll } from "./commit.ts";
 import { diffOf } from "./difference.ts";
-import { planPatch, shownDiff } from "./patching.ts";
+import {
+  type ApplyPatchData,
+  type PatchOutcome,
+  type PatchRequest,
+  type PatchTodo,
+  planPatch,
+  shownDiff,
+} from "./patching.ts";
 import { type Arguments, compile, object } from "./schema.ts";
 import { flag, HOOK_DIFF, integer, PATH_ALIASES, path, text } from "./shared.ts";
 import { writeWarnings } from "./overwrite.ts";
 import { encodeLike, hashOfAll, shownText } from "./preview.ts";
-import { escapeControls, isWellFormed } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isWellFormed } from "./text.ts";
 import { type ChangingTool, type PathEffect, type PathUse, refuse } from "./tool.ts";
 
 /** The arguments of `apply_patch`. */
@@ -20,59 +28,6 @@ export interface ApplyPatchArgs {
   readonly fuzz?: number;
   readonly reverse?: boolean;
   readonly dry_run?: boolean;
-}
-
-/** The result of a patch for one file. */
-export interface PatchOutcome {
-  readonly path: string;
-  /** The previous name of a renamed or copied file. */
-  readonly from?: string;
-  readonly operation: PatchOperation;
-  /** Lines. */
-  readonly added: number;
-  readonly removed: number;
-  /** The largest distance, in lines, between where a hunk was expected and where it was found. */
-  readonly offset: number;
-  /** The least exact match method among the hunks. */
-  readonly matched: "exact" | "whitespace" | "fuzzy" | "fuzz";
-}
-
-/** The data of `apply_patch`. */
-export interface ApplyPatchData {
-  /** False for a dry run. */
-  readonly applied: boolean;
-  readonly files: readonly PatchOutcome[];
-  readonly diff: string;
-  /** Changes that after hooks, such as formatters, made in the files. */
-  readonly hook_diff?: string;
-  /** Defects of the patch that were repaired. */
-  readonly warnings?: readonly string[];
-  /** True when the diff is truncated. */
-  readonly truncated?: boolean;
-}
-
-/** The checked arguments, with the patch's paths. */
-export interface PatchRequest {
-  readonly patch: string;
-  readonly path?: string;
-  readonly strip?: number;
-  readonly fuzz: number;
-  readonly reverse: boolean;
-  readonly dry_run: boolean;
-  /** Every path that the patch reads or writes, in the order of the call's locations. */
-  readonly names: readonly string[];
-  /** The paths that are only read. */
-  readonly sources: ReadonlySet<string>;
-  /** The effects on a path in addition to the patch: deletions, moves and copies. */
-  readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
-  readonly warnings: readonly string[];
-}
-
-/** The planned changes. */
-export interface PatchTodo {
-  readonly changes: readonly FileChange[];
-  readonly data: ApplyPatchData;
-  readonly warnings: readonly string[];
 }
 
 const inputSchema = object(

@@ -1,7 +1,7 @@
 /** `batch`: several calls as one, all or none. The workspace runs the operations. */
 import { compile, object } from "./schema.ts";
 import { flag, text, WARNINGS } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { BatchTool } from "./tool.ts";
 
 /** One operation of a batch. */

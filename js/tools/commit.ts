@@ -8,7 +8,7 @@ import type { Durability, FsBackend, WriteOptions, WriteResult } from "../backen
 import { lstatOrNull, writeVia } from "../backends/fallback.ts";
 import { deleteVia } from "../backends/fallback-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { transact } from "../journal/transaction.ts";
+import { transact } from "../backends/transaction/transaction.ts";
 import { currentVersion, toConflict } from "./contents.ts";
 
 /** The current or new state of a file. */

@@ -3,7 +3,7 @@ import { copyTreeVia } from "../backends/fallback-tree.ts";
 import { withParents } from "./parents.ts";
 import { compile, object } from "./schema.ts";
 import { integer, text, TRANSFER_ALIASES, WARNINGS } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./tool.ts";
 import {
   planTransfer,

@@ -7,7 +7,7 @@ import { diffOf } from "./difference.ts";
 import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts } from "./preview.ts";
 import { compile, object } from "./schema.ts";
 import { BEFORE_WRITING, flag, integer, path, PATH_ALIASES, text, timeout, WARNINGS } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, type Preview, refuse } from "./tool.ts";
 import { checkNotRoot } from "./transfer.ts";
 

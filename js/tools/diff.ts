@@ -4,7 +4,7 @@ import { engine } from "../engine/current.ts";
 import type { DiffHunk } from "../engine/diff.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { isTextKind, readWhole } from "./contents.ts";
-import { diffHtml, TRUNCATED_DIFF_NOTE } from "./diff_html.ts";
+import { diffHtml, type HunkData, TRUNCATED_DIFF_NOTE } from "./diff_html.ts";
 import { type Arguments, compile, object } from "./schema.ts";
 import { COMPARE_ALIASES, choice, flag, integer, path, text, timeout } from "./shared.ts";
 import { isWellFormed, utf8 } from "./text.ts";
@@ -35,15 +35,6 @@ export interface DiffData {
   readonly hunks?: readonly HunkData[];
   /** With `format: "json"` or `"html"`: true when the rest of a diff beyond the size limit is omitted. */
   readonly truncated?: boolean;
-}
-
-/** One hunk. Lines are 1-based; an empty side names the line before it. */
-export interface HunkData {
-  readonly old_start: number;
-  readonly old_lines: number;
-  readonly new_start: number;
-  readonly new_lines: number;
-  readonly lines: readonly string[];
 }
 
 type Args = Required<Pick<DiffArgs, "a" | "context" | "ignore_whitespace" | "format" | "timeout_ms">> &

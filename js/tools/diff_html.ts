@@ -1,6 +1,15 @@
 /** A diff as a small, self-contained HTML table; every byte of content is escaped. */
-import type { HunkData } from "./diff.ts";
-import { escapeControls, utf8Length } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { utf8Length } from "./text.ts";
+
+/** One hunk. Lines are 1-based; an empty side names the line before it. */
+export interface HunkData {
+  readonly old_start: number;
+  readonly old_lines: number;
+  readonly new_start: number;
+  readonly new_lines: number;
+  readonly lines: readonly string[];
+}
 
 const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -7,7 +7,8 @@ import type { ToolArgs, ToolData, ToolName } from "./index.ts";
 import type { Names } from "./names.ts";
 import type { HistoryData } from "./history.ts";
 import type { RunCommandArgs, RunCommandData } from "./run_command.ts";
-import { escapeControls, plural } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { plural } from "./text.ts";
 import type { UndoData } from "./undo.ts";
 
 /** People do not call tools, so remedies that name tools or arguments are omitted. */

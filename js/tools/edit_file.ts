@@ -23,7 +23,8 @@ import {
 import { planValues, type ValueEdit } from "./edit_value.ts";
 import { type Arguments, compile } from "./schema.ts";
 import { PATH_ALIASES } from "./shared.ts";
-import { escapeControls, isWellFormed } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isWellFormed } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 

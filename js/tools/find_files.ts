@@ -8,7 +8,8 @@ import { otherRoots, otherRootsNote, unreadableNote } from "./left-out.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
 import { where } from "./names.ts";
-import { escapeControls, plural } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { plural } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 
 /** The arguments of `find_files`. */

@@ -15,7 +15,7 @@ import {
   timeout,
   WARNINGS,
 } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 import { findPaths } from "./walks.ts";
 

@@ -3,122 +3,18 @@ import { childOf, relativeTo } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search.ts";
 import { encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { Freshness, SearchQuery, SearchResult } from "../engine/search-types.ts";
+import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WARNINGS } from "./shared.ts";
-import { type Rank, rankedGrep } from "./grep_rank.ts";
+import { rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import { elsewhereNote } from "./grep_elsewhere.ts";
+import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep_types.ts";
 import { grepNotes, otherRootsNote } from "./left-out.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
 
-/** What `grep` gives: matching lines, paths, or the number of matching lines of each file. */
-export type GrepOutput = "content" | "files" | "count";
-
-/** The arguments of `grep`. `Output`: what `output` says, which decides what the data holds. */
-export interface GrepArgs<Output extends GrepOutput = GrepOutput> {
-  readonly pattern: string;
-  readonly path?: string;
-  readonly glob?: string | readonly string[];
-  readonly exclude?: readonly string[];
-  readonly file_types?: readonly string[];
-  readonly regex?: boolean;
-  readonly case?: "sensitive" | "insensitive" | "smart";
-  readonly word?: boolean;
-  readonly multiline?: boolean;
-  readonly before?: number;
-  readonly after?: number;
-  readonly context?: number;
-  readonly output?: Output;
-  readonly rank?: Rank;
-  readonly max_results?: number;
-  readonly max_per_file?: number;
-  readonly max_line_chars?: number;
-  readonly hidden?: boolean;
-  readonly respect_ignore?: boolean;
-  readonly cursor?: string;
-  readonly timeout_ms?: number;
-}
-
-/** One line that matches. Lines and columns count from 1, columns in code points. */
-export interface GrepMatch {
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
-  /** The line without its end, cut around the match where it is too long. */
-  readonly text: string;
-  /** The last line of a match that spans several. */
-  readonly end_line?: number;
-  /** The lines of such a match after its first. */
-  readonly rest?: readonly string[];
-  readonly before?: readonly string[];
-  readonly after?: readonly string[];
-}
-
-/** The matching lines of one file. */
-export interface GrepCount {
-  readonly path: string;
-  readonly count: number;
-}
-
-/** What `grep` found, whatever its `output` was. */
-export interface GrepSummary {
-  /** Matching lines; a lower bound unless `complete`. */
-  readonly total_matches: number;
-  readonly files_with_matches: number;
-  readonly files_searched: number;
-  readonly skipped_binary: number;
-  /** Files too large to be searched. */
-  readonly skipped_large: number;
-  readonly unreadable: number;
-  readonly truncated: boolean;
-  /** How it is known that the files are seen as they are now. */
-  readonly fresh: Freshness;
-  /** Whether everything was searched to its end. */
-  readonly complete: boolean;
-  readonly incomplete_reason?: string;
-  readonly next_cursor?: string;
-  /** Where the pattern is there as plain text, although as a regular expression it found nothing. */
-  readonly as_text?: { readonly path: string; readonly line: number; readonly count: number };
-  /** What else is to be known, such as that something was left out. */
-  readonly warnings?: readonly string[];
-}
-
-/** What `grep` found with `output: "content"`, the default. */
-export interface GrepContentData extends GrepSummary {
-  readonly matches: readonly GrepMatch[];
-  readonly files?: never;
-  readonly counts?: never;
-}
-
-/** What `grep` found with `output: "files"`. */
-export interface GrepFilesData extends GrepSummary {
-  readonly matches?: never;
-  /** The paths of the files that match. */
-  readonly files: readonly string[];
-  readonly counts?: never;
-}
-
-/** What `grep` found with `output: "count"`. */
-export interface GrepCountData extends GrepSummary {
-  readonly matches?: never;
-  readonly files?: never;
-  /** The number of matching lines of each file. */
-  readonly counts: readonly GrepCount[];
-}
-
-/** What `grep` found: one of the three where the type of `output` says which. */
-export type GrepData<Output extends GrepOutput = GrepOutput> = {
-  readonly content: GrepContentData;
-  readonly files: GrepFilesData;
-  readonly count: GrepCountData;
-}[Output];
-
-type Optional = "glob" | "max_per_file" | "cursor" | "before" | "after";
-/** The arguments once defaults are filled in. */
-export type CheckedGrepArgs = Required<Omit<GrepArgs, Optional>> & Pick<GrepArgs, Optional>;
 type Args = CheckedGrepArgs;
 
 const inputSchema = object(

@@ -5,8 +5,8 @@
 import { grepBackend } from "../backends/search.ts";
 import { childOf } from "../backends/paths.ts";
 import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
-import type { CheckedGrepArgs } from "./grep.ts";
-import { escapeControls } from "./text.ts";
+import type { CheckedGrepArgs } from "./grep_types.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "./tool.ts";
 
 /** Directories that hold other people's code or what tools made. */

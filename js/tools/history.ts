@@ -3,7 +3,7 @@ import type { PastCall } from "./past.ts";
 import { compile, object } from "./schema.ts";
 import { integer, text } from "./shared.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { ReadingTool } from "./tool.ts";
 
 /** The arguments of `history`. */

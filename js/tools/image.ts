@@ -1,7 +1,7 @@
 /** Images, passed to the model as the reader of their format returns them. */
 import type { Location } from "../access/index.ts";
 import { renderFile } from "./rendered.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { type Call, type ContentBlock, refuse } from "./tool.ts";
 
 /** The size of an image in pixels, when its header states it. */

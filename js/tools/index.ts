@@ -2,8 +2,10 @@
  * The tools, one file each: their schemas, their computation and the text of their answers. Path
  * policy, locks and approvals are elsewhere.
  */
+import { ARGUMENTS } from "../schema/tool-names.ts";
 import { accessInfo, type AccessInfoArgs, type AccessInfoData } from "./access_info.ts";
-import { applyPatch, type ApplyPatchArgs, type ApplyPatchData } from "./apply_patch.ts";
+import { applyPatch, type ApplyPatchArgs } from "./apply_patch.ts";
+import type { ApplyPatchData } from "./patching.ts";
 import { batch, type BatchArgs, type BatchData, type BatchOutcome } from "./batch.ts";
 import { copy, type CopyData } from "./copy.ts";
 import { deletePath, type DeleteArgs, type DeleteData } from "./delete.ts";
@@ -11,26 +13,30 @@ import { diff, type DiffArgs, type DiffData } from "./diff.ts";
 import { editFile, type EditFileArgs, type EditFileData } from "./edit_file.ts";
 import { findFiles, type FindFilesArgs, type FindFilesData, type FoundFile } from "./find_files.ts";
 import { glob, type GlobArgs, type GlobData } from "./glob.ts";
-import {
-  grep,
-  type GrepArgs,
-  type GrepContentData,
-  type GrepCount,
-  type GrepCountData,
-  type GrepData,
-  type GrepFilesData,
-  type GrepMatch,
-  type GrepOutput,
-  type GrepSummary,
-} from "./grep.ts";
-import { listDirectory, type ListDirectoryArgs, type ListDirectoryData } from "./list_directory.ts";
+import { grep } from "./grep.ts";
+import type {
+  GrepArgs,
+  GrepContentData,
+  GrepCount,
+  GrepCountData,
+  GrepData,
+  GrepFilesData,
+  GrepMatch,
+  GrepOutput,
+  GrepSummary,
+} from "./grep_types.ts";
+import type { HistoryArgs } from "./history.ts";
+import { listDirectory, type ListDirectoryArgs } from "./list_directory.ts";
+import type { ListDirectoryData } from "./render/listing.ts";
 import { mkdir, type MkdirArgs, type MkdirData } from "./mkdir.ts";
 import { move, type MoveData } from "./move.ts";
 import { readFile, type ReadFileArgs, type ReadFileData } from "./read_file.ts";
 import { readManyFiles, type ReadManyFilesArgs, type ReadManyFilesData } from "./read_many_files.ts";
+import type { RunCommandArgs } from "./run_command.ts";
 import { stat, type StatArgs, type StatData } from "./stat.ts";
 import type { Tool } from "./tool.ts";
 import type { CopyArgs, MoveArgs, TransferOptions } from "./transfer.ts";
+import type { UndoArgs } from "./undo.ts";
 import { writeFile, type WriteFileArgs, type WriteFileData } from "./write_file.ts";
 
 /** The arguments of each tool. */
@@ -77,6 +83,16 @@ export interface ToolData {
 
 /** The name of a tool. */
 export type ToolName = keyof ToolArgs;
+
+interface AllArgs extends ToolArgs {
+  run_command: RunCommandArgs;
+  undo: UndoArgs;
+  history: HistoryArgs;
+}
+
+ARGUMENTS satisfies {
+  readonly [Name in keyof AllArgs]: Readonly<Record<keyof AllArgs[Name], true>>;
+};
 
 /** Every tool, in the order in which models see them. */
 export const TOOLS: readonly Tool[] = Object.freeze([

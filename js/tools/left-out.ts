@@ -5,7 +5,8 @@
 import type { FindResult, SearchResult } from "../engine/search-types.ts";
 import { isWithin } from "../backends/paths.ts";
 import type { Names } from "./names.ts";
-import { escapeControls, plural } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { plural } from "./text.ts";
 import type { AccessSummary } from "./tool.ts";
 
 /** Returns the hint to search ignored files, where the reader has an argument for it. */

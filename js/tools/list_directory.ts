@@ -8,10 +8,11 @@ import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { shownTarget } from "./link-target.ts";
 import { aloneNote, otherRoots } from "./left-out.ts";
-import { renderListing } from "./render/listing.ts";
+import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
-import { escapeControls, isoTime, plural } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isoTime, plural } from "./text.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { unignoredPaths } from "./walks.ts";
 
@@ -28,32 +29,6 @@ export interface ListDirectoryArgs {
   readonly cursor?: string;
   readonly format?: "text" | "json" | "names" | "tree";
   readonly timeout_ms?: number;
-}
-
-/** One entry. */
-export interface ListedEntry {
-  readonly name: string;
-  /** Relative to the workspace; can be passed to any tool. */
-  readonly path: string;
-  readonly type: "file" | "dir" | "symlink" | "other";
-  /** Bytes. */
-  readonly size?: number;
-  /** ISO 8601, UTC. */
-  readonly modified?: string;
-  /** The target of a link, as written; absent when it lies outside, or a rule hides it. */
-  readonly target?: string;
-}
-
-/** The data of `list_directory`. */
-export interface ListDirectoryData {
-  readonly path: string;
-  readonly entries: readonly ListedEntry[];
-  /** The number of entries at all levels, including those beyond the limit. */
-  readonly total: number;
-  readonly truncated: boolean;
-  readonly next_cursor?: string;
-  /** Further information, such as that entries were left out. */
-  readonly warnings?: readonly string[];
 }
 
 type Args = Required<Omit<ListDirectoryArgs, "cursor">> & Pick<ListDirectoryArgs, "cursor">;

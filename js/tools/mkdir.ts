@@ -1,7 +1,7 @@
 /** `mkdir`: makes a directory. */
 import { compile, object } from "./schema.ts";
 import { flag, path, PATH_ALIASES, text, WARNINGS } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { type ChangingTool, refuse } from "./tool.ts";
 import { statOrNull } from "./contents.ts";
 

@@ -7,7 +7,7 @@
  */
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 
 /** A line that stands for lines of the old content. */
 export interface Omission {

@@ -5,7 +5,7 @@
 import type { FsBackend } from "../backends/backend.ts";
 import { missingParents } from "../backends/fallback.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { transact } from "../journal/transaction.ts";
+import { transact } from "../backends/transaction/transaction.ts";
 
 /**
  * Runs `action` after creating the parents of `path`. @throws NOT_FOUND when they are missing and

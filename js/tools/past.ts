@@ -1,6 +1,6 @@
 /** The view of the history for tools: the calls that can be undone, and what an undo would restore. */
-import type { PreImage } from "../journal/pre-image.ts";
-import type { Call } from "./tool.ts";
+import type { FsBackend } from "../backends/backend.ts";
+import type { PreImage } from "../backends/transaction/pre-image.ts";
 
 /** One changing call of the past. */
 export interface PastCall {
@@ -33,6 +33,14 @@ export interface Restored {
   readonly from?: string;
 }
 
+/** The call that undoes another one. */
+export interface UndoingCall {
+  /** Storage within the policy of that call. */
+  readonly fs: FsBackend;
+  readonly callId: string;
+  readonly agent: string | undefined;
+}
+
 /** The history as one caller may see it. */
 export interface Past {
   /** Returns the calls that can be undone, the newest first. `all`: including those of other callers. */
@@ -40,7 +48,7 @@ export interface Past {
   /** Returns what undoing a call would restore. @throws FilewrightError NOT_FOUND */
   restores(callId: string): Promise<readonly Restored[]>;
   /** Undoes a call; recorded under the id of the call that undoes it. @throws CONFLICT */
-  undo(callId: string, by: Pick<Call, "fs" | "callId" | "agent">): Promise<void>;
+  undo(callId: string, by: UndoingCall): Promise<void>;
 }
 
 /** Returns the last change that is no undo and was not undone. */

@@ -7,15 +7,67 @@ import type { Location } from "../access/index.ts";
 import { lstatOrNull, realpathVia } from "../backends/fallback.ts";
 import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import type { PatchedFile } from "../engine/patch.ts";
-import type { ApplyPatchData, PatchOutcome, PatchRequest, PatchTodo } from "./apply_patch.ts";
+import type { PatchedFile, PatchOperation } from "../engine/patch.ts";
 import type { FileChange, FileState } from "./commit.ts";
 import { isTextKind, readWhole } from "./contents.ts";
 import { findOmissions, mayLeaveOut, type Omission, omissionError, omissionWarnings } from "./omission.ts";
 import { formOf } from "./overwrite.ts";
 import { utf8 } from "./text.ts";
-import { type Call, type Plan, refuse } from "./tool.ts";
+import { type Call, type PathEffect, type Plan, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
+
+/** The result of a patch for one file. */
+export interface PatchOutcome {
+  readonly path: string;
+  /** The previous name of a renamed or copied file. */
+  readonly from?: string;
+  readonly operation: PatchOperation;
+  /** Lines. */
+  readonly added: number;
+  readonly removed: number;
+  /** The largest distance, in lines, between where a hunk was expected and where it was found. */
+  readonly offset: number;
+  /** The least exact match method among the hunks. */
+  readonly matched: "exact" | "whitespace" | "fuzzy" | "fuzz";
+}
+
+/** The data of `apply_patch`. */
+export interface ApplyPatchData {
+  /** False for a dry run. */
+  readonly applied: boolean;
+  readonly files: readonly PatchOutcome[];
+  readonly diff: string;
+  /** Changes that after hooks, such as formatters, made in the files. */
+  readonly hook_diff?: string;
+  /** Defects of the patch that were repaired. */
+  readonly warnings?: readonly string[];
+  /** True when the diff is truncated. */
+  readonly truncated?: boolean;
+}
+
+/** The checked arguments, with the patch's paths. */
+export interface PatchRequest {
+  readonly patch: string;
+  readonly path?: string;
+  readonly strip?: number;
+  readonly fuzz: number;
+  readonly reverse: boolean;
+  readonly dry_run: boolean;
+  /** Every path that the patch reads or writes, in the order of the call's locations. */
+  readonly names: readonly string[];
+  /** The paths that are only read. */
+  readonly sources: ReadonlySet<string>;
+  /** The effects on a path in addition to the patch: deletions, moves and copies. */
+  readonly effects: ReadonlyMap<string, readonly PathEffect[]>;
+  readonly warnings: readonly string[];
+}
+
+/** The planned changes. */
+export interface PatchTodo {
+  readonly changes: readonly FileChange[];
+  readonly data: ApplyPatchData;
+  readonly warnings: readonly string[];
+}
 
 /** The current state of a file of the patch. */
 interface CurrentFile extends FileState {

@@ -12,7 +12,8 @@ import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./rendered.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
-import { escapeControls, utf8 } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { utf8 } from "./text.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
 import { answerBytes } from "./limits.ts";
 

@@ -5,13 +5,14 @@ import { readPage } from "./contents.ts";
 import type { NonText } from "../readers/index.ts";
 import { imageText, readImage } from "./image.ts";
 import { answerBytes, type Limits } from "./limits.ts";
-import { expand, reasonOf, type RequestedFile } from "./read_many_paths.ts";
+import { expand, type SkippedOne, reasonOf, type RequestedFile } from "./read_many_paths.ts";
 import { where } from "./names.ts";
 import { renderPage } from "./render/page.ts";
 import { type KnownFile, renderFile } from "./rendered.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, text, texts, timeout, WARNINGS } from "./shared.ts";
-import { escapeControls, utf8Length } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { utf8Length } from "./text.ts";
 import type { Answer, Call, ContentBlock, ReadingTool } from "./tool.ts";
 
 /** The arguments of `read_many_files`. */
@@ -40,13 +41,6 @@ export interface ReadOne {
   /** True when only its beginning is returned. */
   readonly truncated: boolean;
   readonly mime: string;
-}
-
-/** One path that was not read, and why. */
-export interface SkippedOne {
-  readonly path: string;
-  readonly reason: string;
-  readonly code: string;
 }
 
 /** The data of `read_many_files`. */

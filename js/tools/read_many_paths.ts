@@ -2,16 +2,27 @@
 import type { Location } from "../access/index.ts";
 import { compareCodePoints } from "../backends/paths.ts";
 import { type FilewrightError, fromEngine } from "../engine/errors.ts";
-import type { ReadManyFilesArgs, SkippedOne } from "./read_many_files.ts";
 import { missedGlob } from "./grep_text.ts";
 import { where } from "./names.ts";
 import { type Call, refuse } from "./tool.ts";
 import { findPaths, hasGlob, splitGlob } from "./walks.ts";
 
-type Args = Pick<
-  Required<ReadManyFilesArgs>,
-  "paths" | "include" | "exclude" | "use_default_excludes" | "respect_ignore" | "recursive"
->;
+/** The arguments that say which files are read. */
+interface ChosenFiles {
+  readonly paths: readonly string[];
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly use_default_excludes: boolean;
+  readonly respect_ignore: boolean;
+  readonly recursive: boolean;
+}
+
+/** One path that was not read, and why. */
+export interface SkippedOne {
+  readonly path: string;
+  readonly reason: string;
+  readonly code: string;
+}
 
 /**
  * The paths that a glob or a directory omits unless `use_default_excludes` is false. A file named
@@ -61,7 +72,7 @@ export interface RequestedFile {
 
 /** Returns every requested file once, in path order. */
 export async function expand(
-  args: Args,
+  args: ChosenFiles,
   call: Call,
   skipped: SkippedOne[],
   notes: string[],
@@ -95,7 +106,7 @@ export async function expand(
  */
 async function expandOne(
   typed: string,
-  args: Args,
+  args: ChosenFiles,
   call: Call,
   add: (at: Location, byName: boolean) => void,
   notes: string[],
@@ -134,7 +145,7 @@ function withinOneLevel(pattern: string): string {
 async function addFound(
   root: Location,
   pattern: string,
-  args: Args,
+  args: ChosenFiles,
   call: Call,
   add: (at: Location, byName: boolean) => void,
 ): Promise<number> {

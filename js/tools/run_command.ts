@@ -3,7 +3,7 @@ import { compile, object } from "./schema.ts";
 import { flag, integer, path, text, texts } from "./shared.ts";
 import type { SandboxStatus } from "../backends/sandbox.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { ChangingTool } from "./tool.ts";
 
 /** The arguments of `run_command`. */

@@ -8,8 +8,8 @@
 import { type Arguments, compileCheck, Problem } from "../schema/check.ts";
 import type { ObjectSchema } from "../schema/json-schema.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { suggestArgument } from "./elsewhere.ts";
-import { escapeControls } from "./text.ts";
+import { suggestArgument } from "../schema/argument-hints.ts";
+import { escapeControls } from "../engine/escape.ts";
 
 export { fromJson, isPlain, kindOf, type Arguments } from "../schema/check.ts";
 export { type ObjectSchema, object, type Schema, type SchemaType } from "../schema/json-schema.ts";

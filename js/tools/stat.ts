@@ -6,7 +6,8 @@ import { engine } from "../engine/current.ts";
 import { NOT_SHOWN, shownTarget } from "./link-target.ts";
 import { compile, object } from "./schema.ts";
 import { flag, integer, path, PATH_ALIASES, text } from "./shared.ts";
-import { escapeControls, isoTime } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { isoTime } from "./text.ts";
 import { type Call, type ReadingTool, refuse } from "./tool.ts";
 
 /** The arguments of `stat`. */

@@ -3,20 +3,7 @@
  * Independent of tools.
  */
 
-import { escapeControls as escapeNames } from "../backends/paths.ts";
-
 const LONE_SURROGATE = /\p{Surrogate}/u;
-const LONE_SURROGATES = /\p{Surrogate}/gu;
-
-/**
- * Escapes characters that could forge a line, hide text or make it ill-formed: control and
- * bidirectional characters, unpaired surrogates.
- */
-export function escapeControls(text: string): string {
-  const shown = escapeNames(text);
-  if (!LONE_SURROGATE.test(shown)) return shown;
-  return shown.replace(LONE_SURROGATES, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
-}
 
 /** Returns true when the text has no unpaired surrogate, so that it has a UTF-8 form. */
 export function isWellFormed(text: string): boolean {

@@ -7,7 +7,7 @@ import { currentVersion } from "./contents.ts";
 import { diffOf } from "./difference.ts";
 import { bytesForPreview, incompleteTree, shownCounts, shownText, treeFacts, versionsOf } from "./preview.ts";
 import { type ObjectSchema, object } from "./schema.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { BEFORE_WRITING, flag, path, timeout } from "./shared.ts";
 import { type BaseVersion, type Call, type PathEffect, type Plan, type Preview, refuse } from "./tool.ts";
 

@@ -1,8 +1,8 @@
 /** The types of every tool's arguments and data, with those of their parts. */
 export type { GrantedDirectory } from "./access_info.ts";
-export type { PatchOutcome } from "./apply_patch.ts";
+export type { PatchOutcome } from "./patching.ts";
 export type { BatchOperation } from "./batch.ts";
-export type { HunkData } from "./diff.ts";
+export type { HunkData } from "./diff_html.ts";
 export type { EditArgs, EditOutcome } from "./edit_schema.ts";
 export type { ImageFacts, SentImage } from "./image.ts";
 export type {
@@ -57,7 +57,8 @@ export type {
 } from "./index.ts";
 export type { Limits } from "./limits.ts";
 export type { Rank } from "./grep_rank.ts";
-export type { ListedEntry } from "./list_directory.ts";
-export type { ReadOne, SkippedOne } from "./read_many_files.ts";
+export type { ListedEntry } from "./render/listing.ts";
+export type { ReadOne } from "./read_many_files.ts";
+export type { SkippedOne } from "./read_many_paths.ts";
 export type { ObjectSchema, Schema, SchemaType } from "./schema.ts";
 export type { AccessSummary, Annotations, EditDefaults } from "./tool.ts";

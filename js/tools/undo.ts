@@ -7,7 +7,7 @@ import { lastChange, type Past, type PastCall, type Restored } from "./past.ts";
 import { shownText } from "./preview.ts";
 import { compile, object } from "./schema.ts";
 import { text, texts, WARNINGS } from "./shared.ts";
-import { escapeControls } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Call, ChangingTool, PathEffect, Preview, PreviewChange } from "./tool.ts";
 
 /** The arguments of `undo`. */

@@ -23,7 +23,8 @@ import {
   text,
   WARNINGS,
 } from "./shared.ts";
-import { countLines, escapeControls, isWellFormed, utf8 } from "./text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { countLines, isWellFormed, utf8 } from "./text.ts";
 import { type Answer, type Call, type ChangingTool, type Plan, refuse } from "./tool.ts";
 
 /** The arguments of `write_file`. */

@@ -9,7 +9,7 @@ import { engine } from "../engine/current.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { afterChange } from "../tools/line-ranges.ts";
 import type { SeenFile } from "../tools/seen.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Call, PathUse } from "../tools/tool.ts";
 import type { ToolResult } from "./result.ts";
 import { isDryRun } from "./written-places.ts";

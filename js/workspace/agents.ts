@@ -14,16 +14,27 @@ import {
   type Rule,
   SandboxPolicy,
 } from "../access/index.ts";
+import { GRANT_STORE } from "../access/permissions.ts";
+import { RULE_OPTIONS } from "../access/rules.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { makeApprovals } from "../hooks/approvals.ts";
 import { oneOf } from "../hooks/approvers.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";
-import type { Preset, PresetName } from "../presets/index.ts";
-import { gateOf } from "../schema/option.ts";
-import type { Limits } from "../tools/limits.ts";
+import { type Preset, PRESET_OPTION, type PresetName } from "../presets/index.ts";
+import {
+  callback,
+  flag,
+  gateOf,
+  integer,
+  list,
+  nullable,
+  type Options,
+  options,
+  text,
+} from "../schema/option.ts";
+import { LIMIT_OPTIONS, type Limits } from "../tools/limits.ts";
 import { type BudgetOptions, makeBudget } from "./budget.ts";
-import { AGENT_OPTIONS } from "./option-schema.ts";
 import type { AccessOptions } from "./options.ts";
 import { RunningCalls } from "./running.ts";
 import type { Confined, Session } from "./session.ts";
@@ -56,6 +67,30 @@ export interface AgentOptions {
   readonly budget?: BudgetOptions | undefined;
 }
 
+const BUDGET_OPTIONS: Options<BudgetOptions> = options("BudgetOptions", {
+  calls: integer(0),
+  outputBytes: integer(0),
+});
+
+/** The options of an agent. */
+export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
+  preset: PRESET_OPTION,
+  access: options<NonNullable<AgentOptions["access"]>>("AccessOptions", {
+    read: nullable(list(text())),
+    write: list(text()),
+    deny: list(text()),
+    readOnly: flag(),
+  }),
+  permissions: options<NonNullable<AgentOptions["permissions"]>>("PermissionOptions", {
+    ask: callback(),
+    store: GRANT_STORE,
+  }),
+  rules: list(RULE_OPTIONS),
+  confirm: callback(),
+  limits: LIMIT_OPTIONS,
+  budget: BUDGET_OPTIONS,
+});
+
 const gate = gateOf("agent", AGENT_OPTIONS);
 
 /** An agent that uses the storage of its workspace has nothing to give back. */
@@ -65,27 +100,27 @@ const NOTHING_OWN: Partial<Confined> & Pick<Confined, "release"> = { release: as
 export async function agentSession(session: Session, name: string, given: AgentOptions): Promise<Session> {
   if (typeof name !== "string" || name === "")
     throw new FilewrightError("INVALID_ARGUMENT", "an agent needs a name");
-  const options = gate(given);
-  assertRules("agent", "rules", options.rules ?? []);
-  const asks = options.permissions !== undefined || session.prompting !== undefined;
+  const wanted = gate(given);
+  assertRules("agent", "rules", wanted.rules ?? []);
+  const asks = wanted.permissions !== undefined || session.prompting !== undefined;
   // What is granted of secrets is granted to a backend: an agent that is asked by itself has its own.
-  const apart = options.access !== undefined || asks;
+  const apart = wanted.access !== undefined || asks;
   const own: Partial<Confined> & Pick<Confined, "release"> = apart
-    ? await session.confine(policyOf(session, options), session.resolver.policy)
+    ? await session.confine(policyOf(session, wanted), session.resolver.policy)
     : NOTHING_OWN;
-  const { confirm, budget } = options;
+  const { confirm, budget } = wanted;
   const { policy } = own.resolver ?? session.resolver;
-  const rules = session.rules.with(compileRules(options.rules ?? [], policy));
+  const rules = session.rules.with(compileRules(wanted.rules ?? [], policy));
   return Object.freeze({
     ...session,
     ...own,
     running: new RunningCalls(session.running),
     commands: session.commandsFor(policy, rules),
     agent: name,
-    limits: lower(session.limits, options.limits ?? {}),
+    limits: lower(session.limits, wanted.limits ?? {}),
     rules,
     approvals: makeApprovals(),
-    permissions: asks ? permissionsOf(session, options) : session.permissions,
+    permissions: asks ? permissionsOf(session, wanted) : session.permissions,
     ...(confirm === undefined ? {} : { confirmFor: withOwn(session, confirm) }),
     budget: budget === undefined ? session.budget : makeBudget(budget, session.budget),
   });

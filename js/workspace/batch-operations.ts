@@ -9,13 +9,11 @@ import { mustAsk } from "../hooks/approvals.ts";
 import type { Confirm } from "../hooks/confirm.ts";
 import { hooksFor, runBefore } from "../hooks/run.ts";
 import { plainArguments } from "../tools/arguments.ts";
-import type { BatchArgs } from "../tools/batch.ts";
+import type { BatchArgs, BatchData } from "../tools/batch.ts";
 import type { Arguments } from "../tools/schema.ts";
-import type { Call, PathUse } from "../tools/tool.ts";
+import type { BaseVersion, Call, PathUse } from "../tools/tool.ts";
 import { failure } from "./answer.ts";
 import { BatchFailed } from "./batch-failed.ts";
-import { nothingDone } from "./batch-outcomes.ts";
-import type { Trial } from "./batch-trial.ts";
 import {
   type AnyChanging,
   type AnyReading,
@@ -30,6 +28,18 @@ import type { ToolResult } from "./result.ts";
 import { rootsOf } from "./review.ts";
 import type { Session } from "./session.ts";
 import { type AskedPlace, withPlaces } from "./written-places.ts";
+
+/** What the trial of an operation found. */
+export interface Trial {
+  /** Where each path of the operation leads. */
+  readonly places: readonly string[];
+  /** The versions of what earlier operations neither change nor change anything in. */
+  readonly own: readonly BaseVersion[];
+  /** Whether there was nothing to do. */
+  readonly settled: boolean;
+  /** The digest of what a reviewer was shown, but for versions; undefined where nobody was asked. */
+  readonly outline: string | undefined;
+}
 
 /** One operation on its way. */
 export interface Operation {
@@ -66,6 +76,9 @@ export function single(name: string): AnyReading | AnyChanging {
   return tool as unknown as AnyReading | AnyChanging;
 }
 
+/** The result of a batch that is refused before its first operation begins. */
+const NOTHING_DONE: BatchData = Object.freeze({ results: [], applied: false, rolled_back: true });
+
 /** Looks at every operation before the first one begins: what makes no sense is told at once. */
 export async function prepare(args: Required<BatchArgs>, session: Session): Promise<readonly Operation[]> {
   const operations: Operation[] = [];
@@ -98,7 +111,7 @@ export async function prepare(args: Required<BatchArgs>, session: Session): Prom
         performance.now(),
         undefined,
       );
-      throw new BatchFailed(index, name, failed.error, nothingDone(operations));
+      throw new BatchFailed(index, name, failed.error, NOTHING_DONE);
     }
   }
   return operations;

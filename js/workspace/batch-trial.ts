@@ -11,22 +11,10 @@ import { isWithin } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { GuardLevel } from "../presets/index.ts";
 import type { Answer, BaseVersion, Call } from "../tools/tool.ts";
-import type { Operation } from "./batch-operations.ts";
+import type { Operation, Trial } from "./batch-operations.ts";
 import type { AnyChanging } from "./enter.ts";
 import { applyGuarded } from "./guard.ts";
 import { compare, placesOf, questionOf, type Reviewed } from "./review.ts";
-
-/** What the trial of an operation found. */
-export interface Trial {
-  /** Where each path of the operation leads. */
-  readonly places: readonly string[];
-  /** The versions of what earlier operations neither change nor change anything in. */
-  readonly own: readonly BaseVersion[];
-  /** Whether there was nothing to do. */
-  readonly settled: boolean;
-  /** The digest of what a reviewer was shown, but for versions; undefined where nobody was asked. */
-  readonly outline: string | undefined;
-}
 
 /** Notes, operation by operation, what the trial of a batch finds. */
 export class Trials {

@@ -4,10 +4,29 @@
  * leave a call that nobody can cancel, nor a misspelt `agent` one that is another's.
  */
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { gateOf } from "../schema/option.ts";
+import {
+  anything,
+  callback,
+  gateOf,
+  type Options,
+  options,
+  type Rows,
+  signalOption,
+  text,
+} from "../schema/option.ts";
 import type { CallOptions } from "./enter.ts";
-import { CALL_OPTIONS } from "./option-schema.ts";
 import { type Failure, refused } from "./result.ts";
+
+/** The rows of the options of a call. */
+export const CALL_ROWS: Rows<CallOptions> = {
+  signal: signalOption,
+  onProgress: callback(),
+  agent: text(),
+  toolCall: anything(),
+};
+
+/** The options of a call. */
+export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
 
 const gate = gateOf("call", CALL_OPTIONS);
 const NONE: CallOptions = Object.freeze({});

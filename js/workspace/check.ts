@@ -1,10 +1,10 @@
 /** The gate of `openWorkspace`: options that make sense, in one form, before anything is opened. */
 import { assertRules } from "../access/rules.ts";
-import { escapeControls } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import { assertToolNames, gateOf, wrongOption } from "../schema/option.ts";
 import { presetToolNames } from "../presets/index.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { WORKSPACE_OPTIONS } from "./option-schema.ts";
 import type { WorkspaceOptions } from "./options.ts";
 

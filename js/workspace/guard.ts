@@ -18,7 +18,7 @@ import type { GuardLevel } from "../presets/index.ts";
 import { statOrNull } from "../tools/contents.ts";
 import { where } from "../tools/names.ts";
 import { afterChange, type LineRange, licenses } from "../tools/line-ranges.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import {
   type Answer,
   type Call,

@@ -20,13 +20,13 @@ export {
 export type { PermissionOptions } from "./permissions.ts";
 export { makeReads, type Reads, type ReadStore } from "./reads.ts";
 export type { ErrorData, Failure, Meta, MetaApproval, Success, ToolResult } from "./result.ts";
+export type { ToolDefinition } from "./preset-tools.ts";
 export type {
   AgentWorkspace,
   CallArgs,
   CallData,
   Capabilities,
   WorkspaceLockOptions,
-  ToolDefinition,
   UndoOptions,
   Workspace,
   WorkspaceApprovals,

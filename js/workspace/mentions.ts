@@ -4,12 +4,13 @@
  * a mention leads is decided by resolvers, such as one for `@bundle:path`.
  */
 import type { ContentBlock } from "../readers/index.ts";
-import { gateOf } from "../schema/option.ts";
-import { escapeControls } from "../tools/text.ts";
+import { callback, gateOf, list, type Options, options } from "../schema/option.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { CALL_ROWS } from "./call-options.ts";
 import type { CallOptions } from "./enter.ts";
-import { MENTION_OPTIONS } from "./option-schema.ts";
 import type { ToolResult } from "./result.ts";
-import { type ToolDefinition, toolsFor, type Workspace } from "./workspace.ts";
+import type { ToolDefinition } from "./preset-tools.ts";
+import { toolsFor, type Workspace } from "./workspace.ts";
 
 /** One mention and what it stands for. */
 export interface Mention {
@@ -45,6 +46,12 @@ export interface MentionOptions extends CallOptions {
   /** Asked in turn; the first path is taken. Default: a mention is a path. */
   readonly resolvers?: readonly MentionResolver[] | undefined;
 }
+
+/** The options of {@link resolveMentions}. */
+export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions", {
+  ...CALL_ROWS,
+  resolvers: list(callback()),
+});
 
 const gate = gateOf("resolveMentions", MENTION_OPTIONS);
 

@@ -13,7 +13,7 @@ import { type Code, FilewrightError, fromEngine, makeError } from "../engine/err
 import { nearest } from "../schema/nearest.ts";
 import { childOf, isWithin, nameOf, parentOf } from "../backends/paths.ts";
 import { NO_NAMES } from "../tools/display.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Location } from "../access/index.ts";
 import { assign, type Names, OWN_NAMES, where } from "../tools/names.ts";
 import type { PathUse } from "../tools/tool.ts";

@@ -22,7 +22,7 @@ import type { GuardLevel, PresetAccess } from "../presets/index.ts";
 import { type JournalOptions, makeJournal, MemoryJournal, type Recovery } from "../journal/index.ts";
 import { readersFor } from "../readers/index.ts";
 import { DEFAULT_LIMITS, type Limits } from "../tools/limits.ts";
-import { TOOL_NAMES } from "../tools/tool_names.ts";
+import { TOOL_NAMES } from "../schema/tool-names.ts";
 import { type CheckedOptions, checkOptions } from "./check.ts";
 import { statOrNull } from "../tools/contents.ts";
 import { commandsOf } from "./commands.ts";

@@ -1,6 +1,6 @@
 /**
- * The options of a workspace, of an agent and of a call, as tables. How an option
- * is added is told in `js/schema/option.ts`.
+ * The options of a workspace as tables. How an option is added is told in `js/schema/option.ts`;
+ * the options of agents, calls, mentions, locks and undo stand where their types do.
  */
 import { GRANT_STORE } from "../access/permissions.ts";
 import { RULE_OPTIONS } from "../access/rules.ts";
@@ -13,7 +13,6 @@ import { OBSERVER } from "../hooks/observer.ts";
 import { PRESET_OPTION } from "../presets/index.ts";
 import { READER } from "../readers/option-schema.ts";
 import {
-  anything,
   callback,
   choice,
   either,
@@ -25,21 +24,14 @@ import {
   type Options,
   options,
   required,
-  type Rows,
-  signalOption,
   text,
   urlOption,
 } from "../schema/option.ts";
 import { LIMIT_OPTIONS } from "../tools/limits.ts";
 import type { EditDefaults } from "../tools/tool.ts";
-import type { AgentOptions } from "./agents.ts";
-import type { BudgetOptions } from "./budget.ts";
-import type { CallOptions } from "./enter.ts";
-import type { MentionOptions } from "./mentions.ts";
 import type { AccessOptions, GuardOptions, RootOptions, WorkspaceOptions } from "./options.ts";
 import type { PermissionOptions } from "./permissions.ts";
 import { READ_STORE } from "./reads.ts";
-import type { WorkspaceLockOptions, UndoOptions } from "./workspace.ts";
 
 const FILE_NAME = text({
   pattern: "^[^/\\0]+$",
@@ -130,51 +122,3 @@ export const WORKSPACE_OPTIONS: Options<WorkspaceOptions> = options(
     noun: "a path, a URL or an object of options",
   },
 );
-
-const BUDGET_OPTIONS: Options<BudgetOptions> = options("BudgetOptions", {
-  calls: integer(0),
-  outputBytes: integer(0),
-});
-
-/** The options of an agent. */
-export const AGENT_OPTIONS: Options<AgentOptions> = options("AgentOptions", {
-  preset: PRESET_OPTION,
-  access: options<NonNullable<AgentOptions["access"]>>("AccessOptions", {
-    read: nullable(list(text())),
-    write: list(text()),
-    deny: list(text()),
-    readOnly: flag(),
-  }),
-  permissions: options<NonNullable<AgentOptions["permissions"]>>("PermissionOptions", {
-    ask: callback(),
-    store: GRANT_STORE,
-  }),
-  rules: list(RULE_OPTIONS),
-  confirm: callback(),
-  limits: LIMIT_OPTIONS,
-  budget: BUDGET_OPTIONS,
-});
-
-const CALL_ROWS: Rows<CallOptions> = {
-  signal: signalOption,
-  onProgress: callback(),
-  agent: text(),
-  toolCall: anything(),
-};
-
-/** The options of a call. */
-export const CALL_OPTIONS: Options<CallOptions> = options("CallOptions", CALL_ROWS);
-
-/** The options of {@link resolveMentions}. */
-export const MENTION_OPTIONS: Options<MentionOptions> = options("MentionOptions", {
-  ...CALL_ROWS,
-  resolvers: list(callback()),
-});
-
-/** The options of `ws.lock`. */
-export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLockOptions", {
-  signal: signalOption,
-});
-
-/** The options of `ws.undo`. */
-export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });

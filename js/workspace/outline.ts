@@ -7,7 +7,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { HookPreview } from "../hooks/hook.ts";
 import type { Meant } from "../presets/preset.ts";
 import { plainArguments } from "../tools/arguments.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type AnyChanging, type AnyTool, type CallOptions, previewed } from "./enter.ts";
 import { type ErrorData, errorData } from "./result.ts";

@@ -9,7 +9,7 @@ import type { FsBackend } from "../backends/backend.ts";
 import { lstatOrNull } from "../backends/fallback.ts";
 import { childOf, isWithin, joinPath, normalise } from "../backends/paths.ts";
 import { FilewrightError } from "../engine/errors.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { PathUse } from "../tools/tool.ts";
 
 /** What is known of the workspace. */

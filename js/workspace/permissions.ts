@@ -10,7 +10,6 @@ import {
 } from "../access/index.ts";
 import { type Notify, tell } from "../hooks/events.ts";
 import { localHost } from "./host.ts";
-import type { Prompting } from "./session.ts";
 
 /** Whether directories must be granted before they are used. */
 export interface PermissionOptions {
@@ -24,6 +23,13 @@ export interface PermissionOptions {
   readonly ask?: AskGrant | undefined;
   /** The clock that ends grants, in milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
+}
+
+/** What permissions of one agent need of those of the workspace. */
+export interface Prompting {
+  readonly ask: AskGrant | undefined;
+  readonly now: (() => number) | undefined;
+  readonly file: string | undefined;
 }
 
 /** What a workspace keeps of the option. */

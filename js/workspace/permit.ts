@@ -1,6 +1,7 @@
 /** Asking before something is read or told: of a reading call, and of a change that fails or is only tried. */
 import type { Decision, Location } from "../access/index.ts";
-import { escapeControls, nameOf } from "../backends/paths.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { nameOf } from "../backends/paths.ts";
 import { mustAsk, scopesOf } from "../hooks/approvals.ts";
 import { askConfirm, refusedBy } from "../hooks/confirm.ts";
 import { tell } from "../hooks/events.ts";

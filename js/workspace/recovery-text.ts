@@ -1,6 +1,6 @@
 /** What opening found of interrupted changes, as a line for people. */
 import type { Recovery } from "../journal/index.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 
 /** At most so many paths are named. */
 const MAX_NAMED_PATHS = 5;

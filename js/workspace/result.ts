@@ -3,7 +3,7 @@ import { FilewrightError } from "../engine/errors.ts";
 import type { Outcome } from "../hooks/confirm.ts";
 import { otherTool } from "./other-tools.ts";
 import { nearest } from "../schema/nearest.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { ContentBlock } from "../tools/tool.ts";
 
 /** Facts about the call itself. */

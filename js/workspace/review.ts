@@ -17,7 +17,8 @@ import { askConfirm, type Confirm, type Confirmation, denied, refusedBy } from "
 import { tell } from "../hooks/events.ts";
 import { digestOf } from "../hooks/question.ts";
 import { currentVersion } from "../tools/contents.ts";
-import { escapeControls, utf8 } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
+import { utf8 } from "../tools/text.ts";
 import type { BaseVersion, Call, ChangingTool, PathUse, Plan, Preview } from "../tools/tool.ts";
 import type { MetaApproval } from "./result.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
 /** What all calls of one workspace share. Made once, by `openWorkspace`. */
-import type { AskGrant, Permissions, Resolver, Rules, SandboxPolicy } from "../access/index.ts";
+import type { Permissions, Resolver, Rules, SandboxPolicy } from "../access/index.ts";
 import type { SandboxProvider } from "../backends/sandbox.ts";
 import type { Durability, FsBackend } from "../backends/backend.ts";
 import type { Approvals } from "../hooks/approvals.ts";
@@ -15,6 +15,7 @@ import type { AccessSummary, EditDefaults } from "../tools/tool.ts";
 import type { CommandsFor } from "./commands.ts";
 import type { Budget } from "./budget.ts";
 import type { Locker } from "./locks.ts";
+import type { Prompting } from "./permissions.ts";
 import type { Repositories } from "./repositories.ts";
 import type { Reads } from "./reads.ts";
 import type { RunningCalls } from "./running.ts";
@@ -30,13 +31,6 @@ export interface Confined {
   readonly views: Views;
   /** Gives back what the storage holds. */
   release(): Promise<void>;
-}
-
-/** What permissions of one agent need of those of the workspace. */
-export interface Prompting {
-  readonly ask: AskGrant | undefined;
-  readonly now: (() => number) | undefined;
-  readonly file: string | undefined;
 }
 
 /** What all calls of one workspace share. */

@@ -5,7 +5,7 @@
 import type { Intent } from "../access/index.ts";
 import type { Code, FilewrightError } from "../engine/errors.ts";
 import { type Names, where } from "../tools/names.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 
 /** What a sentence is made of. */
 export interface Material {

@@ -2,11 +2,10 @@
 import { type Grant, makePermissions, memoryGrants, type Permissions } from "../access/index.ts";
 import type { Capability, FsBackend, LockHandle } from "../backends/backend.ts";
 import type { Approval } from "../hooks/approvals.ts";
-import type { HookPreview } from "../hooks/hook.ts";
 import type { Recovery } from "../journal/index.ts";
 import type { EngineInfo } from "../engine/engine.ts";
 import { FilewrightError, makeError } from "../engine/errors.ts";
-import { gateOf, text } from "../schema/option.ts";
+import { gateOf, type Options, options, signalOption, text } from "../schema/option.ts";
 import { type Preset, type PresetName, presetOf } from "../presets/index.ts";
 import {
   type GrepArgs,
@@ -18,8 +17,7 @@ import {
   type ToolName,
 } from "../tools/index.ts";
 import { runCommandIn } from "../tools/run_command.ts";
-import type { ObjectSchema } from "../tools/schema.ts";
-import type { AccessSummary, Annotations, Tool } from "../tools/tool.ts";
+import type { AccessSummary, Tool } from "../tools/tool.ts";
 import { type AgentOptions, agentSession } from "./agents.ts";
 import type { Spent } from "./budget.ts";
 import { runCall } from "./call.ts";
@@ -27,42 +25,14 @@ import { allowed, callOptions } from "./call-options.ts";
 import { lockAll } from "./change.ts";
 import { type CallGate, makeCallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
-import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "./outline.ts";
+import { iconOf, outlineOf, previewOf } from "./outline.ts";
 import { type Failure, refused, type ToolResult, unknownTool } from "./result.ts";
 import { FIND_IN_ROOTS, findInRoots } from "./first-root.ts";
 import { type HistoryEntry, historyOf, type Undone, undoCall } from "./history.ts";
 import type { LocalFacts } from "./host.ts";
-import { LOCK_OPTIONS, UNDO_OPTIONS } from "./option-schema.ts";
 import type { Session } from "./session.ts";
-import { type SpokenTools, spokenTools } from "./spoken.ts";
+import { type PresetTools, presetTools, type ToolDefinition } from "./preset-tools.ts";
 import type { ToolMethods } from "./tool-methods.ts";
-
-/** A tool as hosts and adapters see it. */
-export interface ToolDefinition {
-  /** The name that models call it by. */
-  readonly name: string;
-  /** A name for people. */
-  readonly title: string;
-  /** For models: what it does, when to use it, its limits. */
-  readonly description: string;
-  /** The JSON Schema of its arguments. */
-  readonly inputSchema: ObjectSchema;
-  /** The JSON Schema of its data. */
-  readonly outputSchema: ObjectSchema;
-  /** Hints for hosts, as in the Model Context Protocol. */
-  readonly annotations: Annotations;
-  /** A picture for people. */
-  readonly icon: ToolIcon;
-  /** What a call would be, for people, and which paths it names, or why its arguments are refused. Nothing is run. */
-  outline(args: unknown): CallOutline;
-  /**
-   * What a change would do; undefined of a call that changes nothing, and of a batch. Nothing is changed, no hook runs.
-   * @throws FilewrightError what the call itself would fail with
-   */
-  preview(args: unknown, options?: CallOptions): Promise<HookPreview | undefined>;
-  /** Runs the tool, as `ws.call` does. */
-  execute(args: unknown, options?: CallOptions): Promise<ToolResult>;
-}
 
 /** What is in force. */
 export interface Capabilities {
@@ -195,6 +165,14 @@ export interface AgentWorkspace extends Workspace {
 }
 
 const CLOSED = "The workspace is closed.";
+/** The options of `ws.lock`. */
+export const LOCK_OPTIONS: Options<WorkspaceLockOptions> = options("WorkspaceLockOptions", {
+  signal: signalOption,
+});
+
+/** The options of `ws.undo`. */
+export const UNDO_OPTIONS: Options<UndoOptions> = options("UndoOptions", { signal: signalOption });
+
 const gateLock = gateOf("lock", LOCK_OPTIONS);
 const gateUndo = gateOf("undo", UNDO_OPTIONS);
 const gateCallId = gateOf("undo", text());
@@ -231,7 +209,7 @@ export function makeWorkspace(
     if ("ok" in checked) return checked;
     return gate.run(() => runCall(session, tool, args, checked.options));
   };
-  const listOf = (other: Preset): SpokenTools => spokenTools(session, other, { refusal, run: gate.run });
+  const listOf = (other: Preset): PresetTools => presetTools(session, other, { refusal, run: gate.run });
   const spoken = preset === undefined ? undefined : listOf(preset);
   const call = spoken === undefined ? callOwn : spoken.call;
   let closing: Promise<void> | undefined;

@@ -9,7 +9,7 @@ import { isWithin } from "../backends/paths.ts";
 import { walkTree } from "../backends/walk-tree.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { Confirm } from "../hooks/confirm.ts";
-import { escapeControls } from "../tools/text.ts";
+import { escapeControls } from "../engine/escape.ts";
 import type { Call } from "../tools/tool.ts";
 import type { LockKey } from "./locks.ts";
 import type { Session } from "./session.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS, findCommand } from "../../js/cli/commands.ts";
-import { parse } from "../../js/cli/parse.ts";
+import { parse } from "../../js/schema/command-line.node.ts";
 import { progressLine } from "../../js/cli/progress.ts";
 import { type Place, place } from "./running.ts";
 

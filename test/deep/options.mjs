@@ -248,7 +248,7 @@ async function entriesOf(dir) {
     )),
   );
   const adapter = async (file, name) => (await dist(`adapters/${file}.js`))[name];
-  const { TOOL_NAMES } = await dist("tools/tool_names.js");
+  const { TOOL_NAMES } = await dist("schema/tool-names.js");
   const { definePreset } = await dist("presets/index.node.js");
   const tools = [...TOOL_NAMES];
   let calls = 0;

@@ -143,3 +143,51 @@ describe("scripts/arrows.mjs refuses", () => {
     expect(brokenArrows(root)).toEqual([]);
   });
 });
+
+describe("scripts/lib/circles.mjs finds", () => {
+  const cases: Record<string, { files: Record<string, string>; line: string }> = {
+    "files that import each other's types": {
+      files: {
+        "js/tools/a.ts": 'import type { B } from "./b.ts";\n',
+        "js/tools/b.ts": 'import type { A } from "./a.ts";\n',
+      },
+      line: "js/tools/a.ts, js/tools/b.ts import one another",
+    },
+    "folders that import each other": {
+      files: {
+        "js/engine/a.ts": 'import { b } from "../tools/b.ts";\n',
+        "js/engine/c.ts": "export const c = 1;\n",
+        "js/tools/b.ts": 'export { c } from "../engine/c.ts";\n',
+      },
+      line: "js/engine, js/tools import one another",
+    },
+    "modules of a crate that use each other": {
+      files: {
+        "crates/core/src/lib.rs": "mod a;\nmod b;\n",
+        "crates/core/src/a/mod.rs": "use crate::{b::B, c};\n",
+        "crates/core/src/b.rs": "pub fn b() { super::a::inner(); }\n",
+      },
+      line: "crates/core/src/a, crates/core/src/b import one another",
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (name, { files, line }) => {
+    const { importCircles } = await import("../../scripts/lib/circles.mjs");
+    expect(importCircles(checkout(`circle ${name}`, files))).toEqual([line]);
+  });
+
+  it("no circle where a test module or an import on demand leads back", async () => {
+    const { importCircles } = await import("../../scripts/lib/circles.mjs");
+    const made = checkout("no circle", {
+      "crates/core/src/a.rs": "use crate::b::B;\n",
+      "crates/core/src/b.rs": "pub struct B;\n#[cfg(test)]\nmod tests {\n use crate::a;\n}\n",
+      "js/engine/a.ts": 'export const load = () => import("./b.ts");\n',
+      "js/engine/b.ts": 'import { load } from "./a.ts";\n',
+    });
+    expect(importCircles(made)).toEqual([]);
+  });
+
+  it("no circle in this checkout", async () => {
+    const { importCircles } = await import("../../scripts/lib/circles.mjs");
+    expect(importCircles(root)).toEqual([]);
+  });
+});

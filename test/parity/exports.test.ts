@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import * as native from "../../js/engine/index.node.ts";
 import { makeEngine } from "../../js/engine/engine.ts";
-import * as wasm from "../../js/wasm/index.node.ts";
+import * as wasm from "../../js/engine/wasm-entry.node.ts";
 import { describeParity } from "./engines.ts";
 
 const entries: Record<string, Readonly<Record<string, unknown>>> = {

@@ -22,7 +22,7 @@ import {
 } from "../../js/index.node.ts";
 import { makeJournal, newCallId } from "../../js/journal/index.ts";
 import { FileJournal } from "../../js/journal/store.node.ts";
-import { Transaction } from "../../js/journal/transaction.ts";
+import { Transaction } from "../../js/backends/transaction/transaction.ts";
 import { between } from "./places.ts";
 
 let base: string;

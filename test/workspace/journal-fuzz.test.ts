@@ -11,7 +11,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FileJournal } from "../../js/journal/store.node.ts";
-import { type Entry, fromFrame, toFrame } from "../../js/journal/step.ts";
+import { type Entry, fromFrame, toFrame } from "../../js/backends/transaction/step.ts";
 
 const wished = Number(process.env["FILEWRIGHT_FUZZ"] ?? 0);
 const settings = wished > 0 ? { numRuns: wished } : { numRuns: 500, seed: 20_261_122 };

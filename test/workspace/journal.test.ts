@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openWorkspace, type Workspace } from "../../js/index.node.ts";
-import { Transaction } from "../../js/journal/transaction.ts";
+import { Transaction } from "../../js/backends/transaction/transaction.ts";
 import { FileJournal } from "../../js/journal/store.node.ts";
 import { makeJournal, newCallId } from "../../js/journal/index.ts";
 

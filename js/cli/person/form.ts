@@ -1,6 +1,6 @@
 /** The form of the output: the text that a model and a script get, or one that is made for a person. */
 import process from "node:process";
-import type { Parsed } from "../parse.ts";
+import type { Parsed } from "../../schema/command-line.node.ts";
 import { setColour } from "./style.ts";
 
 /** How results are printed. */

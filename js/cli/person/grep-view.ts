@@ -1,6 +1,6 @@
 /** The results of a search for a person: below the names of their files, with colour on what matched. */
-import { escapeControls } from "../../backends/paths.ts";
-import type { GrepData } from "../../tools/grep.ts";
+import { escapeControls } from "../../engine/escape.ts";
+import type { GrepData } from "../../tools/grep_types.ts";
 import { rowsOf } from "../../tools/grep_text.ts";
 import { type Pattern, type Range, rangesOf } from "./highlight.ts";
 import { styled } from "./style.ts";

@@ -1,7 +1,7 @@
 /** Colours: whether a stream gets them, and which one means what. */
 import process from "node:process";
 import util from "node:util";
-import { UsageError } from "../parse.ts";
+import { UsageError } from "../../schema/command-line.node.ts";
 
 type Format = Parameters<typeof util.styleText>[0];
 

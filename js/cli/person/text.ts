@@ -1,5 +1,5 @@
 /** Texts for a person's eyes: sizes, times, and content that cannot steer the terminal. */
-import { escapeControls } from "../../backends/paths.ts";
+import { escapeControls } from "../../engine/escape.ts";
 
 const UNITS = ["", "K", "M", "G", "T", "P"] as const;
 const KIB = 1024;

@@ -2,7 +2,7 @@
  * Archives as a list of what is in them: zip, tar, and either in gzip. Nothing
  * is ever unpacked to a place; what is compressed is looked at within a cap.
  */
-import { escapeControls } from "../../backends/paths.ts";
+import { escapeControls } from "../../engine/escape.ts";
 import { FilewrightError } from "../../engine/errors.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupported } from "../refuse.ts";

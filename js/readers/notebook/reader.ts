@@ -3,7 +3,7 @@
  * pictures as blocks. A file that is no notebook is shown as the text it is.
  */
 import { engine } from "../../engine/current.ts";
-import { escapeControls } from "../../backends/paths.ts";
+import { escapeControls } from "../../engine/escape.ts";
 import type { ImageBlock, Reader, ReaderInput, Rendered, ReaderLimits } from "../reader.ts";
 import { findDamage } from "../image/damage.ts";
 import { tooLarge } from "../refuse.ts";

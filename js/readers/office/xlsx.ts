@@ -3,7 +3,7 @@
  * numbers, sheet by sheet. Values as last computed; a formula only where there
  * is none. `pages` chooses sheets.
  */
-import { escapeControls } from "../../backends/paths.ts";
+import { escapeControls } from "../../engine/escape.ts";
 import { choosePages } from "../pages.ts";
 import type { Reader, ReaderInput, Rendered } from "../reader.ts";
 import { unsupported } from "../refuse.ts";

@@ -1,14 +1,44 @@
 /** Renders a listing as the text for a model: lines, bare names, a tree, or JSON. */
 import { relativeTo } from "../../backends/paths.ts";
-import type { ListDirectoryArgs, ListDirectoryData, ListedEntry } from "../list_directory.ts";
 import { NOT_SHOWN } from "../link-target.ts";
 import { assign, type Names } from "../names.ts";
-import { escapeControls } from "../text.ts";
+import { escapeControls } from "../../engine/escape.ts";
 
-type Args = Required<Pick<ListDirectoryArgs, "path" | "depth" | "format">>;
+/** One entry. */
+export interface ListedEntry {
+  readonly name: string;
+  /** Relative to the workspace; can be passed to any tool. */
+  readonly path: string;
+  readonly type: "file" | "dir" | "symlink" | "other";
+  /** Bytes. */
+  readonly size?: number;
+  /** ISO 8601, UTC. */
+  readonly modified?: string;
+  /** The target of a link, as written; absent when it lies outside, or a rule hides it. */
+  readonly target?: string;
+}
+
+/** The data of `list_directory`. */
+export interface ListDirectoryData {
+  readonly path: string;
+  readonly entries: readonly ListedEntry[];
+  /** The number of entries at all levels, including those beyond the limit. */
+  readonly total: number;
+  readonly truncated: boolean;
+  readonly next_cursor?: string;
+  /** Further information, such as that entries were left out. */
+  readonly warnings?: readonly string[];
+}
+
+/** The arguments that the text depends on. */
+interface ListingForm {
+  readonly path: string;
+  readonly depth: number;
+  readonly format: "text" | "json" | "names" | "tree";
+}
 
 /** Returns the text of a page of a listing; its last line says how to continue. */
-export function renderListing(data: ListDirectoryData, args: Args, names: Names): string {
+export function renderListing(data: ListDirectoryData, args: ListingForm, names: Names): string {
   if (args.format === "json") return jsonText(data, args, names);
   if (data.total === 0) return `[empty directory: ${escapeControls(args.path)}]`;
   const lines = data.entries.map((entry) => lineOf(entry, data, args));
@@ -18,7 +48,7 @@ export function renderListing(data: ListDirectoryData, args: Args, names: Names)
 
 const TYPE_TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
 
-function lineOf(entry: ListedEntry, data: ListDirectoryData, args: Args): string {
+function lineOf(entry: ListedEntry, data: ListDirectoryData, args: ListingForm): string {
   const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
   const pointed = entry.type === "symlink" ? ` -> ${escapeControls(entry.target ?? NOT_SHOWN)}` : "";
   if (args.format === "names") return shown;
@@ -37,7 +67,7 @@ function closing({ entries, total, next_cursor: next }: ListDirectoryData, names
   return `[${entries.length} of ${total} entries; ${onward}]`;
 }
 
-function jsonText(data: ListDirectoryData, args: Args, names: Names): string {
+function jsonText(data: ListDirectoryData, args: ListingForm, names: Names): string {
   // A reader that cannot continue by a cursor expects a list of a fixed form.
   const cut = data.truncated && names.argument("cursor") !== undefined ? [closing(data, names)] : [];
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];

@@ -1,19 +1,7 @@
 /** The names and arguments of all tools, for code that checks names without loading the tools. */
-import type { HistoryArgs } from "./history.ts";
-import type { ToolArgs, ToolName } from "./index.ts";
-import type { RunCommandArgs } from "./run_command.ts";
-import type { UndoArgs } from "./undo.ts";
 
-interface AllArgs extends ToolArgs {
-  run_command: RunCommandArgs;
-  undo: UndoArgs;
-  history: HistoryArgs;
-}
-
-// Records, so that a tool or an argument missing from them does not compile.
-const ARGUMENTS: {
-  readonly [Name in ToolName | keyof AllArgs]: Readonly<Record<keyof AllArgs[Name], true>>;
-} = {
+/** The argument names of each tool; `tools/index.ts` does not compile where a tool or an argument is missing. */
+export const ARGUMENTS = {
   read_file: {
     path: true,
     start_line: true,
@@ -144,12 +132,12 @@ const ARGUMENTS: {
   run_command: { command: true, shell: true, cwd: true, timeout_ms: true, max_output_bytes: true },
   undo: { call_id: true },
   history: { path: true, limit: true, cursor: true },
-};
+} as const;
 
 /** The canonical names of all tools, including `run_command`, `undo` and `history`: those that rules and hooks may name. */
 export const TOOL_NAMES: ReadonlySet<string> = new Set(Object.keys(ARGUMENTS));
 
 /** The argument names of each tool. */
-export const TOOL_ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map(
+export const ARGUMENT_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(ARGUMENTS).map(([name, args]) => [name, Object.keys(args)]),
 );

@@ -2,7 +2,7 @@
  * Argument names of other systems, so that an error can suggest the one that was meant. Not
  * aliases: those are accepted, these are only suggested.
  */
-import { nearest } from "../schema/nearest.ts";
+import { nearest } from "./nearest.ts";
 
 /**
  * Names in lower case, with the arguments they may mean here; the first one that a tool has is

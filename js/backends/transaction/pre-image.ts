@@ -5,11 +5,11 @@
  * Put back by content, a file has its bytes and permission bits; owner, times, attributes and other names are kept
  * only where the old entry itself was set aside.
  */
-import type { EntryType, FsBackend, FsStat } from "../backends/backend.ts";
-import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../backends/fallback.ts";
-import { failure } from "../backends/failure.ts";
-import { engine } from "../engine/current.ts";
-import type { FilewrightError } from "../engine/errors.ts";
+import type { EntryType, FsBackend, FsStat } from "../backend.ts";
+import { chmodVia, lstatOrNull, readVersioned, symlinkVia, writeVia } from "../fallback.ts";
+import { failure } from "../failure.ts";
+import { engine } from "../../engine/current.ts";
+import type { FilewrightError } from "../../engine/errors.ts";
 
 /** What stood, or will stand, at a path; null for nothing. */
 export interface PreImage {

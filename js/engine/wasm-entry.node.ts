@@ -4,9 +4,9 @@
  *
  * @module filewright/wasm
  */
-import { type Engine, type EngineInfo, makeEngine } from "../engine/engine.ts";
-import { FilewrightError } from "../engine/errors.ts";
-import { loadWasm } from "../engine/wasm.node.ts";
+import { type Engine, type EngineInfo, makeEngine } from "./engine.ts";
+import { FilewrightError } from "./errors.ts";
+import { loadWasm } from "./wasm.node.ts";
 
 let loaded: Engine | undefined;
 
@@ -88,5 +88,5 @@ export const applyPatchAsync: Engine["applyPatchAsync"] = (...args) => engine().
 /** Merges what two sides made of one text; conflicts are objects, and markers in the text. */
 export const merge3: Engine["merge3"] = (...args) => engine().merge3(...args);
 
-export * from "../engine/errors.ts";
-export * from "../engine/types.ts";
+export * from "./errors.ts";
+export * from "./types.ts";

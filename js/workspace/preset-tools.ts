@@ -1,28 +1,57 @@
-/** The tools of a workspace in the words of a preset. */
+/** The tools of a workspace under the names and arguments of a preset. */
+import type { HookPreview } from "../hooks/hook.ts";
 import type { Preset, PresetTool } from "../presets/index.ts";
+import type { ObjectSchema } from "../tools/schema.ts";
+import type { Annotations } from "../tools/tool.ts";
 import { runCall } from "./call.ts";
 import { allowed, callOptions } from "./call-options.ts";
 import type { CallGate } from "./drain.ts";
 import type { CallOptions } from "./enter.ts";
 import { FIND_IN_ROOTS, findInRoots } from "./first-root.ts";
 import { homeOfHost } from "./host.ts";
-import { iconOf, outlineOf, previewOf } from "./outline.ts";
+import { type CallOutline, iconOf, outlineOf, previewOf, type ToolIcon } from "./outline.ts";
 import { type ToolResult, unknownTool } from "./result.ts";
 import type { Session } from "./session.ts";
-import type { ToolDefinition } from "./workspace.ts";
 
-/** What a preset offers over a session. */
-export interface SpokenTools {
+/** A tool as hosts and adapters see it. */
+export interface ToolDefinition {
+  /** The name that models call it by. */
+  readonly name: string;
+  /** A name for people. */
+  readonly title: string;
+  /** For models: what it does, when to use it, its limits. */
+  readonly description: string;
+  /** The JSON Schema of its arguments. */
+  readonly inputSchema: ObjectSchema;
+  /** The JSON Schema of its data. */
+  readonly outputSchema: ObjectSchema;
+  /** Hints for hosts, as in the Model Context Protocol. */
+  readonly annotations: Annotations;
+  /** A picture for people. */
+  readonly icon: ToolIcon;
+  /** What a call would be, for people, and which paths it names, or why its arguments are refused. Nothing is run. */
+  outline(args: unknown): CallOutline;
+  /**
+   * What a change would do; undefined of a call that changes nothing, and of a batch. Nothing is changed, no hook runs.
+   * @throws FilewrightError what the call itself would fail with
+   */
+  preview(args: unknown, options?: CallOptions): Promise<HookPreview | undefined>;
+  /** Runs the tool, as `ws.call` does. */
+  execute(args: unknown, options?: CallOptions): Promise<ToolResult>;
+}
+
+/** The tools that a preset offers over a session. */
+export interface PresetTools {
   readonly tools: readonly ToolDefinition[];
   call(name: string, args: unknown, options?: CallOptions): Promise<ToolResult>;
 }
 
 /** Makes the tools of a preset. `calls` refuses those that may not begin, and counts the others. */
-export function spokenTools(
+export function presetTools(
   session: Session,
   preset: Preset,
   calls: Pick<CallGate, "refusal" | "run">,
-): SpokenTools {
+): PresetTools {
   const byName = new Map(preset.tools.map((tool) => [tool.name, tool]));
   const call = async (name: string, args: unknown, given?: CallOptions): Promise<ToolResult> => {
     const tool = byName.get(name);
@@ -31,12 +60,12 @@ export function spokenTools(
     if (tool === undefined) return unknownTool(name, byName.keys());
     const checked = callOptions(given);
     if ("ok" in checked) return checked;
-    return calls.run(() => callSpoken(session, tool, args, checked.options));
+    return calls.run(() => callPreset(session, tool, args, checked.options));
   };
   const offered = preset.tools.filter((tool) => !session.access.readOnly || tool.kind === "read");
-  const tools = offered.map((spoken): ToolDefinition => {
-    const { name, title, description, inputSchema, outputSchema, annotations, tool } = spoken;
-    const meant = (args: unknown) => () => spoken.expand(args, { home: homeOfHost() });
+  const tools = offered.map((presetTool): ToolDefinition => {
+    const { name, title, description, inputSchema, outputSchema, annotations, tool } = presetTool;
+    const canonical = (args: unknown) => () => presetTool.expand(args, { home: homeOfHost() });
     return Object.freeze({
       name,
       title,
@@ -45,10 +74,10 @@ export function spokenTools(
       outputSchema,
       annotations,
       icon: iconOf(tool.name),
-      outline: (args: unknown) => outlineOf(session, tool, args, meant(args)),
+      outline: (args: unknown) => outlineOf(session, tool, args, canonical(args)),
       preview: async (args: unknown, options?: CallOptions) =>
         calls.run(() =>
-          previewOf(session, tool, args, allowed(calls.refusal() ?? callOptions(options)), meant(args)),
+          previewOf(session, tool, args, allowed(calls.refusal() ?? callOptions(options)), canonical(args)),
         ),
       execute: (args: unknown, options?: CallOptions) => call(name, args, options),
       [FIND_IN_ROOTS]: findInRoots(session, tool.name),
@@ -57,7 +86,7 @@ export function spokenTools(
   return Object.freeze({ tools: Object.freeze(tools), call });
 }
 
-async function callSpoken(
+async function callPreset(
   session: Session,
   tool: PresetTool,
   args: unknown,

@@ -5,11 +5,11 @@
  * to them, as a conflict. A step without that version (the process ended before it was noted) is compared with what
  * the step was to make of the path. Every restoring operation is conditional on what was compared.
  */
-import type { FsBackend, FsStat } from "../backends/backend.ts";
-import { entryPathVia, lstatOrNull } from "../backends/fallback.ts";
-import { isWithin, parentOf } from "../backends/paths.ts";
-import { walkTree } from "../backends/walk-tree.ts";
-import { FilewrightError } from "../engine/errors.ts";
+import type { FsBackend, FsStat } from "../backend.ts";
+import { entryPathVia, lstatOrNull } from "../fallback.ts";
+import { isWithin, parentOf } from "../paths.ts";
+import { walkTree } from "../walk-tree.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { hasContentOf, isImage, isSameEntry, type PreImage, restoreByContent } from "./pre-image.ts";
 import type { Given, MoveStep, PathStep, Step } from "./step.ts";
 

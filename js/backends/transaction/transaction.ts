@@ -4,8 +4,8 @@
  * It records the steps of what is done through its backend, in memory and, where it has a sink, on disk before each
  * step. When something fails, the steps that were made are rolled back, and no others.
  */
-import type { FsBackend, MaybePromise } from "../backends/backend.ts";
-import { FilewrightError, fromEngine, makeError } from "../engine/errors.ts";
+import type { FsBackend, MaybePromise } from "../backend.ts";
+import { FilewrightError, fromEngine, makeError } from "../../engine/errors.ts";
 import { tooMuch } from "./pre-image.ts";
 import { journaled, type Recording } from "./recorder.ts";
 import { asidesOf, discard, rollBack, type RollbackOutcome } from "./rollback.ts";

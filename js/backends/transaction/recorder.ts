@@ -13,14 +13,14 @@ import {
   type TreeCounts,
   type WriteOptions,
   type WriteResult,
-} from "../backends/backend.ts";
-import { checkSignal } from "../backends/failure.ts";
-import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../backends/fallback.ts";
-import { parentOf } from "../backends/paths.ts";
-import { encodeText } from "../backends/text.ts";
-import { walkTree } from "../backends/walk-tree.ts";
-import { engine } from "../engine/current.ts";
-import { FilewrightError } from "../engine/errors.ts";
+} from "../backend.ts";
+import { checkSignal } from "../failure.ts";
+import { entryPathVia, lstatOrNull, lstatVia, realpathVia } from "../fallback.ts";
+import { parentOf } from "../paths.ts";
+import { encodeText } from "../text.ts";
+import { walkTree } from "../walk-tree.ts";
+import { engine } from "../../engine/current.ts";
+import { FilewrightError } from "../../engine/errors.ts";
 import { type Budget, capture, captureFile, imageOf, type PreImage, tooMuch } from "./pre-image.ts";
 import { factsOf, givenOf } from "./rollback.ts";
 import type { Given, NewStep, PathStepKind, Step } from "./step.ts";

@@ -1,6 +1,6 @@
 /** Command lines taken apart, with complaints that say what would have been right. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
-import { nearest } from "../schema/nearest.ts";
+import { nearest } from "./nearest.ts";
 
 /** The options of a command, as `node:util` takes them. */
 export type OptionTable = NonNullable<ParseArgsConfig["options"]>;

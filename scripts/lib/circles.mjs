@@ -1,0 +1,140 @@
+// Circles of imports: between files and folders of js/, and between the modules of a crate.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix, relative } from "node:path";
+
+/** Every circle under a checkout, as lines of text. */
+export function importCircles(root) {
+  const files = typescriptGraph(root);
+  const folders = merged(files, (file) => file.split("/").slice(0, 2).join("/"));
+  const modules = merged(rustGraph(root), (file) => file.replace(/\/src\/([^/.]+).*$/, "/src/$1"));
+  // The root of a crate names its modules, and they may name what it holds.
+  for (const targets of modules.values())
+    for (const name of targets) if (name.endsWith("/src/lib")) targets.delete(name);
+  return [...circlesOf(files), ...circlesOf(folders), ...circlesOf(modules)].map(
+    (circle) => `${circle.join(", ")} import one another`,
+  );
+}
+
+/** The strongly connected components of more than one node (Tarjan 1972), sorted. */
+export function circlesOf(graph) {
+  const index = new Map();
+  const low = new Map();
+  const stack = [];
+  const found = [];
+  const visit = (node) => {
+    index.set(node, index.size);
+    low.set(node, index.get(node));
+    stack.push(node);
+    for (const next of graph.get(node)) {
+      if (!graph.has(next)) continue;
+      if (!index.has(next)) {
+        visit(next);
+        low.set(node, Math.min(low.get(node), low.get(next)));
+      } else if (stack.includes(next)) low.set(node, Math.min(low.get(node), index.get(next)));
+    }
+    if (low.get(node) !== index.get(node)) return;
+    const component = stack.splice(stack.indexOf(node));
+    if (component.length > 1) found.push(component.sort());
+  };
+  for (const node of graph.keys()) if (!index.has(node)) visit(node);
+  return found.sort();
+}
+
+/** The graph between groups of files. */
+function merged(graph, groupOf) {
+  const groups = new Map();
+  for (const [file, targets] of graph) {
+    const own = groupOf(file);
+    if (!groups.has(own)) groups.set(own, new Set());
+    for (const target of targets) if (groupOf(target) !== own) groups.get(own).add(groupOf(target));
+  }
+  return groups;
+}
+
+/** The files of a folder with an ending, as paths from the root. */
+function filesBelow(root, folder, ending) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
+}
+
+/** Which files of js/ import which, types included. Imports on demand are left out: they cannot form a circle. */
+function typescriptGraph(root) {
+  return new Map(
+    filesBelow(root, "js", ".ts").map((file) => {
+      const text = readFileSync(join(root, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+      const imported = text.matchAll(/(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s+["'](\.[^"']+)["']/g);
+      return [file, new Set(Array.from(imported, ([, path]) => posix.join(posix.dirname(file), path)))];
+    }),
+  );
+}
+
+/** Which Rust files name which others of their crate, tests apart. */
+function rustGraph(root) {
+  const graph = new Map();
+  const crates = existsSync(join(root, "crates")) ? readdirSync(join(root, "crates")) : [];
+  for (const crate of crates) {
+    const source = `crates/${crate}/src`;
+    const files = filesBelow(root, source, ".rs").filter((file) => !/tests?\.rs$/.test(file));
+    const byModule = new Map(files.map((file) => [moduleOf(source, file).join("::"), file]));
+    for (const file of files) graph.set(file, namedIn(root, file, moduleOf(source, file), byModule));
+  }
+  return graph;
+}
+
+/** The module that a file is, as segments: none for the root of the crate. */
+function moduleOf(source, file) {
+  const segments = relative(source, file).replaceAll("\\", "/").slice(0, -".rs".length).split("/");
+  if (segments.at(-1) === "mod" || (segments.length === 1 && segments[0] === "lib")) segments.pop();
+  return segments;
+}
+
+/** The files whose modules a file names. */
+function namedIn(root, file, own, byModule) {
+  const text = readFileSync(join(root, file), "utf8")
+    .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
+    .replace(/#\[cfg\(test\)\]\s*mod\s+\w+\s*\{[\s\S]*$/, "");
+  const uses = Array.from(text.matchAll(/(?:^|\n)\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);/g), ([, tree]) =>
+    pathsOfUse(tree),
+  ).flat();
+  const inline = Array.from(text.matchAll(/\b((?:crate|super)(?:::[a-z_0-9]+)+)/g), ([, path]) => path);
+  const found = new Set();
+  for (const path of [...uses, ...inline]) {
+    const full = absolute(path.split("::"), own, byModule);
+    while (full.length > 0 && !byModule.has(full.join("::"))) full.pop();
+    const target = byModule.get(full.join("::"));
+    if (target !== undefined && target !== file) found.add(target);
+  }
+  return found;
+}
+
+/** The segments of a path from the root of its crate; none where it leads into another crate. */
+function absolute(segments, own, byModule) {
+  const [first, ...rest] = segments.map((segment) => segment.trim());
+  if (first === "crate") return rest;
+  if (first === "self") return [...own, ...rest];
+  if (first !== "super") return byModule.has([...own, first].join("::")) ? [...own, first, ...rest] : [];
+  const ups = segments.findIndex((segment) => segment !== "super");
+  const count = ups < 0 ? segments.length : ups;
+  return [...own.slice(0, own.length - count), ...segments.slice(count)];
+}
+
+/** The paths of a `use` tree: `a::{b, c::d}` is `a::b` and `a::c::d`. */
+function pathsOfUse(tree) {
+  const text = tree.replaceAll(/\s+/g, " ").trim();
+  const open = text.indexOf("{");
+  if (open < 0) return [text.replace(/ as .*/, "")];
+  const parts = [""];
+  let depth = 0;
+  for (const character of text.slice(open + 1, text.lastIndexOf("}"))) {
+    if (character === "{") depth += 1;
+    if (character === "}") depth -= 1;
+    if (character === "," && depth === 0) parts.push("");
+    else parts[parts.length - 1] += character;
+  }
+  return parts
+    .map((part) => part.trim())
+    .filter(Boolean)
+    .flatMap((part) => pathsOfUse(text.slice(0, open) + part));
+}
