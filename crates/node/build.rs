@@ -1,4 +1,4 @@
-//! Tells cargo how Node addons are linked.
+//! Sets the linker options for Node addons.
 
 fn main() {
     napi_build::setup();

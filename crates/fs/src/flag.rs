@@ -1,8 +1,8 @@
-//! A flag that is set once and seen by everybody in time.
+//! A flag that is set once; all threads see it eventually.
 
 use crate::sync::{AtomicBool, Ordering};
 
-/// Not set at first.
+/// Initially not set.
 #[derive(Debug, Default)]
 pub(crate) struct Flag(AtomicBool);
 

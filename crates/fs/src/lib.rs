@@ -1,9 +1,9 @@
-//! The half of Filewright that touches a disk.
+//! The part of Filewright that reads and writes a disk.
 //!
-//! Every operation starts at a [`root`] and is descriptor-relative: no function
-//! returns an absolute path for later use, and `std::fs` is not used.
+//! Every operation starts at a [`root`] and is descriptor-relative: no function returns an absolute
+//! path for later use, and `std::fs` is not used.
 
-// Tests look at the disk from outside the roots.
+// Tests access the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod cancel;

@@ -1,8 +1,7 @@
-//! Who made a temporary file, and whether they still live.
+//! Identifies the process that created a temporary file, and checks whether it is still running.
 //!
-//! A process is named by its number and the moment it started, so that a number
-//! that was given out again is not mistaken; and by a word for the boot and the
-//! process namespace in which the number means anything.
+//! A process is identified by its pid and its start time, so that a reused pid is not mistaken for
+//! it, and by a hash of the boot and the pid namespace in which the pid is valid.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -12,18 +11,18 @@ use filewright_core::hash::sha256;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, getpid};
 
-/// The name of a process.
+/// The identity of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessName {
-    /// Boot and namespace, eight hexadecimal digits.
+    /// A hash of boot and namespace, eight hexadecimal digits.
     pub realm: String,
     pub pid: u32,
-    /// When it started, in ticks since the boot; 0 where the system does not tell.
+    /// The start time in clock ticks since boot; 0 if the system does not report it.
     pub started: u64,
 }
 
-/// Looks at this process once, and starts the thread that looks at others, for threads that may not
-/// reach procfs.
+/// Reads this process's identity once, and starts a thread that reads others, for restricted
+/// threads that cannot read procfs.
 #[cfg(target_os = "linux")]
 pub(crate) fn prepare() {
     let _ = ProcessName::own();
@@ -34,20 +33,20 @@ pub(crate) fn prepare() {
                 let _ = tell.send(started(pid));
             }
         };
-        // Without the thread a number that was given out again counts as the process that it names.
+        // Without the thread, a reused pid is mistaken for the process that created the file.
         std::thread::Builder::new().name("filewright-procfs".to_owned()).spawn(look).ok()?;
         Some(ask)
     });
 }
 
-/// A process's number, and where to send when it started.
+/// The pid, and the channel for the start time.
 type StartRequest = (u32, SyncSender<Option<u64>>);
-/// Where to ask when a process started, from a thread that is restricted.
+/// Sends requests for the start time of a process to the thread that can read procfs.
 static LOOKOUT: OnceLock<Option<SyncSender<StartRequest>>> = OnceLock::new();
-/// How long the answer of [`LOOKOUT`] is waited for.
+/// The maximum time to wait for an answer from [`LOOKOUT`].
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// When a process started, whatever this thread may reach.
+/// Returns the start time of a process, even on a restricted thread.
 fn started_anyhow(pid: u32) -> Option<u64> {
     started(pid).or_else(|| {
         let (tell, told) = sync_channel(1);
@@ -57,7 +56,7 @@ fn started_anyhow(pid: u32) -> Option<u64> {
 }
 
 impl ProcessName {
-    /// This process.
+    /// Returns the identity of this process.
     pub(crate) fn own() -> &'static Self {
         static OWN: OnceLock<ProcessName> = OnceLock::new();
         OWN.get_or_init(|| {
@@ -70,8 +69,8 @@ impl ProcessName {
         })
     }
 
-    /// Whether the process has ended; `None` where its number means nothing
-    /// here: another boot, machine or container.
+    /// Reports whether the process has ended; `None` if its pid is not valid here: another boot,
+    /// machine or container.
     pub(crate) fn ended(&self) -> Option<bool> {
         if self.realm != Self::own().realm {
             return None;
@@ -85,8 +84,8 @@ impl ProcessName {
     }
 }
 
-/// When a process started. It is the 22nd field of its line in procfs; the
-/// second is the program's name in brackets and may hold anything.
+/// Reads the start time of a process: field 22 of its line in procfs. The second field is the
+/// program's name in parentheses and may contain any character.
 fn started(pid: u32) -> Option<u64> {
     let line = read_small(&format!("/proc/{pid}/stat"))?;
     let after = &line[memchr::memrchr(b')', &line)? + 1..];
@@ -94,7 +93,7 @@ fn started(pid: u32) -> Option<u64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// The first kibibyte of a file of the system, never of a user.
+/// Reads the first kibibyte of a file of the system, never of a user.
 pub(crate) fn read_small(path: &str) -> Option<Vec<u8>> {
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let mut bytes = vec![0; 1024];

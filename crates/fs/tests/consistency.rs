@@ -1,5 +1,5 @@
-//! Wherever a path stays inside, the answer is that of the plain file system;
-//! wherever it does not, it is a refusal.
+//! For a path that stays inside, the result is that of the plain file system; for any other it is a
+//! refusal.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod common;
@@ -12,7 +12,7 @@ use filewright_core::Code;
 use filewright_core::access::Intent;
 use proptest::prelude::*;
 
-/// A name of the small world: few names, so that paths and links often meet.
+/// A name in the test tree: only few names, so that paths and links often refer to each other.
 fn name() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["a", "b", "f", "l1", "l2", "l3", "none"]).prop_map(str::to_owned)
 }
@@ -29,7 +29,7 @@ fn target() -> impl Strategy<Value = String> {
         })
 }
 
-/// Links: where (a directory and a name) and their targets.
+/// Generates links: their positions (a directory and a name) and their targets.
 fn links() -> impl Strategy<Value = Vec<(String, String)>> {
     let place = (
         prop::sample::select(vec!["w", "w/a", "w/a/b"]),
@@ -74,7 +74,7 @@ proptest! {
                     }
                     Ok(_) => prop_assert_eq!(code, Some(Code::OutsideAllowed), "{}", path),
                     Err(error) => {
-                        // What fails outside is a refusal, whatever failed there.
+                        // A failure outside is always a refusal, whatever failed there.
                         let plain = match error.kind() {
                             ErrorKind::NotFound => Code::NotFound,
                             ErrorKind::NotADirectory => Code::NotDirectory,

@@ -1,5 +1,5 @@
-//! Full disks, read-only disks, other disks, and directories of other users.
-//! These need root to set up; elsewhere they say nothing.
+//! Tests full disks, read-only disks, other disks, and directories of other users. They need root
+//! for the setup; without it they test nothing.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
@@ -44,8 +44,8 @@ fn write(roots: &Roots, path: &str, bytes: &[u8]) -> Result<(), Error> {
     roots.write(path.as_bytes(), bytes, &options, &CancelToken::new()).map(|_| ())
 }
 
-/// Runs as a user without any rights, on a thread of its own: on Linux each
-/// thread has its own.
+/// Runs as a user without any rights, on a separate thread: on Linux each thread has its own user
+/// id.
 fn as_nobody<T: Send>(f: impl FnOnce() -> T + Send) -> T {
     use rustix::fs::{Gid, Uid};
     std::thread::scope(|scope| {
@@ -102,7 +102,7 @@ fn a_large_file_is_replaced_again_and_again_where_there_is_room_for_two() {
     if !is_root() {
         return;
     }
-    // Of 9 MB each: on the larger disk a third may still be on its way out.
+    // Files of 9 MB each: on the larger disk a third one may still be waiting for its close.
     for (disk, options) in [("w/roomy", c"size=40m"), ("w/tight", c"size=19m")] {
         let Some(_disk) = Disk::new(world.at(disk), options) else { return };
         let path = format!("{disk}/large");
@@ -167,7 +167,7 @@ fn moving_to_another_disk_keeps_what_it_can() {
             (world.text("w/disk/f"), fs::exists(world.at("w/f")).unwrap()),
             ("inside".into(), false)
         );
-        // What cannot be copied does not vanish.
+        // A file that cannot be copied is not deleted.
         world.fifo("w/disk/a/p");
         assert_eq!(code(rename("w/disk/a", "w/a")), Code::NotRegularFile);
         fs::remove_file(world.at("w/disk/a/p")).unwrap();
@@ -177,8 +177,8 @@ fn moving_to_another_disk_keeps_what_it_can() {
     }
 }
 
-/// What a rename within a disk keeps by itself, a move to another one copies; or
-/// it is refused, where nothing may be lost.
+/// A rename within a disk preserves all metadata. A move to another disk copies it, or is refused
+/// if nothing may be lost.
 #[test]
 fn moving_to_another_disk_keeps_owner_and_attributes_or_is_refused() {
     let world = World::new();
@@ -226,7 +226,7 @@ fn moving_to_another_disk_keeps_owner_and_attributes_or_is_refused() {
             assert_eq!(world.tree("w"), before, "{from}");
         }
         fs::remove_file(world.at("w/a/g")).unwrap();
-        // Only root gives files away.
+        // Only root may change owners.
         fs::set_permissions(world.dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
         for path in ["w", "w/a", "w/disk"] {
             world.chmod(path, 0o777);
@@ -262,12 +262,12 @@ fn where_a_rename_is_not_allowed_a_file_is_written_in_place() {
         let ino = |path: &str| fs::metadata(world.at(path)).unwrap().ino();
         let inodes = (ino("w/closed/mine"), ino("w/open/shared"));
         as_nobody(|| {
-            // The directory takes no names.
+            // The directory accepts no new names.
             write(&roots, &world.at("w/closed/mine"), b"new").unwrap();
             assert_eq!(code(write(&roots, &world.at("w/closed/n"), b"x")), Code::PermissionDenied);
-            // The owner could not be kept.
+            // A replacement could not preserve the owner.
             write(&roots, &world.at("w/open/shared"), b"changed").unwrap();
-            // A rename would not ask; we do.
+            // A rename would not check the permission of the file; we do.
             assert_eq!(
                 code(write(&roots, &world.at("w/open/theirs"), b"x")),
                 Code::PermissionDenied

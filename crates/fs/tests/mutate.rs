@@ -1,4 +1,4 @@
-//! Making, removing, moving and copying.
+//! Tests creating, removing, moving and copying.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod common;
@@ -63,7 +63,7 @@ impl At<'_> {
     }
 }
 
-/// Runs a case under both resolvers, each in a world of its own.
+/// Runs a case with both resolvers, each in its own tree.
 fn each(policy: impl Fn(&World) -> Policy, case: impl Fn(&World, &At<'_>)) {
     for index in 0..2 {
         let world = World::new();
@@ -144,8 +144,8 @@ fn remove_tree() {
     });
 }
 
-/// How deep a tree is for each resolver: far deeper than the kernel takes paths. If a
-/// level cost what lies above it, this would be millions of calls, and minutes.
+/// The depth of a tree for each resolver: far deeper than the kernel accepts paths. If the cost of
+/// a level depended on the levels above it, this would take millions of calls, and minutes.
 const DEPTHS: [u64; 2] = [4000, 2000];
 
 #[test]
@@ -157,7 +157,7 @@ fn trees_of_any_depth_are_made_copied_moved_and_removed() {
         let path = format!("w/deep{}", "/d".repeat(depth as usize - 1));
         let counts = Counts { files: 1, directories: depth, bytes: 1 };
         let at = At(&world, roots);
-        // What was made for a change that is then refused goes again.
+        // Directories created for a change that is then refused are removed again.
         let inside = path.replacen("w/deep", "w/a/deep", 1);
         assert_eq!(code(at.rename("w/a", &inside, &CREATE_DIRS)), Code::InvalidArgument);
         assert_eq!(at.mkdir(&path, &MkdirOptions::default()), Ok(true));
@@ -182,7 +182,7 @@ fn trees_of_any_depth_are_made_copied_moved_and_removed() {
 
 #[test]
 fn directories_that_take_no_entries_keep_their_bits_at_any_depth() {
-    // More than descriptors are kept, closed and open ones by turns, and one beside.
+    // More levels than descriptors kept, alternating between writable and not.
     let levels: Vec<String> = (1..=60).map(|depth| format!("w/c{}", "/d".repeat(depth))).collect();
     let bits = |depth: usize| [0o555, 0o755, 0o511, 0o750][depth % 4];
     for merged in [false, true] {
@@ -242,7 +242,7 @@ fn what_holds_something_denied_or_protected_is_not_taken_away() {
             assert_eq!(code(at.rename(path, "w/elsewhere", &PLAIN)), expected, "rename {path}");
             assert_eq!(world.tree("w"), before, "{path}");
         }
-        // Nor does anything come to a protected place.
+        // Moving an entry to a protected path is refused as well.
         fs::create_dir_all(world.at("w/neutral/hooks")).unwrap();
         for (from, to) in [
             ("w/neutral", "w/.git"),
@@ -259,7 +259,7 @@ fn what_holds_something_denied_or_protected_is_not_taken_away() {
         assert_eq!(code(into_git), Code::ProtectedPath);
         fs::remove_dir_all(world.at("w/neutral")).unwrap();
         assert_eq!(world.tree("w"), before);
-        // Copies leave denied entries out, and do not make protected ones.
+        // Copies leave denied entries out, and do not create protected ones.
         assert_eq!(at.copy("w/sec", "w/copy", &PLAIN).unwrap().files, 0);
         assert_eq!(code(at.copy("w/repo", "w/repo2", &PLAIN)), Code::ProtectedPath);
         fs::remove_dir_all(world.at("w/copy")).unwrap();
@@ -351,7 +351,7 @@ fn copy() {
             );
         }
         assert_eq!(world.mode("w/new/copy"), world.mode("w/a"));
-        // Merged: what is there of other names stays.
+        // Merging keeps existing entries with other names.
         fs::write(world.at("w/new/copy/mine"), "mine").unwrap();
         fs::write(world.at("w/new/copy/f"), "old").unwrap();
         fs::remove_dir_all(world.at("w/new/copy/b")).unwrap();
@@ -359,7 +359,7 @@ fn copy() {
         assert_eq!(world.text("w/new/copy/f"), "inside a");
         assert_eq!(world.text("w/new/copy/mine"), "mine");
         assert_eq!(world.text("w/new/copy/b/f"), "inside b");
-        // A link itself, a single file.
+        // A link itself, and a single file.
         at.copy("w/a/out", "w/l", &PLAIN).unwrap();
         assert!(fs::symlink_metadata(world.at("w/l")).unwrap().is_symlink());
         assert_eq!(
@@ -393,7 +393,7 @@ fn copy() {
             &CancelToken::new(),
         );
         assert_eq!(code(from_link), Code::OutsideAllowed);
-        // What stands in the way is found before anything is moved.
+        // A conflict is detected before anything is moved.
         fs::create_dir_all(world.at("w/clash/f")).unwrap();
         let before = world.tree("w");
         assert_eq!(code(at.copy("w/a", "w/clash", &OVERWRITE)), Code::IsDirectory);

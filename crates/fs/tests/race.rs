@@ -1,6 +1,6 @@
-//! Races of single names: what is climbed from while it is moved out, a file that
-//! becomes a pipe, and the kernel's net alone. What every tool does of a directory
-//! that is exchanged is in `race_tools.rs`.
+//! Races on single names: climbing from a directory that is moved out, a file that becomes a pipe,
+//! and the kernel restriction alone. `race_tools.rs` tests every tool against a directory that is
+//! exchanged.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr)]
 
@@ -16,10 +16,10 @@ use filewright_fs::root::Kernel;
 use filewright_fs::root::Roots;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// By each resolver.
+/// For each resolver.
 const ROUNDS: usize = 10_000;
 
-/// Runs `f` while the two names are being exchanged.
+/// Runs `f` while the two names are exchanged continuously.
 fn under_attack<T>(a: &str, b: &str, f: impl FnOnce() -> T) -> T {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -34,14 +34,14 @@ fn under_attack<T>(a: &str, b: &str, f: impl FnOnce() -> T) -> T {
     })
 }
 
-/// What nearly every file tool does.
+/// The check-then-open that most file tools do.
 fn naive(root: &str, path: &str) -> Option<String> {
     let real = fs::canonicalize(path).ok()?;
     real.starts_with(root).then(|| fs::read_to_string(path).ok())?
 }
 
-/// Reads while the names are exchanged, `rounds` times and until one read got through: what is
-/// refused each time has shown nothing.
+/// Reads while the names are exchanged, `rounds` times and until one read succeeded, because
+/// refusals alone prove nothing.
 fn only_reads(roots: &Roots, path: &str, content: &[u8], rounds: usize) {
     let none = CancelToken::new();
     let mut through = 0;
@@ -75,12 +75,12 @@ fn control_escapes(world: &World) -> bool {
 
 #[test]
 fn a_directory_that_is_moved_out_is_never_climbed_from() {
-    // A world for each: an attack ends with the names as they happen to be.
+    // A separate tree for each resolver, because an attack leaves the names in either order.
     for resolver in 0..2 {
         let world = World::new();
         fs::create_dir_all(world.at("w/x/y/z")).unwrap();
         fs::write(world.at("w/x/s"), "fine").unwrap();
-        // Climbing by `..` from y/z when y has been moved to O would find O/s.
+        // Climbing by `..` from y/z after y was moved to O would find O/s.
         fs::create_dir_all(world.at("o/moved")).unwrap();
         world.link("y/z/../../s", "w/x/up");
         let roots = &both(&world.policy())[resolver];
@@ -104,8 +104,8 @@ fn a_file_that_becomes_a_pipe_or_a_link_never_blocks_or_leads_out() {
     }
 }
 
-/// The net under the resolver by itself: what every naive tool does, on threads
-/// that the kernel keeps to the root.
+/// Tests the kernel restriction alone: the check-then-open of naive tools, on threads that the
+/// kernel confines to the root.
 #[test]
 fn naive_opens_on_confined_threads_escape_nowhere() {
     let world = arena();

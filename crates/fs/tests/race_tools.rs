@@ -1,15 +1,14 @@
-//! The race against every tool: while one thread exchanges a directory and a link
-//! that leads outside as fast as the kernel can, each row makes the calls that
-//! one tool makes of this crate, through the exchanged name.
+//! A race against every tool: one thread exchanges a directory and a link that leads outside as
+//! fast as possible, while each row makes the calls of one tool to this crate through the exchanged
+//! name.
 //!
-//! A **round** is one such call, from its path to its answer. Each row makes
-//! 20,000 of them (`FILEWRIGHT_ATTACK_ROUNDS` asks for more), half by each
-//! resolver, and of each half every other one on a thread that Landlock restricts
-//! where the kernel can. What only puts back what a row took away is no round.
+//! A **round** is one such call, from its path to its result. Each row makes 20,000 of them
+//! (`FILEWRIGHT_ATTACK_ROUNDS` increases the number), half with each resolver, and of each half
+//! every other one on a thread restricted by Landlock if the kernel supports it. Calls that only
+//! restore the tree are not rounds.
 //!
-//! Beside every row another thread does what nearly every file tool does: it
-//! resolves the path, checks its beginning, then opens it by name. A run in which
-//! that never escapes has met no race, and fails.
+//! For every row, a control thread does what most file tools do: it resolves the path, checks its
+//! prefix, then opens it by name. If the control never escapes, the run had no race, and fails.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr)]
 
@@ -36,16 +35,16 @@ use filewright_fs::walk::list::ListOptions;
 use filewright_fs::write::{Durability, WriteOptions};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// A tool and the calls it makes.
+/// A tool and the calls that it makes.
 struct Row {
     tool: &'static str,
-    /// How many rounds one turn makes.
+    /// The number of rounds per turn.
     rounds: usize,
-    /// Tells how many of them went through.
+    /// Runs a turn; returns the number of successful rounds.
     turn: fn(&Victim, usize) -> usize,
 }
 
-/// One who calls.
+/// One thread that makes the calls.
 #[derive(Clone)]
 struct Victim {
     roots: Arc<Roots>,
@@ -60,7 +59,7 @@ impl Victim {
         format!("{}/{path}", self.root).into_bytes()
     }
 
-    /// One of a few names that no other victim uses.
+    /// Returns one of a few names that no other victim uses.
     fn own(&self, name: &str, round: usize) -> Vec<u8> {
         self.at(&format!("{name}{}-{}", self.id, round % 8))
     }
@@ -232,7 +231,7 @@ fn no_tool_is_led_out() {
             drop(tell);
             told.iter().collect::<Vec<usize>>()
         });
-        // One that met what it must not has told nobody.
+        // A victim that was led outside has panicked.
         assert_eq!(met.result.len(), victims.len(), "{}: a victim was led out", row.tool);
         assert_eq!(outside(&base), before, "{}: the outside was changed", row.tool);
         let done = each * row.rounds * victims.len();
@@ -254,17 +253,17 @@ fn no_tool_is_led_out() {
     assert!(escapes > 0, "void: the control never escaped in {opens} opens");
 }
 
-/// What came of a row.
+/// The result of a row.
 struct Visit<T> {
     result: T,
     swaps: usize,
-    /// What the control read of the outside, and how often it tried.
+    /// The number of successful outside reads of the control, and of its attempts.
     escapes: usize,
     opens: usize,
 }
 
-/// W with a directory `d` that is exchanged with `evil`, a link to O. In memory
-/// where it can be: what a disk takes its time for is no part of a race.
+/// W with a directory `d` that is exchanged with `evil`, a link to O. In memory if possible,
+/// because disk latency would slow down the race.
 fn arena() -> (World, String) {
     let memory = tempfile::tempdir_in("/dev/shm");
     let world = memory.map_or_else(|_| World::new(), World::within);
@@ -278,8 +277,8 @@ fn arena() -> (World, String) {
     (world, base)
 }
 
-/// One by each resolver, on a thread of its own that is free and on one that is
-/// restricted, where there are such.
+/// One victim for each resolver, on an unrestricted thread and on a restricted one if the kernel
+/// supports it.
 fn victims(world: &World) -> Vec<(Confinement, Victim)> {
     let mut all = Vec::new();
     for resolver in [ResolverChoice::Auto, ResolverChoice::Walk] {
@@ -328,7 +327,7 @@ fn attacked<T>(base: &str, f: impl FnOnce() -> T) -> Visit<T> {
     })
 }
 
-/// Everything that a change of O would show in, also one that was taken back.
+/// Returns everything that shows a change of O, even one that was reverted.
 fn outside(base: &str) -> Vec<String> {
     let top = fs::metadata(format!("{base}/o")).unwrap();
     let mut facts = vec![format!("{} {}", top.ctime(), top.ctime_nsec())];
@@ -342,7 +341,7 @@ fn outside(base: &str) -> Vec<String> {
     facts
 }
 
-/// What a row took from the exchanged directory, for the next one.
+/// Restores the entries that a row removed from the exchanged directory.
 fn restore(base: &str) {
     for name in ["d", "evil"] {
         let path = format!("{base}/w/{name}");
@@ -355,7 +354,7 @@ fn restore(base: &str) {
     }
 }
 
-/// Counts what went through, and looks at what it gave.
+/// Counts a success and checks its value.
 fn seen<T>(result: Result<T>, look: impl FnOnce(&T)) -> usize {
     result.map(|value| look(&value)).is_ok().into()
 }
@@ -364,7 +363,7 @@ fn through<T>(result: Result<T>) -> usize {
     result.is_ok().into()
 }
 
-/// A directory, or a file of a length that no file of O has.
+/// Recognises a directory, or a file of a length that no file in O has.
 fn is_ours(stat: filewright_fs::dir::stat::Stat) -> bool {
     stat.size != 6
 }

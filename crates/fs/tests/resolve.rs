@@ -1,4 +1,4 @@
-//! Paths and links, under both resolvers.
+//! Tests paths and links with both resolvers.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod common;
@@ -67,7 +67,7 @@ fn paths() {
 #[test]
 fn links() {
     let world = World::new();
-    // (link, target): `$` is the directory that holds w and o.
+    // (link, target): `$` is the directory that contains w and o.
     for (path, target) in [
         ("w/rel", "a/f"),
         ("w/a/up", "../f"),
@@ -113,7 +113,7 @@ fn links() {
         ("w/outdir/s", Err(Code::OutsideAllowed)),
         ("w/outdir/absent", Err(Code::OutsideAllowed)),
         ("w/outdir/", Err(Code::OutsideAllowed)),
-        // Between roots the way is only spelt, and it comes back.
+        // Between roots the path is only text, and it leads back inside.
         ("w/out-and-back", Ok("inside")),
         ("w/sibling", Err(Code::OutsideAllowed)),
         ("w/dangling", Err(Code::NotFound)),
@@ -231,7 +231,7 @@ fn several_roots() {
     let roots = both(&policy);
     fs::create_dir_all(world.at("later/dir")).unwrap();
     fs::write(world.at("later/dir/f"), "later").unwrap();
-    // The link that named a root is retargeted: nothing changes.
+    // Retargeting the link that named a root has no effect.
     fs::remove_file(world.at("alias")).unwrap();
     world.link("$/o", "alias");
     for roots in roots {
@@ -310,7 +310,7 @@ fn trees_deeper_than_the_kernel_takes_paths() {
         assert!(roots.open_dir(path.as_bytes()).is_ok());
         assert_eq!(read(&roots, &format!("{path}/up")), Err(Code::NotFound));
     }
-    // Climbing back further than the descriptors that are kept.
+    // Climbs further back than the number of kept descriptors.
     rustix::fs::symlinkat(format!("{}f", "../".repeat(80)), &dir, "far").unwrap();
     for roots in both(&world.policy()) {
         assert_eq!(read(&roots, &format!("{path}/far")).unwrap(), "inside a");

@@ -1,4 +1,4 @@
-//! Walks and searches on real trees.
+//! Tests walks and searches on real trees.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // the trees are made and looked at from outside
 
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         self.packed.nums[self.num - 1] as i64
     }
 
-    /// Texts in these tests are ASCII: UTF-16 units are bytes.
+    /// Texts in these tests are ASCII, so UTF-16 units are bytes.
     fn str(&mut self) -> Option<String> {
         let length = usize::try_from(self.num()).ok()?;
         let text = self.packed.text[self.text..self.text + length].to_owned();
@@ -186,7 +186,7 @@ fn what_is_seen() {
     ]);
     let all = find_in(dir.path(), json!({ "pattern": "*.ts" }));
     assert_eq!((all.paths, all.total, all.ignored), (vec!["a.ts".into()], 1, 1));
-    // The other repository has rules of its own.
+    // The other repository has its own rules.
     assert_eq!(paths(dir.path(), json!({ "pattern": "*.log" })), ["kept.log", "sub/b.log"]);
     assert_eq!(find_in(dir.path(), json!({ "pattern": "*.log" })).ignored, 1);
     assert_eq!(paths(dir.path(), json!({ "pattern": "HEAD", "respectIgnore": false })), [""; 0]);
@@ -203,7 +203,7 @@ fn what_is_seen() {
     assert_eq!(grep.lines, [".env:1:hit", "a.ts:1:hit", "kept.log:1:hit", "sub/b.log:1:hit"]);
     assert_eq!(grep.ignored, 2);
 
-    // What is named is searched, by the rules below it alone.
+    // A path passed explicitly is searched, with only the rules below it.
     let roots = roots_with(dir.path(), json!({}));
     let at = |path: &str| bytes(&dir.path().join(path));
     let query = json!({ "pattern": "hit" });
@@ -266,7 +266,7 @@ fn links_and_special_files_are_passed_over() {
     assert_eq!(code("/none"), Code::NotFound);
     assert_eq!(code("/out"), Code::OutsideAllowed);
     assert_eq!(code("/a/"), Code::NotDirectory);
-    // A link to a file inside is followed where it is named.
+    // A link to a file inside the roots is followed if it is passed explicitly.
     let path = [bytes(dir.path()), b"/alias".to_vec()].concat();
     assert_eq!(grep_at(&roots, &path, &json!({ "pattern": "hit" })).unwrap().lines, [":1:hit"]);
     let found =
@@ -315,7 +315,7 @@ fn unreadable_entries_are_counted() {
         fs::set_permissions(dir.path().join(name), fs::Permissions::from_mode(0o000)).unwrap();
     }
     let grep = grep_in(dir.path(), json!({ "pattern": "hit" }));
-    // Root reads everything.
+    // Root can read everything.
     if !rustix::process::geteuid().is_root() {
         assert_eq!((grep.lines.len(), grep.unreadable), (1, 2));
     }
@@ -467,7 +467,7 @@ fn names_that_are_not_utf8() {
     assert_eq!(grep.lines, ["d:1:hit", "d\\xFF/a\nb:1:hit"]);
 }
 
-/// A name, a pattern or a piece of one.
+/// Generates a name, a pattern or a part of one.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ab]",
@@ -492,7 +492,7 @@ fn rule() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// git and we hide the same files.
+    /// git and this crate ignore the same files.
     #[test]
     fn ignores_what_git_ignores(
         files in proptest::collection::btree_set("[ab](\\.[xy])?(/[ab](\\.[xy])?){0,3}", 1..25),
@@ -507,7 +507,7 @@ proptest! {
         git(&["init", "-q"]);
         for path in &files {
             let path = dir.path().join(path);
-            // A file may stand where a directory is wanted, and the other way round.
+            // A file may exist where a directory is needed, and vice versa.
             if fs::create_dir_all(path.parent().unwrap()).is_ok() && !path.is_dir() {
                 fs::write(path, "").unwrap();
             }

@@ -1,4 +1,4 @@
-//! Writing: whole or not at all, with the rights, conditions and litter rules.
+//! Tests that writes are atomic, and the rules for permissions, conditions and temporary files.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod common;
@@ -32,7 +32,7 @@ const PLAIN: WriteOptions = WriteOptions {
     aside: None,
 };
 
-/// What cannot be kept is refused.
+/// Refuses to lose metadata.
 const STRICT: WriteOptions = WriteOptions { preserve: Preserve::Strict, ..PLAIN };
 
 fn if_absent() -> WriteOptions {
@@ -114,7 +114,7 @@ fn refusals_change_nothing() {
             let got = code(write(&roots, &world.at(path), "x", options));
             assert_eq!(got, *expected, "{path} {:?}", roots.resolver());
         }
-        // Directories that were made on the way to a refusal are gone again.
+        // Directories created before a refusal are removed again.
         let deep = format!("w/new/deep/{}", "n".repeat(255));
         let name = world.at(&deep);
         let options = WriteOptions {
@@ -172,7 +172,7 @@ fn strictly_a_file_with_other_names_is_left_alone() {
     }
 }
 
-/// Copies and moves over a file, alone and with the tree it is in.
+/// Copies and moves over a file, alone and as part of a tree.
 #[test]
 fn strictly_a_file_with_other_names_is_not_copied_or_moved_over() {
     let world = World::new();
@@ -201,7 +201,7 @@ fn strictly_a_file_with_other_names_is_not_copied_or_moved_over() {
             assert_eq!(error.details["reason"], "preserve");
         }
         assert_eq!((world.tree("w"), world.tree("o")), before, "{:?}", roots.resolver());
-        // What has other names is itself copied and moved like any other.
+        // A file with several hard links can itself be copied and moved.
         roots.copy_file(&at("w/a/b/h"), &at("w/f"), &strict, &none).unwrap();
         roots.rename(&at("w/a/b/h"), &at("w/a/b/i"), &strict, &none).unwrap();
         roots.rename(&at("w/a/b/i"), &at("w/a/b/h"), &strict, &none).unwrap();
@@ -226,7 +226,7 @@ fn modes_are_kept_set_or_left_to_the_umask() {
         write(&roots, &world.at("w/n"), "x", &WriteOptions { mode: Some(0o764), ..PLAIN }).unwrap();
         assert_eq!(world.mode("w/n"), 0o764);
         fs::remove_file(world.at("w/n")).unwrap();
-        // As any program would make it.
+        // The mode is that of a file created by any other program.
         fs::write(world.at("w/like"), "").unwrap();
         write(&roots, &world.at("w/n"), "x", &PLAIN).unwrap();
         assert_eq!(world.mode("w/n"), world.mode("w/like"));
@@ -287,7 +287,7 @@ fn conditions_are_decided_by_content() {
         let (hash, _) = roots.hash(path.as_bytes(), &CancelToken::new()).unwrap();
         let plain = version();
         let hashed = version().with_hash(&hash);
-        // Touched, and replaced by the same bytes: the same content.
+        // Touching the file, or replacing it by the same bytes, keeps the content.
         fs::File::options()
             .append(true)
             .open(&path)
@@ -298,7 +298,7 @@ fn conditions_are_decided_by_content() {
         fs::remove_file(&path).unwrap();
         fs::write(&path, "start").unwrap();
         write(&roots, &path, "second", &if_version(hashed.clone())).unwrap();
-        // Other bytes of the same length and time are another content.
+        // Other bytes of the same length and time are different content.
         fs::write(&path, "other").unwrap();
         fs::File::options()
             .append(true)
@@ -310,7 +310,7 @@ fn conditions_are_decided_by_content() {
         fs::remove_file(&path).unwrap();
         assert_eq!(code(write(&roots, &path, "x", &if_version(hashed))), Code::Conflict);
         assert!(!fs::exists(&path).unwrap());
-        // What a write returns is what the next one can be made on.
+        // The version that a write returns is valid for the next write.
         let mut last = write(&roots, &path, "0", &PLAIN).unwrap().stat.version();
         for n in 1..5 {
             let written = write(&roots, &path, &n.to_string(), &if_version(last.clone())).unwrap();
@@ -362,7 +362,7 @@ fn appends_by_many_are_all_there() {
             scope.spawn(move || {
                 for i in 0..25 {
                     let line = format!("{n}-{i}\n");
-                    // Sixteen lost races in a row are an honest refusal.
+                    // Losing sixteen races in a row is reported as a conflict.
                     while roots
                         .append(path.as_bytes(), line.as_bytes(), &PLAIN, &CancelToken::new())
                         .is_err()

@@ -1,4 +1,4 @@
-//! Work that nobody waits for any more ends soon, and what indexes hold is bounded.
+//! Tests that cancelled work ends soon, and that the memory of indexes is bounded.
 
 use std::fs;
 use std::path::Path;
@@ -16,8 +16,8 @@ use filewright_fs::cancel::CancelToken;
 use filewright_fs::search::find::FindOptions;
 use filewright_fs::search::grep::GrepOptions;
 
-/// The most processor time of one thread between two looks at the flag: what a
-/// cancelled call may still take of the machine.
+/// The maximum processor time of a thread between two checks of the flag, which bounds the work
+/// after a cancellation.
 const SOON: Duration = Duration::from_millis(100);
 
 fn tree(dir: &Path) -> Vec<u8> {
@@ -83,9 +83,9 @@ fn cancelled_work_ends_soon_and_as_cancelled() {
             let (most, after) = cancel.seen();
             assert_eq!(ended, Err(Code::Cancelled), "{name} at {at} of {looks}");
             assert!(most < SOON, "{name} at {at} of {looks}: {most:?}");
-            // Each thread looks once more, and some around it.
+            // Each thread checks once more, and so do some of its callers.
             assert!(after < at + 100, "{name} at {at}: {after} looks");
-            // Whoever asks next is answered in full.
+            // The next caller gets a complete result.
             work(&session, &path, &CancelToken::new()).unwrap();
             let words =
                 GrepOptions::from_json(r#"{"pattern":"and others","output":"count"}"#).unwrap();

@@ -1,4 +1,4 @@
-//! Searches of names by the tree of an index, and by a walk where there is none.
+//! Searches names with the tree of an index, or with a walk without one.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,11 +17,11 @@ use crate::lifecycle::make;
 use crate::names::{Listed, files, names};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// [`find`], from the tree of an index where there is one. A walk that took
-/// long has one made, without the contents of files.
+/// Like [`find`], with the tree of an index if there is one. A slow walk starts building one,
+/// without the contents of files.
 ///
 /// # Errors
-/// As [`find`].
+/// Like [`find`].
 pub fn find_indexed(
     session: &Arc<Session>,
     path: &[u8],

@@ -1,4 +1,4 @@
-//! Files by some letters of their paths.
+//! Finds files by a fuzzy match of their paths.
 
 use std::sync::{Arc, PoisonError};
 
@@ -14,12 +14,12 @@ use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::walk::options::IndexMode;
 use filewright_fs::walk::{StopSignal, WalkRoot, threads};
 
-/// Fewer paths than this are scored before another thread has started.
+/// Fewer paths are scored before another thread has started.
 const MIN_PATHS_PER_THREAD: usize = 2048;
-/// The most threads that score for one query: the memory bounds what more would do.
+/// The maximum number of threads that score a query; with more, memory bandwidth is the limit.
 const MAX_SCORING_THREADS: usize = 4;
 
-/// What is looked for.
+/// The parsed options of a fuzzy search.
 #[derive(Clone, Debug)]
 pub struct FuzzyOptions {
     rank: RankOptions,
@@ -28,7 +28,7 @@ pub struct FuzzyOptions {
 }
 
 impl FuzzyOptions {
-    /// Reads `query`, `limit`, `typos`, `respectIgnore`, `ignoreFiles` and `index`.
+    /// Parses `query`, `limit`, `typos`, `respectIgnore`, `ignoreFiles` and `index`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -43,14 +43,14 @@ impl FuzzyOptions {
     }
 }
 
-/// Finds files below a directory by some letters of their paths, which are
-/// relative to it. The tree is listed the first time and kept.
+/// Finds files below a directory by a fuzzy match of their paths, which are relative to it. The tree
+/// is listed on the first call and cached.
 ///
-/// The result is the number of files that fit, how many are given, and for each
-/// its score and path, best first.
+/// The result is the number of matching files, the number of results, and for each result its score
+/// and path, best first.
 ///
 /// # Errors
-/// What opening the directory is refused with; `CANCELLED`.
+/// Errors of opening the directory; `CANCELLED`.
 pub fn find_files(
     session: &Arc<Session>,
     path: &[u8],
@@ -65,7 +65,7 @@ pub fn find_files(
         if let Some(packed) = from_tree(session, &ground, options, &stop) {
             return Ok(packed);
         }
-        // A tree of names alone, which is made as fast as a walk.
+        // A tree of names only, which is built as fast as a walk.
         let real = crate::path_of(&ground.real);
         if !options.anywhere && !is_of_use(real) {
             break;
@@ -75,7 +75,7 @@ pub fn find_files(
         }
     }
     stop.cancel.check()?;
-    // Not to be kept, or somebody else is at it.
+    // The index may not be cached, or another call is building it.
     let index = crate::Index::new(crate::Key::of(&ground, names).ok_or_else(gone)?, &session.shelf);
     index.build(&ground, false, &stop);
     stop.cancel.check()?;
@@ -131,7 +131,7 @@ fn rank(
     Some(packed)
 }
 
-/// Scores the paths at some places by several threads, where there are many.
+/// Scores the paths at some indexes, on several threads if there are many.
 fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Best> {
     let shares = threads().min(MAX_SCORING_THREADS).min(places.len() / MIN_PATHS_PER_THREAD).max(1);
     let mut shares = places.chunks(places.len().div_ceil(shares).max(1));
@@ -149,7 +149,7 @@ fn share_out(places: &[u32], score: &(dyn Fn(&[u32]) -> Best + Sync)) -> Vec<Bes
                 Ok(helper) => {
                     helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 }
-                // Without another thread this one does it all.
+                // If no thread can be started, this one does everything.
                 Err(share) => score(share),
             });
         }

@@ -1,4 +1,4 @@
-//! Searches of contents by an index, and by a walk where there is none.
+//! Searches contents with an index, or with a walk without one.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::lifecycle::make;
 use crate::query::{QueryStats, search as search_index};
 use crate::{MIN_SCAN_TIME, Session};
 
-/// [`grep`], by an index where there is one. A search that took long has one
-/// made in the background, for those that follow.
+/// Like [`grep`], with an index if there is one. A slow search starts building one in the
+/// background for later searches.
 ///
 /// # Errors
-/// As [`grep`].
+/// Like [`grep`].
 pub fn grep_indexed(
     session: &Arc<Session>,
     path: &[u8],

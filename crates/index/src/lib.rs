@@ -1,25 +1,22 @@
-//! An index of the files below a directory, always as fresh as the disk.
+//! An index of the files below a directory that always reflects the disk.
 //!
-//! It holds the tree of names and, of each file, which grams its blocks have
-//! (`filewright_core::search::BlockIndex`). A query asks it which files can have a
-//! match; those are read and searched as a scan would, so the answers are the
-//! scan's answers by construction, and an index can be wrong only by leaving a
-//! file out. That it never does: files whose state is not known beyond doubt are
-//! read by every query.
+//! It contains the tree of names and, for each file, the grams of its blocks
+//! (`filewright_core::search::BlockIndex`). A query selects the files that can have a match; those
+//! are read and searched as in a scan. So results are those of a scan by construction, unless the
+//! index omits a file, which it never does: files whose state is uncertain are read by every query.
 //!
-//! - `session` holds roots with their indexes; `grep`, `find`, `fuzzy` and `list_tree` answer
-//!   calls, by an index where there is one (`query`, `names`, `outline`), else from the disk;
-//! - `lifecycle` makes and ends indexes, `lookup` finds the one that knows a tree, `registry`
-//!   bounds what all of them hold, `readers` keeps one whole while a query reads it;
-//! - `tree` holds what is known, in path order; `watch` keeps it as the disk is;
-//! - `build` reads files, for the index and for a query; `store` keeps an index for the next
-//!   process.
+//! - `session` combines roots with their indexes; `grep`, `find`, `fuzzy` and `list_tree` answer
+//!   calls with an index if there is one (`query`, `names`, `outline`), otherwise from the disk;
+//! - `lifecycle` creates and ends indexes, `lookup` finds the one for a tree, `registry` bounds
+//!   the memory of all, `readers` keeps one valid while a query reads it;
+//! - `tree` stores the index, in path order; `watch` keeps it up to date;
+//! - `build` reads files, for the index and for a query; `store` saves an index for later
+//!   processes.
 //!
-//! What it cannot know: the kernel tells nobody of a store through a memory map,
-//! written to the disk or not, until the file is closed for good. Who must see
-//! that too asks with `IndexMode::Strict`, which reads the contents of every file.
+//! Limitation: the kernel does not report stores through a memory map until the file is closed. A
+//! caller that must see those uses `IndexMode::Strict`, which reads the contents of every file.
 
-// Tests look at the disk from outside the roots.
+// Tests access the disk from outside the roots.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod build;
@@ -69,13 +66,13 @@ use watch::{
     state::{ScanContext, State},
 };
 
-/// A scan that takes less is not worth an index.
+/// A faster scan does not justify an index.
 pub const MIN_SCAN_TIME: Duration = Duration::from_millis(25);
-/// The most memory of one index, in bytes; files beyond it are read by every query.
+/// The maximum memory of one index in bytes; files beyond it are read by every query.
 const MAX_INDEX_BYTES: usize = 512 << 20;
-/// Files of fewer bytes are signed in a moment: an index of them that nobody asked for is not kept.
+/// Smaller corpora are indexed quickly, so an index that was not requested is not saved. Bytes.
 const MIN_SAVED_CORPUS_BYTES: u64 = 16 << 20;
-/// How often a state that somebody else is at is asked for.
+/// The poll interval while another thread holds the state lock.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The indexes of a set of roots.
@@ -100,19 +97,19 @@ impl Drop for Indexes {
     }
 }
 
-/// What an index is of: equal walks see equal trees.
+/// Identifies the tree of an index: walks with equal keys see the same tree.
 #[derive(Clone, PartialEq, Eq)]
 struct Key {
     /// The real path of the start, with a final slash.
     real: Vec<u8>,
     /// The names of ignore files.
     names: Option<Vec<String>>,
-    /// Where the rules see paths begin.
+    /// The length of the path prefix that the ignore rules do not see.
     top: usize,
-    /// The rules above the start.
+    /// A hash of the rules above the start.
     rules: u64,
     id: (u64, u64),
-    /// What is mounted below the start, in one number.
+    /// A hash of the mounts below the start.
     mounts: u64,
 }
 
@@ -125,50 +122,50 @@ impl Key {
     }
 }
 
-/// An index.
+/// An index of one tree.
 pub(crate) struct Index {
     key: Key,
     shelf: Arc<OnceLock<Arc<IndexStore>>>,
-    /// The first listing is done.
+    /// True once the first listing is done.
     listed: AtomicBool,
     signing: AtomicBool,
     closed: AtomicBool,
     full: AtomicBool,
-    /// Memory in use, in bytes, when it was last weighed.
+    /// The memory use in bytes when it was last measured.
     memory_bytes: AtomicUsize,
-    /// Bytes of the files that were signed.
+    /// The total size of the indexed files in bytes.
     corpus: AtomicU64,
-    /// Who looks into `state` and must find there what was there before.
+    /// Readers of `state`; the index is not freed while any is active.
     users: readers::Readers,
     state: Mutex<State>,
     views: Mutex<Views>,
     ruled_out: Mutex<NegativeCache>,
-    /// The paths of the files, laid out for scoring.
+    /// The paths of the files in a layout for scoring.
     paths: Mutex<path_columns::PathColumns>,
-    /// Somebody waited for it.
+    /// True if a caller waited for this index.
     requested: AtomicBool,
-    /// What an earlier process kept was asked for.
+    /// True once the saved snapshot was requested.
     load_started: AtomicBool,
-    /// It is on its way.
+    /// Receives the snapshot that the store thread is loading.
     pending_load: Mutex<Option<Receiver<Option<snapshot::SavedIndex>>>>,
-    /// How many files were signed since the index was kept.
+    /// The number of files indexed since the last save.
     files_since_save: AtomicUsize,
 }
 
-/// What is told of an index.
+/// The reported state of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Files in the tree.
+    /// The number of files in the tree.
     pub files: u64,
-    /// Files that are still read by every query.
+    /// The number of files that every query still reads.
     pub unsigned: u64,
-    /// Bytes of the files that were signed.
+    /// The total size of the indexed files in bytes.
     pub corpus_bytes: u64,
-    /// Memory in use, in bytes.
+    /// The memory use in bytes.
     pub memory_bytes: u64,
-    /// Directories that are watched.
+    /// The number of watched directories.
     pub watches: u64,
-    /// Nothing is under way.
+    /// True if no indexing is running.
     pub ready: bool,
 }
 
@@ -212,14 +209,14 @@ impl Index {
         self.full.load(Ordering::Relaxed)
     }
 
-    /// Stops signing where there is no more room.
+    /// Updates the memory use, which stops indexing when it is exceeded.
     fn update_memory_use(&self, state: &State) {
         let bytes = state.tree.slices.bytes();
         self.full.store(bytes > MAX_INDEX_BYTES, Ordering::Relaxed);
         self.memory_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Asks for what an earlier process kept, once.
+    /// Requests the snapshot of an earlier process, once.
     fn ask(&self) {
         if let Some(shelf) = self.shelf.get()
             && !self.load_started.swap(true, Ordering::AcqRel)
@@ -229,7 +226,7 @@ impl Index {
         }
     }
 
-    /// Takes over what was asked for.
+    /// Restores the requested snapshot.
     fn take_kept(&self, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) {
         let pending_load = self.pending_load.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(pending_load) = pending_load else { return };
@@ -244,7 +241,7 @@ impl Index {
         }
     }
 
-    /// Keeps the index for processes that follow, where enough was signed since.
+    /// Saves the index for later processes if enough files were indexed since the last save.
     fn keep(&self) {
         let Some(shelf) = self.shelf.get() else { return };
         let small = self.corpus.load(Ordering::Relaxed) < MIN_SAVED_CORPUS_BYTES;
@@ -271,7 +268,7 @@ impl Index {
         self.corpus.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Gives everything back, as soon as no query looks into it.
+    /// Releases all memory as soon as no query reads the index.
     fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.listed.store(false, Ordering::Release);
@@ -301,7 +298,7 @@ impl Index {
         }
     }
 
-    /// Lists the tree and, where contents will be asked for, signs its files.
+    /// Lists the tree and, if contents are needed, indexes its files.
     fn build(&self, ground: &WalkRoot<'_>, contents: bool, stop: &StopSignal<'_>) {
         if contents {
             self.ask();

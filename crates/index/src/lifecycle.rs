@@ -1,4 +1,4 @@
-//! Making indexes, in the background or while somebody waits, and giving them back.
+//! Creates indexes, in the background or while a caller waits, and releases them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use filewright_fs::cancel::{CancelToken, Deadline};
 use filewright_fs::root::is_within;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
-/// Has an index made in the background, of the root that a search was in.
+/// Starts building an index in the background, for the root that a search was in.
 pub(crate) fn make(
     session: &Arc<Session>,
     ground: &WalkRoot<'_>,
@@ -33,10 +33,10 @@ pub(crate) fn make(
     });
 }
 
-/// Makes an index now, and waits for it. One that is cancelled is thrown away.
+/// Builds an index and waits for it. A cancelled one is discarded.
 ///
 /// # Errors
-/// As [`Roots::open_dir`]; `CANCELLED`.
+/// Like [`Roots::open_dir`]; `CANCELLED`.
 pub fn warm(
     session: &Arc<Session>,
     path: &[u8],
@@ -68,25 +68,25 @@ pub fn warm(
     Ok(index.status())
 }
 
-/// Has the indexes of a set of roots kept in a directory of state, for processes
-/// that follow. To be called by a thread that the kernel does not restrict.
+/// Sets the state directory in which the indexes of a set of roots are saved for later processes.
+/// Must be called by a thread without kernel restrictions.
 pub fn set_state_dir(session: &Session, state: &[u8]) {
     if let Some(shelf) = IndexStore::new(state) {
-        // Once: whoever came first stays.
+        // Only the first call has an effect.
         let _ = session.shelf.set(shelf);
     }
 }
 
-/// Gives back all indexes of a set of roots. The next search makes new ones.
+/// Releases all indexes of a set of roots. The next search creates new ones.
 pub fn dispose(session: &Session) {
     let indexes = std::mem::take(&mut *session.indexes.lock());
     indexes.iter().for_each(|index| index.close());
 }
 
-/// What is known of the index of a path; `None` where there is none.
+/// Returns the status of the index of a path, or `None` without one.
 ///
 /// # Errors
-/// As [`Roots::open_dir`].
+/// Like [`Roots::open_dir`].
 pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<Status>> {
     let real = session.roots.open_dir(path)?.real;
     let indexes: Vec<Arc<Index>> = session.indexes.lock().clone();
@@ -94,7 +94,7 @@ pub fn status(session: &Session, path: &[u8]) -> filewright_core::Result<Option<
     Ok(of.map(|index| index.status()))
 }
 
-/// Puts a new index into its place; `None` where there is one, or none can be.
+/// Registers a new index; returns `None` if there is one, or none is possible.
 pub(crate) fn register(
     session: &Session,
     root: &[u8],
@@ -134,14 +134,14 @@ pub(crate) fn index_again(session: &Arc<Session>, index: &Arc<Index>) {
     });
 }
 
-/// Starts a thread that works on an index. It inherits what the kernel allows
-/// to the thread that starts it.
+/// Starts a thread that works on an index. It inherits the kernel restrictions of the calling
+/// thread.
 fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
     let worked = Arc::clone(index);
     let started =
         std::thread::Builder::new().name("filewright-index".to_owned()).spawn(move || {
             indexer::lower_priority();
-            // A defect costs the index, not the search.
+            // A panic discards the index, but does not fail the search.
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&worked)));
             worked.signing.store(false, Ordering::Release);
             if done.is_err() {
@@ -160,8 +160,8 @@ fn start(index: &Arc<Index>, work: impl FnOnce(&Index) + Send + 'static) {
     }
 }
 
-/// Whether an index of a directory serves anybody: not of a whole file system,
-/// nor of all that a user has.
+/// Reports whether an index of a directory is useful: not for a whole file system, nor for a home
+/// directory.
 pub(crate) fn is_of_use(path: &[u8]) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
     let home = std::env::var_os("HOME");

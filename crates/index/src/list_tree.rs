@@ -1,4 +1,4 @@
-//! Listings of trees by the tree of an index, and from the disk where there is none.
+//! Lists trees with the tree of an index, or from the disk without one.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,11 +13,11 @@ use crate::lifecycle::make;
 use crate::outline::outline;
 use crate::{MIN_SCAN_TIME, Session};
 
-/// Lists a tree. Where ignore files count, the names come from the tree of an index, if one
-/// knows them; a listing that took long has one made, without the contents of files.
+/// Lists a tree. If ignore files apply, the names come from the tree of an index if there is one; a
+/// slow listing starts building one, without the contents of files.
 ///
 /// # Errors
-/// As [`filewright_fs::walk::list_tree::list_tree`].
+/// Like [`filewright_fs::walk::list_tree::list_tree`].
 pub fn list_tree(
     session: &Arc<Session>,
     path: &[u8],

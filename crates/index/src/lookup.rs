@@ -1,4 +1,4 @@
-//! Finding the index that knows a tree, and bringing its state up to date.
+//! Finds the index of a tree and brings its state up to date.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, TryLockError};
@@ -10,7 +10,7 @@ use crate::registry::REGISTRY;
 use crate::watch::state::{ScanContext, State};
 use crate::{Index, Key, LOCK_POLL_INTERVAL, Session, forget, path_of};
 
-/// The state of an index as the disk is now; `None` where it cannot be had.
+/// Returns the up-to-date state of an index, or `None` if that is impossible.
 pub(crate) fn refreshed<'i>(
     session: &Session,
     index: &'i Arc<Index>,
@@ -23,12 +23,12 @@ pub(crate) fn refreshed<'i>(
         match index.state.try_lock() {
             Ok(state) => break state,
             Err(TryLockError::Poisoned(state)) => break state.into_inner(),
-            // Somebody takes in many changes; who is cancelled meanwhile need not wait.
+            // Another thread is processing many changes; a cancelled call need not wait for it.
             Err(TryLockError::WouldBlock) if stop.now() => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL_INTERVAL),
         }
     };
-    // It may have been closed while this waited.
+    // The index may have been closed while this call waited.
     if !index.listed.load(Ordering::Acquire) {
         return None;
     }
@@ -43,8 +43,8 @@ pub(crate) fn refreshed<'i>(
     }
 }
 
-/// The index that knows the start of a search, and its own start where that is
-/// another.
+/// Returns the index that contains the start of a search, and the index's own start if that
+/// differs.
 pub(crate) fn find<'r>(
     session: &'r Session,
     ground: &WalkRoot<'_>,
@@ -73,7 +73,7 @@ pub(crate) fn find<'r>(
         Some(WalkRoot::open(&session.roots, path_of(&index.key.real), names).ok()?)
     };
     if Key::of(opened.as_ref().unwrap_or(ground), names).as_ref() != Some(&index.key) {
-        // Another directory by now, or under other rules.
+        // It is another directory now, or has other rules above it.
         forget(session, &index);
         return None;
     }

@@ -1,4 +1,4 @@
-//! What a program stores through a memory map, against an index.
+//! Tests an index against stores through a memory map.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd as _;
@@ -15,7 +15,7 @@ use filewright_fs::search::grep::GrepOptions;
 const OLD: &str = "plain words\n";
 const NEW: &[u8] = b"map";
 
-/// A file that is mapped to be written, until it is dropped.
+/// A file that is mapped for writing until it is dropped.
 struct Mapped {
     start: *mut libc::c_void,
     _file: File,
@@ -24,7 +24,7 @@ struct Mapped {
 impl Mapped {
     fn of(file: File) -> Self {
         let (rights, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        // SAFETY: a new mapping at a place that the kernel chooses.
+        // SAFETY: a new mapping at an address that the kernel chooses.
         let start =
             unsafe { libc::mmap(null_mut(), OLD.len(), rights, shared, file.as_raw_fd(), 0) };
         assert_ne!(start, libc::MAP_FAILED);
@@ -32,7 +32,7 @@ impl Mapped {
     }
 
     fn store(&self) {
-        // SAFETY: the mapping has more bytes than are stored.
+        // SAFETY: the mapping is longer than the stored bytes.
         unsafe { self.start.cast::<u8>().copy_from_nonoverlapping(NEW.as_ptr(), NEW.len()) }
     }
 
@@ -44,7 +44,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: the whole mapping, which nobody uses any more.
+        // SAFETY: the whole mapping, which is no longer used.
         unsafe { libc::munmap(self.start, OLD.len()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Names that match, from the tree instead of a walk.
+//! Finds matching names in the tree of an index instead of a walk.
 
 use std::sync::{Arc, PoisonError};
 
@@ -10,18 +10,18 @@ use filewright_fs::dir::stat::Kind;
 use filewright_fs::search::find::DirMatches;
 use filewright_fs::walk::{DirPath, StopSignal, Visitor, WalkOptions, WalkRoot};
 
-/// What a tree knows of the names that are wanted.
+/// The matching names that a tree contains.
 pub(crate) struct Listed {
     pub groups: Vec<DirMatches>,
     pub ignored: u64,
     pub unreadable: u64,
-    /// Ignored directories, of whose insides the tree knows nothing.
+    /// Ignored directories, whose contents are not in the tree.
     pub ignored_dirs: Vec<DirPath>,
 }
 
-/// The files that a visitor wants, one after the other in path order, as a walk
-/// would give them; `None` where no index knows the tree. `take` is told whether
-/// all paths are ASCII.
+/// Passes the files that match to `take`, one after the other in path order, as a walk would;
+/// returns `None` if no index contains the tree. The flag of `take` says whether all paths are
+/// ASCII.
 pub(crate) fn files(
     session: &Arc<Session>,
     ground: &WalkRoot<'_>,
@@ -48,7 +48,7 @@ pub(crate) fn files(
     let sees = |path: &[u8]| options.hidden || !has_dot(path);
     let path_at =
         |number: usize| laid.paths.get(number).and_then(|path| path.get(cut..)).unwrap_or_default();
-    // The paths are in the order of their bytes, so those with one beginning are neighbours.
+    // The paths are ordered by their bytes, so paths with a common prefix are adjacent.
     let start_of_all = options.globs.literal_prefix();
     let (mut number, end) = (span.files.0 as usize, span.files.1 as usize);
     if !start_of_all.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn files(
     Some(listed)
 }
 
-/// The first number of a range that is not `before`, which holds for none after one for which it does not.
+/// Returns the first number of a range for which `before` is false, by binary search.
 fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) -> usize {
     while begin < end {
         let middle = begin + (end - begin) / 2;
@@ -104,13 +104,12 @@ fn first_from(mut begin: usize, mut end: usize, before: impl Fn(usize) -> bool) 
     begin
 }
 
-/// Whether a name in the path begins with a dot.
+/// Reports whether a name in the path begins with a dot.
 fn has_dot(path: &[u8]) -> bool {
     path.first() == Some(&b'.') || memchr::memmem::find(path, b"/.").is_some()
 }
 
-/// The entries that a visitor wants, as a walk would give them; `None` where no
-/// index knows the tree.
+/// Returns the matching entries as a walk would, or `None` if no index contains the tree.
 pub(crate) fn names(
     session: &Arc<Session>,
     ground: &WalkRoot<'_>,

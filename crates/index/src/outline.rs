@@ -1,4 +1,4 @@
-//! The directories of a tree as an index knows them, for a listing.
+//! The directories in the tree of an index, for a listing.
 
 use std::sync::Arc;
 
@@ -12,8 +12,7 @@ use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::list_tree::{Entries, Source, TreeOptions, TreeOutline, VisibilityFilter};
 use filewright_fs::walk::{DirPath, StopSignal, WalkRoot};
 
-/// A page of a listing in which ignore files count; `None` where no index knows
-/// all of it.
+/// Returns a page of a listing with ignore files, or `None` if no index contains all of it.
 pub(crate) fn outline(
     session: &Arc<Session>,
     ground: &WalkRoot<'_>,
@@ -34,7 +33,7 @@ struct Known<'a> {
     tree: &'a Tree,
     start: u32,
     options: &'a TreeOptions,
-    /// It does not know all that is to be listed.
+    /// True if the index does not contain everything to be listed.
     is_short: bool,
 }
 
@@ -55,7 +54,7 @@ impl Source for Known<'_> {
         for entry in dir.entries.iter().filter(|entry| !entry.ignored) {
             let name = dir.name(entry);
             if sees.sees(name, entry.kind, entry.plain) {
-                // A directory that lies too deep for the tree is none that is entered.
+                // A directory that is too deep for the tree is not entered.
                 self.is_short |= entry.kind == Kind::Dir && entry.below == NONE;
                 into.push(name, entry.kind, entry.plain, entry.below);
             }

@@ -1,4 +1,4 @@
-//! Asking an index: which one knows a tree, what changed since, and the search itself.
+//! Queries an index: finds the one for a tree, applies changes, and searches.
 
 use std::sync::{Arc, PoisonError};
 
@@ -12,7 +12,7 @@ use filewright_fs::search::grep::{Freshness, GrepOptions};
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::{StopSignal, WalkRoot};
 
-/// What an index-driven search saw, beyond what it found.
+/// Counts of a search with an index, besides its results.
 pub(crate) struct QueryStats {
     pub unreadable: u64,
     pub ignored: u64,
@@ -20,7 +20,7 @@ pub(crate) struct QueryStats {
     pub fresh: Freshness,
 }
 
-/// Searches by an index; `None` where there is none that knows the tree.
+/// Searches with an index; returns `None` if there is none for the tree.
 pub(crate) fn search(
     session: &Arc<Session>,
     ground: &WalkRoot<'_>,
@@ -30,7 +30,7 @@ pub(crate) fn search(
 ) -> Option<QueryStats> {
     let names = options.walk.ignore.as_deref();
     let (index, opened) = find(session, ground, names)?;
-    // Candidates are looked up one after another: until the last of them nothing may be emptied.
+    // Candidates are looked up one after another, so the index must not be emptied before the last.
     let _lease = ReadGuard::of(&index)?;
     let base = opened.as_ref().unwrap_or(ground);
     let query = options.query.key();
@@ -44,8 +44,8 @@ pub(crate) fn search(
             state.tree.arrange();
             let mut views = index.views.lock().unwrap_or_else(PoisonError::into_inner);
             let view = views.get(&state.tree, start, search);
-            // Where some matches will do and most files have one, it takes longer to find out
-            // which have than to read the first.
+            // If some matches suffice and most files have one, selecting files takes longer than
+            // reading the first ones.
             begins = begins && state.tree.slices.is_unselective(options.query.plan());
             let (work, next) = if begins {
                 CandidateSet::first(&state.tree, view, options, &from)

@@ -1,11 +1,11 @@
-//! Who looks into an index: one that is closed is emptied when the last of them is
-//! done, so that no query loses candidates half-way and takes that for their absence.
+//! Counts the readers of an index. A closed index is emptied when the last reader is done, so that
+//! no query loses candidates half-way and mistakes that for their absence.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::Index;
 
-/// The queries that are looking into an index.
+/// The number of queries that are reading the index.
 #[derive(Default)]
 pub(crate) struct Readers(Mutex<Count>);
 
@@ -20,7 +20,7 @@ impl Readers {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets nobody in any more. True where nobody is in.
+    /// Rejects new readers. Returns true if there are none now.
     pub fn close(&self) -> bool {
         self.with(|count| {
             count.closed = true;
@@ -29,18 +29,18 @@ impl Readers {
     }
 }
 
-/// A right to find in an index what was found there before. To be dropped after what
-/// was locked of it.
+/// Keeps the contents of an index valid. Must be dropped after the locks on the index.
 pub(crate) struct ReadGuard<'i>(&'i Index);
 
 impl<'i> ReadGuard<'i> {
-    /// `None` where it is closed.
+    /// Returns `None` if the index is closed.
     pub fn of(index: &'i Index) -> Option<Self> {
         let open = index.users.with(|count| {
             count.users += usize::from(!count.closed);
             !count.closed
         });
-        // Not `then_some`: a lease that is made and dropped would count down.
+        // `then_some` would create and drop a guard even if closed, which would decrement the
+        // count.
         open.then(|| Self(index))
     }
 }
@@ -90,7 +90,7 @@ mod tests {
                     dispose(&disposing);
                 }
             });
-            // However this ends, the other thread does too.
+            // Ensures that the other thread ends, whatever happens here.
             let _ended = Ended(done);
             for round in 0..100 {
                 let found = grep_indexed(&session, path, &words, &CancelToken::new()).unwrap();

@@ -1,4 +1,4 @@
-//! What all indexes of a process hold together is bounded: the one used longest ago goes.
+//! Bounds the total memory of the indexes of a process: the least recently used one is released.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -6,18 +6,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::Index;
 
-/// The most indexes of a process; the one used longest ago goes.
+/// The maximum number of indexes in a process.
 pub(crate) const MAX_INDEXES: usize = 8;
-/// The most memory of all indexes of a process, in bytes; the one used longest ago goes.
+/// The maximum memory of all indexes in a process, in bytes.
 const MAX_TOTAL_BYTES: usize = 1 << 30;
 
-/// The indexes of this process, the one used last at the end.
+/// The indexes of this process, the last used at the end.
 pub(crate) static REGISTRY: Registry = Registry(Mutex::new(VecDeque::new()));
 
 pub(crate) struct Registry(pub(crate) Mutex<VecDeque<Weak<Index>>>);
 
 impl Registry {
-    /// An index is used. Where there are too many, or they hold too much, others go.
+    /// Marks an index as used. If there are too many indexes, or they use too much memory, releases
+    /// others.
     pub(crate) fn mark_used(&self, index: &Arc<Index>) {
         self.mark_used_within(index, MAX_TOTAL_BYTES);
     }

@@ -9,20 +9,20 @@ use filewright_fs::search::shared_walk::SharedWalks;
 use crate::Indexes;
 use crate::store::IndexStore;
 
-/// Roots, the indexes of what lies below them, and the walks that are under way there.
+/// The roots, the indexes of the trees below them, and the walks running there.
 #[derive(Debug)]
 pub struct Session {
-    /// Where every operation starts.
+    /// The roots, at which every operation starts.
     pub roots: Arc<Roots>,
-    /// The walks under way, which searches of one tree share.
+    /// The running walks, which searches of one tree share.
     pub(crate) walks: Arc<SharedWalks>,
     pub(crate) indexes: Indexes,
-    /// Where indexes are kept for the processes that follow.
+    /// The store in which indexes are saved for later processes.
     pub(crate) shelf: Arc<OnceLock<Arc<IndexStore>>>,
 }
 
 impl Session {
-    /// A session without an index.
+    /// Creates a session without an index.
     pub fn new(roots: Roots) -> Self {
         Self {
             roots: Arc::new(roots),
@@ -32,11 +32,11 @@ impl Session {
         }
     }
 
-    /// A session over roots that were deleted and made again; `None` where none were. It keeps
-    /// its indexes where this one does.
+    /// Returns a session over roots that were deleted and created again, or `None` if none were. It
+    /// uses the same store.
     ///
     /// # Errors
-    /// As [`Roots::renewed`].
+    /// Like [`Roots::renewed`].
     pub fn renewed(&self) -> Result<Option<Self>> {
         let Renewed::Anew(roots) = self.roots.renewed()? else { return Ok(None) };
         let session = Self::new(*roots);

@@ -1,4 +1,4 @@
-//! An index against the scan: after every change both say the same.
+//! Tests an index against a scan: after every change both give the same results.
 
 use std::cell::Cell;
 use std::fs;
@@ -23,11 +23,11 @@ use filewright_fs::search::grep::{Freshness, GrepOptions, grep};
 use filewright_fs::walk::list_tree::TreeOptions;
 
 thread_local! {
-    /// No watching for indexes made by this thread.
+    /// Disables watching for indexes created by this thread.
     pub(crate) static NO_WATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Where in the head of a result the number of [`Freshness`] is, from the end.
+/// Splits the results; the number of [`Freshness`] is at a fixed position from the end of the head.
 fn split(results: Vec<Packed>) -> (Freshness, Vec<Packed>) {
     let mut results = results;
     let fresh = match results[0].nums.pop().unwrap() as u64 {
@@ -52,11 +52,12 @@ struct WalkRoot {
     random: u64,
     by_index: u32,
     load_started: u32,
-    /// How many listings came from the tree of names.
+    /// The number of listings that used the tree of names.
     listed: u32,
 }
 
-/// The grams of `needle` without the word: the index lets it through, and it has no match.
+/// Contains all grams of `needle` without the word, so that the index selects it and it has no
+/// match.
 const DECOY: &str = "needl eedle";
 
 const QUERIES: &[&str] = &[
@@ -73,11 +74,11 @@ const QUERIES: &[&str] = &[
     r#"{"pattern":"nowhere to be found"}"#,
     r#"{"pattern":"\\w+dle [a-f]","maxLineChars":10}"#,
     r#"{"pattern":"(?i)straße"}"#,
-    // What most files have, and fewer lines than may be found.
+    // A line that most files have, and fewer results than the limit.
     r#"{"pattern":"filler","regex":false,"maxResults":1000000}"#,
 ];
 
-/// Kinds of listings, each to be ended by a brace.
+/// Kinds of listings, each without the closing brace.
 const LISTINGS: &[&str] = &[
     r#"{"depth":9"#,
     r#"{"depth":2,"sort":"name""#,
@@ -143,7 +144,7 @@ impl WalkRoot {
             }
         }
         if self.below(8) == 0 {
-            // As minified programs are: signed in stretches.
+            // Like minified programs, indexed in chunks.
             for _ in 0..self.below(5) {
                 text.resize(text.len() + self.below(40_000), b'~');
                 let words = ["needle", " needle ", "neeeedle 7", DECOY, "\n"];
@@ -168,7 +169,7 @@ impl WalkRoot {
         self.session.indexes.lock().first().cloned()
     }
 
-    /// Has everything signed that can be, once it is old enough.
+    /// Indexes all files, once they are old enough.
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(110));
         let Some(index) = self.index() else {
@@ -181,20 +182,20 @@ impl WalkRoot {
         while index.signing.load(Ordering::Acquire) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        // One pass: what is too young now is read by every query, which is tested too.
+        // One pass: files that are too recent are read by every query, which is tested too.
         let cancel = CancelToken::new();
         let stop = StopSignal { cancel: &cancel, deadline: Deadline::default() };
         indexer::pass(&index, &ground, 0, &stop);
     }
 
-    /// One change of the tree; in another process from time to time.
+    /// Makes one change of the tree; occasionally in another process.
     fn change(&mut self, round: usize) -> String {
         let (from, to) = (self.some_path(), self.some_path());
         let (dir, other) = (self.some_dir(), self.some_dir().join("new"));
         let text = self.text(round);
         let make = |path: &Path| fs::create_dir_all(path.parent().unwrap());
         let kind = self.below(24);
-        // What does not work out, as on a path that is a directory, is no change.
+        // An operation that fails, for example on a path that is a directory, is no change.
         let _ = match kind {
             0..=3 => make(&to).and_then(|()| fs::write(&to, &text)),
             4 | 5 => {
@@ -203,7 +204,7 @@ impl WalkRoot {
                 opened.and_then(|mut file| file.write_all(format!("needle {round}\n").as_bytes()))
             }
             6 | 7 => {
-                // As editors save.
+                // Saves as editors do.
                 let beside = to.with_extension("part");
                 make(&to)
                     .and_then(|()| fs::write(&beside, &text))
@@ -228,7 +229,7 @@ impl WalkRoot {
             18 => make(&to).and_then(|()| symlink(&from, &to)),
             19 => fs::OpenOptions::new().write(true).open(&to).and_then(|file| file.set_len(20)),
             20 => {
-                // The same size and time of change, which is what some tools leave behind.
+                // Keeps size and modification time, as some tools do.
                 let changed = fs::metadata(&to).and_then(|facts| facts.modified());
                 fs::read(&to).and_then(|mut old| {
                     old.reverse();
@@ -252,7 +253,7 @@ impl WalkRoot {
         format!("{kind} {} {}", from.display(), to.display())
     }
 
-    /// Asks both and compares all that is told.
+    /// Runs a query with and without the index and compares everything in the results.
     fn compare(&mut self, query: &str, note: &str) {
         let options = GrepOptions::from_json(query).unwrap();
         let cancel = CancelToken::new();
@@ -282,7 +283,7 @@ impl WalkRoot {
         }
     }
 
-    /// A listing from the tree of names beside one from the disk.
+    /// Compares a listing from the tree of names with one from the disk.
     fn compare_listings(&mut self, note: &str) {
         let (cancel, mut options) =
             (CancelToken::new(), LISTINGS[self.below(LISTINGS.len())].to_owned());
@@ -334,7 +335,7 @@ impl WalkRoot {
         assert!(self.listed > 0, "no listing came from the tree");
     }
 
-    /// More events than the queue holds, the change that counts among them.
+    /// Causes more events than the queue holds, including the relevant change.
     fn overflow(&mut self) {
         use std::io::Write as _;
         let most = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events");
@@ -342,7 +343,7 @@ impl WalkRoot {
         let open = |name: &str| fs::File::create(self.top.join(name)).unwrap();
         let (mut one, mut other) = (open("o1.rs"), open("o2.rs"));
         for _ in 0..most.min(40_000) / 2 + 100 {
-            // In turns, for equal events in a row are one.
+            // Alternates, because the kernel merges equal consecutive events.
             one.write_all(b"x").unwrap();
             other.write_all(b"x").unwrap();
         }
@@ -353,9 +354,9 @@ impl WalkRoot {
     }
 }
 
-/// Rounds between two signings, which wait until files are old enough.
+/// The number of rounds between two passes of indexing, which wait until files are old enough.
 const SETTLE_EVERY: usize = 25;
-/// Rounds between two floods of the queue of events.
+/// The number of rounds between two overflows of the event queue.
 const OVERFLOW_EVERY: usize = 100;
 
 fn rounds() -> usize {
@@ -367,7 +368,7 @@ fn nothing_is_missed_by_watching() {
     let mut ground = WalkRoot::new(7);
     ground.storm(rounds());
     let index = ground.index();
-    // Where watching is possible at all.
+    // On systems that support watching.
     if let Some(index) = index {
         assert!(index.status().watches > 0);
     }
@@ -387,7 +388,7 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
     let (decoy, query) = ("cuddl uddle", r#"{"pattern":"cuddle","regex":false}"#);
     for (name, text) in [
         ("decoy.rs", decoy.to_owned()),
-        // Read in stretches, and one of them has a match.
+        // Read in chunks, one of which has a match.
         ("long.rs", format!("{0}{decoy}{0}{decoy}{0}cuddle{0}", "~".repeat(100_000))),
         ("other.rs", "cuddle\n".to_owned()),
     ] {
@@ -403,7 +404,7 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
         assert_eq!(found.0, Freshness::Watch);
         let scanned =
             split(grep(&ground.session.roots, &ground.path(), &options, &cancel).unwrap()).1;
-        // The heads tell what a scan that begins later never came by.
+        // The head contains counts that differ from those of a later scan.
         assert_eq!(found.1[1..], scanned[1..], "{query}");
         let known = index.ruled_out().of(options.query.key());
         let (state, mut views) = (index.lock(), index.views.lock().unwrap());
@@ -418,19 +419,19 @@ fn what_had_no_match_is_not_read_again_until_it_changes() {
         let all = crate::build::candidates::CandidateSet::of(&state.tree, view, &options, b"", &[]);
         let left =
             crate::build::candidates::CandidateSet::of(&state.tree, view, &options, b"", &known);
-        // Files before and now, and what is known of two.
+        // The number of candidates before and now, and the recorded pieces of two files.
         (all.items.len(), left.items.len(), of(decoy), of(long))
     };
     let (all, left, short, long) = ask(query);
     assert!(left < all && short == 1 && long >= 2, "{left} {all} {short} {long}");
-    // Whatever of it is wanted, it is the same query.
+    // Every output mode is the same query.
     let counted = ask(r#"{"pattern":"cuddle","regex":false,"output":"count","glob":"*.rs"}"#);
     assert_eq!((counted.2, counted.3), (short, long));
-    // What comes after a place says nothing about what is before it.
+    // A continued search proves nothing about the part before its start.
     let (.., short, _) = ask(r#"{"pattern":"uddl ","fromPath":"decoy.rs","fromLine":1}"#);
     assert_eq!(short, 0);
     ask(r#"{"pattern":"uddl "}"#);
-    // By files: a match may have its parts in several blocks.
+    // Recorded per file, because a match may span several blocks.
     let (.., short, _) = ask(r#"{"pattern":"cuddl\nuddle","multiline":true}"#);
     assert_eq!(short, 1);
 
@@ -458,21 +459,21 @@ fn the_first_of_many_are_those_that_a_scan_finds() {
                 split(grep_indexed(&ground.session, &ground.path(), &options, &cancel).unwrap());
             assert_eq!(found.0, Freshness::Watch);
             assert_eq!(found.1[1..], scanned.1[1..], "{query}");
-            // All that comes after the counts of what was read: why, and where it goes on.
+            // All fields after the counts of read files: the reason, and where to continue.
             assert_eq!(found.1[0].nums[7..], scanned.1[0].nums[7..], "{query}");
             assert_eq!(found.1[0].text, scanned.1[0].text, "{query}");
         }
     }
 }
 
-/// What a result of names or files has for paths: the end of its text.
+/// Paths are at the end of the text of a name or file result.
 fn has(packed: &Packed, name: &str) -> bool {
     packed.text.contains(name)
 }
 
 #[test]
 fn what_the_policy_hides_is_not_found() {
-    // the policy, a hidden file, whether its name is told, files not read
+    // Policy, hidden file, whether its name is shown, number of unread files.
     let cases = [
         (json!({ "deny": ["*.key"] }), "d1/other.key", false, 0.0),
         (json!({ "deny": ["d9/**"] }), "d9/deep/other.txt", false, 0.0),
@@ -510,7 +511,7 @@ fn what_the_policy_hides_is_not_found() {
         assert_eq!(ask("before"), (false, false, 0.0), "{hidden}");
         put(hidden);
         assert_eq!(ask("once it is there"), (told, told, unread), "{hidden}");
-        // From elsewhere, and by its directory's new name.
+        // Moved in from elsewhere, and hidden by its directory's new name.
         put("d2/free.txt");
         fs::rename(ground.top.join("d2/free.txt"), ground.top.join(hidden)).unwrap();
         assert_eq!(ask("from elsewhere"), (told, told, unread), "{hidden}");

@@ -1,4 +1,4 @@
-//! The rules of a policy, for backends whose storage is not the disk.
+//! The rules of a policy, for backends that do not use the disk.
 
 use filewright_core::access::{Rules, RulesConfig, holds_secret, table_text};
 use napi::bindgen_prelude::Uint8Array;
@@ -6,7 +6,7 @@ use napi_derive::napi;
 
 use crate::convert::guard;
 
-/// Compiled rules. Paths are plain text here: no name has bytes that are not UTF-8.
+/// Compiled rules. Paths are text here, because names are always valid UTF-8.
 #[napi]
 pub struct AccessRules {
     rules: Rules,
@@ -38,26 +38,26 @@ impl AccessRules {
         })
     }
 
-    /// The flags and rows of `Rules::flags`.
+    /// Returns the flags and rows of `Rules::flags`.
     #[napi]
     pub fn judge(&self, path: String) -> napi::Result<u32> {
         guard(|| Ok(self.rules.flags(path.as_bytes())))
     }
 
-    /// Which names, joined by `/`, of a directory are denied: 1 or 0 each.
+    /// Returns 1 or 0 for each name in a directory: whether it is denied. The names are joined by `/`.
     #[napi]
     pub fn denied_names(&self, directory: String, names: String) -> napi::Result<Uint8Array> {
         guard(|| Ok(self.rules.denied_names(directory.as_bytes(), names.as_bytes()).into()))
     }
 }
 
-/// The table of places: decision, pattern and reason of a row on each line.
+/// Returns the table of protected and secret paths: decision, pattern and reason, one row per line.
 #[napi]
 pub fn place_table() -> String {
     table_text()
 }
 
-/// Whether a file that begins so holds a private key.
+/// Reports whether a file that begins with `head` holds a private key.
 #[napi]
 pub fn holds_secret_content(head: &[u8]) -> bool {
     holds_secret(head)

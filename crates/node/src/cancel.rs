@@ -1,5 +1,5 @@
-//! The cancel token. napi's own `AbortSignal` loses aborts: it ignores a signal
-//! that is already aborted and forgets a signal that served an earlier call.
+//! The cancel token. napi's own `AbortSignal` loses aborts: it ignores a signal that is already
+//! aborted, and forgets a signal that was used in an earlier call.
 
 use napi_derive::napi;
 

@@ -1,4 +1,4 @@
-//! Conversions shared by every binding function.
+//! Conversions that all binding functions use.
 
 use filewright_core::pack::Packed;
 use napi::bindgen_prelude::{
@@ -7,15 +7,14 @@ use napi::bindgen_prelude::{
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
-/// Numbers that cross by copy while there are few of them: a buffer that stays
-/// in Rust needs a finaliser, which costs several times the whole call, and any
-/// buffer costs more than a short list.
+/// Numbers that cross by copy if they are few: a buffer that stays in Rust needs a finaliser, which
+/// costs several times the whole call, and any buffer costs more than a short list.
 pub struct Numbers(Vec<f64>);
 
-/// At most so many cross as a list.
+/// Up to this number of values cross as a list.
 const MAX_ARRAY_LEN: usize = 32;
 
-/// Above this many, the copy costs more than the finaliser.
+/// Above this number of values, the copy costs more than the finaliser.
 const MAX_COPIED_BYTES: usize = 4096;
 
 impl From<Vec<f64>> for Numbers {
@@ -36,23 +35,23 @@ impl TypeName for Numbers {
 
 impl ToNapiValue for Numbers {
     /// # Safety
-    /// As the trait's: `raw` is the environment of the current call.
+    /// As for the trait: `raw` must be the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, numbers: Self) -> napi::Result<sys::napi_value> {
         if numbers.0.len() > MAX_COPIED_BYTES {
-            // SAFETY: the caller's promise about `raw`, handed on.
+            // SAFETY: `raw` is guaranteed by the caller.
             return unsafe { Float64Array::to_napi_value(raw, numbers.0.into()) };
         }
         if numbers.0.len() <= MAX_ARRAY_LEN {
-            // SAFETY: the caller's promise about `raw`, handed on.
+            // SAFETY: `raw` is guaranteed by the caller.
             return unsafe { Vec::<f64>::to_napi_value(raw, numbers.0) };
         }
         let slice = Float64ArraySlice::copy_from(&Env::from_raw(raw), &numbers.0)?;
-        // SAFETY: the caller's promise about `raw`, handed on.
+        // SAFETY: `raw` is guaranteed by the caller.
         unsafe { Float64ArraySlice::to_napi_value(raw, slice) }
     }
 }
 
-/// Text that crosses as Latin-1 where it is ASCII: JavaScript need not decode it.
+/// Text that crosses as Latin-1 if it is ASCII, so that JavaScript need not decode it.
 pub struct Text(String);
 
 impl From<String> for Text {
@@ -73,12 +72,12 @@ impl TypeName for Text {
 
 impl ToNapiValue for Text {
     /// # Safety
-    /// As the trait's: `raw` is the environment of the current call.
+    /// As for the trait: `raw` must be the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
         if text.0.is_ascii() {
             return Ok(Env::from_raw(raw).create_string_latin1(&text.0)?.raw());
         }
-        // SAFETY: the caller's promise about `raw`, handed on.
+        // SAFETY: `raw` is guaranteed by the caller.
         unsafe { String::to_napi_value(raw, text.0) }
     }
 }
@@ -98,8 +97,8 @@ impl From<Packed> for PackedResult {
     }
 }
 
-/// [`PackedResult`] whose text crosses as bytes where it is long: nobody has it copied
-/// who does not look at it.
+/// Like [`PackedResult`], but a long text crosses as bytes, so that it is only copied if JavaScript
+/// reads it.
 #[napi(object, object_from_js = false)]
 pub struct PackedBatch {
     #[napi(ts_type = "Float64Array | number[]")]
@@ -108,8 +107,8 @@ pub struct PackedBatch {
     pub text: Either<Text, Uint8Array>,
 }
 
-/// From this length on text crosses as bytes, which stay where they are: a buffer that
-/// stays in Rust costs more than the copy of a shorter text.
+/// From this length on text crosses as bytes, which stay in Rust: such a buffer costs more than
+/// copying a shorter text.
 const MAX_INLINE_BYTES: usize = 64 << 10;
 
 impl From<Packed> for PackedBatch {
@@ -122,9 +121,9 @@ impl From<Packed> for PackedBatch {
     }
 }
 
-/// Turns a core error into a napi error whose message is its JSON form. An
-/// async task can only reject with a status of napi's own, so the code travels
-/// in the message on both paths and `js/engine/errors.ts` takes it apart.
+/// Converts a core error to a napi error whose message is its JSON form. An async task can only
+/// reject with one of napi's status values, so the code is in the message in both cases, and
+/// `js/engine/errors.ts` parses it.
 pub fn to_napi(error: filewright_core::Error) -> napi::Error {
     napi::Error::from_reason(error.to_json())
 }
@@ -137,27 +136,27 @@ pub fn guard<T>(f: impl FnOnce() -> filewright_core::Result<T>) -> napi::Result<
     }
 }
 
-/// The error of work that panicked.
+/// Returns the error for a panic.
 pub fn panicked() -> napi::Error {
     use filewright_core::{Code, Error};
     to_napi(Error::new(Code::Internal, "the engine panicked"))
 }
 
-/// JavaScript text as UTF-8. UTF-16 crosses several times faster than napi's
-/// `String` does where there is a character outside Latin-1, and as fast
-/// elsewhere; unpaired surrogates become U+FFFD.
+/// Converts JavaScript text to UTF-8. For text with characters outside Latin-1, UTF-16 crosses
+/// several times faster than napi's `String`, and otherwise equally fast; unpaired surrogates
+/// become U+FFFD.
 pub fn utf8(units: &[u16]) -> Vec<u8> {
     const SIMD_BLOCK_UNITS: usize = 32;
     let mut text = Vec::with_capacity(units.len() + units.len() / 8);
     let mut rest = units;
     while !rest.is_empty() {
-        // Whole blocks, so that the compiler can use vectors.
+        // Whole blocks, so that the compiler can vectorise.
         let blocks = rest.chunks_exact(SIMD_BLOCK_UNITS);
         let ascii =
             blocks.take_while(|block| block.iter().fold(0, |all, unit| all | unit) < 0x80).count();
         let (head, tail) = rest.split_at(ascii * SIMD_BLOCK_UNITS);
         text.extend(head.iter().map(|&unit| unit as u8));
-        // A surrogate pair must not be torn at the end of the block.
+        // The end of the block must not split a surrogate pair.
         let mut cut = tail.len().min(SIMD_BLOCK_UNITS);
         if cut < tail.len() && (0xd800..0xdc00).contains(&tail[cut - 1]) {
             cut += 1;

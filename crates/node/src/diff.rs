@@ -1,4 +1,4 @@
-//! Line diffs.
+//! Bindings for line diffs.
 
 use filewright_core::diff::words::parts_packed;
 use filewright_core::diff::{DiffCall, diff_called, diff_packed};
@@ -8,11 +8,11 @@ use napi_derive::napi;
 
 use crate::convert::{PackedResult, Text, guard, to_napi};
 
-/// By this name, since napi takes any `&mut` that it sees for a class of its own.
+/// An alias, because napi would treat a literal `&mut` type as a class.
 type Totals<'a> = &'a mut [u32];
 
-/// The text; its numbers go into memory that the caller keeps, since objects
-/// made for them would cost a good part of a small diff.
+/// Returns the text. The numbers go into memory that the caller reuses, because allocating objects
+/// for them would cost a good part of a small diff.
 #[napi]
 #[allow(clippy::too_many_arguments)] // an options object costs more than the diff
 pub fn diff(

@@ -1,4 +1,4 @@
-//! Edits.
+//! Bindings for edits.
 
 use filewright_core::edit::{Planned, plan_packed};
 use filewright_core::pack::Packed;
@@ -8,14 +8,14 @@ use napi_derive::napi;
 use crate::convert::{Numbers, guard, to_napi};
 use crate::hash::{HashState, hash_while};
 
-/// A plan: `Packed` facts beside the new bytes.
+/// A plan: the new bytes and the `Packed` facts.
 #[napi(object, object_from_js = false)]
 pub struct PlanResult {
     pub bytes: Buffer,
     #[napi(ts_type = "Float64Array")]
     pub nums: Numbers,
     pub text: String,
-    /// The hash of `bytes`, as far as it is known, for `sha256_from`.
+    /// The hash state of a prefix of `bytes`, for `sha256_from`.
     #[napi(ts_type = "object")]
     pub hashing: Option<External<HashState>>,
 }
@@ -67,7 +67,7 @@ pub fn plan_edits_async(text: Uint8Array, call: String) -> AsyncTask<PlanTask> {
     AsyncTask::new(PlanTask { text, call, hash: false })
 }
 
-/// The same, while the hash of what will be is begun.
+/// The same, and starts the hash of the result.
 #[napi]
 pub fn plan_edits_hashed(text: Uint8Array, call: String) -> AsyncTask<PlanTask> {
     AsyncTask::new(PlanTask { text, call, hash: true })

@@ -1,4 +1,4 @@
-//! Content hashes.
+//! Bindings for content hashes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle, scope};
@@ -14,11 +14,11 @@ pub fn sha256(bytes: &[u8]) -> napi::Result<String> {
     guard(|| Ok(filewright_core::hash::sha256(bytes)))
 }
 
-/// A hash that was begun, and how many bytes of the content are in it.
+/// The state of a started hash, and the number of bytes that it covers.
 pub type HashState = (Hasher, usize);
 
-/// Does work that looks at a text, and hashes the text on another thread until it is done.
-/// No trail where there is no thread.
+/// Runs work that reads a text, and hashes the text on another thread until the work is done.
+/// Returns no checkpoints if the thread cannot be started.
 pub fn hash_while<T>(text: &[u8], work: impl FnOnce() -> T) -> (T, Option<HashCheckpoints>) {
     let done = AtomicBool::new(false);
     scope(|scope| {
@@ -59,13 +59,13 @@ impl Task for HashTask {
     }
 }
 
-/// For large contents: a hash of them takes a second for a gigabyte.
+/// For large contents: hashing a gigabyte takes a second.
 #[napi]
 pub fn sha256_async(bytes: Uint8Array) -> AsyncTask<HashTask> {
     AsyncTask::new(HashTask { bytes, begun: HashState::default() })
 }
 
-/// The same where a plan has begun it.
+/// The same, continuing a hash that a plan started.
 #[napi]
 pub fn sha256_from(
     bytes: Uint8Array,

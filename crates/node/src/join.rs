@@ -1,9 +1,9 @@
-//! Two contents as one.
+//! Concatenates two contents.
 
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
-/// `a` and then `b`, in memory of the addon's.
+/// Returns `a` followed by `b`, in memory of the addon.
 #[napi]
 pub fn concat(a: &[u8], b: &[u8]) -> Buffer {
     [a, b].concat().into()

@@ -1,9 +1,9 @@
-//! The Node binding: every function converts its arguments, calls
-//! `filewright-core` or `filewright-fs`, and converts the result. No logic.
+//! The Node binding: every function converts its arguments, calls `filewright-core`,
+//! `filewright-fs` or `filewright-index`, and converts the result. It contains no logic.
 //!
-//! - Work above about 100 µs is an `AsyncTask`; below that it is synchronous.
+//! - Work above about 100 µs is asynchronous; shorter work is synchronous.
 //! - Results cross as [`convert::PackedResult`]; errors as the JSON text of
-//!   `filewright_core::Error`, so that sync and async calls carry the same code.
+//!   `filewright_core::Error`, so that sync and async calls have the same code.
 //! - A panic never ends the host: sync functions catch it, napi catches it in tasks.
 
 #![allow(missing_docs)] // documented in js/engine, which is the only caller

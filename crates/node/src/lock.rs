@@ -1,4 +1,4 @@
-//! Locks between processes.
+//! Bindings for locks between processes.
 
 use filewright_core::path::decode_name;
 use filewright_fs::lock::{Lock, Locks};
@@ -10,7 +10,7 @@ use crate::convert::guard;
 #[napi]
 pub struct NativeLocks(Locks);
 
-/// A held lock; released by `release`, or when it is collected.
+/// A held lock; released by `release`, or when it is garbage-collected.
 #[napi]
 pub struct NativeLock(Option<Lock>);
 
@@ -21,8 +21,8 @@ impl NativeLocks {
         guard(|| Locks::open(&decode_name(&state_dir))).map(Self)
     }
 
-    /// The lock of a real path, or null while another holder has it. Never
-    /// waits: a thread of the pool that waited could be the one its holder needs.
+    /// The lock of a real path, or null while another holder has it. Never waits, because a waiting
+    /// thread of the pool could be the one that the holder needs.
     #[napi]
     pub fn try_lock(&self, real: String) -> napi::Result<Option<NativeLock>> {
         guard(|| self.0.try_lock(&decode_name(&real)))

@@ -1,9 +1,9 @@
-//! Settling promises from other threads, many in one turn of the event loop.
+//! Settles promises from other threads, many in one turn of the event loop.
 //!
-//! Each environment (the main thread, each worker) has one function that threads
-//! may call, made with its first promise. What they have done waits in a queue,
-//! and one call has the event loop settle all of it. napi's own deferred makes such
-//! a function for every promise, which costs more than reading a small file.
+//! Each environment (the main thread, each worker) has one threadsafe function, created with its
+//! first promise. Results wait in a queue, and one call makes the event loop settle all of them.
+//! napi's own deferred creates such a function for every promise, which costs more than reading a
+//! small file.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
@@ -17,10 +17,10 @@ use napi::{Env, Result, check_status, sys};
 
 use crate::convert::panicked;
 
-/// What is to happen on the event loop, where the environment can be used.
+/// A callback that runs on the event loop, where the environment can be used.
 type Settling = Box<dyn FnOnce(sys::napi_env) + Send>;
 
-/// What other threads hand over, until the event loop takes it.
+/// The results of other threads, until the event loop takes them.
 struct Queue {
     function: Function,
     waiting: Mutex<PendingCount>,
@@ -29,63 +29,64 @@ struct Queue {
 #[derive(Default)]
 struct PendingCount {
     done: Vec<Settling>,
-    /// Whether the event loop was called and has not come yet.
+    /// True if the event loop was called and has not run yet.
     called: bool,
-    /// Whether the environment is gone.
+    /// True if the environment has ended.
     closed: bool,
 }
 
-/// The function that threads may call.
+/// The threadsafe function.
 struct Function(sys::napi_threadsafe_function);
 
-// SAFETY: calling it is what a threadsafe function is for; everything else that is
-// done with it happens on the thread that made it.
+// SAFETY: a threadsafe function may be called from any thread; all other uses are on the thread
+// that created it.
 unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// The queue of one environment, as its own thread sees it.
+/// The queue of one environment, as its own thread uses it.
 struct EnvState {
     env: sys::napi_env,
     queue: Arc<Queue>,
-    /// Promises that are not settled yet: while there are any, the process waits for them.
+    /// The number of unsettled promises: while there are any, the process stays alive.
     pending: Cell<usize>,
 }
 
 thread_local! {
-    /// One for each environment of this thread; there is seldom more than one.
+    /// One for each environment of this thread; usually there is only one.
     static HERE: RefCell<Vec<Rc<EnvState>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A promise that a thread will settle. Dropped before it was, it is rejected: nobody
-/// must wait for ever, and the process does not end while a promise is pending.
+/// A promise that a thread will settle. If it is dropped before, it is rejected, because otherwise
+/// a caller would wait forever and keep the process alive.
 pub struct Deferred {
     queue: Arc<Queue>,
-    /// Until it is settled.
+    /// `None` once it is settled.
     raw: Option<Raw>,
 }
 
 struct Raw(sys::napi_deferred);
 
-// SAFETY: other threads only carry it; it is used where the environment is.
+// SAFETY: other threads only pass it on; it is used only on the thread of the environment.
 unsafe impl Send for Raw {}
 
-/// A new promise of the environment, and what settles it.
+/// Returns a new promise of the environment and the handle that settles it.
 ///
 /// # Errors
-/// What napi fails with.
+/// napi errors.
 pub fn promise(env: &Env) -> Result<(Deferred, sys::napi_value)> {
     let here = here(env.raw())?;
     let (mut raw, mut promise) = (null_mut(), null_mut());
-    // SAFETY: `env` is the environment of the current call, and both places are ours.
+    // SAFETY: `env` is the environment of the current call, and both pointers are to local
+    // variables.
     check_status!(unsafe { sys::napi_create_promise(here.env, &mut raw, &mut promise) })?;
     here.expect_one_more();
     Ok((Deferred { queue: Arc::clone(&here.queue), raw: Some(Raw(raw)) }, promise))
 }
 
 impl Deferred {
-    /// Has the event loop settle the promise with what `value` makes there. May be
-    /// called on any thread; where the environment is gone, nothing happens.
+    /// Settles the promise on the event loop with the result of `value`. May be called on any
+    /// thread; has no effect if the environment has ended.
     pub fn settle<T: ToNapiValue>(mut self, value: impl FnOnce(Env) -> Result<T> + Send + 'static) {
         self.put(value);
     }
@@ -94,7 +95,7 @@ impl Deferred {
         let Some(raw) = self.raw.take() else { return };
         self.queue.put(Box::new(move |env| {
             let raw = raw;
-            // A panic may not pass through the event loop.
+            // A panic must not unwind through the event loop.
             let value = catch_unwind(AssertUnwindSafe(|| value(Env::from_raw(env))));
             let value = value.unwrap_or_else(|_| Err(panicked())).and_then(|value| {
                 // SAFETY: `env` is the environment whose event loop runs this.
@@ -113,16 +114,15 @@ impl Drop for Deferred {
 }
 
 /// # Safety
-/// `env` is the environment of the current call, and `raw` a promise of it that is
-/// not settled.
+/// `env` must be the environment of the current call, and `raw` an unsettled promise of it.
 unsafe fn conclude(env: sys::napi_env, raw: sys::napi_deferred, value: Result<sys::napi_value>) {
-    // A failure here means that the environment is ending, and nobody waits any more.
+    // An error here means that the environment is ending, so no caller is waiting.
     match value {
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: guaranteed by the caller.
         Ok(value) => unsafe { sys::napi_resolve_deferred(env, raw, value) },
-        // SAFETY: the caller's promise, handed on.
+        // SAFETY: guaranteed by the caller.
         Err(error) => match unsafe { napi::Error::to_napi_value(env, error) } {
-            // SAFETY: the caller's promise, handed on.
+            // SAFETY: guaranteed by the caller.
             Ok(error) => unsafe { sys::napi_reject_deferred(env, raw, error) },
             Err(_) => sys::Status::napi_generic_failure,
         },
@@ -139,8 +139,8 @@ impl Queue {
         if !waiting.called {
             waiting.called = true;
             let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
-            // SAFETY: it is not closed, and cannot become so while the lock is held. That it
-            // cannot be called any more means that it is closing, and then nobody waits.
+            // SAFETY: it is not closed, and cannot be closed while the lock is held. An error means
+            // that it is closing, and then no caller is waiting.
             unsafe { sys::napi_call_threadsafe_function(self.function.0, null_mut(), mode) };
         }
     }
@@ -170,7 +170,7 @@ impl EnvState {
     }
 }
 
-/// The queue of an environment; made when it is first asked for.
+/// Returns the queue of an environment, and creates it on first use.
 fn here(env: sys::napi_env) -> Result<Rc<EnvState>> {
     if let Some(here) = known(env) {
         return Ok(here);
@@ -178,7 +178,8 @@ fn here(env: sys::napi_env) -> Result<Rc<EnvState>> {
     let function = function(env)?;
     let queue = Arc::new(Queue { function: Function(function), waiting: Mutex::default() });
     let here = Rc::new(EnvState { env, queue, pending: Cell::new(0) });
-    // SAFETY: the thread of the environment. Nothing is pending: it keeps no process alive.
+    // SAFETY: the thread of the environment. No promise is pending, so it must not keep the process
+    // alive.
     unsafe { sys::napi_unref_threadsafe_function(env, function) };
     HERE.with_borrow_mut(|all| all.push(Rc::clone(&here)));
     Ok(here)
@@ -194,8 +195,8 @@ fn function(env: sys::napi_env) -> Result<sys::napi_threadsafe_function> {
     let length = NAME.count_bytes() as isize;
     // SAFETY: `env` is the environment of the current call; the name outlives the call.
     check_status!(unsafe { sys::napi_create_string_utf8(env, NAME.as_ptr(), length, &mut name) })?;
-    // SAFETY: as above; `closed` gets the environment as what it is to finalise, and the
-    // queue is found by it, so that no pointer into Rust is kept.
+    // SAFETY: as above; `closed` receives the environment as its data and finds the queue by it, so
+    // that no pointer into Rust is stored.
     check_status!(unsafe {
         sys::napi_create_threadsafe_function(
             env,
@@ -214,14 +215,14 @@ fn function(env: sys::napi_env) -> Result<sys::napi_threadsafe_function> {
     Ok(function)
 }
 
-/// The event loop's half: settles everything that waits.
+/// Runs on the event loop: settles everything in the queue.
 unsafe extern "C" fn called(
     env: sys::napi_env,
     _function: sys::napi_value,
     _context: *mut c_void,
     _data: *mut c_void,
 ) {
-    // Without an environment it is ending: `closed` has dropped what waited.
+    // Without an environment it is ending, and `closed` has dropped the queue.
     let Some(here) = known(env) else { return };
     let done = here.queue.take();
     here.expect_fewer(done.len());
@@ -230,9 +231,9 @@ unsafe extern "C" fn called(
     }
 }
 
-/// The environment ends: what waits is dropped, and what comes later as well.
+/// Runs when the environment ends: drops the queue and everything added later.
 unsafe extern "C" fn closed(_env: sys::napi_env, of: *mut c_void, _hint: *mut c_void) {
-    // The thread itself may be further gone than the environment.
+    // The thread-local storage may be destroyed before the environment.
     let gone = HERE.try_with(|all| {
         let mut all = all.borrow_mut();
         let at = all.iter().position(|here| here.env.cast::<c_void>() == of)?;
@@ -244,6 +245,6 @@ unsafe extern "C" fn closed(_env: sys::napi_env, of: *mut c_void, _hint: *mut c_
         waiting.closed = true;
         std::mem::take(&mut waiting.done)
     };
-    // Dropped without the lock: what it holds may have something to put.
+    // Dropped without the lock, because a dropped value may add to the queue.
     drop(waiting);
 }

@@ -1,4 +1,4 @@
-//! Reading text: kinds of files, encodings, pages.
+//! Bindings for reading text: kinds of files, encodings, pages.
 
 use std::sync::Arc;
 
@@ -161,7 +161,7 @@ impl NativeRoots {
         self.on_lane(Lane::Quick, |session| FilePageTask { session, path, request, cancel })
     }
 
-    /// What a file is, by its beginning: `Inspection::pack`, then size and version.
+    /// The kind of a file, detected from its beginning: `Inspection::pack`, then size and version.
     #[napi]
     pub fn inspect(&self, path: String) -> OnPool<InspectTask> {
         self.on_lane(Lane::Quick, |session| InspectTask { session, path })

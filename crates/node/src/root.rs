@@ -1,8 +1,8 @@
-//! The set of roots: made from the JSON form of a policy, then called by path.
+//! The set of roots: created from the JSON form of a policy, then called by path.
 //!
-//! Paths cross as text in the form of `filewright_core::path::encode_name`;
-//! contents cross as they are, in both directions without a copy of ours. The
-//! synchronous twins are for callers that cannot wait; they do the same.
+//! Paths cross as text in the form of `filewright_core::path::encode_name`; contents cross without
+//! a copy in both directions. The synchronous variants are for callers that cannot wait; they do
+//! the same.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -27,14 +27,14 @@ use crate::convert::{Numbers, PackedResult, guard};
 use crate::root_pack::{pack_listing, pack_stat, pack_tree_page};
 use crate::task::{Job, OnPool};
 
-/// A set of roots. Other areas add their methods in their own files.
+/// A set of roots. Other modules add their methods in their own files.
 #[napi]
 pub struct NativeRoots {
     /// `None` once it is closed.
     open: RwLock<Option<Open>>,
 }
 
-/// What a set of roots holds until it is closed.
+/// The resources of a set of roots until it is closed.
 #[derive(Clone)]
 pub(crate) struct Open {
     pub session: Arc<Session>,
@@ -42,8 +42,7 @@ pub(crate) struct Open {
     kernel: Kernel,
 }
 
-/// Content with its facts; `bytes` is absent where the version asked about is
-/// still the version.
+/// Content with its metadata; `bytes` is absent if the requested version is still current.
 #[napi(object, object_from_js = false)]
 pub struct ReadResult {
     pub bytes: Option<Buffer>,
@@ -74,32 +73,32 @@ impl NativeRoots {
         guard(|| {
             let policy = Policy::from_json(&policy)?;
             let session = Arc::new(Session::new(Roots::new(&policy)?));
-            // Restricted threads cannot open what this reads.
+            // Restricted threads cannot open the files that this reads.
             filewright_index::prepare();
             let confinement = Arc::new(Confinement::of(&session.roots, policy.kernel)?);
             Ok(Self::holding(Open { session, confinement, kernel: policy.kernel }))
         })
     }
 
-    /// Gives back descriptors, watches, indexes and threads at once: calls that are under way
-    /// end by themselves and the last one releases what it uses, later calls are refused.
+    /// Releases descriptors, watches, indexes and threads: running calls finish by themselves and
+    /// the last one releases its resources; later calls are refused.
     #[napi]
     pub fn close(&self) {
         let open = self.open.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(open) = open {
-            // Work in the background has the roots too: without an index it ends.
+            // Background work uses the roots too: without an index it ends.
             filewright_index::dispose(&open.session);
         }
     }
 
-    /// How paths are resolved, as JSON: `{ resolver, reason? }`.
+    /// Returns the resolver in use as JSON: `{ resolver, reason? }`.
     #[napi]
     pub fn capabilities(&self) -> napi::Result<String> {
         guard(|| Ok(self.open()?.session.roots.capabilities()))
     }
 
-    /// What the kernel enforces on the threads: `enforced`, `partial` or `none`,
-    /// then the version of Landlock, then why it is not more, one a line.
+    /// Returns the enforcement by the kernel: `enforced`, `partial` or `none`, then the version of
+    /// Landlock, then the reason for less, one per line.
     #[napi]
     pub fn enforcement(&self) -> napi::Result<String> {
         guard(|| {
@@ -114,14 +113,14 @@ impl NativeRoots {
         })
     }
 
-    /// Lets the content of these secrets be read, and of no others any more.
+    /// Allows the content of these secrets to be read, and revokes earlier grants.
     #[napi]
     pub fn grant_secrets(&self, paths: Vec<String>) -> napi::Result<()> {
         let paths = paths.iter().map(|path| bytes_of(path)).collect();
         guard(|| self.open().map(|open| open.session.roots.grant_secrets(paths)))
     }
 
-    /// The same roots and threads for the host's own reading: no secrets are kept.
+    /// Returns the same roots and threads for reads of the host itself, without the secret filter.
     #[napi]
     pub fn without_secret_filter(&self) -> napi::Result<Self> {
         guard(|| {
@@ -158,8 +157,8 @@ impl NativeRoots {
         self.at(Lane::Scan, vec![(bytes_of(path), Intent::Read)], work, wrap)
     }
 
-    /// Runs work on the first of the paths; a refusal tells the layer that it came from,
-    /// by what the work wants at all of them.
+    /// Runs work on the first of the paths. A refusal names the layer that it came from, determined
+    /// by the access that the work needs to all of the paths.
     pub(crate) fn at<T: Send + 'static, J>(
         &self,
         lane: Lane,
@@ -178,7 +177,7 @@ impl NativeRoots {
         self.on_lane(lane, |session| Job::new(move || told(session), wrap))
     }
 
-    /// Has a thread of a lane compute the task that `make` makes of the roots.
+    /// Computes the task that `make` creates from the roots on a thread of a lane.
     pub(crate) fn on_lane<K>(&self, lane: Lane, make: impl FnOnce(Arc<Session>) -> K) -> OnPool<K> {
         match self.open() {
             Ok(Open { session, confinement, .. }) => {
@@ -192,7 +191,7 @@ impl NativeRoots {
         Self { open: RwLock::new(Some(open)) }
     }
 
-    /// What it holds; roots that were deleted and made again are opened anew.
+    /// Returns the resources; reopens roots that were deleted and created again.
     ///
     /// # Errors
     /// `UNSUPPORTED_OPERATION` once it is closed.
@@ -207,7 +206,7 @@ impl NativeRoots {
             filewright_index::dispose(&old.session);
             *old = anew;
         }
-        // Closed meanwhile, or opened anew by another call: that is what holds.
+        // If it was closed, or reopened by another call meanwhile, that state applies.
         held.clone().ok_or_else(closed)
     }
 
@@ -262,8 +261,7 @@ impl NativeRoots {
             .map(|content| Buffer::from(content.bytes))
     }
 
-    /// A range of a file with the facts it belongs to. Negative numbers stand
-    /// for "not given".
+    /// A range of a file with its metadata. Negative numbers mean "not given".
     #[napi]
     pub fn read(
         &self,
@@ -297,7 +295,7 @@ impl NativeRoots {
         })
     }
 
-    /// `sha256:` and 64 digits, and the facts they belong to.
+    /// `sha256:` and 64 digits, with the metadata of that content.
     #[napi]
     pub fn hash_file(&self, path: String, cancel: Option<&CancelToken>) -> PackedJob {
         let cancel = token(cancel);
@@ -310,8 +308,8 @@ impl NativeRoots {
         self.scan(&path, work, PackedResult::from)
     }
 
-    /// One page of a directory; a negative limit is none. `after` is the name
-    /// of the last entry seen, and `after_dir` whether it was a directory.
+    /// One page of a directory; a negative limit means no limit. `after` is the name of the last
+    /// entry of the previous page, and `after_dir` whether it was a directory.
     #[napi]
     pub fn list_dir(
         &self,
@@ -370,7 +368,7 @@ fn shown(name: Vec<u8>) -> String {
     encode_name(&name).into_owned()
 }
 
-/// Work that reads at a path; a refusal tells the layer that it came from.
+/// Runs work that reads at a path; a refusal names the layer that it came from.
 pub(crate) fn reading<T>(
     roots: &Roots,
     path: &[u8],
@@ -379,9 +377,9 @@ pub(crate) fn reading<T>(
     roots.tell_layer(&[(path, Intent::Read)], work(path))
 }
 
-/// A number that JavaScript gave; negative and not-a-number mean "not given".
+/// Converts a number from JavaScript; negative and NaN mean "not given".
 fn given(number: f64) -> Option<u64> {
-    // Whole numbers up to 2^53 are exact; beyond, no file reaches.
+    // Integers up to 2^53 are exact, and no file is larger.
     (number >= 0.0).then_some(number as u64)
 }
 

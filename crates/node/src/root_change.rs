@@ -1,4 +1,4 @@
-//! The methods of the root set that change something.
+//! The methods of the root set that change files.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const IF_ABSENT: u32 = 1;
 const CREATE_DIRS: u32 = 2;
 const APPEND: u32 = 4;
 const STRICT: u32 = 8;
-/// The bit of a move or copy beside `CREATE_DIRS` and `STRICT`.
+/// The additional bit of a move or copy; `CREATE_DIRS` and `STRICT` apply too.
 const OVERWRITE: u32 = 1;
 
 #[napi]
@@ -72,7 +72,7 @@ impl NativeRoots {
         .map(PackedResult::from)
     }
 
-    /// Whether the directory was made, rather than there already.
+    /// Resolves to whether the directory was created, and did not exist already.
     #[napi]
     pub fn mkdir(&self, path: String, parents: bool, exist_ok: bool) -> OnPool<Job<bool, bool>> {
         let options = MkdirOptions { parents, exist_ok };
@@ -123,7 +123,7 @@ impl NativeRoots {
         self.at(Lane::Scan, changed(&path), work, PackedResult::from)
     }
 
-    /// The version of the entry under its new name, where it is known.
+    /// The version of the entry under its new name, if it is known.
     #[napi]
     #[allow(clippy::too_many_arguments)] // an options object costs more
     pub fn rename(
@@ -215,12 +215,12 @@ impl NativeRoots {
         )
     }
 }
-/// A path at which something is changed, as [`NativeRoots::at`] takes it.
+/// Returns a path of a change, as [`NativeRoots::at`] takes it.
 fn changed(path: &str) -> Vec<(Vec<u8>, Intent)> {
     vec![(bytes_of(path), Intent::Write)]
 }
 
-/// Two paths between which something is copied or moved.
+/// Returns the two paths of a copy or move.
 fn between(from: &str, intent: Intent, to: &str) -> Vec<(Vec<u8>, Intent)> {
     vec![(bytes_of(from), intent), (bytes_of(to), Intent::Write)]
 }
@@ -254,7 +254,7 @@ fn write_options(
     })
 }
 
-/// A version that this file system never gave out is no version of the file.
+/// Parses a version. A text that this file system did not return matches no version.
 fn version_of(text: Option<String>) -> Result<Option<Version>> {
     text.map(|text| Version::parse(&text)).transpose().map_err(|_| {
         Error::new(Code::Conflict, "the file has changed since it was read")
@@ -274,7 +274,7 @@ fn conditions(
     })
 }
 
-/// A new name for an entry that is set aside beside where it was.
+/// A new name, in the same directory, for an entry that is moved aside.
 #[napi]
 pub fn aside_name() -> String {
     String::from_utf8_lossy(&filewright_fs::write::aside::aside_name()).into_owned()

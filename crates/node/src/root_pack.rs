@@ -1,5 +1,4 @@
-//! How what the root set answers is packed; `js/backends/local-unpack.ts` takes
-//! it apart.
+//! Encodes the results of the root set; `js/backends/local-unpack.ts` decodes them.
 
 use filewright_core::pack::Packed;
 use filewright_core::path::encode_name;
@@ -9,7 +8,7 @@ use filewright_fs::walk::list::{Entry, Listing};
 use filewright_fs::walk::list_tree::{TreeEntry, TreePage};
 use filewright_fs::write::Written;
 
-/// Milliseconds with their fraction.
+/// Milliseconds with fraction.
 fn millis(nanos: i64) -> f64 {
     nanos.div_euclid(1_000_000) as f64 + nanos.rem_euclid(1_000_000) as f64 / 1e6
 }
@@ -29,7 +28,7 @@ pub(crate) fn pack_stat(stat: &Stat) -> Packed {
     packed
 }
 
-/// The facts, then `created other_names in_place`.
+/// The metadata, then `created other_names in_place`.
 pub(crate) fn pack_written(written: &Written) -> Packed {
     let mut packed = pack_stat(&written.stat);
     packed.flag(written.created);

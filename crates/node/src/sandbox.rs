@@ -1,4 +1,4 @@
-//! Commands under the kernel's restrictions.
+//! Bindings for commands under kernel restrictions.
 
 use filewright_core::pack::Packed;
 use filewright_core::{Code, Error};
@@ -10,7 +10,7 @@ use crate::convert::{PackedResult, guard};
 use crate::root::token;
 use crate::task::{Job, OnPool, on_own_thread};
 
-/// What would hold for a command: whether files, network, signals and forks are
+/// The restrictions that would apply to a command: whether files, network, signals and forks are
 /// restricted, and the version of Landlock.
 #[napi]
 pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
@@ -22,13 +22,13 @@ pub fn sandbox_status(spec: String) -> napi::Result<Vec<u32>> {
     )
 }
 
-/// The system calls that a command may be forbidden, by name.
+/// The names of the system calls that can be forbidden.
 #[napi]
 pub fn sandbox_syscalls() -> Vec<&'static str> {
     syscall_names().collect()
 }
 
-/// Tries something under the restrictions: the name of the error, or nothing.
+/// Attempts an operation under the restrictions: the name of the error, or nothing.
 #[napi]
 pub fn sandbox_probe(
     spec: String,
@@ -47,20 +47,20 @@ pub fn sandbox_probe(
     on_own_thread(work, |name| name)
 }
 
-/// Finds what a command may not see or change: JSON.
+/// Finds the files that a command may not see or change: JSON.
 #[napi]
 pub fn sandbox_scan(spec: String) -> OnPool<Job<String, String>> {
     on_own_thread(move || filewright_sandbox::scan(&ScanSpec::from_json(&spec)?), |found| found)
 }
 
-/// Removes a place that a command made, below a root; `path` in hexadecimal.
+/// Removes an entry that a command created, below a root; `path` in hexadecimal.
 #[napi]
 pub fn sandbox_remove(root: String, path: String) -> OnPool<Job<(), ()>> {
     on_own_thread(move || place::remove(root, &path), |()| ())
 }
 
-/// The text of a regular file of at most so many bytes; none for anything else that is there,
-/// and nothing where nothing is.
+/// The text of a regular file of at most so many bytes; empty for any other entry, and nothing
+/// without an entry.
 #[napi]
 pub fn sandbox_read(
     root: String,
@@ -70,15 +70,15 @@ pub fn sandbox_read(
     on_own_thread(move || place::read(root, &path, most), |text| text)
 }
 
-/// Puts a file with this text in the place of whatever is there.
+/// Replaces whatever entry exists by a file with this text.
 #[napi]
 pub fn sandbox_replace(root: String, path: String, text: String) -> OnPool<Job<(), ()>> {
     on_own_thread(move || place::replace(root, &path, &text), |()| ())
 }
 
-/// Runs a command. Gives its status (-1 for none), its signal (0 for none),
-/// whether it ran out of time and whether output was cut; then its output and its
-/// errors, with what is not text replaced, and the name of the limit that ended it.
+/// Runs a command. Resolves to its status (-1 for none), its signal (0 for none), whether it ran
+/// out of time and whether output was truncated; then its stdout and stderr with invalid UTF-8
+/// replaced, and the name of the limit that ended it.
 #[napi]
 pub fn sandbox_run(
     spec: String,
@@ -102,7 +102,7 @@ pub fn sandbox_run(
     on_own_thread(work, PackedResult::from)
 }
 
-/// Places that commands made: on Linux alone there are any.
+/// Operations on entries that commands created; only supported on Linux.
 #[cfg(target_os = "linux")]
 mod place {
     use filewright_core::Result;

@@ -1,4 +1,4 @@
-//! Globs, ignore rules and search: over bytes, and over the trees of a root set.
+//! Bindings for globs, ignore rules and search: over bytes, and over the trees of a root set.
 
 use std::sync::Arc;
 
@@ -57,13 +57,13 @@ impl HeldIndex {
         Self { held: MemoryIndex::default() }
     }
 
-    /// The number of a content; -1 when it is binary, -2 when every query has to read it.
+    /// The number of a content; -1 if it is binary, -2 if every query must read it.
     #[napi]
     pub fn sign(&mut self, content: &[u8]) -> napi::Result<i64> {
         guard(|| Ok(self.held.sign(content).code()))
     }
 
-    /// One bit for each number, in bytes; nothing where all can match.
+    /// One bit for each number, in bytes; nothing if all can match.
     #[napi]
     pub fn candidates(&self, query: &SearchQuery) -> napi::Result<Option<Uint8Array>> {
         let bytes = |word: u64| word.to_le_bytes();
@@ -71,7 +71,7 @@ impl HeldIndex {
             .map(|set| set.map(|set| set.into_iter().flat_map(bytes).collect::<Vec<u8>>().into()))
     }
 
-    /// The memory in use, in bytes.
+    /// The memory use in bytes.
     #[napi]
     pub fn bytes(&self) -> f64 {
         self.held.bytes() as f64
@@ -107,7 +107,7 @@ impl PathGlobs {
     }
 }
 
-/// The paths that somebody means who remembers some of their letters. Each path ends in a NUL.
+/// The paths that best match a fuzzy query. Each path ends in a NUL.
 #[napi]
 pub fn rank_paths(paths: String, options: String) -> napi::Result<PackedResult> {
     guard(|| rank_packed(&paths, &options)).map(PackedResult::from)
@@ -127,8 +127,8 @@ impl IgnoreStack {
         Self { stack: Stack::new() }
     }
 
-    /// `places` and `files` belong together: each file's place in the list of
-    /// names of ignore files, and its bytes.
+    /// `places` and `files` are parallel: each file's index in the list of names of ignore files,
+    /// and its bytes.
     #[napi]
     pub fn enter(
         &self,
@@ -147,7 +147,7 @@ impl IgnoreStack {
     }
 }
 
-/// What both kinds of search need.
+/// The arguments that both kinds of search need.
 struct Call {
     session: Arc<Session>,
     path: String,
@@ -225,7 +225,7 @@ impl NativeRoots {
         self.on_lane(Lane::Scan, |session| FindTask(Call { session, path, options, cancel }))
     }
 
-    /// Finds files below a directory by some letters of their paths.
+    /// Finds files below a directory by a fuzzy match of their paths.
     #[napi]
     pub fn find_files(
         &self,
@@ -241,7 +241,7 @@ impl NativeRoots {
         self.scan(&path, work, PackedResult::from)
     }
 
-    /// Makes the index of a directory now.
+    /// Builds the index of a directory now.
     #[napi]
     pub fn warm(
         &self,
@@ -256,7 +256,7 @@ impl NativeRoots {
         self.scan(&path, work, PackedResult::from)
     }
 
-    /// Has indexes kept in a directory of state. Called where nothing is restricted yet.
+    /// Sets the state directory for saved indexes. Must be called before threads are restricted.
     #[napi]
     pub fn keep_indexes(&self, state_dir: String) -> napi::Result<()> {
         guard(|| {
@@ -265,16 +265,16 @@ impl NativeRoots {
         })
     }
 
-    /// Gives back all indexes.
+    /// Releases all indexes.
     #[napi]
     pub fn dispose_indexes(&self) {
-        // What is closed has none.
+        // A closed set has none.
         if let Ok(open) = self.open() {
             index::dispose(&open.session);
         }
     }
 
-    /// What is known of the index that a path is in; no numbers where there is none.
+    /// The status of the index that contains a path; no numbers without an index.
     #[napi]
     pub fn index_status(&self, path: String) -> PackedJob {
         let work = |session: &Arc<Session>, path: &[u8]| {

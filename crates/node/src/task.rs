@@ -11,7 +11,7 @@ use napi::{Env, Task, ValueType, sys};
 use crate::convert::{guard, panicked, to_napi};
 use crate::promise::{Deferred, promise};
 
-/// A piece of work and how its result becomes a JavaScript value.
+/// Work, and the conversion of its result to a JavaScript value.
 pub struct Job<T, J> {
     work: Option<Box<dyn FnOnce() -> Result<T> + Send>>,
     wrap: fn(T) -> J,
@@ -22,7 +22,7 @@ impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Task for Job<T, J> 
     type JsValue = J;
 
     fn compute(&mut self) -> napi::Result<T> {
-        // The work is there: a task is computed once.
+        // A task is computed once, so the work is present.
         match self.work.take() {
             Some(work) => guard(work),
             None => Err(napi::Error::from_status(napi::Status::GenericFailure)),
@@ -34,18 +34,17 @@ impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Task for Job<T, J> 
     }
 }
 
-/// A task for the threads of a set of roots; becomes a promise when it is
-/// handed to JavaScript.
+/// A task for the threads of a set of roots; becomes a promise when it is returned to JavaScript.
 pub enum OnPool<K> {
-    /// It is computed by a thread of a lane.
+    /// Computed by a thread of a lane.
     Task { task: K, pool: Arc<Pool>, lane: Lane },
-    /// It has a thread of its own.
+    /// Computed by a separate thread.
     Apart(K),
-    /// It is not computed: the promise is rejected.
+    /// Not computed: the promise is rejected.
     Refused(Error),
 }
 
-/// Has a thread of its own do work that may take as long as it likes.
+/// Runs work of any duration on a separate thread.
 pub fn on_own_thread<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
     wrap: fn(T) -> J,
@@ -54,7 +53,7 @@ pub fn on_own_thread<T: Send + 'static, J: ToNapiValue + TypeName + 'static>(
 }
 
 impl<T: Send + 'static, J: ToNapiValue + TypeName + 'static> Job<T, J> {
-    /// The work, and what its result becomes on the event loop.
+    /// Creates a job from the work and the conversion of its result on the event loop.
     pub fn new(work: impl FnOnce() -> Result<T> + Send + 'static, wrap: fn(T) -> J) -> Self {
         Self { work: Some(Box::new(work)), wrap }
     }
@@ -76,7 +75,7 @@ where
     K::JsValue: ToNapiValue + 'static,
 {
     /// # Safety
-    /// As the trait's: `raw` is the environment of the current call.
+    /// As for the trait: `raw` must be the environment of the current call.
     unsafe fn to_napi_value(raw: sys::napi_env, pending: Self) -> napi::Result<sys::napi_value> {
         let (deferred, promise) = promise(&Env::from_raw(raw))?;
         match pending {
@@ -88,14 +87,14 @@ where
     }
 }
 
-/// What a thread does to settle the promise of a task.
+/// Returns the job of a thread that computes a task and settles its promise.
 fn computing<K>(mut task: K, deferred: Deferred) -> impl FnOnce() + Send + 'static
 where
     K: Task + Send + 'static,
     K::JsValue: ToNapiValue + 'static,
 {
     move || {
-        // Work that panics is told as such: nobody must wait for it for ever.
+        // A panic becomes an error, because otherwise the caller would wait forever.
         let output = catch_unwind(AssertUnwindSafe(|| task.compute()));
         let output = output.unwrap_or_else(|_| Err(panicked()));
         deferred.settle(move |env| task.resolve(env, output?));

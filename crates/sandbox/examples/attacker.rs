@@ -1,11 +1,11 @@
-//! The other side, for the tests in `test/attack`: a program that exchanges two
-//! names as fast as the kernel can, and one that starts another program on a
-//! kernel that seems to lack a system call. Not part of what is published.
+//! The attacker for the tests in `test/attack`: a program that exchanges two names as fast as
+//! possible, and one that starts another program as if the kernel lacked a system call. It is not
+//! published.
 //!
 //! ```text
-//! attacker exchange A B ROUNDS          until its input ends; says `enough` after so many, and then how often
-//! attacker reach                        what it gets by each way to a network: `name errno`, a line each
-//! attacker without openat2 ENOSYS CMD…  CMD meets ENOSYS (or EPERM) wherever it makes the call
+//! attacker exchange A B ROUNDS          runs until stdin closes; prints `enough` after ROUNDS, and the count
+//! attacker reach                        tries each way to a network: `name errno`, one per line
+//! attacker without openat2 ENOSYS CMD…  CMD gets ENOSYS (or EPERM) from every such call
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
@@ -57,11 +57,10 @@ mod linux {
     use libc::sock_filter;
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-    /// Exchanges between two rests: odd, so that what stands there while it rests
-    /// is the one and the other by turns.
+    /// The number of exchanges between two pauses: odd, so that both states occur during pauses.
     const BURST: u64 = 255;
-    /// Microseconds. Calls that look at a name several times come through in the
-    /// longer ones, and are met in the middle by the shorter.
+    /// Microseconds. Calls that check a name several times complete during the longer pauses, and
+    /// are interrupted during the shorter ones.
     const RESTS: [u64; 4] = [0, 50, 200, 1000];
 
     pub fn exchange(a: &str, b: &str, rounds: u64) -> Result<(), String> {
@@ -75,7 +74,7 @@ mod linux {
         while !stop.load(Ordering::Relaxed) {
             match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
                 Ok(()) => done += 1,
-                // The one under attack has just taken it away.
+                // The attacked program has just moved the entry.
                 Err(_) => {
                     missed += 1;
                     continue;
@@ -89,7 +88,7 @@ mod linux {
             }
             if done.is_multiple_of(BURST) {
                 let burst = done / BURST;
-                // Whoever is not done by then is slow: it is given longer and longer rests.
+                // A caller that is not done by then is slow, so it gets longer and longer pauses.
                 let slow = done.saturating_sub(rounds) / (24 * BURST);
                 let rest = RESTS[(burst % 4) as usize] << slow.min(12);
                 std::thread::sleep(Duration::from_micros(rest));
@@ -101,15 +100,15 @@ mod linux {
 
     pub fn reach() {
         let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-        // The directory that was read is one of them.
+        // Includes the descriptor of the directory that was just read.
         println!("descriptors {}", open.saturating_sub(1));
         let refused = |fd: i64| match fd {
             ..0 => std::io::Error::last_os_error().raw_os_error().unwrap_or(-1),
             _ => 0,
         };
         let mut parameters = [0_u8; 120];
-        // SAFETY: the sockets take numbers alone; the last call writes at most the
-        // 120 bytes of its parameters, which are ours.
+        // SAFETY: the socket calls take only numbers; the last call writes at most the 120 bytes of
+        // its parameter structure, which is ours.
         let got = unsafe {
             let socket =
                 |domain, kind, protocol| refused(libc::socket(domain, kind, protocol).into());
@@ -141,7 +140,7 @@ mod linux {
             other => return Err(format!("{other} is not known")),
         };
         let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-        // Load the number; on a match return the error, else allow.
+        // Loads the number; on a match returns the error, otherwise allows the call.
         let steps = [
             step(0x20, 0, 0, 0),
             step(0x15, 0, 1, number as u32),
@@ -149,8 +148,8 @@ mod linux {
             step(0x06, 0, 0, 0x7FFF_0000),
         ];
         let program = libc::sock_fprog { len: 4, filter: steps.as_ptr().cast_mut() };
-        // SAFETY: the first call takes numbers; `program` describes `steps`, which
-        // outlives the second, and the kernel copies it.
+        // SAFETY: the first call takes numbers; `program` describes `steps`, which outlives the
+        // second, and the kernel copies it.
         let refused = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
                 || libc::prctl(

@@ -1,7 +1,7 @@
-//! A control group that bounds the processes of one command, for hosts that run as root:
-//! the kernel's limit for a user does not hold for root.
+//! A control group that bounds the number of processes of one command, for hosts that run as root,
+//! because the kernel's per-user limit does not apply to root.
 //!
-//! It is made where this process may make one: below its own group or beside it, in the
+//! It is created where this process may create one: below its own group or as a sibling, in the
 //! hierarchy of the controller `pids` (version 1) or the unified one (version 2).
 
 use std::os::fd::OwnedFd;
@@ -10,16 +10,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filewright_core::{Code, Error, Result};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-/// Tells the groups of this process apart.
+/// A counter that makes the names of this process's groups unique.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A control group of one command; removed when it is dropped.
+/// The control group of one command; removed when it is dropped.
 pub(crate) struct ControlGroup {
     path: String,
 }
 
 impl ControlGroup {
-    /// A group of at most so many processes and threads, where one can be made.
+    /// Creates a group of at most so many processes and threads; returns `None` if that is
+    /// impossible.
     pub(crate) fn new(processes: u64) -> Option<Self> {
         if processes == 0 || !rustix::process::geteuid().is_root() {
             return None;
@@ -40,19 +41,19 @@ impl ControlGroup {
         None
     }
 
-    /// Whether a group can be made here.
+    /// Reports whether a group can be created here.
     pub(crate) fn is_possible() -> bool {
         Self::new(1).is_some()
     }
 
-    /// A descriptor by which a process enters.
+    /// Returns a descriptor by which a process joins the group.
     pub(crate) fn membership(&self) -> Result<OwnedFd> {
         open(&format!("{}/cgroup.procs", self.path), OFlags::WRONLY).ok_or_else(|| {
             Error::new(Code::SandboxSetupFailed, "the control group of the command is gone")
         })
     }
 
-    /// Lets no further process be made.
+    /// Forbids new processes in the group.
     pub(crate) fn close(&self) {
         self.write("pids.max", "0");
     }
@@ -65,7 +66,7 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // What has ended leaves a moment later.
+        // Ended processes leave the group with a short delay.
         for _ in 0..100 {
             if rustix::fs::unlinkat(CWD, &self.path, AtFlags::REMOVEDIR).is_ok() {
                 return;
@@ -75,7 +76,7 @@ impl Drop for ControlGroup {
     }
 }
 
-/// The directories where a group could be made, by a line of `/proc/self/cgroup`.
+/// Returns the directories in which a group could be created, given a line of `/proc/self/cgroup`.
 fn parents(line: &str) -> Vec<String> {
     let mut fields = line.splitn(3, ':').skip(1);
     let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else {

@@ -1,15 +1,13 @@
-//! Running a command where the kernel keeps it inside its roots and off the
-//! network.
+//! Runs a command under kernel restrictions: inside its roots and without network.
 //!
-//! A supervisor process is forked for each command and ends everything that the
-//! command started. The command takes on Landlock and seccomp itself, or is a program
-//! that makes namespaces (bubblewrap) and is given the filter. Nothing of the host is
-//! touched. What cannot be enforced is refused, unless the caller said that less will
-//! do, and then the outcome says what held.
+//! A supervisor process is forked for each command and ends every process that the command started.
+//! The command either applies Landlock and seccomp itself, or is a program that creates namespaces
+//! (bubblewrap) and receives the filter. The host process is not restricted. A restriction that
+//! cannot be enforced is refused, unless the caller allows less; the outcome then says what was
+//! enforced.
 //!
-//! Landlock lets through what is not an open: a command may change the permission
-//! bits of files outside that belong to the user. Keeping it from that takes a mount
-//! namespace.
+//! Landlock restricts only some operations, such as opening: a command may change the permission
+//! bits of the user's files outside. Preventing that requires a mount namespace.
 
 #[cfg(target_os = "linux")]
 mod control_group;
@@ -41,10 +39,10 @@ use filewright_core::Result;
 use filewright_core::{Code, Error};
 use filewright_fs::cancel::CancelToken;
 
-/// What would hold for a command under this specification.
+/// Returns the restrictions that would apply to a command with this specification.
 ///
 /// # Errors
-/// `SANDBOX_SETUP_FAILED` where it cannot be enforced and less is not allowed.
+/// `SANDBOX_SETUP_FAILED` if they cannot be enforced and less is not allowed.
 #[cfg(target_os = "linux")]
 pub fn status(spec: &Spec) -> Result<Status> {
     linux::Restrictions::new(spec).map(|restrictions| restrictions.status())
@@ -53,14 +51,14 @@ pub fn status(spec: &Spec) -> Result<Status> {
 /// Runs a command to its end, or until it is stopped.
 ///
 /// # Errors
-/// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program
-/// or its directory, `CANCELLED`.
+/// `SANDBOX_SETUP_FAILED`, `NOT_FOUND` and `PERMISSION_DENIED` for the program or its directory,
+/// `CANCELLED`.
 #[cfg(target_os = "linux")]
 pub fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Result<Outcome> {
     run::run(spec, command, cancel)
 }
 
-/// Tries something under the restrictions; gives the name of the error it met.
+/// Attempts an operation under the restrictions; returns the name of its error.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
@@ -69,16 +67,16 @@ pub fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     linux::probe(spec, what)
 }
 
-/// Finds what a command may not see or change, as the JSON text of `scan.rs`.
+/// Finds the files that a command may not see or change, as the JSON text of `scan.rs`.
 ///
 /// # Errors
-/// `INVALID_GLOB`; `SANDBOX_SETUP_FAILED` for a tree that cannot be told.
+/// `INVALID_GLOB`; `SANDBOX_SETUP_FAILED` for a tree that cannot be scanned.
 #[cfg(target_os = "linux")]
 pub fn scan(spec: &ScanSpec) -> Result<String> {
     scan::scan(spec)
 }
 
-/// Finds nothing here.
+/// Not supported on this system.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
@@ -92,7 +90,7 @@ fn elsewhere<T>() -> Result<T> {
     Err(Error::new(Code::SandboxSetupFailed, "commands can be sandboxed on Linux only so far"))
 }
 
-/// What would hold for a command: nothing here.
+/// Not supported on this system.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
@@ -101,7 +99,7 @@ pub fn status(_spec: &Spec) -> Result<Status> {
     elsewhere()
 }
 
-/// Runs no command here.
+/// Not supported on this system.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.
@@ -110,7 +108,7 @@ pub fn run(_spec: &Spec, _command: &Command, _cancel: &CancelToken) -> Result<Ou
     elsewhere()
 }
 
-/// Tries nothing here.
+/// Not supported on this system.
 ///
 /// # Errors
 /// `SANDBOX_SETUP_FAILED`.

@@ -1,5 +1,5 @@
-//! The restrictions that a command of the fast tier takes on before its program runs:
-//! Landlock for files, seccomp for the network, and no capabilities.
+//! The restrictions that a command of the fast tier applies before its program runs: Landlock for
+//! files, seccomp for the network, and no capabilities.
 
 use std::ffi::CString;
 use std::io;
@@ -18,12 +18,12 @@ use crate::seccomp;
 use crate::spec::{Probe, Spec, Status};
 
 const READ: u64 = fs::READ | fs::EXECUTE;
-/// Listing alone.
+/// The right to list a directory, and nothing else.
 const LIST: u64 = 1 << 3;
-/// Landlock keeps signals inside from this version on.
+/// Landlock restricts signals from this version on.
 const ABI_WITH_SIGNALS: u32 = 6;
 
-/// Of `/proc`, what is about the machine and not about a process.
+/// The entries of `/proc` that concern the machine and not a process.
 const PROC_OF_THE_MACHINE: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/devices",
@@ -38,11 +38,11 @@ const PROC_OF_THE_MACHINE: &[&str] = &[
     "/proc/version",
     "/proc/vmstat",
 ];
-/// Of `/dev`, what holds nothing: disks and memory are devices too.
+/// The entries of `/dev` without data: disks and memory are devices too.
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm"];
 
-/// The restrictions of a specification, ready to be taken on.
+/// The restrictions of a specification, ready to be applied.
 pub(crate) struct Restrictions {
     files: Option<Ruleset>,
     filter: Option<Vec<sock_filter>>,
@@ -71,9 +71,9 @@ impl Restrictions {
         }
     }
 
-    /// Restricts the calling thread in its files, for good, and gives up its capabilities;
-    /// what it starts inherits that. With `own_process` it may read what `/proc` says of
-    /// itself. Allocates nothing.
+    /// Restricts the file access of the calling thread permanently and drops its capabilities;
+    /// child processes inherit that. With `own_process` it may read its own entry in `/proc`. Does
+    /// not allocate.
     pub(crate) fn confine_files(&self, own_process: bool) -> io::Result<()> {
         landlock::try_no_new_privileges()?;
         if let Some(files) = &self.files {
@@ -87,8 +87,8 @@ impl Restrictions {
         seccomp::drop_capabilities()
     }
 
-    /// Puts the filter of system calls on the calling thread, which has taken on the rest:
-    /// the filter may forbid what that takes. Allocates nothing.
+    /// Applies the system call filter to the calling thread. Must be the last restriction, because
+    /// the filter may forbid the calls that the others need. Does not allocate.
     pub(crate) fn filter_calls(&self) -> io::Result<()> {
         self.filter.as_deref().map_or(Ok(()), seccomp::take_on_filter)
     }
@@ -112,14 +112,14 @@ fn ruleset(spec: &Spec, abi: u32) -> Result<Ruleset> {
         // A container may hide some of them.
         let _ = allow(&ruleset, path, READ);
     }
-    // What every shell expects to be able to throw things into.
+    // Shells expect to be able to write to it.
     allow(&ruleset, "/dev/null", READ | fs::WRITE)?;
     Ok(ruleset)
 }
 
-/// Allows reading below a path, but for what is closed. Landlock only adds rights, so
-/// around a closed place its neighbours are allowed one by one: what is made beside it
-/// later cannot be read.
+/// Allows reading below a path except for closed entries. Landlock can only add rights, so the
+/// siblings of a closed entry are allowed one by one, and entries created there later cannot be
+/// read.
 fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
     if closed.iter().any(|one| is_within(path, one)) {
         return Ok(());
@@ -128,7 +128,7 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
         return allow(ruleset, path, READ);
     }
     let directory = open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-    // Not of the top: that would be every directory, those of processes too.
+    // Not for `/`, because that would include every directory, such as those of processes.
     if path != "/" {
         ruleset.allow(directory.as_fd(), LIST)?;
     }
@@ -137,18 +137,18 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
     while let Some(entry) = entries.next() {
         let entry = entry.map_err(|errno| unopened(path, errno))?;
         let name = entry.file_name().to_bytes();
-        // What is behind a link is allowed where it is.
+        // The target of a link is allowed at its own path.
         if name == b"." || name == b".." || entry.file_type() == FileType::Symlink {
             continue;
         }
         let base = path.trim_end_matches('/');
         match std::str::from_utf8(name) {
             Ok(name) => match allow_around(ruleset, &format!("{base}/{name}"), closed) {
-                // Gone since, or not for this user to open: nobody loses a right.
+                // Deleted since, or not accessible for this user: no right is lost.
                 Err(error) if error.code == Code::SandboxSetupFailed => {}
                 other => other?,
             },
-            // No closed place has such a name.
+            // No closed entry has such a name.
             Err(_) => {
                 let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
                 if let Ok(place) = rustix::fs::openat(&directory, name, flags, Mode::empty()) {
@@ -160,7 +160,7 @@ fn allow_around(ruleset: &Ruleset, path: &str, closed: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Whether a path is another one or lies below it.
+/// Reports whether a path is a directory or lies below it.
 fn is_within(path: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -187,7 +187,7 @@ fn allow_at(ruleset: &Ruleset, place: &OwnedFd, rights: u64, path: &str) -> Resu
     ruleset.allow(place.as_fd(), if directory { rights } else { rights & fs::FILE })
 }
 
-/// Tries something in a thread under the very restrictions that a command inherits.
+/// Attempts an operation on a thread with the same restrictions that a command inherits.
 pub(crate) fn probe(spec: &Spec, what: &Probe) -> Result<Option<String>> {
     let restrictions = Restrictions::new(spec)?;
     let what = what.clone();
@@ -217,7 +217,7 @@ fn attempt(what: &Probe) -> std::result::Result<(), Errno> {
             let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
             let nobody = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 9);
             match rustix::net::connect(&socket, &nobody) {
-                // It got as far as the network.
+                // The connection attempt reached the network.
                 Err(Errno::CONNREFUSED) => Ok(()),
                 result => result,
             }

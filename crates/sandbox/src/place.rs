@@ -1,6 +1,6 @@
-//! A place that a command made, changed afterwards: by descriptors from a root of the
-//! workspace, following no link. Another command may be running in the same tree and
-//! exchange directories for links while this happens.
+//! Changes an entry that a command created: by descriptors from a root of the workspace, without
+//! following links. Another command may be running in the same tree and exchange directories for
+//! links meanwhile.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -13,17 +13,17 @@ use rustix::io::Errno;
 const STAND: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A place below a root.
+/// An entry below a root.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Absolute; what is above it is not the command's to change.
+    /// Absolute; the command cannot change the directories above it.
     pub root: String,
     /// Absolute, and below the root.
     pub path: Vec<u8>,
 }
 
 impl Place {
-    /// Of a path in hexadecimal.
+    /// Creates it from a path in hexadecimal.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -36,10 +36,10 @@ impl Place {
         Ok(Self { path: pairs.collect::<Result<_>>()?, root })
     }
 
-    /// Removes what is there, with all that it holds.
+    /// Removes the entry with its contents.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's errors.
     pub fn remove(&self) -> Result<()> {
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
         match remove_own(directory.as_fd(), name) {
@@ -50,10 +50,10 @@ impl Place {
         }
     }
 
-    /// Gives the owner of a directory every right to it.
+    /// Gives the owner of a directory all permissions.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's errors.
     pub(crate) fn unlock(&self) -> Result<()> {
         if self.is_root() {
             let root = self.open_root().and_then(|root| unlock_this(&root));
@@ -61,7 +61,7 @@ impl Place {
         }
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
         let unlocked = match unlock(directory.as_fd(), name) {
-            // It can be listed, but not entered.
+            // The directory can be listed, but not entered.
             Err(Errno::ACCESS) => {
                 unlock_this(&directory).and_then(|_| unlock(directory.as_fd(), name))
             }
@@ -70,10 +70,10 @@ impl Place {
         unlocked.map_err(|errno| self.failed(errno))
     }
 
-    /// Opens a directory for reading, however long its path is.
+    /// Opens a directory for reading, at a path of any length.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's errors.
     pub(crate) fn open_directory(&self) -> rustix::io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if self.is_root() {
@@ -92,11 +92,11 @@ impl Place {
         rustix::fs::open(self.root.as_str(), flags, Mode::empty())
     }
 
-    /// The bytes of a regular file of at most so many; none for anything else that is there,
-    /// and nothing where nothing is.
+    /// Returns the bytes of a regular file of at most so many; empty for any other entry, and
+    /// `None` without an entry.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's errors.
     pub fn read(&self, most: usize) -> Result<Option<Vec<u8>>> {
         let Some((directory, name)) = self.parent()? else { return Ok(None) };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -123,10 +123,10 @@ impl Place {
         Ok(Some(bytes))
     }
 
-    /// Puts a file with these bytes in the place of whatever is there.
+    /// Replaces whatever entry exists by a file with these bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's errors.
     pub fn replace(&self, bytes: &[u8]) -> Result<()> {
         let Some((directory, name)) = self.parent()? else { return Ok(()) };
         match replace_in(directory.as_fd(), name, bytes) {
@@ -137,8 +137,8 @@ impl Place {
         }
     }
 
-    /// The directory that the place is in, and its name there; nothing where that is gone or
-    /// has become something else.
+    /// Returns the parent directory and the name in it, or `None` if the parent was deleted or
+    /// replaced.
     fn parent(&self) -> Result<Option<(OwnedFd, &[u8])>> {
         let outside = || Error::new(Code::OutsideAllowed, "the place is not below its root");
         let root = self.root.trim_end_matches('/').as_bytes();
@@ -155,7 +155,7 @@ impl Place {
         };
         for name in names {
             let entered = match rustix::fs::openat(&directory, name, STAND, Mode::empty()) {
-                // The command closed the directory that this one is in.
+                // The command removed the permissions of the parent directory.
                 Err(Errno::ACCESS) => {
                     let _ = unlock_this(&directory);
                     rustix::fs::openat(&directory, name, STAND, Mode::empty())
@@ -186,8 +186,8 @@ impl Place {
     }
 }
 
-/// Does something in a directory that its owner may not change as it is; its permission bits
-/// are given back afterwards.
+/// Runs an operation in a directory that its owner may not change at present, and restores the
+/// permission bits afterwards.
 fn unlocked(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> Result<()> {
     let before = unlock_this(directory);
     let done = run();
@@ -197,14 +197,14 @@ fn unlocked(directory: &OwnedFd, run: impl FnOnce() -> Result<()>) -> Result<()>
     done
 }
 
-/// Gives the owner every right to an open directory; the bits that it had.
+/// Gives the owner all permissions of an open directory; returns the previous bits.
 fn unlock_this(directory: &OwnedFd) -> rustix::io::Result<Mode> {
     let before = Mode::from_raw_mode(rustix::fs::fstat(directory)?.st_mode);
     rustix::fs::chmod(own_path(directory), before | Mode::RWXU)?;
     Ok(before)
 }
 
-/// A descriptor to stand on takes permission bits only by this way.
+/// An `O_PATH` descriptor accepts permission bits only through this path.
 fn own_path(directory: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", directory.as_raw_fd())
 }

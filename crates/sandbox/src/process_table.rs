@@ -1,8 +1,7 @@
-//! The process table of the machine: which processes descend from one, how many
-//! tasks they have and how much memory.
+//! The process table of the machine: the descendants of a process, and their tasks and memory.
 //!
-//! Reads `/proc` without allocating once it is made, because the supervisor reads
-//! it between fork and exit, where a lock of the allocator may be held for ever.
+//! Reads `/proc` without allocating after construction, because the supervisor reads it between
+//! fork and exit, where another thread may have held the allocator's lock.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -10,9 +9,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, RawDir};
 
-/// Processes of the machine beyond these are not seen.
+/// Further processes of the machine are ignored.
 const MAX_PROCESSES: usize = 1 << 16;
-/// Above every process id that Linux gives (`PID_MAX_LIMIT`).
+/// Higher than every process id of Linux (`PID_MAX_LIMIT`).
 const MAX_PID: usize = 1 << 22;
 
 #[derive(Clone, Copy)]
@@ -22,19 +21,19 @@ struct Process {
     tasks: u32,
 }
 
-/// One reading of the process table.
+/// One snapshot of the process table.
 pub(crate) struct ProcessTable {
     processes: Vec<Process>,
-    /// A bit for each process id.
+    /// One bit for each process id.
     marked: Vec<u64>,
 }
 
-/// What the descendants of a process use.
+/// The resource use of the descendants of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// Processes and threads.
+    /// The number of processes and threads.
     pub(crate) tasks: u64,
-    /// Bytes of memory that are not shared with files or other processes.
+    /// The memory in bytes that is not shared with files or other processes.
     pub(crate) memory: u64,
 }
 
@@ -43,8 +42,8 @@ impl ProcessTable {
         Self { processes: Vec::with_capacity(MAX_PROCESSES), marked: vec![0; MAX_PID / 64] }
     }
 
-    /// Reads the table and marks what descends from `ancestor`, which is not marked
-    /// itself. False where `/proc` cannot be read.
+    /// Reads the table and marks the descendants of `ancestor`, but not `ancestor` itself. Returns
+    /// false if `/proc` cannot be read.
     pub(crate) fn read(&mut self, ancestor: u32) -> bool {
         let Some(proc) = open_proc() else { return false };
         self.processes.clear();
@@ -56,7 +55,7 @@ impl ProcessTable {
             if self.processes.len() == MAX_PROCESSES {
                 break;
             }
-            // A process that ended since is not there.
+            // A process that ended meanwhile is skipped.
             if let Some(process) = read_process(&proc, id) {
                 self.processes.push(process);
             }
@@ -76,17 +75,17 @@ impl ProcessTable {
         }
     }
 
-    /// The descendants that the last reading found.
+    /// Returns the descendants found by the last read.
     pub(crate) fn descendants(&self) -> impl Iterator<Item = u32> + '_ {
         self.processes.iter().map(|process| process.id).filter(|id| self.is_marked(*id))
     }
 
-    /// The tasks of all processes of the last reading.
+    /// Returns the number of tasks of all processes in the last read.
     pub(crate) fn all_tasks(&self) -> u64 {
         self.processes.iter().map(|process| u64::from(process.tasks)).sum()
     }
 
-    /// What the descendants of the last reading use.
+    /// Returns the resource use of the descendants in the last read.
     pub(crate) fn usage(&self) -> Usage {
         let page = rustix::param::page_size() as u64;
         let proc = open_proc();
@@ -112,16 +111,16 @@ fn open_proc() -> Option<OwnedFd> {
 fn read_process(proc: &OwnedFd, id: u32) -> Option<Process> {
     let mut bytes = [0; 1024];
     let text = read_small(proc, id, b"/stat", &mut bytes)?;
-    // The name is in parentheses and may contain anything, these too.
+    // The name is in parentheses and may contain any character, including parentheses.
     let end = memrchr(b')', text)?;
     let mut fields = text[end + 1..].split(|byte| *byte == b' ').filter(|field| !field.is_empty());
     let parent = number(fields.nth(1)?)?;
-    // Of all fields the 20th is the number of threads; the parent is the 4th.
+    // Field 20 is the number of threads; field 4 is the parent.
     let tasks = number(fields.nth(15)?)?;
     (id as usize).lt(&MAX_PID).then_some(Process { id, parent, tasks })
 }
 
-/// Resident pages but for those that are shared.
+/// Returns the number of resident pages that are not shared.
 fn private_pages(proc: &OwnedFd, id: u32) -> Option<u64> {
     let mut bytes = [0; 256];
     let text = read_small(proc, id, b"/statm", &mut bytes)?;
@@ -131,7 +130,7 @@ fn private_pages(proc: &OwnedFd, id: u32) -> Option<u64> {
     Some(u64::from(resident.saturating_sub(shared)))
 }
 
-/// The beginning of a file of a process.
+/// Reads the beginning of a file of a process.
 fn read_small<'b>(proc: &OwnedFd, id: u32, name: &[u8], bytes: &'b mut [u8]) -> Option<&'b [u8]> {
     let mut path = [0_u8; 32];
     let mut digits = [0_u8; 10];

@@ -1,4 +1,4 @@
-//! A command from its start to the end of everything it started.
+//! Runs a command from its start to the end of every process that it started.
 
 use std::ffi::CString;
 use std::io::Read;
@@ -17,21 +17,21 @@ use crate::seccomp;
 use crate::spec::{Command, Limit, Limits, Outcome, Spec};
 use crate::supervisor::{Launch, Report, Stage, Supervisor};
 
-/// The longest time between two looks at a command that runs.
+/// The maximum interval between two checks of a running command.
 const MAX_PAUSE_MS: i32 = 10;
-/// The shortest time between two readings of the process table, and how much of the
-/// time of one processor they may take: one part in so many.
+/// The minimum interval between two reads of the process table, and the maximum share of one
+/// processor that they may use (one part in so many).
 const MIN_READING_PAUSE: Duration = Duration::from_millis(20);
 const READING_SHARE: u32 = 20;
-/// The kernel stops new processes at so many times the limit, so that a reading of the
-/// process table finds that the limit was passed.
+/// The kernel stops new processes at this multiple of the limit, so that a read of the process
+/// table can detect that the limit was exceeded.
 const HARD_PROCESSES: u64 = 2;
-/// How long the end of everything is waited for once it was asked for.
+/// The maximum time to wait for the end of all processes after they were stopped.
 const MAX_ENDING: Duration = Duration::from_secs(15);
-/// How long output is waited for once everything has ended: a process that cannot be
-/// killed may hold the pipe open for ever.
+/// The maximum time to wait for output after all processes have ended: a process that cannot be
+/// killed may hold the pipe open forever.
 const DRAIN: Duration = Duration::from_millis(500);
-/// Where programs are looked for if the environment does not say.
+/// The search path if the environment has none.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The beginning of one stream, and whether there was more.
@@ -43,7 +43,7 @@ pub(crate) fn run(spec: &Spec, command: &Command, cancel: &CancelToken) -> Resul
     let group = ControlGroup::new(spec.limits.processes.saturating_mul(HARD_PROCESSES));
     let launch = launch(spec, command, group.as_ref(), out, err)?;
     let supervisor = Supervisor::start(&launch)?;
-    // The command's own ends of the pipes, and what its restrictions hold open.
+    // Closes the command's ends of the pipes, and the descriptors of its restrictions.
     drop(launch);
     let out = keep(output, command.max_output);
     let err = keep(errors, command.max_output);
@@ -96,7 +96,7 @@ fn launch(
     } else {
         let path = command.env.iter().find(|(name, _)| name == "PATH");
         let path = path.map_or(DEFAULT_PATH, |(_, value)| value);
-        // An empty entry would be the working directory, which belongs to the model.
+        // An empty entry would be the working directory, which the model controls.
         let places = path.split(':').filter(|place| place.starts_with('/'));
         places.map(|place| text(&format!("{place}/{program}"))).collect::<Result<_>>()?
     };
@@ -119,7 +119,7 @@ fn launch(
     })
 }
 
-/// The filter of system calls in a file without a name, at its beginning.
+/// Returns the system call filter in an unnamed file, positioned at its beginning.
 fn filter_file(spec: &Spec) -> Result<Option<OwnedFd>> {
     let Some(steps) = seccomp::filter(spec)? else { return Ok(None) };
     let failed = |errno| unmade("a filter of system calls", errno);
@@ -134,7 +134,7 @@ struct Ended {
     exceeded: Option<Limit>,
 }
 
-/// Waits for the end of everything, and brings it about where that is due.
+/// Waits for the end of all processes, and stops them when a limit is reached.
 fn attend(
     supervisor: &Supervisor,
     spec: &Spec,
@@ -164,7 +164,7 @@ fn attend(
     }
 }
 
-/// Has everything ended and waits until it has.
+/// Stops all processes and waits for their end.
 fn end(supervisor: &Supervisor, command: &Command) -> Result<()> {
     supervisor.stop();
     let latest = Instant::now() + MAX_ENDING;
@@ -199,21 +199,21 @@ fn ended(report: Option<Report>, command: &Command) -> Result<Option<i32>> {
     }
 }
 
-/// Whether the kernel bounds the processes of the user: not those of root.
+/// Reports whether the kernel limits the user's processes; it does not for root.
 fn bounds_user(limits: &Limits) -> bool {
     limits.processes > 0 && !rustix::process::getuid().is_root()
 }
 
-/// The bound on all processes and threads of the user that leaves so many for a command.
-/// Those of other users are counted too: the bound is only the last one.
+/// Returns the per-user limit of processes and threads that leaves so many for a command. Includes
+/// the tasks of other users, which only makes this last resort looser.
 fn tasks_of_user(processes: u64) -> u64 {
     let mut table = ProcessTable::new();
     table.read(rustix::process::getpid().as_raw_nonzero().get().cast_unsigned());
     table.all_tasks().saturating_add(processes)
 }
 
-/// The limits that hold for all processes of a command together. A control group or the
-/// kernel's limit for a user stops processes from being made too fast to be counted.
+/// Checks the limits for all processes of a command together. A control group or the kernel's
+/// per-user limit stops processes that are created too fast to be counted.
 struct Counts {
     limits: Limits,
     supervisor: u32,
@@ -223,7 +223,7 @@ struct Counts {
 
 impl Counts {
     fn new(limits: Limits, supervisor: u32) -> Self {
-        // Most commands end before the first reading.
+        // Most commands end before the first read.
         Self { limits, supervisor, table: None, next: Instant::now() + MIN_READING_PAUSE / 2 }
     }
 
@@ -247,8 +247,8 @@ impl Counts {
     }
 }
 
-/// Keeps the beginning of a stream and reads the rest away, so that the command
-/// is never stopped by a full pipe.
+/// Keeps the beginning of a stream and discards the rest, so that a full pipe never blocks the
+/// command.
 fn keep(pipe: OwnedFd, most: usize) -> Receiver<Kept> {
     let (done, kept) = channel();
     let mut pipe = std::io::PipeReader::from(pipe);

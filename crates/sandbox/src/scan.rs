@@ -1,9 +1,8 @@
-//! Finds, below the roots of a workspace, what a command may not see or change: denied
-//! and secret entries, protected places, and the git repositories with what git obeys
-//! in them.
+//! Finds, below the roots of a workspace, the entries that a command may not see or change: denied
+//! and secret entries, protected paths, and git repositories with the files that git obeys.
 //!
-//! Links are not followed: what is behind one is found where it is. A directory that
-//! cannot be listed is taken for hidden, because its owner could open it again.
+//! Links are not followed: their targets are found at their own paths. A directory that cannot be
+//! listed counts as hidden, because its owner could make it accessible.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -19,27 +18,27 @@ use serde_json::{Value, json};
 use crate::place::Place;
 use crate::spec::ScanSpec;
 
-/// A tree with more entries is refused: what is in it cannot be told in bounded time.
+/// A tree with more entries is refused, because it cannot be scanned in bounded time.
 const MAX_ENTRIES: usize = 20_000_000;
 
 const DENIED: u32 = 1;
 const PROTECTED: u32 = 2;
 const SECRET: u32 = 8;
 
-/// The part of a tree that a directory is in.
+/// The part of a tree that contains a directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
     Plain,
-    /// Below a protected directory: only what is hidden counts.
+    /// Below a protected directory: only hidden entries are relevant.
     Protected,
     /// The directory of a repository.
     Git,
     GitInfo,
-    /// `.git/modules` and what is in it up to the repositories.
+    /// `.git/modules` and its contents up to the repositories.
     Modules,
     /// `.git/worktrees`.
     Worktrees,
-    /// The rest of a repository: only what is denied counts.
+    /// The rest of a repository: only denied entries are relevant.
     GitData,
 }
 
@@ -58,7 +57,7 @@ struct Scanner {
     rules: Rules,
     protect: bool,
     lenient: bool,
-    /// Where directories that cannot be listed are opened: those that stay closed.
+    /// If set, directories that cannot be listed are opened, except for those with these ids.
     opens_but: Option<Vec<String>>,
     entries: usize,
     hidden: Vec<Value>,
@@ -66,19 +65,19 @@ struct Scanner {
     repositories: Vec<Value>,
     closed: Vec<Value>,
     pinned: BTreeSet<String>,
-    /// The highest directory that is being scanned.
+    /// The highest directory of the current scan.
     top: Vec<u8>,
 }
 
-/// Scans. Gives JSON: `hidden: [{path, directory}]`, `protected: [{path, type, id, parent}]`,
-/// `repositories: [{path, kind, id}]`, `closed: [{path, id}]` and `pinned: [path]`. `type` is
-/// `file`, `directory`, `link` or `other`, `kind` is `git`, `bare`, `module`, `worktree` or
-/// `file` (a `.git` that names a directory), `closed` are directories that cannot be listed,
-/// and `pinned` those that give what is in them its meaning: `.vscode` of
-/// `.vscode/tasks.json`. Equal `id`s are the same entry; that of a link holds its target, since
-/// the number of one that is removed is given to the next. A lenient scan tells nothing of
-/// what is hidden, goes on where a directory cannot be listed, and gives the `bytes` of a path
-/// that is not UTF-8 in hexadecimal; any other scan refuses such a path.
+/// Scans the roots. Returns JSON: `hidden: [{path, directory}]`, `protected: [{path, type, id,
+/// parent}]`, `repositories: [{path, kind, id}]`, `closed: [{path, id}]` and `pinned: [path]`.
+/// `type` is `file`, `directory`, `link` or `other`; `kind` is `git`, `bare`, `module`, `worktree`
+/// or `file` (a `.git` that names a directory). `closed` are directories that cannot be listed.
+/// `pinned` are directories whose names matter to the rules for their contents, such as `.vscode`
+/// for `.vscode/tasks.json`. Equal `id`s are the same entry; that of a link includes its target,
+/// because the inode number of a removed link is reused. A lenient scan omits hidden entries,
+/// continues if a directory cannot be listed, and returns the `bytes` of a non-UTF-8 path in
+/// hexadecimal; any other scan refuses such a path.
 pub(crate) fn scan(spec: &ScanSpec) -> Result<String> {
     let roots: Vec<&[u8]> = spec.roots.iter().map(String::as_bytes).collect();
     let config = RulesConfig {
@@ -141,7 +140,7 @@ impl Scanner {
     ) -> Result<()> {
         let items = match self.list(path) {
             Ok(items) => items,
-            // Gone since.
+            // Deleted since.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(Errno::ACCESS | Errno::PERM) => {
                 let place = self.place(path, json!({}))?;
@@ -173,8 +172,8 @@ impl Scanner {
         Ok(())
     }
 
-    /// The entries of a directory. After a command one that it closed to its owner is opened
-    /// again, and one whose path is too long for the system is reached by its parts.
+    /// Returns the entries of a directory. After a command, a directory that it made inaccessible
+    /// is opened again, and a path that is too long for the system is opened in parts.
     fn list(&self, path: &[u8]) -> rustix::io::Result<Vec<Item>> {
         let here =
             || Place { root: String::from_utf8_lossy(&self.top).into_owned(), path: path.to_vec() };
@@ -209,7 +208,7 @@ impl Scanner {
         let directory = file_type == FileType::Directory;
         let flags = self.rules.flags(path);
         let secret = flags & SECRET != 0 && !context.is_git();
-        // A link holds nothing itself.
+        // A link contains nothing itself.
         if (flags & DENIED != 0 || secret) && file_type != FileType::Symlink {
             self.pin(path, flags & (DENIED | SECRET))?;
             return self.hide(path, directory);
@@ -237,7 +236,7 @@ impl Scanner {
                 self.protect(path, file_type)?;
                 Context::GitData
             }
-            // Git would follow the link to what it obeys.
+            // Git would follow the link to files that it obeys.
             Context::Git
                 if file_type == FileType::Symlink
                     && ["info", "modules", "worktrees"].into_iter().any(is) =>
@@ -272,8 +271,9 @@ impl Scanner {
         Ok(())
     }
 
-    /// Notes the directories above a path without which the rules would say something else of
-    /// it: moved away from them, a denied file would be open and a protected place gone.
+    /// Records the directories above a path on which the rules for it depend: if the path were
+    /// moved out of them, a denied file would become accessible, or a protected path would lose its
+    /// protection.
     fn pin(&mut self, path: &[u8], flags: u32) -> Result<()> {
         if self.lenient {
             return Ok(());
@@ -282,7 +282,7 @@ impl Scanner {
         let ends: Vec<usize> =
             (top.len() + 1..path.len()).filter(|at| path[*at] == b'/').rev().collect();
         for (count, end) in ends.iter().enumerate() {
-            // As if what is above were called something else.
+            // Checks the rules as if the parents had other names.
             let elsewhere = [top, &b"/\x01"[..], &path[*end..]].concat();
             if self.rules.flags(&elsewhere) & flags == flags {
                 ends[..count].iter().try_for_each(|end| self.pin_one(&path[..*end]))?;
@@ -323,7 +323,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// An entry with its path and its identity; of a path that is not UTF-8 also the bytes.
+    /// Returns an entry with its path and its identity; for a non-UTF-8 path also the bytes.
     fn place(&self, path: &[u8], mut entry: Value) -> Result<Value> {
         entry["id"] = Value::from(id(path));
         match std::str::from_utf8(path) {
@@ -339,7 +339,7 @@ impl Scanner {
     }
 }
 
-/// A path for a program that takes text. One that is not is refused: it could not be masked.
+/// Returns a path as text. A path that is not UTF-8 is refused, because it could not be masked.
 fn text(path: &[u8]) -> Result<&str> {
     std::str::from_utf8(path)
         .map_err(|_| unscannable(path, "its name is not UTF-8, so that it cannot be masked"))
@@ -361,7 +361,7 @@ fn id(path: &[u8]) -> String {
     }
 }
 
-/// The type of an entry and its identity.
+/// Returns the type of an entry and its identity.
 fn look(path: &[u8]) -> rustix::io::Result<(FileType, String)> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
     let stat = rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;

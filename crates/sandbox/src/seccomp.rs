@@ -1,8 +1,7 @@
-//! The filter on system calls: no sockets but Unix ones, no way around it
-//! (`io_uring`, other processes, other calling conventions), and no calls that the host
-//! forbids besides. One of two unsafe modules
-//! of this crate: handing the filter to the kernel, closing descriptors, and giving up
-//! capabilities.
+//! The system call filter: only Unix sockets, no way around the filter (`io_uring`, other
+//! processes, other calling conventions), and no calls that the host forbids in addition. One of
+//! two modules of this crate with `unsafe`, for passing the filter to the kernel, closing
+//! descriptors, and dropping capabilities.
 
 use std::io;
 
@@ -19,7 +18,7 @@ const ARCHITECTURE: Option<u32> = Some(0xC000_00B7);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const ARCHITECTURE: Option<u32> = None;
 
-/// Calls by the x32 convention of 64-bit Intel kernels have this bit.
+/// System calls in the x32 convention of 64-bit Intel kernels have this bit.
 const X32: u32 = 0x4000_0000;
 
 /// Refused with EPERM whatever their arguments.
@@ -42,8 +41,8 @@ const ALLOW: u32 = 0x7FFF_0000;
 const EPERM: u32 = 0x0005_0000 | libc::EPERM as u32;
 const KILL: u32 = 0x8000_0000;
 
-/// Where the kernel's record of a call has its number, its architecture, and the
-/// low half of its first argument.
+/// The offsets of the number, the architecture, and the low half of the first argument in the
+/// kernel's record of a call.
 const NUMBER: u32 = 0;
 const ARCH: u32 = 4;
 const FIRST_ARGUMENT: u32 = 16;
@@ -53,11 +52,11 @@ fn step(code: u16, value: u32, yes: u8, no: u8) -> sock_filter {
 }
 
 fn number_of(call: c_long) -> u32 {
-    // Numbers of calls are small on every architecture.
+    // System call numbers are small on every architecture.
     call as u32
 }
 
-/// The filter as a program. With `network` it refuses only what is `forbidden`.
+/// Returns the filter as a BPF program. With `network` it refuses only the `forbidden` calls.
 fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filter> {
     let mut steps = vec![
         step(LOAD, ARCH, 0, 0),
@@ -89,10 +88,10 @@ fn program(architecture: u32, network: bool, forbidden: &[u32]) -> Vec<sock_filt
     steps
 }
 
-/// The filter of a specification for this processor; `None` where nothing is refused.
+/// Returns the filter of a specification for this processor, or `None` if nothing is refused.
 ///
 /// # Errors
-/// `SANDBOX_SETUP_FAILED` where there is none, `INVALID_ARGUMENT` for an unknown call.
+/// `SANDBOX_SETUP_FAILED` if seccomp is missing, `INVALID_ARGUMENT` for an unknown call.
 pub(crate) fn filter(spec: &Spec) -> Result<Option<Vec<sock_filter>>> {
     let forbidden = numbers_of(&spec.forbid)?;
     if spec.network && spec.forbid.is_empty() {
@@ -105,7 +104,7 @@ pub(crate) fn filter(spec: &Spec) -> Result<Option<Vec<sock_filter>>> {
     Ok(Some(program(architecture, spec.network, &forbidden)))
 }
 
-/// A filter as the bytes that a program is given to take it on.
+/// Encodes a filter as the bytes that a program receives to apply it.
 pub(crate) fn filter_bytes(steps: &[sock_filter]) -> Vec<u8> {
     let step_bytes = |step: &sock_filter| {
         let mut bytes = [0; 8];
@@ -118,8 +117,8 @@ pub(crate) fn filter_bytes(steps: &[sock_filter]) -> Vec<u8> {
     steps.iter().flat_map(step_bytes).collect()
 }
 
-/// Puts the filter on the calling thread, for good; what it starts inherits it.
-/// The thread has given up new privileges before.
+/// Applies the filter to the calling thread permanently; child processes inherit it. The thread
+/// must have called `try_no_new_privileges` before.
 ///
 /// # Errors
 /// The kernel's error.
@@ -133,17 +132,16 @@ pub(crate) fn take_on_filter(steps: &[sock_filter]) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Marks every descriptor beyond the standard ones to be closed in programs that
-/// are started.
+/// Marks every descriptor except the standard ones to be closed when a program is executed.
 pub(crate) fn close_on_exec() {
     const CLOEXEC: u32 = 1 << 2;
-    // SAFETY: only sets a flag on descriptors; nothing is closed in this process.
-    // A kernel without the call leaves them as the runtime made them: closed as well.
+    // SAFETY: only sets a flag on descriptors; nothing is closed in this process. Without the call,
+    // the descriptors keep the same flag from the runtime.
     let _ = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, CLOEXEC) };
 }
 
-/// Gives up every capability of the calling thread, for good: a command of root has
-/// root's files, not root's powers over the files and processes of others.
+/// Drops all capabilities of the calling thread permanently: a command of root has root's files,
+/// but no power over files and processes of other users.
 ///
 /// # Errors
 /// The kernel's error.
@@ -157,8 +155,8 @@ pub(crate) fn drop_capabilities() -> io::Result<()> {
     const NOROOT_LOCKED: i32 = 0b11;
     let header = Header { version: VERSION_3, pid: 0 };
     let none = [0_u32; 6];
-    // SAFETY: numbers, and structures that outlive the call. The first three may be
-    // refused to who has no capabilities; then there is nothing to give up.
+    // SAFETY: numbers, and structures that outlive the call. The first three calls may fail without
+    // capabilities; then there is nothing to drop.
     let done = unsafe {
         for capability in 0..64 {
             libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);

@@ -1,62 +1,62 @@
-//! What a command may do, what it is, and what came of it.
+//! The permissions of a command, the command itself, and its outcome.
 
 use std::time::Duration;
 
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
-/// What a command may do.
+/// The permissions of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
-    /// Directories and files that may be read and run; `None` for everything.
+    /// Directories and files that may be read and executed; `None` for everything.
     pub read: Option<Vec<String>>,
-    /// Directories and files that may be changed, and read.
+    /// Directories and files that may be changed and read.
     pub write: Vec<String>,
-    /// Places outside `write` that may not be read, with everything below them: real paths.
+    /// Paths outside `write` that may not be read, with everything below them: real paths.
     pub exclude: Vec<String>,
-    /// Whether the network may be used.
+    /// Allows the use of the network.
     pub network: bool,
-    /// Whether less than this will do where the kernel cannot enforce it.
+    /// Accepts weaker restrictions if the kernel cannot enforce all.
     pub degrade: bool,
-    /// Behave as on a kernel without Landlock: for tests.
+    /// Behaves as on a kernel without Landlock: for tests.
     pub without_landlock: bool,
-    /// Restrict nothing here: the program that is run restricts itself. Unless the network
-    /// is allowed and nothing is forbidden, it finds the filter of system calls at
-    /// descriptor 9.
+    /// Restricts nothing here, because the executed program restricts itself. Unless the network is
+    /// allowed and nothing is forbidden, it receives the system call filter at descriptor 9.
     pub bare: bool,
-    /// Names of further system calls that are refused, also where the network is allowed.
+    /// Names of further system calls that are refused, even if the network is allowed.
     pub forbid: Vec<String>,
-    /// What a command may use up.
+    /// The resource limits of the command.
     pub limits: Limits,
 }
 
-/// Where a policy is looked for what a command may not see or change. All paths are real.
+/// The input for finding the files that a command may not see or change. All paths are real.
 #[derive(Clone, Debug, Default)]
 pub struct ScanSpec {
-    /// The directory that deny globs with a slash start from.
+    /// The directory that deny globs with a slash are relative to.
     pub cwd: String,
-    /// The roots that deny globs without a slash hold below.
+    /// The roots below which deny globs without a slash match.
     pub roots: Vec<String>,
-    /// The directories that are scanned.
+    /// The directories to scan.
     pub scan: Vec<String>,
-    /// How many names deep below each of them; `None` for all.
+    /// The maximum depth below each of them; `None` for no limit.
     pub depth: Option<usize>,
-    /// Globs of what is hidden.
+    /// Globs of hidden entries.
     pub deny: Vec<String>,
-    /// Go on where something cannot be told, and leave out what is hidden.
+    /// Continues after errors, and omits hidden entries.
     pub lenient: bool,
-    /// Open directories that cannot be listed to their owner, but for those with these ids.
+    /// Makes directories that cannot be listed accessible to their owner, except for those with
+    /// these ids.
     pub opens_but: Option<Vec<String>>,
-    /// Find protected places and repositories.
+    /// Finds protected paths and repositories.
     pub protect: bool,
-    /// Hide secrets.
+    /// Hides secrets.
     pub secrets: bool,
-    /// What the host says of places, as `RulesConfig::places`.
+    /// The host's rules, as in `RulesConfig::places`.
     pub places: Vec<String>,
 }
 
 impl ScanSpec {
-    /// Reads `{cwd, roots: [paths], scan: [paths], deny: [globs], protect, secrets, places?,
+    /// Parses `{cwd, roots: [paths], scan: [paths], deny: [globs], protect, secrets, places?,
     /// depth?, lenient?, opensBut?: [ids]}`.
     ///
     /// # Errors
@@ -83,16 +83,16 @@ impl ScanSpec {
     }
 }
 
-/// What a command may use up. 0 is no limit.
+/// The resource limits of a command. 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Processes and threads at one time.
+    /// The number of concurrent processes and threads.
     pub processes: u64,
-    /// Bytes of memory of all its processes together, without what is shared with files.
+    /// The memory of all processes together in bytes, without memory shared with files.
     pub memory: u64,
-    /// Bytes of one file that it writes.
+    /// The size of one written file in bytes.
     pub file_bytes: u64,
-    /// Seconds of one process on a processor.
+    /// The processor time of one process in seconds.
     pub cpu_seconds: u64,
 }
 
@@ -106,7 +106,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Its name in answers.
+    /// Returns the name for results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Processes => "processes",
@@ -115,69 +115,70 @@ impl Limit {
     }
 }
 
-/// What is run. No shell is involved unless it is one.
+/// The command to run. No shell is involved unless it is one.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
     /// The program and its arguments; not empty.
     pub argv: Vec<String>,
-    /// The directory it runs in.
+    /// The working directory.
     pub cwd: String,
-    /// Its whole environment.
+    /// The complete environment.
     pub env: Vec<(String, String)>,
-    /// After this long it is killed, with everything it started.
+    /// The command and all its processes are killed after this time.
     pub timeout: Duration,
-    /// Bytes kept of its output and of its errors, each.
+    /// The maximum bytes kept of stdout and of stderr, each.
     pub max_output: usize,
 }
 
-/// What is tried under the restrictions.
+/// An operation to attempt under the restrictions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// Opening a file to write, made where it is missing.
+    /// Opening a file for writing, created if it is missing.
     Write(String),
-    /// Making a TCP connection.
+    /// Opening a TCP connection.
     TcpConnect,
-    /// Making a Unix socket.
+    /// Creating a Unix socket.
     UnixSocket,
 }
 
-/// What holds.
+/// The restrictions in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The roots are enforced.
+    /// True if the roots are enforced.
     pub files: bool,
-    /// The network is closed.
+    /// True if the network is closed.
     pub network: bool,
-    /// Processes outside cannot be sent signals.
+    /// True if processes outside cannot be sent signals.
     pub signals: bool,
-    /// The kernel bounds processes, however fast they are made.
+    /// True if the kernel limits processes, however fast they are created.
     pub forks: bool,
-    /// The version of Landlock; 0 where there is none.
+    /// The version of Landlock; 0 without it.
     pub abi: u32,
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Its exit status, unless a signal ended it.
+    /// The exit status, unless a signal ended it.
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// It ran out of time.
+    /// True if it ran out of time.
     pub timed_out: bool,
-    /// It was ended because it passed this limit.
+    /// The limit that it exceeded and for which it was ended.
     pub exceeded: Option<Limit>,
-    /// More was written than was kept.
+    /// True if it wrote more than was kept.
     pub truncated: bool,
-    /// What it wrote.
+    /// The beginning of its standard output.
     pub stdout: Vec<u8>,
-    /// What it complained.
+    /// The beginning of its standard error.
     pub stderr: Vec<u8>,
 }
 
 impl Spec {
-    /// Reads `{read: [paths]|null, write: [paths], exclude?: [paths], network?, degrade?,
-    /// withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?, cpuSeconds?}}`.
+    /// Parses `{read: [paths]|null, write: [paths], exclude?: [paths], network?, degrade?,
+    /// withoutLandlock?, bare?, forbid?: [names], limits?: {processes?, memory?, fileBytes?,
+    /// cpuSeconds?}}`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.
@@ -213,7 +214,7 @@ impl Spec {
 }
 
 impl Command {
-    /// Reads `{argv, cwd, env: {name: value}, timeoutMs, maxOutput}`.
+    /// Parses `{argv, cwd, env: {name: value}, timeoutMs, maxOutput}`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`.

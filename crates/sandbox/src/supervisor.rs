@@ -1,14 +1,14 @@
-//! A process between the host and a command, which ends everything the command
-//! started. The second unsafe module of this crate: fork, clone and signals.
+//! A process between the host and a command that ends every process of the command. The second
+//! module of this crate with `unsafe`: fork, clone and signals.
 //!
-//! The supervisor is a fork of the host that never runs a program itself. It is the
-//! subreaper of all that descends from it (`PR_SET_CHILD_SUBREAPER`): a process whose
-//! parent ended becomes its child instead of init's, so that neither `setsid` nor a
-//! double fork leaves the tree. When the command has ended, when the host says so and
-//! when the host dies, it kills the tree until nothing is left, and then ends.
+//! The supervisor is a fork of the host that never executes a program itself. It is the subreaper
+//! of all its descendants (`PR_SET_CHILD_SUBREAPER`): a process whose parent ended becomes its
+//! child instead of init's, so that neither `setsid` nor a double fork leaves the tree. When the
+//! command ends, when the host requests it or when the host dies, it kills the tree until nothing
+//! is left, and then exits.
 //!
-//! Between fork and exit nothing is allocated and no lock is taken: other threads of
-//! the host may have held them at the fork.
+//! Between fork and exit nothing is allocated and no lock is taken, because other threads of the
+//! host may have held the locks at the fork.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::io;
@@ -22,14 +22,14 @@ use crate::process_table::ProcessTable;
 use crate::seccomp;
 use crate::spec::Limits;
 
-/// The descriptor by which a program is given the filter of system calls.
+/// The descriptor through which a program receives the system call filter.
 pub(crate) const FILTER_FD: RawFd = 9;
 const CHILD_STACK_BYTES: usize = 256 * 1024;
-/// How often the tree is killed before what is left is given up: processes that wait
-/// for a disk that does not answer cannot be ended.
+/// The maximum number of attempts to kill the tree: processes waiting for a disk that does not
+/// respond cannot be ended.
 const MAX_SWEEPS: usize = 2_000;
 
-/// Where the start of a command failed.
+/// The step at which the start of a command failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     Directory = 1,
@@ -37,17 +37,17 @@ pub(crate) enum Stage {
     Run = 3,
 }
 
-/// What the supervisor tells the host.
+/// The message of the supervisor to the host.
 pub(crate) enum Report {
     /// The command was not started.
     Failed { stage: Stage, errno: i32 },
-    /// The command ended with this status of `wait`, and everything it started with it.
+    /// The command ended with this status of `wait`, and so did all its processes.
     Ended { status: i32 },
 }
 
-/// Everything that a start needs, made before the fork.
+/// Everything that a start needs, allocated before the fork.
 pub(crate) struct Launch {
-    /// Where the program may be, in the order of the search path.
+    /// The possible paths of the program, in search order.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Vec<CString>,
     pub(crate) environment: Vec<CString>,
@@ -55,18 +55,18 @@ pub(crate) struct Launch {
     pub(crate) input: OwnedFd,
     pub(crate) output: OwnedFd,
     pub(crate) errors: OwnedFd,
-    /// The filter that the program itself takes on, at [`FILTER_FD`].
+    /// The filter that the program applies itself, at [`FILTER_FD`].
     pub(crate) filter: Option<OwnedFd>,
     pub(crate) restrictions: Option<Restrictions>,
-    /// The membership of a control group that bounds processes.
+    /// The membership of a control group that limits processes.
     pub(crate) group: Option<OwnedFd>,
-    /// The most processes and threads that the user may have in all, for who is not root.
+    /// The maximum number of processes and threads of the user, for users other than root.
     pub(crate) tasks_of_user: Option<u64>,
     pub(crate) limits: Limits,
 }
 
-/// What the child of the supervisor is given. Its memory is the supervisor's until it
-/// runs its program.
+/// The argument of the supervisor's child, which shares the supervisor's memory until it executes
+/// its program.
 struct Child<'l> {
     launch: &'l Launch,
     argv: Vec<*const c_char>,
@@ -82,8 +82,8 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Starts a command under a supervisor. The calling thread must live until the
-    /// supervisor has ended: the kernel counts its end as the host's.
+    /// Starts a command under a supervisor. The calling thread must live until the supervisor has
+    /// ended, because the kernel treats the end of the thread as that of the host.
     pub(crate) fn start(launch: &Launch) -> Result<Self> {
         let pipe = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
         let (reports, sink) = pipe.map_err(|why| failed("a pipe", &why.into()))?;
@@ -100,8 +100,8 @@ impl Supervisor {
         let mut stack = vec![0_u8; CHILD_STACK_BYTES];
         let mut table = ProcessTable::new();
         let host = rustix::process::getpid().as_raw_nonzero().get();
-        // SAFETY: plain structures for the kernel to fill. Signals are blocked around the
-        // fork so that no handler of the host runs in the supervisor.
+        // SAFETY: plain structures for the kernel to fill. Signals are blocked during the fork, so
+        // that no signal handler of the host runs in the supervisor.
         let (before, id) = unsafe {
             let mut all: libc::sigset_t = std::mem::zeroed();
             let mut before: libc::sigset_t = std::mem::zeroed();
@@ -125,13 +125,13 @@ impl Supervisor {
         self.id.cast_unsigned()
     }
 
-    /// Has everything that was started ended; the report follows.
+    /// Requests the end of all processes; the report follows.
     pub(crate) fn stop(&self) {
         // SAFETY: signals a child of ours that has not been waited for.
         let _ = unsafe { libc::kill(self.id, libc::SIGTERM) };
     }
 
-    /// The report, if there is one within the time; an error where the supervisor is gone.
+    /// Returns the report if it arrives in time; an error if the supervisor has ended.
     pub(crate) fn wait(&self, milliseconds: i32) -> Result<Option<Report>> {
         let mut poll =
             libc::pollfd { fd: self.reports.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -158,8 +158,8 @@ impl Supervisor {
 impl Drop for Supervisor {
     fn drop(&mut self) {
         let mut status = 0;
-        // SAFETY: a child of ours, waited for once. It ends after its report; one that does
-        // not would hold this thread for ever.
+        // SAFETY: a child of ours, waited for once. It exits after its report, and a hanging one
+        // would block this thread forever.
         unsafe {
             libc::kill(self.id, libc::SIGKILL);
             while libc::waitpid(self.id, &raw mut status, 0) < 0
@@ -173,7 +173,7 @@ fn failed(what: &str, why: &io::Error) -> Error {
     Error::new(Code::IoError, format!("{what} for the command cannot be made: {why}"))
 }
 
-/// The life of the supervisor; it never returns to the host's code.
+/// The main function of the supervisor; it never returns to the host's code.
 fn supervise(
     child: &mut Child<'_>,
     stack: &mut [u8],
@@ -181,9 +181,9 @@ fn supervise(
     host: i32,
     sink: RawFd,
 ) -> ! {
-    // SAFETY: between fork and exit: system calls alone, on memory that was made before.
-    // The stack is the child's own and is used until it runs its program, while this
-    // process is suspended (CLONE_VFORK).
+    // SAFETY: between fork and exit: only system calls, on memory allocated before. The stack is
+    // the child's own and is used until it executes its program, while this process is suspended
+    // (CLONE_VFORK).
     unsafe {
         libc::setpgid(0, 0);
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -217,13 +217,13 @@ fn supervise(
     }
 }
 
-/// Where the supervisor keeps its one descriptor.
+/// The number of the supervisor's only descriptor.
 const SINK: RawFd = 0;
 
-/// Closes every descriptor but one, which gets another number: pipes and sockets of the
-/// host must not stay open because a command runs.
+/// Closes every descriptor except one, which gets another number: pipes and sockets of the host
+/// must not stay open while a command runs.
 unsafe fn keep_only(sink: RawFd) {
-    // SAFETY: descriptors of this process alone; nothing else uses them any more.
+    // SAFETY: only descriptors of this process, which nothing else uses.
     unsafe {
         if sink != SINK {
             libc::dup2(sink, SINK);
@@ -236,8 +236,8 @@ unsafe fn keep_only(sink: RawFd) {
     }
 }
 
-/// Waits until the command has ended, the host says so, or the host has ended. The
-/// command itself is not waited for here: its number stays its own.
+/// Waits until the command has ended, the host requests the end, or the host has ended. Does not
+/// reap the command, so that its process id is not reused.
 unsafe fn wait_for_end(id: libc::pid_t) {
     // SAFETY: structures for the kernel to fill.
     unsafe {
@@ -266,11 +266,11 @@ unsafe fn wait_for_end(id: libc::pid_t) {
     }
 }
 
-/// Kills whatever descends from this process until nothing is left. Gives the status of
-/// the command.
+/// Kills all descendants of this process until none is left. Returns the status of the command.
 unsafe fn end_all(table: &mut ProcessTable, id: libc::pid_t) -> i32 {
     let mut status = libc::SIGKILL;
-    // SAFETY: signals and waits; `id` has not been waited for, so the group is its own.
+    // SAFETY: signals and waits; `id` has not been waited for, so the process group is still its
+    // own.
     unsafe {
         libc::kill(-id, libc::SIGKILL);
         let mut wanted: libc::sigset_t = std::mem::zeroed();
@@ -301,7 +301,8 @@ unsafe fn report(sink: RawFd, kind: i32, value: i32) {
     let mut bytes = [0_u8; 8];
     bytes[..4].copy_from_slice(&kind.to_ne_bytes());
     bytes[4..].copy_from_slice(&value.to_ne_bytes());
-    // SAFETY: the buffer outlives the call. A host that is gone reads no report.
+    // SAFETY: the buffer outlives the call. An error is ignored, because a host that has ended
+    // reads no report.
     let _ = unsafe { libc::write(sink, bytes.as_ptr().cast(), bytes.len()) };
 }
 
@@ -316,11 +317,11 @@ extern "C" fn start(given: *mut c_void) -> c_int {
     let (stage, errno) = become_command(child.launch, &child.argv, &child.envp);
     child.stage = stage;
     child.errno = errno;
-    // SAFETY: ends this process alone, without the host's exit handlers.
+    // SAFETY: ends only this process, without the host's exit handlers.
     unsafe { libc::_exit(127) }
 }
 
-/// Runs the program; gives where that failed.
+/// Executes the program; returns the step at which that failed.
 fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char]) -> (Stage, i32) {
     // SAFETY: system calls on memory that outlives them.
     unsafe {
@@ -352,7 +353,7 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
         {
             return (Stage::Restrict, why.raw_os_error().unwrap_or(libc::EIO));
         }
-        // After the capabilities are gone: a change of credentials clears it.
+        // After the capabilities are dropped, because a change of credentials clears it.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
         if let Some(restrictions) = &launch.restrictions
             && let Err(why) = restrictions.filter_calls()
@@ -372,11 +373,12 @@ fn become_command(launch: &Launch, argv: &[*const c_char], envp: &[*const c_char
     }
 }
 
-/// The limits that the kernel keeps for each process or user. The others are counted.
+/// Sets the limits that the kernel enforces per process or user. The others are counted.
 fn limit(limits: &Limits, tasks_of_user: Option<u64>) {
     let set = |resource: libc::__rlimit_resource_t, value: u64| {
         let bound = libc::rlimit { rlim_cur: value, rlim_max: value };
-        // SAFETY: a structure that outlives the call. A host with a lower limit keeps that.
+        // SAFETY: a structure that outlives the call. An error is ignored: a lower limit of the
+        // host stays.
         let _ = unsafe { libc::setrlimit(resource, &raw const bound) };
     };
     set(libc::RLIMIT_CORE, 0);
@@ -387,7 +389,7 @@ fn limit(limits: &Limits, tasks_of_user: Option<u64>) {
         set(libc::RLIMIT_FSIZE, limits.file_bytes);
     }
     if limits.memory > 0 {
-        // For one process; all of them together are counted.
+        // Per process; the total of all processes is counted.
         set(libc::RLIMIT_DATA, limits.memory.saturating_mul(2));
     }
     if limits.cpu_seconds > 0 {

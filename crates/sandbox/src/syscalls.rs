@@ -1,17 +1,16 @@
 //! System calls by name, for hosts that forbid more of them than the filter does.
 //!
-//! The numbers are the kernel's and never change. A name that only the other processor
-//! has is known here too: its call does not exist, so that nothing is left to refuse,
-//! and one list of a host serves every machine.
+//! The numbers are the kernel's and never change. A name that only exists on another processor is
+//! known here too: there is no call to refuse, and one list of a host works on every machine.
 
 use filewright_core::{Code, Error, Result};
 
 const TABLE: &str = include_str!("syscalls.txt");
 
-/// Without it no command would start.
+/// No command could start without it.
 const NEEDED: &str = "execve";
 
-/// The columns of a line: a name, its number on x86_64, its number on aarch64.
+/// Yields the columns of each line: name, number on x86_64, number on aarch64.
 fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| {
@@ -20,15 +19,15 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     })
 }
 
-/// The names of the calls that may be forbidden, in alphabetical order.
+/// Returns the names of the calls that can be forbidden, in alphabetical order.
 pub fn syscall_names() -> impl Iterator<Item = &'static str> {
     lines().map(|(name, ..)| name).filter(|&name| name != NEEDED)
 }
 
-/// The numbers of calls on this processor.
+/// Returns the numbers of calls on this processor.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for a name that is none of [`syscall_names`].
+/// `INVALID_ARGUMENT` for a name that is not in [`syscall_names`].
 pub(crate) fn numbers_of(names: &[String]) -> Result<Vec<u32>> {
     let mut numbers = Vec::with_capacity(names.len());
     for name in names {

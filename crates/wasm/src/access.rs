@@ -1,11 +1,11 @@
-//! The rules of a policy, for backends whose storage is not the disk.
+//! The rules of a policy, for backends that do not use the disk.
 
 use filewright_core::access::{Rules, RulesConfig, holds_secret, table_text};
 use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;
 
-/// Compiled rules. Paths are plain text here: no name has bytes that are not UTF-8.
+/// Compiled rules. Paths are text here, because names are always valid UTF-8.
 #[wasm_bindgen]
 pub struct AccessRules {
     rules: Rules,
@@ -36,25 +36,25 @@ impl AccessRules {
         Ok(Self { rules: Rules::new(&config).map_err(to_js)? })
     }
 
-    /// The flags and rows of `Rules::flags`.
+    /// Returns the flags and rows of `Rules::flags`.
     pub fn judge(&self, path: String) -> u32 {
         self.rules.flags(path.as_bytes())
     }
 
-    /// Which names, joined by `/`, of a directory are denied: 1 or 0 each.
+    /// Returns 1 or 0 for each name in a directory: whether it is denied. The names are joined by `/`.
     #[wasm_bindgen(js_name = deniedNames)]
     pub fn denied_names(&self, directory: String, names: String) -> Vec<u8> {
         self.rules.denied_names(directory.as_bytes(), names.as_bytes())
     }
 }
 
-/// The table of places: decision, pattern and reason of a row on each line.
+/// Returns the table of protected and secret paths: decision, pattern and reason, one row per line.
 #[wasm_bindgen(js_name = placeTable)]
 pub fn place_table() -> String {
     table_text()
 }
 
-/// Whether a file that begins so holds a private key.
+/// Reports whether a file that begins with `head` holds a private key.
 #[wasm_bindgen(js_name = holdsSecretContent)]
 pub fn holds_secret_content(head: &[u8]) -> bool {
     holds_secret(head)

@@ -1,4 +1,4 @@
-//! Conversions shared by every binding function.
+//! Conversions that all binding functions use.
 
 use filewright_core::pack::Packed;
 use wasm_bindgen::prelude::*;
@@ -18,7 +18,7 @@ impl From<Packed> for PackedResult {
     }
 }
 
-/// Throws a core error as `Error` whose message is its JSON form, as on Node.
+/// Converts a core error to a JavaScript `Error` whose message is its JSON form, as on Node.
 pub fn to_js(error: filewright_core::Error) -> JsValue {
     js_sys::Error::new(&error.to_json()).into()
 }

@@ -1,4 +1,4 @@
-//! Line diffs.
+//! Bindings for line diffs.
 
 use filewright_core::diff::words::parts_packed;
 use filewright_core::diff::{DiffCall, diff_called};

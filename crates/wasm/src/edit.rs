@@ -1,4 +1,4 @@
-//! Edits.
+//! Bindings for edits.
 
 use filewright_core::edit::plan_packed;
 use filewright_core::pack::Packed;
@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::convert::to_js;
 
-/// A plan: `Packed` facts beside the new bytes.
+/// A plan: the new bytes and the `Packed` facts.
 #[wasm_bindgen(getter_with_clone)]
 pub struct PlanResult {
     #[wasm_bindgen(readonly)]

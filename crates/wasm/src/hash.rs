@@ -1,4 +1,4 @@
-//! Content hashes.
+//! Bindings for content hashes.
 
 use wasm_bindgen::prelude::*;
 

@@ -1,10 +1,10 @@
-//! Unicode's normal forms, by `String.prototype.normalize`.
+//! Unicode normal forms by `String.prototype.normalize`.
 
 use filewright_core::unicode_normalize::{Form, use_host};
 use js_sys::JsString;
 
-/// Before every call that may compare words or names: after a trap the instance
-/// is new and knows nothing.
+/// Registers the host's function. Called before every call that may compare words or names, because
+/// after a trap the instance is a new one.
 pub fn prepare() {
     use_host(|text, form| {
         let form = match form {

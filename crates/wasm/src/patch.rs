@@ -1,4 +1,4 @@
-//! Patches and merges.
+//! Bindings for patches and merges.
 
 use filewright_core::merge::{MergeCall, merge3_packed};
 use filewright_core::patch::{apply_packed, parse_packed};

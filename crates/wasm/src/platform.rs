@@ -1,4 +1,4 @@
-//! The encodings older than Unicode, decoded by the JavaScript around the module.
+//! Legacy encodings, decoded by the JavaScript that loads the module.
 
 use std::cell::OnceCell;
 
@@ -20,7 +20,7 @@ struct Host {
     prefix_len: Function,
 }
 
-/// Takes the functions, by their names in JavaScript, of an object.
+/// Takes the functions from an object, by their names in JavaScript.
 #[wasm_bindgen(js_name = usePlatform)]
 pub fn use_platform(host: &JsValue) -> Result<(), JsValue> {
     let function = |name: &str| Reflect::get(host, &name.into())?.dyn_into::<Function>();

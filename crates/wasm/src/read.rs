@@ -1,4 +1,4 @@
-//! Reading text: kinds of files, encodings, pages.
+//! Bindings for reading text: kinds of files, encodings, pages.
 
 use filewright_core::encoding::{decode_text as decode, encode_text as encode};
 use filewright_core::pack::Packed;
@@ -23,7 +23,7 @@ pub fn read_page(bytes: &[u8], name: &str, request: &str) -> Result<PackedResult
     Ok(packed.into())
 }
 
-// Not `decodeText`: the generated JavaScript has a function of that name.
+// Not named `decodeText`, because the generated JavaScript has a function of that name.
 #[wasm_bindgen(js_name = decodeBytes)]
 pub fn decode_bytes(bytes: &[u8], label: &str) -> Result<PackedResult, JsValue> {
     let text = decode(bytes, label).map_err(to_js)?;

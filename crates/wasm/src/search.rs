@@ -1,4 +1,4 @@
-//! Globs, ignore rules and search over bytes.
+//! Bindings for globs, ignore rules and search over bytes.
 
 use filewright_core::glob::Globs;
 use filewright_core::ignore::Stack;
@@ -43,25 +43,25 @@ impl HeldIndex {
         Self { held: MemoryIndex::default() }
     }
 
-    /// The number of a content; -1 when it is binary, -2 when every query has to read it.
+    /// Indexes a content. Returns its number; -1 if it is binary, -2 if every query must read it.
     pub fn sign(&mut self, content: &[u8]) -> f64 {
         self.held.sign(content).code() as f64
     }
 
-    /// One bit for each number, in bytes; nothing where all can match.
+    /// Returns one bit for each number, in bytes; nothing if all can match.
     pub fn candidates(&self, query: &SearchQuery) -> Option<Vec<u8>> {
         let set = self.held.candidates(&query.query)?;
         Some(set.into_iter().flat_map(u64::to_le_bytes).collect())
     }
 
-    /// The same for a query that is compiled in a worker, from its options.
+    /// The same from the options of a query that is compiled in a worker.
     #[wasm_bindgen(js_name = candidatesOf)]
     pub fn candidates_of(&self, options: &str) -> Option<Vec<u8>> {
         let set = self.held.candidates_of(&Options::parse(options).ok()?)?;
         Some(set.into_iter().flat_map(u64::to_le_bytes).collect())
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> f64 {
         self.held.bytes() as f64
     }
@@ -94,7 +94,7 @@ impl PathGlobs {
     }
 }
 
-/// The paths that somebody means who remembers some of their letters. Each path ends in a NUL.
+/// The paths that best match a fuzzy query. Each path ends in a NUL.
 #[wasm_bindgen(js_name = rankPaths)]
 pub fn rank_paths(paths: &str, options: &str) -> Result<PackedResult, JsValue> {
     rank_packed(paths, options).map(PackedResult::from).map_err(to_js)

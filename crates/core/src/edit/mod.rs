@@ -8,9 +8,9 @@
 //! The tiers, strictest first ([`Tier`]):
 //! - [`exact`]: the bytes, ignoring the kind of line endings;
 //! - white space: lines that differ in indentation, trailing white space, line breaks or
-//! blank edges; existing lines are kept, new lines take the style of the file;
+//!   blank edges; existing lines are kept, new lines take the style of the file;
 //! - fuzzy: also typos, other quotes, transport damage ([`repair`]), forgotten lines
-//! and elisions ([`elision`]).
+//!   and elisions ([`elision`]).
 //!
 //! The two looser tiers share one engine ([`fuzzy`]): it finds the best position ([`locate`]) and
 //! applies the edit there as a three-way merge ([`merge`]). The differences that it had to accept

@@ -1,11 +1,11 @@
 //! Patches: parses the formats that people and models write, and applies them to all files or none.
 //!
 //! - [`parse`]: unified diffs, git's extended headers, and the `*** Begin Patch` envelope (V4A).
-//! Line counts come from the body if the header is wrong; prose and fences around a patch are
-//! skipped.
+//!   Line counts come from the body if the header is wrong; prose and fences around a patch are
+//!   skipped.
 //! - [`apply`]: applies each hunk where its lines are, or refuses it with the lines that differ
-//! or with the lines where it matches equally well. A hunk that is already applied is refused
-//! too, so that nothing is a silent no-op.
+//!   or with the lines where it matches equally well. A hunk that is already applied is refused
+//!   too, so that nothing is a silent no-op.
 //! - [`set`]: applies a whole patch to a set of files.
 //! - [`reverse`]: returns the patch that undoes a patch.
 //!

@@ -1,5 +1,5 @@
-//! Facts about one entry, taken by descriptor or by directory descriptor and
-//! one name; never by path.
+//! Metadata of one entry, read by descriptor, or by directory descriptor and one name; never by
+//! path.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::dir::errno::os;
 
-/// What stands at a place.
+/// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A regular file.
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The number under which a kind crosses to JavaScript.
+    /// Returns the number that represents the type in JavaScript.
     pub fn number(self) -> u64 {
         match self {
             Kind::File => 0,
@@ -46,32 +46,32 @@ impl From<FileType> for Kind {
     }
 }
 
-/// The facts. Times are nanoseconds since 1970, UTC.
+/// The metadata of an entry. Times are nanoseconds since 1970, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// The type of the entry.
     pub kind: Kind,
-    /// The device it lies on.
+    /// The device number.
     pub dev: u64,
-    /// The number of its inode.
+    /// The inode number.
     pub ino: u64,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
     /// Permission bits with set-user-id, set-group-id and sticky: `0o7777`.
     pub mode: u32,
-    /// The number of names.
+    /// The number of hard links.
     pub nlink: u64,
-    /// The owner.
+    /// The user id of the owner.
     pub uid: u32,
-    /// The group.
+    /// The group id.
     pub gid: u32,
-    /// When the content last changed.
+    /// The time of the last change of the content.
     pub mtime: i64,
-    /// When anything last changed.
+    /// The time of the last change of content or metadata.
     pub ctime: i64,
-    /// When it was last read.
+    /// The time of the last read.
     pub atime: i64,
-    /// When it was made, where the file system knows.
+    /// The creation time, if the file system records it.
     pub birth: Option<i64>,
 }
 
@@ -80,7 +80,7 @@ fn nanos(seconds: i64, nanoseconds: i64) -> i64 {
 }
 
 impl Stat {
-    /// Facts about an open descriptor.
+    /// Reads the metadata of an open descriptor.
     pub fn of(fd: impl AsFd) -> rustix::io::Result<Self> {
         #[cfg(target_os = "linux")]
         match statx(&fd, c"", AtFlags::EMPTY_PATH) {
@@ -90,7 +90,7 @@ impl Stat {
         rustix::fs::fstat(fd).map(|stat| Self::from_raw(&stat))
     }
 
-    /// Facts about an entry of a directory; a link is not followed.
+    /// Reads the metadata of a directory entry; does not follow links.
     pub fn at(dir: impl AsFd, name: &[u8]) -> rustix::io::Result<Self> {
         #[cfg(target_os = "linux")]
         match statx(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -100,7 +100,7 @@ impl Stat {
         rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| Self::from_raw(&stat))
     }
 
-    /// [`Stat::at`], with `None` where nothing is.
+    /// Like [`Stat::at`], but returns `None` if the entry does not exist.
     pub fn find(dir: impl AsFd, name: &[u8]) -> Result<Option<Self>> {
         match Self::at(dir, name) {
             Ok(stat) => Ok(Some(stat)),
@@ -109,8 +109,7 @@ impl Stat {
         }
     }
 
-    // The field types differ between platforms: what is a cast on one is a
-    // no-op on another.
+    // The field types differ between platforms, so a cast may be a no-op.
     #[allow(clippy::unnecessary_cast)]
     fn from_raw(stat: &rustix::fs::Stat) -> Self {
         #[cfg(any(target_os = "macos", target_os = "ios"))]
@@ -133,12 +132,12 @@ impl Stat {
         }
     }
 
-    /// Whether both are facts about the same file.
+    /// Reports whether both belong to the same file.
     pub fn same_file(&self, other: &Self) -> bool {
         self.dev == other.dev && self.ino == other.ino
     }
 
-    /// The version these facts stand for.
+    /// Returns the version that this metadata describes.
     pub fn version(&self) -> Version {
         Version::of(self)
     }
@@ -167,13 +166,12 @@ fn statx(fd: &impl AsFd, name: impl rustix::path::Arg, flags: AtFlags) -> rustix
     })
 }
 
-/// Which state of which file: opaque text for callers.
+/// Identifies a state of a file: opaque text for callers.
 ///
-/// The text is `dev.ino.size.mtime.ctime` in lower-case hexadecimal (times in
-/// nanoseconds), followed by `:` and 64 digits of SHA-256 where the content
-/// hash is known. Five equal fields are the same version. If they differ, a
-/// known hash decides: a file that was only touched, or replaced by the same
-/// bytes, is still the same version. Without a hash any difference counts.
+/// The text is `dev.ino.size.mtime.ctime` in lower-case hexadecimal (times in nanoseconds),
+/// followed by `:` and 64 digits of SHA-256 if the content hash is known. Five equal fields are the
+/// same version. If they differ, a known hash decides: a file that was only touched, or replaced by
+/// the same bytes, is still the same version. Without a hash any difference counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     dev: u64,
@@ -185,28 +183,28 @@ pub struct Version {
 }
 
 impl Version {
-    /// The version that facts stand for.
+    /// Returns the version that metadata describes.
     pub fn of(stat: &Stat) -> Self {
         let Stat { dev, ino, size, mtime, ctime, .. } = *stat;
         Self { dev, ino, size, mtime, ctime, hash: None }
     }
 
-    /// The same version with its content hash, `sha256:` and 64 digits.
+    /// Adds the content hash, `sha256:` and 64 digits.
     #[must_use]
     pub fn with_hash(mut self, sha256: &str) -> Self {
         self.hash = sha256.strip_prefix("sha256:").map(str::to_owned);
         self
     }
 
-    /// The content hash, `sha256:` and 64 digits, where it is known.
+    /// Returns the content hash, `sha256:` and 64 digits, if it is known.
     pub fn hash(&self) -> Option<String> {
         self.hash.as_ref().map(|hash| format!("sha256:{hash}"))
     }
 
-    /// Reads the text form.
+    /// Parses the text form.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for anything that [`Version`] did not print.
+    /// `INVALID_ARGUMENT` for text that [`Version`] did not print.
     pub fn parse(text: &str) -> Result<Self> {
         Self::try_parse(text).ok_or_else(|| {
             Error::new(Code::InvalidArgument, "version is not one that was given out")
@@ -236,16 +234,16 @@ impl Version {
         fields.next().is_none().then_some(version)
     }
 
-    /// Whether the facts are those of this version. If not, its content may
-    /// still be the same.
+    /// Reports whether the metadata equals that of this version. If not, the content may still be
+    /// equal.
     pub fn same_facts(&self, stat: &Stat) -> bool {
         let now = stat.version();
         (self.dev, self.ino, self.size, self.mtime, self.ctime)
             == (now.dev, now.ino, now.size, now.mtime, now.ctime)
     }
 
-    /// Whether the content may be that of this version although the facts
-    /// differ: only then is it worth hashing.
+    /// Reports whether the content may equal that of this version although the metadata differs, so
+    /// that hashing it is worthwhile.
     pub fn worth_hashing(&self, stat: &Stat) -> bool {
         self.hash.is_some() && self.size == stat.size && stat.kind == Kind::File
     }

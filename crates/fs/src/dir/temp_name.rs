@@ -1,8 +1,8 @@
 //! The names of temporary files.
 //!
-//! A name is `.filewright-REALM-PID-STARTED-NONCE`: a reader can tell whether the process that
-//! made it still lives ([`crate::process`]), and nobody can guess the next one. With `-kept`
-//! behind it the name is that of an entry that a change set aside.
+//! A name is `.filewright-REALM-PID-STARTED-NONCE`: a reader can check whether the process that
+//! created it is still running ([`crate::process`]), and the next name is unpredictable. The suffix
+//! `-kept` marks an entry that a change moved aside.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -10,22 +10,22 @@ use crate::process::ProcessName;
 
 const PREFIX: &[u8] = b".filewright-";
 
-/// Whether a name is one that a temporary file of ours has.
+/// Reports whether a name has the form of our temporary files.
 pub fn is_temp_name(name: &[u8]) -> bool {
     name.starts_with(PREFIX) && maker(name).is_some()
 }
 
-/// Whether a name is one that this process gave to an entry that is set aside.
+/// Reports whether this process moved the entry of this name aside.
 pub(crate) fn is_own_aside_name(name: &[u8]) -> bool {
     is_kept_name(name) && maker(name).as_ref() == Some(ProcessName::own())
 }
 
-/// Whether a name is that of an entry that is set aside, rather than of a temporary file.
+/// Reports whether a name is that of an entry moved aside, and not of a temporary file.
 pub(crate) fn is_kept_name(name: &[u8]) -> bool {
     name.ends_with(b"-kept") && is_temp_name(name)
 }
 
-/// Who made the temporary file of this name.
+/// Returns the process that created the temporary file of this name.
 pub(crate) fn maker(name: &[u8]) -> Option<ProcessName> {
     let rest = std::str::from_utf8(name.strip_prefix(PREFIX)?).ok()?;
     let mut parts = rest.split('-');
@@ -41,10 +41,10 @@ pub(crate) fn maker(name: &[u8]) -> Option<ProcessName> {
     (whole && hex(&realm) && hex(nonce)).then_some(ProcessName { realm, pid, started })
 }
 
-/// A name for a temporary file that nobody has and that tells its maker.
+/// Returns an unused name for a temporary file that identifies this process.
 pub fn fresh_name() -> Vec<u8> {
     let ProcessName { realm, pid, started } = ProcessName::own();
-    // Keyed by the system's randomness, and differently for every state made.
+    // Each `RandomState` has other keys, which come from the system's random source.
     let nonce = RandomState::new().build_hasher().finish();
     format!(".filewright-{realm}-{pid:x}-{started:x}-{nonce:016x}").into_bytes()
 }

@@ -1,14 +1,12 @@
-//! Whole trees, by descriptor: walking, removing.
+//! Walks and removes whole trees by descriptors.
 //!
-//! Directories are entered by one name from the descriptor above, never through
-//! a link. At most a few dozen descriptors are open whatever the depth, and
-//! nothing recurses: on the way back up a directory is reached by `..` and must
-//! then be the very directory that was left, or the walk ends.
+//! Directories are entered by one name from the descriptor of the parent, never through a link. At
+//! most a few dozen descriptors are open at any depth, and nothing recurses: on the way up, `..`
+//! must lead to the directory that was left, otherwise the walk ends.
 //!
-//! An entry costs the same number of system calls and the same work on its path at
-//! any depth. In a thread under Landlock the kernel itself looks at every directory
-//! above what is opened for reading or removed, so nothing is opened twice, and the
-//! way up is by descriptors to stand on, of which it asks nothing.
+//! An entry costs the same number of system calls and the same path work at any depth. For a thread
+//! under Landlock, the kernel checks every directory above a path that is opened for reading or
+//! removed, so nothing is opened twice, and the way up uses descriptors that are not checked.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -23,14 +21,14 @@ use crate::dir::stat::{Kind, Stat};
 use crate::dir::temp_name::is_temp_name;
 use crate::dir::{for_each_name, open_entries};
 
-/// What an operation on a tree touched.
+/// The number of entries that an operation on a tree affected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Everything that is not a directory.
+    /// The number of entries that are not directories.
     pub files: u64,
-    /// Directories, the top one included.
+    /// The number of directories, including the top.
     pub directories: u64,
-    /// The sizes of the regular files. Bytes.
+    /// The total size of the regular files in bytes.
     pub bytes: u64,
 }
 
@@ -47,42 +45,42 @@ impl Counts {
     }
 }
 
-/// How often directories that others keep filling are emptied again.
+/// The maximum number of times that a directory is emptied while other processes add entries.
 const REFILLS: u32 = 64;
 
-/// What a walk meets.
+/// An event of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visit {
-    /// Anything but a directory, with its kind where that is known.
+    /// An entry that is not a directory, with its type if known.
     Entry(Option<Kind>),
     /// A directory that is about to be opened.
     Before,
-    /// A directory that has just been opened.
+    /// A directory that was just opened.
     Enter,
-    /// A directory, after what is in it.
+    /// A directory, after its contents.
     Leave,
 }
 
-/// What to do next.
+/// The instruction of a visitor to the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Go on.
+    /// Continue.
     Go,
-    /// Do not go into the directory.
+    /// Do not enter the directory.
     Skip,
-    /// Go through the directory once more.
+    /// Walk through the directory once more.
     Again,
 }
 
-/// Walks everything below a directory. `visit` gets what is met, the descriptor
-/// of the directory it is in (for [`Visit::Enter`] its own) and its name.
+/// Walks everything below a directory. `visit` receives the event, the descriptor of the parent
+/// directory (for [`Visit::Enter`] of the directory itself) and the name.
 pub(crate) fn walk_tree(
     top: OwnedFd,
     cancel: &CancelToken,
     mut visit: impl FnMut(Visit, BorrowedFd<'_>, &[u8]) -> Result<Next>,
 ) -> Result<()> {
     let mut cursor = Cursor::new(top, ParentAccess::Stand);
-    // For each level the directory's name and the directories in it still to do.
+    // For each level, the directory's name and its remaining subdirectories.
     let mut frames: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
     let mut name = Vec::new();
     loop {
@@ -103,7 +101,7 @@ pub(crate) fn walk_tree(
             Ok(())
         })?;
         frames.push((std::mem::take(&mut name), directories));
-        // To the next directory below, or as far up as everything is done.
+        // Enters the next subdirectory, or returns to the nearest level with remaining ones.
         loop {
             let Some((own, directories)) = frames.last_mut() else { return Ok(()) };
             if let Some(next) = directories.pop() {
@@ -149,8 +147,8 @@ pub(crate) fn remove_entry(dir: BorrowedFd<'_>, name: &[u8], counts: &mut Counts
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) => stat.iter().for_each(|stat| counts.add(stat)),
         Err(Errno::NOENT) => {}
-        // It has just become a directory: the one above is not empty then, and
-        // is gone through once more.
+        // The file was replaced by a directory, so the parent is not empty and will be walked once
+        // more.
         Err(Errno::ISDIR | Errno::PERM)
             if Stat::find(dir, name)?.is_some_and(|stat| stat.kind == Kind::Dir) => {}
         Err(errno) => return Err(os(errno)),
@@ -176,17 +174,17 @@ pub(crate) fn remove_directory(
     Ok(Next::Go)
 }
 
-/// Removes a file or tree of ours, whatever the permission bits of its directories.
+/// Removes a file or tree created by us, whatever the permission bits of its directories.
 ///
 /// # Errors
-/// The system's, where something in it cannot be removed.
+/// The system's error if an entry cannot be removed.
 pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(os(errno)),
     }
-    // Copied directories may have lost the right to be emptied.
+    // Copied directories may have lost the write permission that is needed to empty them.
     let _ = unlock(dir, name);
     let Some(top) = open_entries(dir, name)? else { return Ok(()) };
     let mut refills = 0;
@@ -205,11 +203,11 @@ pub fn remove_own(dir: BorrowedFd<'_>, name: &[u8]) -> Result<()> {
     rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(os)
 }
 
-/// Gives the owner of a directory every right to it. Follows no link: one that has just taken
-/// the directory's place could lead to any other.
+/// Gives the owner all permissions of a directory. Does not follow links, because a link that was
+/// just put in its place could lead anywhere.
 ///
 /// # Errors
-/// The system's, such as where there is no directory or it belongs to somebody else.
+/// The system's error, for example if the entry is no directory or belongs to another user.
 pub fn unlock(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -220,7 +218,7 @@ pub fn unlock(dir: BorrowedFd<'_>, name: &[u8]) -> rustix::io::Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = rustix::fs::openat(dir, name, flags, Mode::empty())?;
         let mode = Mode::from_raw_mode(rustix::fs::fstat(&found)?.st_mode) | Mode::RWXU;
-        // A descriptor to stand on takes no other way to new bits on older kernels.
+        // Older kernels change the mode of an `O_PATH` descriptor only through procfs.
         rustix::fs::chmod(format!("/proc/self/fd/{}", found.as_raw_fd()), mode)
     }
     #[cfg(not(target_os = "linux"))]

@@ -1,32 +1,33 @@
-//! Who has a lock file, where each holder removes it in the end: the order of
-//! looks that keeps two from having it, whatever happens between them.
+//! Acquires a lock file that each holder removes on release. The order of the checks guarantees
+//! mutual exclusion in every interleaving.
 
-/// Where a lock file is, or will be.
+/// The operations on a lock file that may or may not exist.
 pub(crate) trait LockFile {
-    /// An open lock file; dropped, it is held no more.
+    /// An open lock file; dropping it releases the lock.
     type File;
     type Error;
-    /// Opens it, or makes it where it is missing.
+    /// Opens the file, or creates it if it is missing.
     fn open(&self) -> Result<Self::File, Self::Error>;
-    /// Holds it, unless somebody else does.
+    /// Tries to lock the file; returns false if another process holds the lock.
     fn hold(&self, file: &Self::File) -> Result<bool, Self::Error>;
-    /// Whether it is still the one that the name stands for.
+    /// Reports whether the name still refers to this file.
     fn is_named(&self, file: &Self::File) -> Result<bool, Self::Error>;
 }
 
-/// Turns until it counts as taken. Each that fails is somebody else's release.
+/// The maximum number of attempts. Each failed one means that another process released the lock
+/// meanwhile.
 const MAX_ATTEMPTS: usize = 64;
 
-/// Takes the lock, or gives `None` while another has it. Who has it removes the
-/// file while it is held, and drops it then.
+/// Acquires the lock; returns `None` while another process holds it. The holder removes the file
+/// while it holds the lock, and then drops it.
 pub(crate) fn take<S: LockFile>(site: &S) -> Result<Option<S::File>, S::Error> {
     for _ in 0..MAX_ATTEMPTS {
         let file = site.open()?;
         if !site.hold(&file)? {
             return Ok(None);
         }
-        // Held, but of a file that was removed between the two: the next to come
-        // makes another one, and holds that.
+        // The lock is on a file that was removed after we opened it: the next attempt creates a new
+        // one.
         if site.is_named(&file)? {
             return Ok(Some(file));
         }

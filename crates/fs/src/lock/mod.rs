@@ -1,11 +1,11 @@
-//! Locks between processes: one lock file per locked path, in a directory of
-//! state, never beside the user's file.
+//! Locks between processes: one lock file per locked path, in the state directory and never next to
+//! the user's file.
 //!
-//! The kernel holds the lock by the open lock file (`flock`), so it is free the
-//! moment its holder ends, however it ends. The file is removed by whoever
-//! releases it; who then holds a removed file looks again.
+//! The kernel ties the lock to the open lock file (`flock`), so that it is released when the holder
+//! ends for any reason. The holder unlinks the file on release; a process that locked an unlinked
+//! file retries (see `acquire`).
 //!
-//! A lock keeps other users of the same state directory out, and nobody else.
+//! A lock excludes only users of the same state directory.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ pub struct Locks {
     dir: OwnedFd,
 }
 
-/// A held lock. Released when dropped.
+/// A held lock. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct Lock {
     dir: OwnedFd,
@@ -40,15 +40,15 @@ pub struct Lock {
     _file: OwnedFd,
 }
 
-/// Opens a directory in a directory of state; where `make` says so, making both with
-/// access for their owner only.
+/// Opens a subdirectory of the state directory. With `make`, creates both with access for their
+/// owner only.
 ///
 /// # Errors
-/// As [`Locks::open`]; `NOT_FOUND` for what is not to be made.
+/// Like [`Locks::open`]; `NOT_FOUND` without `make`.
 pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
     let everything = Roots::new(&Policy::unconfined())?;
     let mut made = CreatedDirs::private();
-    // A name in the directory, so that the directory is on the way to it.
+    // Resolves a name inside the directory, so that the directory itself is created as a parent.
     let path = [state, b"/", name, b"/any"].concat();
     let missing = if make { MissingPolicy::Make(&mut made) } else { MissingPolicy::Fail };
     let place = everything.locate(&path, Intent::Write, FinalSymlink::Keep, missing)?;
@@ -67,21 +67,19 @@ pub fn private_dir(state: &[u8], name: &[u8], make: bool) -> Result<OwnedFd> {
 }
 
 impl Locks {
-    /// Opens `locks` in a directory of state, making both with access for their
-    /// owner only.
+    /// Opens `locks` in the state directory and creates both if needed, with access for their owner
+    /// only.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` where somebody else could plant or remove lock files;
-    /// what the system refuses with.
+    /// `INVALID_ARGUMENT` if another user could create or remove lock files; the system's errors.
     pub fn open(state: &[u8]) -> Result<Self> {
         Ok(Self { dir: private_dir(state, b"locks", true)? })
     }
 
-    /// Takes the lock of a real path, or gives `None` while another holder has
-    /// it.
+    /// Acquires the lock of a real path; returns `None` while another process holds it.
     ///
     /// # Errors
-    /// What the system refuses with.
+    /// The system's errors.
     pub fn try_lock(&self, real: &[u8]) -> Result<Option<Lock>> {
         let name = sha256(real)[7..].to_owned();
         let taken = take(&Named { dir: &self.dir, name: &name })?;
@@ -93,10 +91,10 @@ impl Locks {
             .transpose()
     }
 
-    /// Takes the lock of a real path, waiting for it.
+    /// Waits for the lock of a real path.
     ///
     /// # Errors
-    /// `LOCK_TIMEOUT`, `CANCELLED` and what the system refuses with.
+    /// `LOCK_TIMEOUT`, `CANCELLED` and the system's errors.
     pub fn lock(&self, real: &[u8], timeout: Duration, cancel: &CancelToken) -> Result<Lock> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -117,7 +115,7 @@ impl Locks {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Still locked: nobody can take it under this name while it goes.
+        // The file is still locked, so no other process can acquire it under this name.
         let _ = unlink(&self.dir, self.name.as_bytes());
     }
 }

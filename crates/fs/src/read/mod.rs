@@ -1,8 +1,8 @@
-//! Reading whole files and ranges: one open, one allocation, one read.
+//! Reads whole files and ranges: one open, one allocation, one read.
 //!
-//! Memory is bounded by what the caller allows, checked against the size first
-//! and against the bytes that really come afterwards, since a size can lie: a
-//! file of procfs says 0, and another program may be appending.
+//! The caller's limit bounds memory. It is checked against the size first and against the bytes
+//! actually read afterwards, because a size can be wrong: a file in procfs reports 0, and another
+//! program may be appending.
 
 pub mod page;
 pub mod path_stat;
@@ -20,40 +20,39 @@ use crate::dir::errno::os;
 use crate::dir::stat::Stat;
 use crate::root::Roots;
 
-/// The most that one call reads into memory, whatever the caller allows. Bytes.
+/// The maximum that one call reads into memory, whatever the caller allows. Bytes.
 pub const MAX_BYTES: u64 = 2 << 30;
 
-/// How much is read between two looks at the cancel token. Bytes.
+/// The number of bytes read between two checks of the cancel token.
 pub(crate) const BYTES_PER_READ: usize = 1 << 20;
 
-/// What of a file to read.
+/// The range of a file to read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
     /// The first byte.
     pub start: u64,
-    /// The byte after the last; `None` is the end of the file.
+    /// The byte after the last; `None` means the end of the file.
     pub end: Option<u64>,
-    /// Fail with `TOO_LARGE` beyond this many bytes.
+    /// Fails with `TOO_LARGE` beyond this many bytes.
     pub max_bytes: Option<u64>,
 }
 
-/// Bytes with the facts they belong to.
+/// Bytes with the metadata of their file.
 #[derive(Debug)]
 pub struct Content {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// The facts, taken before the bytes were read: a change meanwhile shows
-    /// as another version afterwards.
+    /// The metadata, taken before the bytes were read, so that a change during the read shows as
+    /// another version later.
     pub stat: Stat,
 }
 
 impl Roots {
-    /// Reads a regular file, or a range of it cut to its end, links followed.
+    /// Reads a regular file, or a range of it up to its end; follows links.
     ///
     /// # Errors
-    /// Those of [`Roots::open_file`]; `TOO_LARGE` with `details.size` and
-    /// `details.limit`; `INVALID_ARGUMENT` for a range that ends before it
-    /// starts; `CANCELLED`.
+    /// Errors of [`Roots::open_file`]; `TOO_LARGE` with `details.size` and `details.limit`;
+    /// `INVALID_ARGUMENT` for a range that ends before it starts; `CANCELLED`.
     pub fn read(
         &self,
         path: &[u8],
@@ -69,18 +68,17 @@ impl Roots {
         Ok(Content { bytes, stat: file.stat })
     }
 
-    /// The SHA-256 of a regular file and the facts it belongs to, in flat
-    /// memory.
+    /// Returns the SHA-256 of a regular file and its metadata, in constant memory.
     ///
     /// # Errors
-    /// Those of [`Roots::open_file`]; `CANCELLED`.
+    /// Errors of [`Roots::open_file`]; `CANCELLED`.
     pub fn hash(&self, path: &[u8], cancel: &CancelToken) -> Result<(String, Stat)> {
         let file = self.open_file(path, Intent::Read)?;
         Ok((hash_of(&file.fd, cancel)?, file.stat))
     }
 }
 
-/// The SHA-256 of an open file, from its beginning.
+/// Returns the SHA-256 of an open file, from its beginning.
 pub(crate) fn hash_of(fd: impl AsFd, cancel: &CancelToken) -> Result<String> {
     let mut hasher = Hasher::new();
     let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
@@ -102,7 +100,7 @@ fn too_large(size: u64, limit: u64) -> Error {
         .detail("limit", limit)
 }
 
-/// Reads a range of an open regular file whose size was `size` a moment ago.
+/// Reads a range of an open regular file whose size was just read as `size`.
 fn read_range(
     fd: impl AsFd,
     size: u64,
@@ -138,14 +136,14 @@ fn read_range(
     if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64, limit));
     }
-    // A file without a size may give more than a range asks for.
+    // A file that reports no size may return more than the range.
     if unsized_file {
         bytes.truncate(usize::try_from(end - options.start).unwrap_or(usize::MAX));
     }
     Ok(bytes)
 }
 
-/// Appends one read, of at most a block and of what the vector has room for.
+/// Appends one read of at most one block, within the capacity of the vector.
 pub(crate) fn read_at(fd: impl AsFd, bytes: &mut Vec<u8>, offset: u64) -> Result<usize> {
     loop {
         match rustix::io::pread(&fd, spare_capacity(bytes), offset) {

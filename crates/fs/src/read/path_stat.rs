@@ -1,4 +1,4 @@
-//! Facts about a path: what it is, where it really is, where a link points.
+//! Metadata of a path: its type, its real path, and the target of a link.
 
 use filewright_core::access::Intent;
 use filewright_core::{Code, Error, Result};
@@ -8,32 +8,32 @@ use crate::dir::errno::os;
 use crate::dir::stat::{Kind, Stat};
 use crate::root::{FinalSymlink, MissingPolicy, Roots};
 
-/// The facts about one path.
+/// The metadata of one path.
 #[derive(Clone, Debug)]
 pub struct PathStat {
-    /// What the system says of it.
+    /// The metadata of the entry.
     pub stat: Stat,
-    /// Where a symbolic link points, as written; only for a link itself.
+    /// The target of a symbolic link, as written; only for a link itself.
     pub target: Option<Vec<u8>>,
-    /// The absolute real path. For rules and messages, never to be opened.
+    /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
 }
 
 impl Roots {
-    /// The facts about what a path leads to, links followed.
+    /// Returns the metadata of a path; follows links.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `OUTSIDE_ALLOWED` and what the system refuses with.
+    /// `NOT_FOUND`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn stat(&self, path: &[u8]) -> Result<PathStat> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Fail)?;
         let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
         Ok(PathStat { stat, target: None, real: place.real })
     }
 
-    /// The facts about a path itself: a link is not followed.
+    /// Returns the metadata of a path itself; does not follow a link.
     ///
     /// # Errors
-    /// As [`Roots::stat`].
+    /// Like [`Roots::stat`].
     pub fn lstat(&self, path: &[u8]) -> Result<PathStat> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Keep, MissingPolicy::Fail)?;
         let stat = place.found.ok_or_else(|| os(Errno::NOENT))?;
@@ -48,27 +48,27 @@ impl Roots {
         Ok(PathStat { stat, target, real: place.real })
     }
 
-    /// Whether anything is at a path, links followed. A path that cannot be
-    /// looked at, for whatever reason, counts as absent.
+    /// Reports whether a path exists; follows links. A path that cannot be inspected for any reason
+    /// counts as missing.
     pub fn exists(&self, path: &[u8]) -> bool {
         self.stat(path).is_ok()
     }
 
-    /// Where a symbolic link points, as written.
+    /// Returns the target of a symbolic link, as written.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` for anything but a link; else as [`Roots::stat`].
+    /// `INVALID_ARGUMENT` for an entry that is no link; otherwise like [`Roots::stat`].
     pub fn read_link(&self, path: &[u8]) -> Result<Vec<u8>> {
         self.lstat(path)?
             .target
             .ok_or_else(|| Error::new(Code::InvalidArgument, "not a symbolic link"))
     }
 
-    /// The path with every link resolved. Missing last names are kept as they
-    /// are. What may only be written has a real path too.
+    /// Returns the path with all links resolved. Missing names at the end are kept. Also works for
+    /// a path that may only be written.
     ///
     /// # Errors
-    /// `OUTSIDE_ALLOWED`, `LOOP` and what the system refuses with.
+    /// `OUTSIDE_ALLOWED`, `LOOP` and the system's errors.
     pub fn realpath(&self, path: &[u8]) -> Result<Vec<u8>> {
         let resolve = |intent| -> Result<Vec<u8>> {
             let place = self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::Stop)?;

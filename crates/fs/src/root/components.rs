@@ -1,15 +1,13 @@
-//! The descriptor walk: one component at a time, no link ever followed by the
-//! kernel.
+//! Resolves a path one component at a time; the kernel never follows a link.
 //!
-//! Every directory on the way is opened by one name with no-follow, beneath the
-//! descriptor before it. A link is read as text and its names are walked in
-//! turn; an absolute one, and one that climbs out of its root, continues at the
-//! place it spells, which is entered again through the descriptor of the root
-//! that contains it. Between roots the way is only spelt out, never looked at.
-//! `..` is never asked of the kernel: it pops the descriptor before.
+//! Every directory on the way is opened by one name with no-follow, relative to the previous
+//! descriptor. A link is read as text and its names are walked in turn. An absolute link, or one
+//! that climbs out of its root, continues at the path that it spells, which is entered through the
+//! descriptor of the root that contains it. Between roots, only the text of the path is used, never
+//! the disk. `..` returns to the previous descriptor without a system call.
 //!
-//! So wherever directories are moved or exchanged meanwhile, every descriptor
-//! was reached by plain names from a pinned root.
+//! So even if directories are moved or exchanged meanwhile, every descriptor was reached by plain
+//! names from a pinned root.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -24,49 +22,49 @@ use crate::dir::errno::{os, outside};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
 
-/// How many links are followed in one path, as in the kernel.
+/// The maximum number of links followed in one path, as in the kernel.
 const MAX_LINKS: u32 = 40;
 
-/// A bound on the steps of one walk: `..` in links could be spelt to cost the
-/// square of a path's depth.
+/// The maximum number of steps of one walk, because `..` in links could make the cost quadratic in
+/// the length of a path.
 const MAX_STEPS: u32 = 1 << 17;
 
-/// How many descriptors a walk keeps for `..` to come back to. Deeper trees
-/// cost no more descriptors; the way back is then walked again.
+/// The number of descriptors kept for `..`. At greater depths, earlier ones are closed, and the way
+/// back is walked again.
 const MAX_OPEN_LEVELS: usize = 24;
 
 pub(super) struct ComponentWalk<'r, 'm> {
     roots: &'r Roots,
     last: FinalSymlink,
     missing: MissingPolicy<'m>,
-    /// The names still to walk, the next one at the end.
+    /// The names that remain to be walked, the next one at the end.
     todo: Vec<Vec<u8>>,
-    /// How many of them are `..`.
+    /// The number of them that are `..`.
     ups: usize,
-    /// The directory that was made last.
+    /// The rules' state for the last created directory.
     trail: Option<PathCursor<'r>>,
-    /// Where we are. `None`: outside every root, where only names are kept.
+    /// The current directory; `None` outside every root, where only the path is tracked.
     spot: Option<Frame>,
-    /// The absolute path of where we are; real inside a root.
+    /// The absolute path of the current position; real inside a root.
     path: Vec<u8>,
     links: u32,
     steps: u32,
     directory: bool,
-    /// Whether a link led to `name/.`: that is inside a directory, so the name must be there.
+    /// True if a link led to `name/.`, so that the name must exist as a directory.
     inside: bool,
 }
 
-/// A directory beneath a root's anchor.
+/// A directory below the anchor of a root.
 struct Frame {
     root: usize,
-    /// How far below the anchor.
+    /// The depth below the anchor.
     depth: usize,
-    /// The descriptors of the innermost directories, the last is where we are.
+    /// The descriptors of the innermost directories; the last one is the current directory.
     fds: VecDeque<OwnedFd>,
 }
 
 impl<'r, 'm> ComponentWalk<'r, 'm> {
-    /// A walk to `real`, a path beneath the root of that index.
+    /// Starts a walk to `real`, a path below the root with this index.
     pub(super) fn new(
         roots: &'r Roots,
         root: usize,
@@ -103,8 +101,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 self.climb();
                 continue;
             }
-            // One path for the whole walk: a copy at every step would cost the
-            // square of a path's length.
+            // One buffer for the whole walk, because a copy at every step would be quadratic in the
+            // length of the path.
             let parent = self.path.len();
             push_name(&mut self.path, &name);
             if self.jumps() {
@@ -122,8 +120,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
                 return Ok(place);
             }
         }
-        // The path ended in a directory rather than in a name: a root, or a
-        // link to `.` or `..`.
+        // The path ended in a directory and not in a name: a root, or a link to `.` or `..`.
         let path = std::mem::take(&mut self.path);
         let dir = self.into_dir().ok_or_else(outside)?;
         let found = Some(Stat::of(&dir).map_err(os)?);
@@ -137,9 +134,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         })
     }
 
-    /// Handles the names that are not walked but jumped: out of the roots, into
-    /// another root, or spelt among no root at all. Whether it did. The path is
-    /// that of the name.
+    /// Handles names that are not walked but jumped: out of the roots, into another root, or
+    /// outside all roots. Returns whether it did. `path` includes the name.
     fn jumps(&mut self) -> bool {
         let roots = &self.roots.roots;
         let child = &self.path[..];
@@ -170,8 +166,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         false
     }
 
-    /// Stands at the anchor of the deepest root that reaches `path`, with the
-    /// names between still to walk. Outside every root, only keeps the path.
+    /// Moves to the anchor of the deepest root that reaches `path`, with the names between still to
+    /// be walked. Outside every root, keeps only the path.
     fn enter(&mut self) {
         match self.roots.nearest_anchor(&self.path) {
             Some(index) => self.enter_root(index),
@@ -195,8 +191,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
-    /// `..`: back to the descriptor before; above a root, to wherever the path
-    /// spells.
+    /// Handles `..`: returns to the previous descriptor; above a root, to the path as spelt.
     fn climb(&mut self) {
         self.path.truncate(parent_of(&self.path).len());
         let Some(spot) = &mut self.spot else { return self.enter() };
@@ -207,7 +202,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
-    /// Where we are.
+    /// Returns the current directory.
     fn here(&self) -> Result<BorrowedFd<'_>> {
         let spot = self.spot.as_ref().ok_or_else(outside)?;
         Ok(spot
@@ -224,14 +219,14 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         })
     }
 
-    /// The last name: the place, unless it is a link to follow.
+    /// Handles the last name: it is the result, unless it is a link to follow.
     fn arrive(&mut self, name: &[u8], parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
         let found = Stat::find(self.here()?, name)?;
         if found.is_some_and(|stat| stat.kind == Kind::Symlink) && self.last == FinalSymlink::Follow
         {
             self.path.truncate(parent);
             if !self.follow(name)? {
-                // No longer a link: look again.
+                // The entry is no longer a link, so it is resolved again.
                 self.todo.push(name.to_vec());
             }
             return Ok(None);
@@ -258,12 +253,12 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         Ok(ResolvedEntry { dir, name: Some(name.to_vec()), real, found, missing, directory })
     }
 
-    /// A name on the way: goes into the directory, follows the link, or deals
-    /// with its absence.
+    /// Handles a name on the way: enters the directory, follows the link, or applies the policy for
+    /// missing ones.
     fn descend(&mut self, name: Vec<u8>, parent: usize) -> Result<Option<ResolvedEntry<'r>>> {
         match open_directory(self.here()?, &name) {
             Ok(fd) => self.step_into(fd),
-            // Which of the two a link gives depends on the platform.
+            // The error for a link depends on the platform.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => {
                 self.path.truncate(parent);
                 if !self.follow(&name)? {
@@ -291,7 +286,7 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     }
 
     fn absent(&mut self, name: Vec<u8>) -> Result<Option<ResolvedEntry<'r>>> {
-        // What follows a missing directory must not climb back out of it.
+        // Names after a missing directory must not climb back out of it.
         let climbs = self.ups > 0;
         match &self.missing {
             MissingPolicy::Fail => Err(os(Errno::NOENT)),
@@ -321,8 +316,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         }
     }
 
-    /// Whether the directory that is about to be made, where we are, is a protected
-    /// place. What is known of the one made before is used again.
+    /// Reports whether the directory about to be created is protected. Reuses the rules' state of
+    /// the previous one.
     fn made_is_protected(&mut self, name: &[u8]) -> bool {
         let parent = parent_of(&self.path);
         match &mut self.trail {
@@ -332,8 +327,8 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
         self.trail.as_ref().is_some_and(PathCursor::protected)
     }
 
-    /// Reads a link and puts its names in front of those still to walk. Whether
-    /// it was a link.
+    /// Reads a link and prepends its names to the remaining ones. Returns whether the entry was a
+    /// link.
     fn follow(&mut self, name: &[u8]) -> Result<bool> {
         self.links += 1;
         if self.links > MAX_LINKS {
@@ -367,9 +362,9 @@ impl<'r, 'm> ComponentWalk<'r, 'm> {
     }
 }
 
-/// Whether the links of this directory are the kernel's own, which do not lead
-/// where they say: those of procfs, except in its top directory (`self`,
-/// `mounts`), whose inode number is 1.
+/// Reports whether the links of this directory are magic links of procfs, which do not lead to the
+/// path that they show. The top directory of procfs (inode 1) has only ordinary ones (`self`,
+/// `mounts`).
 #[cfg(target_os = "linux")]
 fn is_magic(dir: BorrowedFd<'_>) -> Result<bool> {
     let kind = rustix::fs::fstatfs(dir).map_err(os)?.f_type;

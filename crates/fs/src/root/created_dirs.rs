@@ -1,4 +1,4 @@
-//! Directories that were made on the way, to be removed if the rest fails.
+//! Directories created on the way, removed again if the operation fails.
 
 use std::os::fd::OwnedFd;
 
@@ -9,12 +9,12 @@ use rustix::io::Errno;
 use crate::dir::cursor::{Cursor, ParentAccess};
 use crate::dir::errno::os;
 
-/// Remembers the directories it made and removes those that are still empty
-/// when dropped, unless [`CreatedDirs::keep`] was called.
+/// Records created directories and, when dropped, removes those that are still empty, unless
+/// [`CreatedDirs::keep`] was called.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedDirs {
-    /// The directory in which the first was made. The others lie one in
-    /// another, so that one descriptor is enough for any depth.
+    /// The directory in which the first was created. The others are nested in each other, so one
+    /// descriptor suffices at any depth.
     top: Option<OwnedFd>,
     names: Vec<Vec<u8>>,
     private: bool,
@@ -25,12 +25,12 @@ impl CreatedDirs {
         Self::default()
     }
 
-    /// Directories that only their owner may enter.
+    /// Creates directories that only their owner may enter.
     pub(crate) fn private() -> Self {
         Self { top: None, names: Vec::new(), private: true }
     }
 
-    /// Makes a directory. That somebody else just made it is not an error.
+    /// Creates a directory. Succeeds if another process just created it.
     pub(crate) fn make(&mut self, dir: &OwnedFd, name: &[u8]) -> Result<()> {
         let mode = if self.private { 0o700 } else { 0o777 };
         match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(mode)) {
@@ -45,12 +45,12 @@ impl CreatedDirs {
         Ok(())
     }
 
-    /// How many were made.
+    /// Returns the number of created directories.
     pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
 
-    /// Everything went well: they stay.
+    /// Keeps the directories, because the operation succeeded.
     pub(crate) fn keep(mut self) {
         self.names.clear();
     }
@@ -76,7 +76,7 @@ impl CreatedDirs {
 
 impl Drop for CreatedDirs {
     fn drop(&mut self) {
-        // What cannot be removed has been used by somebody else meanwhile.
+        // A directory that cannot be removed is in use by another process now.
         let _ = self.remove();
     }
 }

@@ -1,19 +1,17 @@
-//! The set of roots: every operation of this crate starts here.
+//! The set of roots, at which every operation of this crate starts.
 //!
-//! A [`Roots`] is made once from a [`Policy`]. Each root is resolved at that
-//! moment and pinned by a descriptor; retargeting a link that named it, or
-//! moving it, changes nothing afterwards. An operation takes an absolute path
-//! and an intent, and is carried out relative to descriptors beneath a root:
+//! A [`Roots`] is created once from a [`Policy`]. Each root is resolved at that moment and pinned
+//! by a descriptor: moving it, or retargeting a link in its path, has no effect afterwards. An
+//! operation takes an absolute path and an intent, and works relative to descriptors below a root:
 //!
-//! - `resolve_entry` turns a path into a `ResolvedEntry`: the descriptor of a directory and
-//!   one name in it. Nearly always by one `openat2` call that forbids links, so
-//!   that the path as written is the real path; else by
-//! - `components`, which goes descriptor by descriptor and interprets links itself.
-//! - `open` opens what a place names, after looking at what it is.
+//! - `resolve_entry` resolves a path to a `ResolvedEntry`: the descriptor of a directory and
+//!   one name in it. Nearly always one `openat2` call that forbids links suffices, so that the
+//!   path as written is the real path; otherwise it uses
+//! - `components`, which walks descriptor by descriptor and interprets links itself.
+//! - `open` opens a resolved entry after checking its type.
 //!
-//! Rights and rules are checked on the real path, in which no link is left. A
-//! path outside is refused in the same words whether or not it exists, and what
-//! lies outside is never touched to find out.
+//! Rights and rules are checked on the real path, which contains no link. A path outside is refused
+//! with the same message whether or not it exists, and nothing outside is accessed to find out.
 
 mod components;
 mod created_dirs;
@@ -48,24 +46,24 @@ use crate::dir::directory_flags;
 use crate::dir::errno::{os, outside, protected, secret, secret_content};
 use crate::dir::sweeps::SweepTimes;
 
-/// One allowed place.
+/// One allowed directory or file.
 #[derive(Debug)]
 struct Root {
-    /// The directory that is pinned: the root itself, or for a single file or a
-    /// place that does not exist yet the deepest directory above it.
+    /// The pinned directory: the root itself, or its deepest existing parent if the root is a file
+    /// or does not exist yet.
     anchor: OwnedFd,
     /// The real path of the anchor.
     anchor_path: Vec<u8>,
-    /// The real path of the root: the anchor's, or below it.
+    /// The real path of the root: that of the anchor, or below it.
     path: Vec<u8>,
-    /// The path as the policy names it, where that is another.
+    /// The path as the policy names it, if that differs.
     alias: Option<Vec<u8>>,
     read: bool,
     write: bool,
 }
 
 impl Root {
-    /// The same place by a descriptor of its own.
+    /// Returns the same root with a duplicated descriptor.
     fn duplicate(&self) -> Result<Self> {
         Ok(Self {
             anchor: rustix::io::fcntl_dupfd_cloexec(&self.anchor, 0).map_err(os)?,
@@ -84,15 +82,15 @@ impl Root {
         }
     }
 
-    /// Whether the walk may stand at `path`: inside the root, or on the way
-    /// from the anchor to it.
+    /// Reports whether the walk may enter `path`: inside the root, or between the anchor and the
+    /// root.
     fn reaches(&self, path: &[u8]) -> bool {
         is_within(path, &self.path)
             || (is_within(&self.path, path) && is_within(path, &self.anchor_path))
     }
 }
 
-/// The allowed places of one policy, pinned, with its rules.
+/// The pinned roots of one policy, with its rules.
 #[derive(Debug)]
 pub struct Roots {
     roots: Vec<Root>,
@@ -100,14 +98,15 @@ pub struct Roots {
     read_only: bool,
     follow: Follow,
     resolver: Resolver,
-    /// The rules that every walk begins with, the person's git excludes, and their text in one number.
+    /// The ignore rules from the user's git excludes, which every walk begins with, and a hash of
+    /// their text.
     pub(crate) excludes: (Stack, u64),
-    /// The secrets that somebody has allowed to be read: absolute real paths.
+    /// The secrets that a person allowed to be read: absolute real paths.
     granted: RwLock<Vec<Vec<u8>>>,
     pub(crate) sweeps: SweepTimes,
 }
 
-/// The rules of the person's git excludes, and their text in one number.
+/// Parses the user's git excludes; returns the rules and a hash of the text.
 fn excludes(text: Option<&str>) -> (Stack, u64) {
     let Some(text) = text else { return (Stack::new(), 0) };
     let mut content = DefaultHasher::new();
@@ -120,9 +119,8 @@ impl Roots {
     /// Resolves and pins the roots of a policy.
     ///
     /// # Errors
-    /// What the policy or its globs are refused with; `LOOP`,
-    /// `PERMISSION_DENIED` and the like where a root cannot be resolved. A root
-    /// that does not exist yet is not an error.
+    /// Errors of the policy or its globs; `LOOP`, `PERMISSION_DENIED` and similar if a root cannot
+    /// be resolved. A root that does not exist yet is not an error.
     pub fn new(policy: &Policy) -> Result<Self> {
         let resolver = Resolver::choose(policy.resolver);
         let everything = Self::bootstrap(resolver)?;
@@ -156,7 +154,7 @@ impl Roots {
             places: &policy.places,
         })?;
         if policy.follow == Follow::Any {
-            // A place without rights of its own that links may lead through.
+            // A root without rights, so that links may lead through any directory.
             roots.push(everything.pin(b"/")?);
         }
         Ok(Self {
@@ -171,13 +169,13 @@ impl Roots {
         })
     }
 
-    /// Whether links may lead outside the roots.
+    /// Reports whether links may lead outside the roots.
     pub(crate) fn follows_anywhere(&self) -> bool {
         self.follow == Follow::Any
     }
 
-    /// Where the kernel must let these roots be reached: a directory, whether it
-    /// is exactly the root, and whether it may be changed there.
+    /// Yields the directories that the kernel must allow: each with whether it is exactly the root,
+    /// and whether it may be changed.
     pub(crate) fn places(
         &self,
     ) -> impl Iterator<Item = (std::os::fd::BorrowedFd<'_>, bool, bool)> + '_ {
@@ -188,7 +186,7 @@ impl Roots {
         })
     }
 
-    /// Roots over everything, with which the roots of a policy are resolved.
+    /// Creates roots over the whole file system, with which the roots of a policy are resolved.
     fn bootstrap(resolver: Resolver) -> Result<Self> {
         let anchor =
             rustix::fs::open("/", directory_flags(), rustix::fs::Mode::empty()).map_err(os)?;
@@ -213,7 +211,7 @@ impl Roots {
         })
     }
 
-    /// Resolves a path and pins the directory at it or deepest above it.
+    /// Resolves a path and pins the directory at it, or its deepest existing parent.
     fn pin(&self, path: &[u8]) -> Result<Root> {
         let place = self.locate(path, Intent::Read, FinalSymlink::Follow, MissingPolicy::Stop)?;
         let whole = place.real_with_missing();
@@ -230,22 +228,22 @@ impl Roots {
         Ok(place.real_with_missing())
     }
 
-    /// The deny globs and protected names.
+    /// Returns the deny globs and protected names.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// What becomes of symbolic links.
+    /// Returns the policy for symbolic links.
     pub(crate) fn follow(&self) -> Follow {
         self.follow
     }
 
-    /// Which resolver is in force.
+    /// Returns the resolver in use.
     pub fn resolver(&self) -> Resolver {
         self.resolver
     }
 
-    /// What is in force, as JSON: `{ resolver, reason? }`.
+    /// Returns the resolver in use as JSON: `{ resolver, reason? }`.
     pub fn capabilities(&self) -> String {
         let mut object = serde_json::Map::new();
         object.insert("resolver".into(), self.resolver.name().into());
@@ -255,13 +253,12 @@ impl Roots {
         serde_json::Value::Object(object).to_string()
     }
 
-    /// Whether an absolute resolved path may be read (or written) by rights and
-    /// rules.
+    /// Reports whether rights and rules permit an absolute resolved path to be read (or written).
     pub fn permits(&self, real: &[u8], intent: Intent) -> bool {
         self.check(real, intent).is_ok()
     }
 
-    /// Rights and rules on a resolved path.
+    /// Checks rights and rules on a resolved path.
     pub(crate) fn check(&self, real: &[u8], intent: Intent) -> Result<()> {
         if !self.has_right(real, intent) {
             return Err(outside_for(intent));
@@ -273,17 +270,17 @@ impl Roots {
         }
     }
 
-    /// The same roots for the host's own reading, such as what is kept to undo a
-    /// change: there secrets are files like others.
+    /// Returns the same roots for reads of the host itself, such as saving pre-images for undo:
+    /// there, secrets are ordinary files.
     ///
     /// # Errors
-    /// `IO_ERROR` where there are no descriptors left.
+    /// `IO_ERROR` if no descriptors are left.
     pub fn without_secret_filter(&self) -> Result<Self> {
         let roots = self.roots.iter().map(Root::duplicate).collect::<Result<_>>()?;
         Ok(self.with_roots(roots, self.rules.clone().with_secrets_allowed()))
     }
 
-    /// The same policy over other descriptors; what is kept of the files is not taken along.
+    /// Returns the same policy with other descriptors, without its caches.
     fn with_roots(&self, roots: Vec<Root>, rules: Rules) -> Self {
         Self {
             roots,
@@ -297,12 +294,12 @@ impl Roots {
         }
     }
 
-    /// Lets the content of these secrets be read, and of no others any more.
+    /// Allows the content of these secrets to be read, and revokes earlier grants.
     pub fn grant_secrets(&self, paths: Vec<Vec<u8>>) {
         *self.granted.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = paths;
     }
 
-    /// Whether the content at a resolved path is a secret that nobody has granted.
+    /// Reports whether the content at a resolved path is a secret without a grant.
     pub(crate) fn is_hidden_secret(&self, real: &[u8]) -> bool {
         self.rules.secret(real) && !self.is_granted(real)
     }
@@ -312,12 +309,12 @@ impl Roots {
         granted.iter().any(|path| is_within(real, path))
     }
 
-    /// Refuses to read the content of a secret.
+    /// Refuses to read the content of a secret without a grant.
     pub(crate) fn check_secret(&self, real: &[u8]) -> Result<()> {
         if self.is_hidden_secret(real) { Err(secret()) } else { Ok(()) }
     }
 
-    /// Refuses to read a file that is a secret by what it holds. `real` is its path.
+    /// Refuses to read a file that is a secret by its content. `real` is its path.
     pub(crate) fn check_content(&self, fd: &OwnedFd, real: &[u8]) -> Result<()> {
         if !self.rules.hides_secrets() || !is_secret_content(fd) {
             return Ok(());
@@ -328,12 +325,12 @@ impl Roots {
         Ok(())
     }
 
-    /// Refuses to take a secret to where it could be read.
+    /// Refuses to copy or move a secret to a path where it could be read.
     pub(crate) fn check_secret_copy(&self, from: &[u8], to: &[u8]) -> Result<()> {
         if self.is_hidden_secret(from) && !self.rules.secret(to) { Err(secret()) } else { Ok(()) }
     }
 
-    /// [`Roots::check_secret_copy`] for an entry that a walk has come to.
+    /// Like [`Roots::check_secret_copy`], for an entry of a walk.
     pub(crate) fn check_secret_copy_on(
         &self,
         from: &PathCursor<'_>,
@@ -343,8 +340,8 @@ impl Roots {
         if kept && !to.secret() { Err(secret()) } else { Ok(()) }
     }
 
-    /// [`Roots::check`] for writing, for an entry that a walk has come to and whose
-    /// directory may be written.
+    /// Like [`Roots::check`] for writing, for an entry of a walk in a directory that may be
+    /// written.
     pub(crate) fn check_written_on(&self, entry: &PathCursor<'_>) -> Result<()> {
         if !self.has_right(entry.path(), Intent::Write) || entry.denied_entry() {
             return Err(outside_for(Intent::Write));
@@ -352,7 +349,7 @@ impl Roots {
         if entry.protected() { Err(protected()) } else { Ok(()) }
     }
 
-    /// Whether a link may be made that leads to this path, as written.
+    /// Reports whether a link to this target, as written, may be created.
     pub(crate) fn link_target_allowed(&self, path: &[u8]) -> bool {
         self.root_for(path).is_some_and(|(_, real)| {
             self.permits(&real, Intent::Read) || self.permits(&real, Intent::Write)
@@ -363,14 +360,14 @@ impl Roots {
         self.roots.iter().any(|root| root.allows(intent) && is_within(real, &root.path))
     }
 
-    /// Whether the path is a root or holds one: such an entry is not moved,
-    /// replaced or deleted.
+    /// Reports whether the path is a root or contains one: such an entry is not moved, replaced or
+    /// deleted.
     pub(crate) fn contains_root(&self, real: &[u8]) -> bool {
         self.roots.iter().any(|root| (root.read || root.write) && is_within(&root.path, real))
     }
 
-    /// The deepest root that the path, as written, lies in: its index and the
-    /// path mapped onto the root's real path.
+    /// Returns the deepest root that contains the path as written: its index, and the path mapped
+    /// onto the root's real path.
     fn root_for(&self, path: &[u8]) -> Option<(usize, Vec<u8>)> {
         let named = || self.roots.iter().filter(|root| root.read || root.write);
         let (name, root) = named()
@@ -395,8 +392,8 @@ impl Roots {
         Some((index, real))
     }
 
-    /// Where an index for searches in a directory begins: at the deepest root
-    /// around it that `fits`, else at the directory itself if that does.
+    /// Returns the directory at which an index for searches begins: the deepest root around the
+    /// directory that `fits`, otherwise the directory itself if it does.
     pub fn index_root<'a>(
         &'a self,
         real: &'a [u8],
@@ -408,7 +405,7 @@ impl Roots {
         around.max_by_key(|path| path.len()).or_else(|| fits(real).then_some(real))
     }
 
-    /// The root with the deepest anchor from which the walk may stand at `path`.
+    /// Returns the root with the deepest anchor from which the walk may enter `path`.
     fn nearest_anchor(&self, path: &[u8]) -> Option<usize> {
         self.deepest(|root| root.reaches(path))
     }
@@ -420,10 +417,10 @@ impl Roots {
     }
 }
 
-/// How much of a file is looked at to tell whether more is worth reading. Bytes.
+/// The number of bytes that are checked before more of a file is read.
 const GLANCE_BYTES: usize = 64;
 
-/// Whether an open file is a secret by what it holds. Most files are told by their first bytes.
+/// Reports whether an open file is a secret by its content. For most files, the first bytes decide.
 pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
     let mut glance = [0; GLANCE_BYTES];
     let Ok(read) = rustix::io::pread(fd, &mut glance, 0) else { return false };
@@ -444,7 +441,7 @@ pub(crate) fn is_secret_content(fd: &OwnedFd) -> bool {
     holds_secret(&head)
 }
 
-/// The refusal of a path outside, saying which right was wanted.
+/// Returns the refusal of a path outside, which names the missing right.
 pub(crate) fn outside_for(intent: Intent) -> Error {
     match intent {
         Intent::Read => outside(),
@@ -454,12 +451,12 @@ pub(crate) fn outside_for(intent: Intent) -> Error {
     }
 }
 
-/// Whether `path` is `base` or lies below it. Both are absolute and normalised.
+/// Reports whether `path` is `base` or lies below it. Both are absolute and normalised.
 pub fn is_within(path: &[u8], base: &[u8]) -> bool {
     base == b"/" || path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
-/// The directory that holds a path; `/` for `/`.
+/// Returns the parent directory of a path; `/` for `/`.
 pub(crate) fn parent_of(path: &[u8]) -> &[u8] {
     match memchr::memrchr(b'/', path) {
         Some(cut) if cut > 0 => &path[..cut],
@@ -475,7 +472,7 @@ pub(crate) fn push_name(path: &mut Vec<u8>, name: &[u8]) {
     path.extend_from_slice(name);
 }
 
-/// The absolute path of some names.
+/// Joins names to an absolute path.
 pub(crate) fn absolute_of(names: &[&[u8]]) -> Vec<u8> {
     let mut path = b"/".to_vec();
     for name in names {

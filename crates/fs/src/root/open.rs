@@ -1,4 +1,4 @@
-//! Opening: a regular file or a directory, and nothing else.
+//! Opens regular files and directories, and refuses all other types.
 
 use std::os::fd::OwnedFd;
 
@@ -12,7 +12,7 @@ use crate::dir::errno::{not_regular, os, unsettled};
 use crate::dir::open_entries;
 use crate::dir::stat::{Kind, Stat};
 
-/// How often an operation starts over when the path changes under it.
+/// The maximum number of times that an operation restarts because the path changed.
 pub(crate) const ATTEMPTS: u32 = 16;
 
 /// An open regular file.
@@ -20,31 +20,30 @@ pub(crate) const ATTEMPTS: u32 = 16;
 pub struct OpenFile {
     /// The descriptor, for reading.
     pub fd: OwnedFd,
-    /// The facts, taken from the descriptor.
+    /// The metadata, read from the descriptor.
     pub stat: Stat,
-    /// The absolute real path. For rules and messages, never to be opened.
+    /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
 }
 
 /// An open directory.
 #[derive(Debug)]
 pub struct OpenDir {
-    /// The descriptor, for reading entries and for opening beneath it.
+    /// The descriptor, for reading entries and for opening files below it.
     pub fd: OwnedFd,
-    /// The absolute real path. For rules and messages, never to be opened.
+    /// The absolute real path. For rules and messages; it must never be opened.
     pub real: Vec<u8>,
 }
 
 impl Roots {
-    /// Opens a regular file for reading, links followed. With
-    /// [`Intent::Write`] the path must also be one that may be written.
+    /// Opens a regular file for reading; follows links. With [`Intent::Write`] the path must also
+    /// be writable.
     ///
-    /// A FIFO, socket or device is refused by what it is, before it is opened:
-    /// opening some devices has effects, and opening a FIFO wakes its writer.
+    /// A FIFO, socket or device is refused before it is opened, because opening some devices has
+    /// effects, and opening a FIFO wakes its writer.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `IS_DIRECTORY`, `NOT_REGULAR_FILE`, `OUTSIDE_ALLOWED` and
-    /// what the system refuses with.
+    /// `NOT_FOUND`, `IS_DIRECTORY`, `NOT_REGULAR_FILE`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn open_file(&self, path: &[u8], intent: Intent) -> Result<OpenFile> {
         for _ in 0..ATTEMPTS {
             let place = self.locate(path, intent, FinalSymlink::Follow, MissingPolicy::Fail)?;
@@ -59,11 +58,10 @@ impl Roots {
         Err(unsettled())
     }
 
-    /// Opens a directory for reading, links followed.
+    /// Opens a directory for reading; follows links.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED` and what the system
-    /// refuses with.
+    /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn open_dir(&self, path: &[u8]) -> Result<OpenDir> {
         for _ in 0..ATTEMPTS {
             let place =
@@ -82,8 +80,8 @@ impl Roots {
     }
 }
 
-/// The gate: opens what the place names if it is a regular file, and looks
-/// again at what was opened. `None` where it has become something else.
+/// Opens the entry if it is a regular file, and checks its type again after opening. Returns `None`
+/// if it has changed its type.
 pub(crate) fn open_regular(place: &ResolvedEntry<'_>) -> Result<Option<(OwnedFd, Stat)>> {
     let name = match (&place.name, place.kind()) {
         (None, _) | (_, Some(Kind::Dir)) => return Err(os(Errno::ISDIR)),

@@ -1,10 +1,10 @@
-//! What a set of roots is made from: the policy as it crosses from TypeScript.
+//! The policy from which a set of roots is created, as TypeScript passes it.
 
 use filewright_core::path::{components, decode_name};
 use filewright_core::{Code, Error, Result};
 use serde_json::Value;
 
-/// What becomes of symbolic links.
+/// The policy for symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Follow {
     /// Followed while they stay inside the roots.
@@ -12,33 +12,34 @@ pub enum Follow {
     Inside,
     /// Never followed.
     Never,
-    /// Followed wherever they lead; deny rules hold there too.
+    /// Followed wherever they lead; deny rules still apply there.
     Any,
 }
 
-/// Which resolver to use.
+/// The resolver to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResolverChoice {
-    /// The kernel's where it has one, else the walk.
+    /// The kernel's if it has one, otherwise the walk.
     #[default]
     Auto,
-    /// The descriptor walk, always: for tests and for comparison.
+    /// Always the descriptor walk: for tests and for comparison.
     Walk,
 }
 
-/// Whether threads are to be restricted.
+/// The policy for restricting threads by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
-    /// Where the kernel can; what is in force is told.
+    /// Restrict if the kernel supports it; the result is reported.
     Prefer,
-    /// Or there is no set of roots.
+    /// Restrict, or fail to create the roots.
     Require,
-    /// Not at all.
+    /// Do not restrict.
     #[default]
     Off,
 }
 
-/// Who may touch what. Paths are absolute; `None` is everywhere.
+/// The directories and files that may be read and written. Paths are absolute; `None` means
+/// everything.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// The base of relative entries and globs.
@@ -49,26 +50,26 @@ pub struct Policy {
     pub write: Option<Vec<Vec<u8>>>,
     /// Denied globs.
     pub deny: Vec<String>,
-    /// Whether what other programs obey is protected: git's hooks and the like.
+    /// Protects files that other programs obey, such as git's hooks.
     pub protect: bool,
-    /// Whether the content of secrets is kept from being read.
+    /// Hides the content of secrets.
     pub secrets: bool,
-    /// What the host says of places, as `RulesConfig::places`.
+    /// The host's rules, as in `RulesConfig::places`.
     pub places: Vec<String>,
-    /// The person's git excludes, as lines of a gitignore file.
+    /// The user's git excludes, as lines of a gitignore file.
     pub git_excludes: Option<String>,
-    /// Whether every change is refused.
+    /// Refuses every change.
     pub read_only: bool,
-    /// What becomes of symbolic links.
+    /// The policy for symbolic links.
     pub follow: Follow,
-    /// Which resolver to use.
+    /// The resolver to use.
     pub resolver: ResolverChoice,
-    /// Whether the kernel restricts the threads that touch files.
+    /// The policy for restricting the threads that access files.
     pub kernel: Kernel,
 }
 
 impl Policy {
-    /// One directory to read and write, and nothing else.
+    /// Allows one directory to be read and written, and nothing else.
     pub fn workspace(root: impl Into<Vec<u8>>) -> Self {
         let root = root.into();
         Self {
@@ -79,17 +80,16 @@ impl Policy {
         }
     }
 
-    /// Everything may be read and written.
+    /// Allows everything to be read and written.
     pub fn unconfined() -> Self {
         Self { cwd: b"/".to_vec(), ..Self::default() }
     }
 
-    /// Reads the JSON form of a `SandboxPolicy`:
-    /// `{cwd, read: [paths]|null, write: [paths]|null, deny?, protect?,
-    /// secrets?: "grant"|"allow", places?: [words], gitExcludes?: text,
-    /// readOnly?, followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?: "prefer"|"require"|"off"}`.
-    /// Relative entries are relative to `cwd`. Unknown keys are ignored: a
-    /// policy also carries limits that are not the file system's business.
+    /// Parses the JSON form of a `SandboxPolicy`: `{cwd, read: [paths]|null, write: [paths]|null,
+    /// deny?, protect?, secrets?: "grant"|"allow", places?: [words], gitExcludes?: text, readOnly?,
+    /// followSymlinks?: "inside"|"never"|"any", resolver?: "auto"|"walk", kernel?:
+    /// "prefer"|"require"|"off"}`. Relative entries are relative to `cwd`. Unknown keys are
+    /// ignored, because a policy also contains limits that do not concern the file system.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` naming the key that is missing or malformed.
@@ -175,8 +175,8 @@ fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// A list of paths; `null` is everywhere. A missing list is no root at all, so
-/// that a misspelt key narrows a policy and never widens it.
+/// Parses a list of paths; `null` means everything. A missing list means no root, so that a
+/// misspelt key narrows a policy and never widens it.
 fn places(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     match json.get(key) {
         None => Ok(Some(Vec::new())),
@@ -192,7 +192,7 @@ fn places(json: &Value, key: &str, cwd: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     }
 }
 
-/// The absolute normalised form of a path relative to `base`.
+/// Returns the absolute normalised form of a path relative to `base`.
 fn absolute(path: &[u8], base: &[u8]) -> Result<Vec<u8>> {
     let joined;
     let path = if path.first() == Some(&b'/') {

@@ -1,32 +1,32 @@
-//! Roots that were deleted while they were open, and made again.
+//! Reopens roots that were deleted and created again.
 //!
-//! A root is pinned by a descriptor, which outlives the name of the directory. Where the old
-//! directory has no name left, nobody can reach it any more, and a directory that stands at its
-//! path by now is what callers mean: a worktree that was removed and checked out again. A root
-//! that was moved has a name, and stays what it is.
+//! A root is pinned by a descriptor, which stays valid after the directory is deleted. Nothing can
+//! reach a deleted directory, so a new directory at its path is the one that callers mean: for
+//! example a worktree that was removed and checked out again. A root that was moved still has a
+//! name, and stays pinned.
 
 use filewright_core::{Code, Error, Result};
 
 use super::{Root, Roots};
 use crate::dir::stat::Stat;
 
-/// What became of the roots since they were opened.
+/// The result of checking the roots for deletion.
 #[derive(Debug)]
 pub enum Renewed {
-    /// They are what they were, or nothing stands in the place of those that are gone.
+    /// No root was deleted, or nothing exists at the paths of the deleted ones.
     Unchanged,
-    /// Some of them were made again; these take the place of all.
+    /// Some roots were created again; these roots replace all.
     Anew(Box<Roots>),
 }
 
 impl Root {
-    /// Whether the directory of this root was deleted.
+    /// Reports whether the directory of this root was deleted.
     pub(super) fn is_gone(&self) -> bool {
         self.anchor_path == self.path && Stat::of(&self.anchor).is_ok_and(|stat| stat.nlink == 0)
     }
 
-    /// The directory that stands at the path of a deleted root by now: reached by no link, and of
-    /// the owner of the old one.
+    /// Returns the directory that now exists at the path of a deleted root, if no link leads there
+    /// and its owner is the same.
     fn made_again(&self, everything: &Roots) -> Option<Self> {
         let made = everything.pin(&self.path).ok()?;
         let is_plain = made.alias.is_none() && made.anchor_path == made.path;
@@ -42,10 +42,10 @@ impl Root {
 }
 
 impl Roots {
-    /// Opens roots anew that were deleted and made again.
+    /// Reopens roots that were deleted and created again.
     ///
     /// # Errors
-    /// Where the descriptors of the other roots cannot be doubled.
+    /// Fails if the descriptors of the other roots cannot be duplicated.
     pub fn renewed(&self) -> Result<Renewed> {
         if !self.roots.iter().any(Root::is_gone) {
             return Ok(Renewed::Unchanged);
@@ -69,7 +69,7 @@ impl Roots {
     }
 }
 
-/// What calls get whose root was deleted, while nothing stands in its place.
+/// Returns the error for calls whose root was deleted and not created again.
 pub(super) fn gone() -> Error {
     Error::new(Code::NotFound, "the root of the workspace is gone: its directory was deleted")
         .detail("reason", "root_gone")

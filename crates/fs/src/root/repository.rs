@@ -1,4 +1,4 @@
-//! Keeps tools from making and changing directories that git takes for repositories.
+//! Refuses changes that would make or modify a directory that git treats as a repository.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -10,8 +10,8 @@ use crate::dir::errno::repository;
 use crate::dir::stat::Stat;
 
 impl Roots {
-    /// Refuses a change at a resolved path that would complete a repository, or that lies in what git
-    /// obeys in one. Directories above the roots are the host's business.
+    /// Refuses a change at a resolved path that would complete a repository, or that concerns a
+    /// file that git obeys in one. Directories above the roots are the host's responsibility.
     pub(crate) fn check_repository(&self, real: &[u8]) -> Result<()> {
         if !self.rules.protects() {
             return Ok(());
@@ -26,7 +26,7 @@ impl Roots {
         Ok(())
     }
 
-    /// Which marks of a repository a directory has; none where it is outside or cannot be looked at.
+    /// Returns the repository marks of a directory; none if it is outside or cannot be inspected.
     pub(crate) fn marks_at(&self, directory: &[u8]) -> Marks {
         let Some(index) = self.nearest_anchor(if directory.is_empty() { b"/" } else { directory })
         else {
@@ -40,7 +40,7 @@ impl Roots {
     }
 }
 
-/// Which marks of a repository a directory has, by its path from an open one.
+/// Returns the repository marks of a directory, given its path relative to an open one.
 pub(crate) fn marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
     let mut marks = Marks::default();
     for mark in MARKS {
@@ -49,7 +49,7 @@ pub(crate) fn marks_in(dir: BorrowedFd<'_>, path: &[u8]) -> Marks {
             place.push(b'/');
         }
         place.extend_from_slice(mark.as_bytes());
-        // A link counts by being there.
+        // A link counts without being followed.
         if Stat::at(dir, &place[..]).is_ok() {
             marks.add(mark.as_bytes());
         }

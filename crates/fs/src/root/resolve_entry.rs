@@ -1,5 +1,4 @@
-//! From an absolute path to a place: the descriptor of a directory and one
-//! name in it.
+//! Resolves an absolute path to the descriptor of a directory and one name in it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -16,29 +15,29 @@ use crate::dir::errno::{os, outside};
 use crate::dir::open_directory;
 use crate::dir::stat::{Kind, Stat};
 
-/// The longest name of one entry, in bytes.
+/// The maximum length of a name in bytes.
 const NAME_MAX: usize = 255;
 
-/// What becomes of a link that is the last name.
+/// The policy for a link as the last name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FinalSymlink {
-    /// It is followed: the place is where it leads.
+    /// Follow it.
     Follow,
-    /// It is the place.
+    /// The entry is the link itself.
     Keep,
 }
 
-/// What becomes of a directory that is missing on the way.
+/// The policy for a missing directory on the way.
 pub(crate) enum MissingPolicy<'m> {
     /// `NOT_FOUND`.
     Fail,
-    /// The place is the first missing name; the others are kept beside it.
+    /// The entry is the first missing name; `missing` has the others.
     Stop,
-    /// It is made.
+    /// Create it.
     Make(&'m mut CreatedDirs),
 }
 
-/// A directory descriptor: a root's own, or one opened on the way.
+/// A directory descriptor: that of a root, or one opened on the way.
 #[derive(Debug)]
 pub(crate) enum DirFd<'r> {
     Root(BorrowedFd<'r>),
@@ -46,7 +45,7 @@ pub(crate) enum DirFd<'r> {
 }
 
 impl DirFd<'_> {
-    /// A descriptor of its own.
+    /// Duplicates the descriptor.
     pub(crate) fn duplicate(&self) -> rustix::io::Result<OwnedFd> {
         rustix::io::fcntl_dupfd_cloexec(self, 0)
     }
@@ -61,25 +60,25 @@ impl AsFd for DirFd<'_> {
     }
 }
 
-/// Where a path leads: one name in a directory.
+/// The result of resolving a path: one name in a directory.
 #[derive(Debug)]
 pub(crate) struct ResolvedEntry<'r> {
     /// The directory.
     pub dir: DirFd<'r>,
-    /// The name in it; `None` where the path leads to the directory itself.
+    /// The name in it; `None` if the path leads to the directory itself.
     pub name: Option<Vec<u8>>,
     /// The absolute real path of the entry.
     pub real: Vec<u8>,
-    /// What was there; `None` where nothing was. A fact of a moment ago.
+    /// The metadata of the entry when it was resolved; `None` if it did not exist. May be outdated.
     pub found: Option<Stat>,
     /// With [`MissingPolicy::Stop`], the names after `name`.
     pub missing: Vec<Vec<u8>>,
-    /// Whether the path can only name a directory.
+    /// True if the path can only name a directory.
     pub directory: bool,
 }
 
 impl ResolvedEntry<'_> {
-    /// The real path with the names that are missing.
+    /// Returns the real path with the missing names.
     pub(crate) fn real_with_missing(&self) -> Vec<u8> {
         let mut path = self.real.clone();
         for name in &self.missing {
@@ -88,12 +87,12 @@ impl ResolvedEntry<'_> {
         path
     }
 
-    /// The kind of what was there.
+    /// Returns the type that the entry had.
     pub(crate) fn kind(&self) -> Option<Kind> {
         self.found.map(|stat| stat.kind)
     }
 
-    /// Opens the entry to stand on, if it was a directory.
+    /// Opens the entry as a base for other calls, if it was a directory.
     pub(crate) fn open_directory(&self) -> Option<rustix::io::Result<OwnedFd>> {
         match &self.name {
             None => Some(self.dir.duplicate()),
@@ -106,8 +105,8 @@ impl ResolvedEntry<'_> {
 }
 
 impl Roots {
-    /// Finds the place of an absolute path and checks rights and rules on its
-    /// real path. What is there, and whether anything is, is for the caller.
+    /// Resolves an absolute path and checks rights and rules on its real path. The caller checks
+    /// whether the entry exists and which type it has.
     pub(crate) fn locate(
         &self,
         path: &[u8],
@@ -118,7 +117,8 @@ impl Roots {
         if intent == Intent::Write && self.read_only {
             return Err(Error::new(Code::ReadOnly, "the workspace is read-only"));
         }
-        // Compiled everywhere, so that it cannot rot; asked where a name can be another's.
+        // Compiled on all platforms, so that it stays correct, but only needed where a file has
+        // several names.
         if cfg!(windows) {
             windows_names::check(&encode_name(path))?;
         }
@@ -131,8 +131,8 @@ impl Roots {
         if self.rules.denied(&real) {
             return Err(outside_for(intent));
         }
-        // Whoever lacks the right by the path as written can only gain it
-        // through a link, and must not learn what is on the way.
+        // A caller without rights on the path as written can only gain them through a link, and
+        // must not learn what exists on the way.
         let allowed = self.has_right(&real, intent);
         if allowed && intent == Intent::Write {
             self.check(&real, intent)?;
@@ -150,7 +150,7 @@ impl Roots {
             Some(result) => result.map_err(conceal)?,
             None => ComponentWalk::new(self, index, &real, last, missing).run().map_err(conceal)?,
         };
-        // In a deleted directory nothing is found, and nothing can be made.
+        // In a deleted directory nothing can be found or created.
         if place.found.is_none_or(|stat| stat.kind == Kind::Dir && stat.nlink == 0) && is_gone() {
             return Err(gone());
         }
@@ -175,7 +175,8 @@ impl Roots {
         Ok(place)
     }
 
-    /// The one-call way; `None` where it does not apply and the walk must go.
+    /// Resolves with one call of the kernel; returns `None` if that is impossible and the walk is
+    /// needed.
     fn by_kernel(
         &self,
         index: usize,
@@ -214,8 +215,8 @@ impl Roots {
                         return Some(Err(os(Errno::NOENT)));
                     }
                     Err(Errno::ACCESS) => return Some(Err(os(Errno::ACCESS))),
-                    // Links, missing directories, and whatever else a call in
-                    // one piece cannot tell apart.
+                    // Links, missing directories, and other errors that a single call cannot
+                    // distinguish.
                     Err(_) => return None,
                 }
                 &rest[cut + 1..]

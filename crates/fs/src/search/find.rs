@@ -1,4 +1,4 @@
-//! Finding entries of a tree by their names.
+//! Finds entries of a tree by their names.
 
 use std::cmp::Reverse;
 
@@ -15,14 +15,14 @@ use crate::walk::{
     Directory, FileEntry, Next, StopSignal, Summary, Visitor, WalkOptions, WalkRoot, walk,
 };
 
-/// Which entries are wanted.
+/// The entries to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryFilter {
     /// Regular files.
     File,
     /// Directories.
     Dir,
-    /// Files, directories and links. Never special files.
+    /// Files, directories and links, but no special files.
     Any,
 }
 
@@ -31,36 +31,36 @@ pub enum EntryFilter {
 pub enum Sort {
     /// By path.
     Path,
-    /// What changed lately first, newest first; then the others by path.
+    /// Recently changed entries first, newest first; then the others by path.
     Recent,
     /// Newest first.
     Mtime,
 }
 
-/// A search for names as it was asked for.
+/// The parsed options of a search for names.
 #[derive(Clone, Debug)]
 pub struct FindOptions {
-    /// Which entries are seen.
+    /// The entries that are visible.
     pub walk: WalkOptions,
-    /// Which kinds of entries are asked for.
+    /// The types of entries to find.
     pub wanted: EntryFilter,
     /// The order of the results.
     pub sort: Sort,
-    /// What counts as lately: changed at or after this time (ms since 1970).
+    /// Entries changed at or after this time are recent (ms since 1970).
     recent_from: f64,
     limit: usize,
-    /// How long the search may take, in milliseconds.
+    /// The time limit in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// Whether an index is used.
+    /// The use of an index.
     pub index: IndexMode,
-    /// The last result of the page before.
+    /// The last result of the previous page.
     after: Option<(Box<[u8]>, f64)>,
 }
 
 impl FindOptions {
-    /// Reads `pattern` (one or a list), `exclude`, `type`, `globCase`, `hidden`,
-    /// `respectIgnore`, `ignoreFiles`, `sort`, `recentFrom` (ms since 1970),
-    /// `limit`, `timeoutMs`, `index`, `afterPath`, `afterTime`.
+    /// Parses `pattern` (one or a list), `exclude`, `type`, `globCase`, `hidden`, `respectIgnore`,
+    /// `ignoreFiles`, `sort`, `recentFrom` (ms since 1970), `limit`, `timeoutMs`, `index`,
+    /// `afterPath`, `afterTime`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -99,14 +99,14 @@ impl FindOptions {
     }
 }
 
-/// Finds entries below a directory. Paths in results are relative to it, as
-/// shown, without a final slash.
+/// Finds entries below a directory. Paths in results are relative to it, as shown, without a final
+/// slash.
 ///
-/// The result is `total ignored unreadable complete truncated`, the time of the
-/// last path in ms (-1 without one), the number of paths, and the paths.
+/// The result is `total ignored unreadable complete truncated`, the time of the last path in ms (-1
+/// without one), the number of paths, and the paths.
 ///
 /// # Errors
-/// What opening the directory is refused with; `CANCELLED`.
+/// Errors of opening the directory; `CANCELLED`.
 pub fn find(
     roots: &Roots,
     path: &[u8],
@@ -119,10 +119,10 @@ pub fn find(
     find_from_disk(&ground, options, &stop)
 }
 
-/// [`find`] below a start that is open.
+/// Like [`find`], below an open directory.
 ///
 /// # Errors
-/// As [`find`].
+/// Like [`find`].
 pub fn find_from_disk(
     ground: &WalkRoot<'_>,
     options: &FindOptions,
@@ -132,7 +132,7 @@ pub fn find_from_disk(
     Ok(pack(groups.into_iter().flatten().collect(), &summary, options))
 }
 
-/// The page of the entries of `groups`, in the order that was asked for.
+/// Returns the requested page of the entries of `groups`, in the requested order.
 pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOptions) -> Packed {
     groups.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
     let total: usize = groups.iter().map(|group| group.ends.len()).sum();
@@ -147,26 +147,26 @@ pub fn pack(mut groups: Vec<DirMatches>, summary: &Summary, options: &FindOption
     page.pack(total, summary)
 }
 
-/// The visitor that gathers the entries that are asked for.
+/// The visitor that collects the requested entries.
 pub struct Finder<'a> {
-    /// Which entries are asked for.
+    /// The options of the search.
     pub options: &'a FindOptions,
 }
 
-/// The wanted entries of one directory, in path order.
+/// The requested entries of one directory, in path order.
 pub struct DirMatches {
     /// The directory with its final slash.
     pub prefix: Box<[u8]>,
-    /// The names, one after the other.
+    /// The names, concatenated.
     pub names: Vec<u8>,
-    /// Where each name ends.
+    /// The end of each name.
     pub ends: Vec<u32>,
-    /// When each entry changed (ms since 1970), where that matters.
+    /// The modification time of each entry (ms since 1970), if the order needs it.
     pub times: Vec<f64>,
 }
 
 impl DirMatches {
-    /// Puts names that are not shown as they are into the order in which they are shown.
+    /// Sorts the names by their displayed form, if it differs from the bytes.
     pub fn sort(&mut self) {
         let mut begin = 0;
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(self.ends.len());
@@ -231,10 +231,10 @@ impl Visitor for Finder<'_> {
     }
 }
 
-/// Goes through all entries in path order. The groups are sorted by directory,
-/// which puts each before those below it.
+/// Visits all entries in path order. The groups are sorted by directory, so that each precedes
+/// those below it.
 fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatches, usize)) {
-    // The groups around the current one, with how many names they have given.
+    // The enclosing groups of the current one, with the number of names already taken.
     let mut open: Vec<(&DirMatches, usize)> = Vec::new();
     let give = |entry: &mut (&'g DirMatches, usize),
                 until: Option<&[u8]>,
@@ -265,11 +265,11 @@ fn in_path_order<'g>(groups: &'g [DirMatches], take: &mut impl FnMut(&'g DirMatc
     }
 }
 
-/// All entries in an order that depends on time.
+/// Returns all entries in an order that depends on time.
 fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirMatches, usize)> {
     let mut entries = Vec::new();
     in_path_order(groups, &mut |group, name| entries.push((group, name)));
-    // The sort is stable: what changed at the same time stays in path order.
+    // The sort is stable, so entries with equal times stay in path order.
     entries.sort_by_key(|&(group, name)| {
         let time = group.times[name];
         let counts = options.sort == Sort::Mtime || time >= options.recent_from;
@@ -278,19 +278,19 @@ fn by_time<'g>(groups: &'g [DirMatches], options: &FindOptions) -> Vec<(&'g DirM
     entries
 }
 
-/// The page of results that was asked for.
+/// Collects the requested page of results.
 pub struct Page<'a> {
     options: &'a FindOptions,
     paths: Packed,
     taken: usize,
     left_over: bool,
     last_time: f64,
-    /// The last path of the page before has not come by yet.
+    /// True until the last path of the previous page was passed.
     skipping: bool,
 }
 
 impl<'a> Page<'a> {
-    /// A page with nothing on it yet.
+    /// Creates an empty page.
     pub fn new(options: &'a FindOptions) -> Self {
         Self {
             options,
@@ -302,7 +302,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The page as it crosses to JavaScript; see [`find`].
+    /// Encodes the page for JavaScript; see [`find`].
     pub fn pack(self, total: usize, summary: &Summary) -> Packed {
         let mut head = Packed::new();
         head.num(total as u64);
@@ -313,12 +313,12 @@ impl<'a> Page<'a> {
         head.float(self.last_time);
         head.num(self.taken as u64);
         let mut packed = self.paths;
-        // Moved along, not copied: there may be a hundred thousand, in memory that is new to the process.
+        // Moved, not copied, because there may be a hundred thousand entries.
         packed.nums.splice(..0, head.nums);
         packed
     }
 
-    /// Takes the next path of an order by path.
+    /// Takes the next path in path order.
     pub fn take_path(&mut self, path: &str, ascii: bool) {
         if self.skipping
             && let Some((after, _)) = &self.options.after
@@ -359,8 +359,8 @@ impl<'a> Page<'a> {
         self.paths.text.push_str(name);
     }
 
-    /// Whether an entry belongs to an earlier page: it sorts at or before that
-    /// page's last path, which may have gone away since.
+    /// Reports whether an entry belongs to an earlier page: it sorts at or before that page's last
+    /// path, which may have been deleted since.
     fn is_before(&self, group: &DirMatches, name: &[u8], time: Option<f64>) -> bool {
         let Some((after, after_time)) = &self.options.after else { return false };
         let path_is_before = group.prefix.iter().chain(name).le(after.iter());

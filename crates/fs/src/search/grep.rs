@@ -1,10 +1,9 @@
-//! Searching the contents of a tree, or of one file.
+//! Searches the contents of a tree, or of one file.
 //!
-//! Files are read whole into one buffer per thread (no memory maps: a file that
-//! shrinks meanwhile is an ordinary event) and given to
-//! [`filewright_core::search`]. Results come in path order. A search that
-//! reached its limit looks at nothing that sorts behind it, and so costs what
-//! it found, not what there is.
+//! Files are read completely into one buffer per thread and passed to [`filewright_core::search`].
+//! Memory maps are not used, because a file may shrink at any time. Results are in path order. A
+//! search that reached its limit skips everything that sorts after it, so its cost depends on the
+//! results and not on the size of the tree.
 
 use filewright_core::glob::{Case, Globs};
 use filewright_core::options::{Options, invalid};
@@ -19,13 +18,13 @@ use crate::walk::{StopSignal, WalkOptions, WalkRoot, walk};
 
 use super::searcher::Search;
 
-/// Files larger than this are passed over and counted (bytes).
+/// Larger files are skipped and counted. Bytes.
 pub const MAX_FILE_BYTES: u64 = 100 << 20;
 
-/// What is given back of each hit.
+/// The output for each file with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// The lines.
+    /// The matching lines.
     Content,
     /// The paths of files with hits.
     Files,
@@ -33,66 +32,66 @@ pub enum Output {
     Count,
 }
 
-/// Why a search is not complete.
+/// The reason why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It is.
+    /// The search is complete.
     None = 0,
-    /// `max_results` was reached and there is more.
+    /// `max_results` was reached and there are more.
     MaxResults = 1,
     /// Some file has more hits than `max_per_file`.
     MaxPerFile = 2,
-    /// The time was up.
+    /// The time limit was reached.
     Timeout = 3,
 }
 
-/// How a search knows that it saw every file as it is now.
+/// The way in which a search knows that it used the current state of every file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// It looked at all of them.
+    /// It read all of them.
     Scan = 0,
-    /// The kernel tells of every change.
+    /// The kernel reports every change.
     Watch = 1,
-    /// Some or all files were asked when they last changed.
+    /// The metadata of some or all files was checked for changes.
     Sweep = 2,
 }
 
-/// A search as it was asked for.
+/// The parsed options of a search.
 #[derive(Clone, Debug)]
 pub struct GrepOptions {
-    /// The lines that are asked for.
+    /// The compiled pattern.
     pub query: Query,
-    /// What of each match is given.
+    /// The limits per file and the form of the output.
     pub limits: Limits,
     pub(super) max_per_file: bool,
-    /// Globs of which a file must match one besides.
+    /// Globs of which a file must also match one.
     pub types: Globs,
     pub(super) output: Output,
     pub(super) max_results: u64,
-    /// Larger files are passed over (bytes).
+    /// Larger files are skipped. Bytes.
     pub max_file_bytes: u64,
-    /// How long the search may take, in milliseconds.
+    /// The time limit in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// Which files are seen.
+    /// The files that are visible.
     pub walk: WalkOptions,
     pub(super) from_line: u64,
-    /// Whether an index is used.
+    /// The use of an index.
     pub index: IndexMode,
-    /// Whether each file is asked when it last changed, for changes that no watch reports.
+    /// Checks the metadata of each file, for changes that no watch reports.
     pub strict: bool,
-    /// What decides which files are seen, as one text.
+    /// A text that identifies the set of visible files.
     pub view: String,
-    /// What decides which files are looked at, contents aside, as one text: searches for which
-    /// it is equal can share a walk.
+    /// A text that identifies the set of searched files, apart from contents: searches with equal
+    /// texts can share a walk.
     pub(super) files_view: String,
 }
 
 impl GrepOptions {
-    /// Reads the options of the query and of its limits, and `glob`, `exclude`,
-    /// `types` (globs of which one must match besides), `globCase`, `output`,
-    /// `maxResults`, `maxFileBytes`, `timeoutMs`, `hidden`, `respectIgnore`,
-    /// `ignoreFiles`, `fromPath`, `fromLine`, `index` (`auto`, `off`, `anywhere`, `strict`) and
-    /// `strict` (ask every file whether it changed, for what no watch tells).
+    /// Parses the options of the query and its limits, and `glob`, `exclude`, `types` (globs of
+    /// which one must also match), `globCase`, `output`, `maxResults`, `maxFileBytes`, `timeoutMs`,
+    /// `hidden`, `respectIgnore`, `ignoreFiles`, `fromPath`, `fromLine`, `index` (`auto`, `off`,
+    /// `anywhere`, `strict`) and `strict` (check the metadata of every file, for changes that no
+    /// watch reports).
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_REGEX`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -110,7 +109,7 @@ impl GrepOptions {
         let mut limits = Limits::read(&options)?;
         let max_per_file = limits.max_hits != u64::MAX;
         match output {
-            // One more than wanted tells that there is more.
+            // One more than requested, to learn whether there are more.
             Output::Content => limits.max_hits = limits.max_hits.min(max_results.saturating_add(1)),
             Output::Files | Output::Count => limits.want = OutputMode::Count,
         }
@@ -142,19 +141,19 @@ impl GrepOptions {
     }
 }
 
-/// Searches below a directory, or in a file: a file that is named is searched
-/// whatever ignore files say, and its path in the results is empty. Paths in
-/// results are relative to `path`, as shown.
+/// Searches below a directory, or in a file. A file passed as `path` is searched whatever ignore
+/// files say, and its path in the results is empty. Paths in results are relative to `path`, as
+/// shown.
 ///
-/// The first packed result is the head: `total_matches files_with_matches
-/// files_searched skipped_binary skipped_large unreadable ignored truncated
-/// reason`, then the place to continue from as `path? line`, then whether hits
-/// carry context, then the number of [`Freshness`]. Each further one is `files` and per file `path hits`, with
-/// [`Output::Content`] followed by the hits as [`pack_hit`] writes them.
+/// The first packed result is the head: `total_matches files_with_matches files_searched
+/// skipped_binary skipped_large unreadable ignored truncated reason`, then the position to continue
+/// from as `path? line`, then whether hits have context, then the number of [`Freshness`]. Each
+/// further one is `files` and per file `path hits`, with [`Output::Content`] followed by the hits
+/// as written by [`pack_hit`].
 ///
 /// # Errors
-/// What opening the path is refused with; `TOO_LARGE` for a named file beyond
-/// the limit; `CANCELLED`.
+/// Errors of opening the path; `TOO_LARGE` for a file passed as `path` beyond the limit;
+/// `CANCELLED`.
 pub fn grep(
     roots: &Roots,
     path: &[u8],
@@ -166,7 +165,7 @@ pub fn grep(
     scan(roots, path, ground.as_ref(), options, &stop)
 }
 
-/// Opens the directory to be searched; `None` where it is a file.
+/// Opens the directory to search; returns `None` if it is a file.
 pub fn start<'r>(
     roots: &'r Roots,
     path: &[u8],
@@ -180,10 +179,10 @@ pub fn start<'r>(
     }
 }
 
-/// [`grep`] below a start that is open, or in the file of that path.
+/// Like [`grep`], below an open directory, or in the file of that path.
 ///
 /// # Errors
-/// As [`grep`].
+/// Like [`grep`].
 pub fn scan(
     roots: &Roots,
     path: &[u8],

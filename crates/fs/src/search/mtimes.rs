@@ -1,4 +1,4 @@
-//! When entries changed: asked of the disk, for the entries that are wanted alone.
+//! Reads the modification times of the entries that need them.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use super::find::DirMatches;
 use crate::dir::stat::Stat;
 use crate::walk::{Opener, StopSignal, WalkRoot, threads};
 
-/// Fewer groups than this are done before another thread has started.
+/// Fewer groups are done before another thread has started.
 const ALONE: usize = 64;
 
-/// Asks for the times of all entries. Where it stops early, some are missing.
+/// Reads the modification times of all entries. If it is stopped early, some are missing.
 pub fn ask(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<'_>) {
     let threads = if groups.len() < ALONE { 1 } else { threads() };
     std::thread::scope(|scope| {
         let mut parts = groups.chunks_mut(groups.len().div_ceil(threads).max(1));
         let first = parts.next();
         for part in parts {
-            // Where no thread comes, it is done below.
+            // If the thread cannot be started, the part is done below.
             let _ = std::thread::Builder::new()
                 .spawn_scoped(scope, move || ask_part(ground, part, stop));
         }
@@ -47,8 +47,8 @@ fn ask_part(ground: &WalkRoot<'_>, groups: &mut [DirMatches], stop: &StopSignal<
     }
 }
 
-/// When an entry changed, in whole milliseconds since 1970, so that a time
-/// survives the way to JavaScript and back; 0 where it is gone.
+/// Returns the modification time of an entry in whole milliseconds since 1970, so that JavaScript
+/// can return it unchanged; 0 if it is gone.
 pub(super) fn of(dir: BorrowedFd<'_>, name: &[u8]) -> f64 {
     Stat::at(dir, name).map_or(0.0, |stat| stat.mtime.div_euclid(1_000_000) as f64)
 }

@@ -1,16 +1,16 @@
-//! What a search found, and how it crosses to JavaScript.
+//! The results of a search, and their encoding for JavaScript.
 
 use filewright_core::pack::Packed;
 
 use super::grep::{Freshness, Output, Reason};
 use super::searcher::Search;
 
-/// How much text crosses to JavaScript in one piece (bytes).
+/// The maximum size of one batch for JavaScript. Bytes of text.
 const BATCH: usize = 1 << 20;
 
-/// From this size on hits are moved, not copied (bytes).
+/// Hits of at least this size are moved, not copied. Bytes.
 const MOVED: usize = 64 << 10;
-/// Numbers before the hits: the length of the path, and how many hits there are.
+/// The number of values before the hits: the length of the path, and the number of hits.
 const HEAD: usize = 2;
 
 /// The hits of one file.
@@ -19,25 +19,25 @@ pub(super) struct FileMatches {
     pub hits: u64,
     /// The path, the number of hits and the hits.
     pub packed: Packed,
-    /// Where each hit ends in `packed`, if it may have to be cut.
+    /// The end of each hit in `packed`, if it may have to be truncated.
     pub ends: Vec<(usize, usize)>,
-    /// There are more hits than were wanted of a file.
+    /// True if the file has more hits than requested.
     pub more: bool,
 }
 
-/// Begins the hits of a file. How many there will be is not known yet.
+/// Begins the hits of a file; their number is filled in later.
 pub(super) fn head(packed: &mut Packed, path: &[u8]) {
     packed.str(text(path));
     packed.num(0);
 }
 
-/// Takes what was gathered. A copy takes just the room it needs, and what is large is not copied.
+/// Takes the collected hits: small ones are copied to an exact allocation, large ones moved.
 pub(super) fn taken(packed: &mut Packed) -> Packed {
     if packed.text.len() < MOVED { packed.clone() } else { std::mem::take(packed) }
 }
 
 impl Search<'_> {
-    /// The results as they cross to JavaScript; see [`super::grep::grep`].
+    /// Encodes the results for JavaScript; see [`super::grep::grep`].
     pub fn results(
         self,
         unreadable: u64,
@@ -55,7 +55,7 @@ impl Search<'_> {
         }
         if let Some(stopped_at) = stopped_at {
             reason = Reason::Timeout;
-            // What sorts before is whole; the file itself may be half done.
+            // Files that sort before it are complete; the file itself may be incomplete.
             found.retain(|file| *file.path <= *stopped_at);
             let line = match found.last() {
                 Some(file) if *file.path == *stopped_at => file.line_of(file.ends.len()),
@@ -80,7 +80,7 @@ impl Search<'_> {
                 file.cut(keep);
                 Some((file.path.clone(), file.line_of(keep)))
             } else {
-                // No file but the first can begin without room.
+                // Only the first file can begin beyond the limit.
                 index.checked_sub(1).map(|before| {
                     let file = &found[before];
                     let whole = options.output != Output::Content;
@@ -112,7 +112,7 @@ impl Search<'_> {
 }
 
 impl FileMatches {
-    /// The line of the hit with this number, from 1; 0 for none.
+    /// Returns the line of the hit with this number, counted from 1; 0 without one.
     fn line_of(&self, hit: usize) -> u64 {
         let begin = match hit {
             0 => return 0,
@@ -132,7 +132,7 @@ impl FileMatches {
     }
 }
 
-/// Packs files into pieces of moderate size.
+/// Combines files into batches of moderate size.
 fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     let mut batch = Vec::new();
     let mut size = 0;
@@ -141,7 +141,7 @@ fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
             *hits = file.hits as f64;
         }
         let more = file.packed.text.len();
-        // What is large goes alone, where it is, and not copied.
+        // A large result forms its own batch, so that it is not copied.
         if (size + more > BATCH || more >= MOVED) && !batch.is_empty() {
             results.push(join(std::mem::take(&mut batch)));
             size = 0;
@@ -158,7 +158,7 @@ fn pack(found: Vec<FileMatches>, results: &mut Vec<Packed>) {
     }
 }
 
-/// Several files as one piece. What is alone stays where it is.
+/// Combines several files into one batch. A single file is not copied.
 fn join(mut files: Vec<Packed>) -> Packed {
     let count = files.len() as f64;
     if let [_] = files[..]
@@ -178,7 +178,7 @@ fn join(mut files: Vec<Packed>) -> Packed {
     packed
 }
 
-/// A shown path is UTF-8 by construction.
+/// A displayed path is always valid UTF-8.
 fn text(path: &[u8]) -> &str {
     std::str::from_utf8(path).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A search under way: what is done with each file, and what was found so far.
+//! The state of a running search: processes each file and collects the results.
 
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
@@ -22,17 +22,17 @@ use crate::walk::{
     Content, Directory, FileEntry, Next, StopSignal, Visitor, WalkRoot, read_open, read_regular,
 };
 
-/// A buffer that grew beyond this for one file is given back (bytes).
+/// A buffer that grew beyond this size for one file is released. Bytes.
 pub(super) const MAX_THREAD_BUFFER: usize = 4 << 20;
 
-/// A search under way.
+/// The state of a running search.
 pub struct Search<'a> {
-    /// The search as it was asked for.
+    /// The parsed options of the search.
     pub options: &'a GrepOptions,
-    /// Below what files are searched, where those that hold keys are left out.
+    /// The directory below which files are searched, if files that contain keys are hidden.
     ground: Option<&'a WalkRoot<'a>>,
     pub(super) found: Mutex<Vec<FileMatches>>,
-    /// What `max_results` limits: hits or files.
+    /// The number of hits or files that count towards `max_results`.
     pub(super) units: AtomicU64,
     pub(super) searched: AtomicU64,
     pub(super) binary: AtomicU64,
@@ -43,35 +43,35 @@ pub struct Search<'a> {
 /// Receives hits.
 type Receive<'a> = &'a mut dyn FnMut(&Hit<'_>) -> ControlFlow<()>;
 
-/// Some lines of a file.
+/// A range of lines of a file.
 pub struct Part {
-    /// Where they are in [`Local::parts`].
+    /// The range in [`Local::parts`].
     pub range: Range<usize>,
-    /// The number of the first.
+    /// The number of the first line.
     pub line: u64,
 }
 
-/// What each thread has for itself.
+/// The state of each thread.
 pub struct Local {
-    /// The query, with the state of its matcher.
+    /// The query with the state of its matcher.
     pub query: Query,
-    /// The content of the file that is searched.
+    /// The content of the current file.
     pub buffer: Vec<u8>,
-    /// Where parts of a file are read into: it only grows, so that it is filled with zeros once.
+    /// A buffer for parts of a file. It only grows, so that it is zeroed once.
     pub parts: Vec<u8>,
-    /// Set where all that was searched has no match, whatever the limits.
+    /// True if no searched part has a match, whatever the limits.
     pub found_nothing: bool,
-    /// Where the hits of a file are gathered before their number is known.
+    /// Collects the hits of a file before their number is known.
     packed: Packed,
 }
 
 thread_local! {
-    /// What the last search of this thread read into. New memory comes page by page, which
-    /// takes longer than to read what is in the kernel's cache.
+    /// The buffers of this thread's last search. Page faults of new memory take longer than reading
+    /// from the kernel's cache.
     static READ_INTO: Cell<(Vec<u8>, Vec<u8>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
-/// Of each of [`READ_INTO`] so much is kept between searches, at most (bytes).
+/// The maximum size of each of the [`READ_INTO`] buffers between searches. Bytes.
 const MAX_REUSED_BUFFER: usize = 256 << 10;
 
 impl Drop for Local {
@@ -80,7 +80,7 @@ impl Drop for Local {
             if buffer.capacity() <= MAX_REUSED_BUFFER { std::mem::take(buffer) } else { Vec::new() }
         };
         let kept = (keep(&mut self.buffer), keep(&mut self.parts));
-        // A thread that ends has nowhere to keep it.
+        // A thread that ends cannot keep it.
         let _ = READ_INTO.try_with(|place| place.set(kept));
     }
 }
@@ -112,7 +112,7 @@ impl Visitor for Search<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// Searches a file that was read into the buffer, or was not.
+    /// Searches a file that was read into the buffer, or counts why it was not.
     pub fn whole(
         &self,
         local: &mut Local,
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
                 self.large.fetch_add(1, Ordering::Relaxed);
                 Next::Continue
             }
-            // It went away or changed its nature since it was listed.
+            // The file was deleted or changed its type since it was listed.
             Ok(Content::Special) | Err(Errno::NOENT) => Next::Continue,
             Err(_) => {
                 self.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         next
     }
 
-    /// A search that has found nothing yet.
+    /// Creates a search without results.
     pub fn new(options: &'a GrepOptions) -> Self {
         let zero = AtomicU64::default;
         Self {
@@ -154,14 +154,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The same search below a directory: files that hold keys have no matches there.
+    /// Creates a search below a directory, where files that contain keys have no matches.
     pub fn below(options: &'a GrepOptions, ground: &'a WalkRoot<'a>) -> Self {
         let hides = ground.roots.rules().hides_secrets();
         Self { ground: hides.then_some(ground), ..Self::new(options) }
     }
 
-    /// Whether the matches of a file are not told, since it holds a key. Asked only of files that match: the
-    /// answer looks like that of a file without a match.
+    /// Reports whether the matches of a file are hidden because it contains a key. Only called for
+    /// files that match; the result looks like a file without a match.
     fn hides(&self, path: &[u8], holds_secret: impl FnOnce() -> bool) -> bool {
         self.ground.is_some_and(|ground| {
             holds_secret() && {
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Searches the file that was named; gives its path if time was up.
+    /// Searches the file passed as the path of the call; returns its path if time ran out.
     pub fn named_file(
         &self,
         roots: &Roots,
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Searches the file that is in the buffer.
+    /// Searches the file in the buffer.
     pub fn content(&self, local: &mut Local, path: &[u8], stop: &StopSignal<'_>) -> Next {
         let content = std::mem::take(&mut local.buffer);
         let hides = || holds_secret(&content);
@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
         next
     }
 
-    /// Searches the parts of a text file that were read, in their order.
+    /// Searches the parts of a text file that were read, in order.
     pub fn parts(
         &self,
         local: &mut Local,
@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
         }
         let counter = if outcome.binary { &self.binary } else { &self.searched };
         counter.fetch_add(1, Ordering::Relaxed);
-        // Another workspace may see what this one must not.
+        // Another workspace may see a file that this one must not.
         local.found_nothing =
             !hidden && outcome.hits == 0 && !outcome.stopped && limits.skip_lines == 0;
         let next = if outcome.hits > 0 {
@@ -285,14 +285,14 @@ impl<'a> Search<'a> {
         if outcome.stopped { Next::Interrupted } else { next }
     }
 
-    /// Files that are known to have no match.
+    /// Counts files that are known to have no match.
     pub fn passed(&self, texts: u64, binaries: u64, large: u64) {
         self.searched.fetch_add(texts, Ordering::Relaxed);
         self.binary.fetch_add(binaries, Ordering::Relaxed);
         self.large.fetch_add(large, Ordering::Relaxed);
     }
 
-    /// Whether the search may end before everything was looked at.
+    /// Reports whether the search may end before all files were searched.
     pub fn has_limit(&self) -> bool {
         self.options.max_results < u64::MAX - 1
     }
@@ -311,8 +311,8 @@ impl<'a> Search<'a> {
         if self.units.fetch_add(units, Ordering::Relaxed) + units <= self.options.max_results {
             return Next::Continue;
         }
-        // Enough was found: what sorts behind the last file that is needed is
-        // of no interest, wherever the other threads are.
+        // There are enough results: nothing that sorts after the last needed file matters to any
+        // thread.
         found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut sum = 0;
         let last = found.iter().position(|file| {

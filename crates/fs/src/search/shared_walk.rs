@@ -1,9 +1,9 @@
-//! Searches of one tree at the same time share a walk: each file is opened and
-//! read once for all of them.
+//! Lets concurrent searches of one tree share a walk, so that each file is opened and read once for
+//! all of them.
 //!
-//! The first search of a tree walks alone. Those that come while it does wait, and
-//! then walk together, so that each sees every file as it is after the search
-//! was asked for. However many search, one walk is under way and one is waited for.
+//! The first search of a tree walks alone. Searches that arrive meanwhile wait and then walk
+//! together, so that each uses the state of every file after the search was requested. At most one
+//! walk is running and one waiting per tree.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -24,18 +24,18 @@ use crate::walk::{
     walk,
 };
 
-/// How often a search that waits asks whether it was cancelled.
+/// The interval at which a waiting search checks for cancellation.
 const ASK_EVERY: Duration = Duration::from_millis(10);
-/// A search that has less time than this waits for no other.
+/// A search with less time than this does not wait for others.
 const MIN_TIME: Duration = Duration::from_secs(5);
 
 type Results = Result<Vec<Packed>>;
 
-/// The walks of a set of roots, and the searches that wait for the end of each.
+/// The running walks of a set of roots, and the searches that wait for the end of each.
 #[derive(Debug, Default)]
 pub struct SharedWalks(Mutex<HashMap<Tree, Vec<Waiting>>>);
 
-/// What equal walks see equally: the start, and the options that choose the files.
+/// The key of walks that visit the same files: the start, and the options that select the files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Tree {
     path: Vec<u8>,
@@ -50,17 +50,17 @@ struct Waiting {
     tell: SyncSender<Results>,
 }
 
-/// Says that a walk has ended when it is dropped, and starts the one that is waited for.
+/// When dropped, marks a walk as ended and starts the waiting one.
 struct Walking {
     roots: Arc<Roots>,
     walks: Arc<SharedWalks>,
     tree: Tree,
 }
 
-/// Searches with others, or alone by `scan` where there are none.
+/// Searches together with others, or alone with `scan` if there are none.
 ///
 /// # Errors
-/// What `scan` and [`super::grep::grep`] are refused with.
+/// Errors of `scan` and [`super::grep::grep`].
 pub fn search(
     walks: &Arc<SharedWalks>,
     roots: &Arc<Roots>,
@@ -94,14 +94,14 @@ pub fn search(
         }
         None => {
             stop.cancel.check()?;
-            // Where somebody else walks by now, this search still waits for nobody.
+            // Another search may have started a walk by now, but this one still does not wait.
             let _walking = Walking::begin(walks, roots, tree);
             scan()
         }
     }
 }
 
-/// What others found for a search; `None` where it has to see to itself.
+/// Waits for the result from a shared walk; returns `None` if this search must run by itself.
 fn wait(told: &Receiver<Results>, stop: &StopSignal<'_>) -> Option<Results> {
     loop {
         match told.recv_timeout(ASK_EVERY) {
@@ -119,7 +119,7 @@ impl SharedWalks {
 }
 
 impl Walking {
-    /// `None` where a walk of the tree is under way already.
+    /// Returns `None` if a walk of the tree is already running.
     fn begin(walks: &Arc<SharedWalks>, roots: &Arc<Roots>, tree: Tree) -> Option<Self> {
         let mut under_way = walks.lock();
         if under_way.contains_key(&tree) {
@@ -152,13 +152,13 @@ impl Drop for Walking {
             let walking = walking;
             walk_together(&walking.roots, &walking.tree.path, next);
         };
-        // The thread inherits what the kernel allows to this one. Where there is none,
-        // those who wait are told by the end of their channels.
+        // The new thread inherits this thread's kernel restrictions. If it cannot be started, the
+        // waiting searches see their channels close.
         let _ = std::thread::Builder::new().name("filewright-walk".to_owned()).spawn(walk);
     }
 }
 
-/// One walk for several searches. Who cannot be served is told by the end of its channel.
+/// Runs one walk for several searches. A search that cannot be served sees its channel close.
 fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
     let first = &waiting[0].options;
     let Ok(ground) = WalkRoot::open(roots, path, first.walk.ignore.as_deref()) else { return };
@@ -172,7 +172,8 @@ fn walk_together(roots: &Roots, path: &[u8], waiting: Vec<Waiting>) {
     let together = Together { members, options: &first.walk, all: &cancel };
     let Ok((summary, _)) = walk(&ground, together.options, &stop, &together) else { return };
     for member in together.members {
-        // Time was up for another: this one has time left and begins again by itself.
+        // The time limit of another search was reached: this one has time left and runs again by
+        // itself.
         if summary.stopped_at.is_none() && !member.waiting.cancel.is_cancelled() {
             let results =
                 member.search.results(summary.unreadable, summary.ignored, None, Freshness::Scan);
@@ -186,7 +187,7 @@ struct Member<'a> {
     waiting: &'a Waiting,
     search: Search<'a>,
     stop: StopSignal<'a>,
-    /// What sorts behind this path is not wanted.
+    /// Paths that sort after this one are not needed.
     bound: Mutex<Option<Box<[u8]>>>,
 }
 
@@ -210,16 +211,17 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The searches of a walk, which all see the same files.
+/// The searches of a walk, which all visit the same files.
 struct Together<'a> {
     members: Vec<Member<'a>>,
     options: &'a WalkOptions,
-    /// Ends the walk.
+    /// Cancels the walk.
     all: &'a CancelToken,
 }
 
 impl Together<'_> {
-    /// Behind this path nobody wants anything; `None` where somebody wants everything.
+    /// Returns the path after which no search needs anything; `None` if some search needs
+    /// everything.
     fn bound(&self) -> Option<Box<[u8]>> {
         let mut last: Option<Box<[u8]>> = None;
         for member in self.members.iter().filter(|member| !member.waiting.cancel.is_cancelled()) {
@@ -233,7 +235,7 @@ impl Together<'_> {
 }
 
 impl Visitor for Together<'_> {
-    /// The buffer that files are read into, and what each search has.
+    /// The shared read buffer, and the state of each search.
     type Local = (Vec<u8>, Vec<Local>);
 
     const OPENS_FILES: bool = true;
@@ -243,7 +245,7 @@ impl Visitor for Together<'_> {
     }
 
     fn wants(&self, path: &[u8], kind: Kind) -> bool {
-        // They agree on which files they want: see `GrepOptions::files_view`.
+        // All members want the same files: see `GrepOptions::files_view`.
         self.members.first().is_some_and(|member| member.search.wants(path, kind))
     }
 
@@ -287,7 +289,8 @@ impl Visitor for Together<'_> {
                     member.bound(path);
                     bounded = true;
                 }
-                // Its own cancellation, which ends it alone, or the time of the walk.
+                // Either this search was cancelled, which ends it alone, or the walk ran out of
+                // time.
                 Next::Interrupted if member.waiting.cancel.is_cancelled() => {}
                 Next::Interrupted => return Next::Interrupted,
             }
@@ -343,7 +346,7 @@ mod tests {
         GrepOptions::from_json(&json).unwrap()
     }
 
-    /// A search as the index makes it where there is no index: the start is opened first.
+    /// Runs a search as the index does without an index: opens the directory first.
     fn shared(
         walks: &Arc<SharedWalks>,
         roots: &Arc<Roots>,
@@ -357,7 +360,7 @@ mod tests {
         search(walks, roots, path, options, &stop, alone)
     }
 
-    /// Enters many searches behind a walk that is under way, so that they walk together.
+    /// Queues several searches behind a running walk, so that they walk together.
     fn together(
         walks: &Arc<SharedWalks>,
         roots: &Arc<Roots>,
@@ -400,14 +403,14 @@ mod tests {
             let [mut found, mut alone] =
                 [found.unwrap(), grep(&roots, &path, &options, &CancelToken::new()).unwrap()];
             if options.max_results < u64::MAX - 1 {
-                // How many files it looked at before it had enough is chance.
+                // The number of searched files before the limit depends on timing.
                 for head in [&mut found[0], &mut alone[0]] {
                     head.nums[..5].fill(0.0);
                 }
             }
             assert_eq!(found, alone);
         }
-        // Nothing is left behind.
+        // No entry is left behind.
         while !walks.lock().is_empty() {
             std::thread::yield_now();
         }
@@ -443,7 +446,7 @@ mod tests {
             }
             drop(dir);
             drop(walking);
-            // It looks by itself, at the ground that it opened before.
+            // The search runs by itself, in the directory that it opened before.
             assert!(waiting.join().unwrap());
         });
     }

@@ -1,4 +1,4 @@
-//! The copying of one tree: aside, then into place.
+//! Copies one tree: first to a temporary name, then into place.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -18,17 +18,17 @@ use crate::dir::tree::{Counts, Next, Visit, walk_tree};
 use crate::root::{ResolvedEntry, Roots, marks_in};
 use crate::write::{Preserve, Source, Temp, flush, keep_moved, keep_times, place_new, set_mode};
 
-/// Why a tree is copied.
+/// The purpose of copying a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyMode {
-    /// For a copy: what is neither file, link nor directory is passed over.
+    /// A copy: special files are skipped.
     Copy,
-    /// For a move to another file system: owner, attributes and times are kept,
-    /// and what cannot be copied is an error, since the original will go.
+    /// A move to another file system: owner, attributes and times are preserved, and a file that
+    /// cannot be copied is an error, because the original will be deleted.
     Move,
 }
 
-/// The copying of one tree.
+/// The state of copying one tree.
 pub(super) struct Copying<'c> {
     pub roots: &'c Roots,
     pub from: Vec<u8>,
@@ -38,22 +38,22 @@ pub(super) struct Copying<'c> {
     pub cancel: &'c CancelToken,
 }
 
-/// Directories that take no new entries once they have their permission bits, and
-/// get them last. Inner ones come before those around them.
+/// Directories whose permission bits forbid new entries; the bits are set last. Inner directories
+/// precede outer ones.
 type FinishedDirs = Vec<FinishedDir>;
 
-/// One of them. How it is reached is told from the one before, so that a chain of
-/// them is as long as its names.
+/// One of them. Its path is relative to the previous one, so that the list of a chain is only as
+/// long as its names.
 struct FinishedDir {
-    /// How many names below the top it shares with the one before.
+    /// The number of names below the top that it shares with the previous one.
     shared: usize,
-    /// Its other names.
+    /// Its remaining names.
     names: Vec<Vec<u8>>,
     mode: u32,
 }
 
 impl Copying<'_> {
-    /// `None` where the destination changed meanwhile.
+    /// Returns `None` if the destination changed meanwhile.
     pub fn run(
         &self,
         top: OwnedFd,
@@ -64,8 +64,8 @@ impl Copying<'_> {
             None | Some(Kind::Dir) => {}
             Some(_) => return Err(os(Errno::NOTDIR)),
         }
-        // Beside a new destination; inside one that is there, since we may not
-        // be allowed to write in its parent.
+        // The stage is next to a new destination, but inside an existing one, because its parent
+        // may not be writable.
         let (base, own);
         match target.open_directory() {
             Some(opened) => {
@@ -88,7 +88,7 @@ impl Copying<'_> {
                 Err(Errno::EXIST) => return Ok(None),
                 Err(errno) => return Err(os(errno)),
             }
-            // Last, since moving a directory takes the right to write in it.
+            // Set last, because moving a directory requires the right to write in it.
             set_mode(&kept, stat.mode)?;
         } else {
             merge(&kept, base, Purpose::Look, self.preserve, self.cancel)?;
@@ -103,7 +103,7 @@ impl Copying<'_> {
         let mut closed = FinishedDirs::new();
         let mut cursor = Cursor::new(stage, ParentAccess::Change);
         let mut above: Vec<(Vec<u8>, u32)> = Vec::new();
-        // How many names of where we are lead to the directory that was shut last.
+        // The number of names of the current path that it shares with the last finished directory.
         let mut shared = 0;
         let rules = self.roots.rules();
         let (mut from, mut to) =
@@ -162,8 +162,7 @@ impl Copying<'_> {
         Ok((counts, closed))
     }
 
-    /// Whether an entry is copied; an error where it must not be at its new
-    /// place.
+    /// Reports whether an entry is copied; returns an error if it must not exist at its new path.
     fn wanted(
         &self,
         from: &mut PathCursor<'_>,
@@ -172,7 +171,7 @@ impl Copying<'_> {
         name: &[u8],
     ) -> Result<bool> {
         if self.roots.rules().protects() && Marks::is_mark(name) {
-            // Together with what is at the destination already, where two trees become one.
+            // Includes the existing entries of the destination, because two trees become one.
             let there = self.roots.marks_at(to.path());
             if marks_in(dir, b"").with(there).is_repository() {
                 return Err(repository());
@@ -227,7 +226,7 @@ impl Copying<'_> {
                 flush(&new)?;
             }
             Kind::Other if self.manner == CopyMode::Move => return Err(not_regular()),
-            // A directory that came up meanwhile, or what is not copied at all.
+            // A directory that just replaced the entry, or a type that is not copied.
             Kind::Dir | Kind::Other => return Ok(()),
         }
         counts.add(&stat);
@@ -235,7 +234,7 @@ impl Copying<'_> {
     }
 }
 
-/// Opens a regular file of a walk. `None` where it is something else by now.
+/// Opens a regular file of a walk. Returns `None` if its type has changed.
 fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>> {
     let flags =
         OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -248,8 +247,8 @@ fn open_beside(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat
     Ok((stat.kind == Kind::File).then_some((fd, stat)))
 }
 
-/// Gives directories of the copy the permission bits that were held back. Those
-/// that were merged into others have none of their own.
+/// Sets the deferred permission bits of the copied directories. Directories merged into existing
+/// ones keep theirs.
 fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
     let Some(own) = open_entries(top, b".")? else { return Err(unsettled()) };
     let mut cursor = Cursor::new(own, ParentAccess::Change);
@@ -263,7 +262,7 @@ fn close(top: BorrowedFd<'_>, closed: &FinishedDirs) -> Result<()> {
                 return Err(unsettled());
             }
         }
-        // Left before it is shut, since the way up would lead through it.
+        // Left before its mode changes, because the way up leads through it.
         let own = rustix::io::fcntl_dupfd_cloexec(cursor.here()?, 0).map_err(os)?;
         cursor.leave()?;
         depth = shared + names.len() - 1;

@@ -1,4 +1,4 @@
-//! Merging a complete copy into a directory that is there.
+//! Merges a complete copy into an existing directory.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -13,16 +13,16 @@ use crate::dir::stat::{Kind, Stat};
 use crate::dir::tree::{Next, Visit, walk_tree};
 use crate::write::Preserve;
 
-/// What a walk over a complete copy is for.
+/// The purpose of a walk over a complete copy.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Purpose {
-    /// To find what stands in the way, before anything is changed.
+    /// Finds conflicts before anything is changed.
     Look,
-    /// To move everything into place.
+    /// Moves everything into place.
     Move,
 }
 
-/// Merges a complete copy into a directory: what is there of other names stays.
+/// Merges a complete copy into a directory: existing entries with other names stay.
 pub(super) fn merge(
     stage: &OwnedFd,
     target: BorrowedFd<'_>,

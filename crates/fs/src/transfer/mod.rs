@@ -1,9 +1,9 @@
-//! Moving and copying: one name to another, files and whole trees.
+//! Moves and copies files and whole trees.
 //!
-//! A tree is copied to a temporary directory beside its destination and renamed
-//! into place when it is complete, so that a copy that fails, is cancelled or
-//! killed leaves nothing half-made. Links are copied as links, whatever they
-//! lead to; FIFOs, sockets and devices in a tree are passed over.
+//! A tree is copied to a temporary directory next to its destination and renamed into place when it
+//! is complete, so that a copy that fails, is cancelled or is killed leaves nothing incomplete.
+//! Links are copied as links, whatever their target; FIFOs, sockets and devices in a tree are
+//! skipped.
 
 mod copying;
 mod merge;
@@ -37,18 +37,18 @@ use crate::write::{
 };
 use copying::{CopyMode, Copying};
 
-/// How something is moved or copied.
+/// Controls how an entry is moved or copied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TransferOptions {
-    /// Replace a file or an empty directory that is there; in a copied tree,
-    /// merge directories and replace files.
+    /// Replaces an existing file or empty directory; in a copied tree, merges directories and
+    /// replaces files.
     pub overwrite: bool,
-    /// Make missing parent directories of the destination.
+    /// Creates missing parent directories of the destination.
     pub create_dirs: bool,
-    /// How hard the change is pushed to the disk.
+    /// The durability of the change.
     pub durability: Durability,
-    /// What happens where what is moved, or what is replaced, cannot keep all
-    /// that it has: owner, attributes, other names.
+    /// The policy if owner, attributes or other hard links of the moved or replaced entry cannot be
+    /// preserved.
     pub preserve: Preserve,
 }
 
@@ -66,14 +66,13 @@ impl TransferOptions {
 }
 
 impl Roots {
-    /// Moves an entry: a file, a link itself or a directory with all that is
-    /// in it; across file systems by copying and removing.
+    /// Moves an entry: a file, a link itself, or a directory with its contents. Across file systems
+    /// it copies and removes.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `ALREADY_EXISTS`, `SAME_FILE`, `INVALID_ARGUMENT` for a
-    /// directory into itself, `IS_DIRECTORY`, `NOT_DIRECTORY`, `NOT_EMPTY` for
-    /// a directory onto a full one, `PROTECTED_PATH`, `OUTSIDE_ALLOWED`,
-    /// `CANCELLED` and what the system refuses with.
+    /// `NOT_FOUND`, `ALREADY_EXISTS`, `SAME_FILE`, `INVALID_ARGUMENT` for a directory into itself,
+    /// `IS_DIRECTORY`, `NOT_DIRECTORY`, `NOT_EMPTY` for a directory onto one that is not empty,
+    /// `PROTECTED_PATH`, `OUTSIDE_ALLOWED`, `CANCELLED` and the system's errors.
     pub fn rename(
         &self,
         from: &[u8],
@@ -84,11 +83,11 @@ impl Roots {
         self.rename_if(from, to, options, &Conditions::default(), cancel).map(|_| ())
     }
 
-    /// [`Roots::rename`] under conditions; with [`Conditions::aside`] what is replaced is
-    /// set aside. Tells the version of the entry under its new name, where it is known.
+    /// Like [`Roots::rename`], with conditions. With [`Conditions::aside`] the replaced entry is
+    /// moved aside. Returns the version of the entry under its new name, if it is known.
     ///
     /// # Errors
-    /// As [`Roots::rename`]; `CONFLICT`.
+    /// Like [`Roots::rename`]; `CONFLICT`.
     pub fn rename_if(
         &self,
         from: &[u8],
@@ -157,14 +156,14 @@ impl Roots {
                     made.keep();
                     return Ok(moved_version(&target, new_name, &stat));
                 }
-                // Copied and deleted entry by entry by whoever keeps a journal.
+                // A caller with a journal must copy and delete entry by entry instead.
                 Err(Errno::XDEV) if conditions.aside.is_some() => return Err(no_aside()),
                 Err(Errno::XDEV) => {
                     self.move_across(from, &source, &stat, to, options, cancel)?;
                     made.keep();
                     return Ok(None);
                 }
-                // What some file systems say to a directory onto a full one.
+                // Some file systems return this error for a directory onto one that is not empty.
                 Err(Errno::EXIST) if target.kind() == Some(Kind::Dir) => {
                     return Err(os(Errno::NOTEMPTY));
                 }
@@ -176,7 +175,7 @@ impl Roots {
         Err(unsettled())
     }
 
-    /// What stands against putting `source` where `target` is.
+    /// Returns an error if `source` must not replace `target`.
     fn may_replace(
         &self,
         source: &ResolvedEntry<'_>,
@@ -210,11 +209,11 @@ impl Roots {
             return if is_respelt(source, stat, target) { Ok(()) } else { Err(same_file()) };
         }
         match (stat.kind == Kind::Dir, found.kind) {
-            // A rename replaces an empty directory and no other.
+            // A rename replaces only an empty directory.
             (true, Kind::Dir) => Ok(()),
             (true, _) => Err(os(Errno::NOTDIR)),
             (false, Kind::Dir) => Err(os(Errno::ISDIR)),
-            // What a rollback replaces is what the call itself wrote.
+            // A rollback replaces only what the call itself wrote.
             (false, Kind::File) if conditions.if_target.is_some() => Ok(()),
             (false, Kind::File) => {
                 may_write(target, target.name.as_deref().unwrap_or_default(), &found)?;
@@ -224,8 +223,7 @@ impl Roots {
         }
     }
 
-    /// Copies to another file system, and removes the original when the copy
-    /// is complete.
+    /// Copies to another file system, and removes the original when the copy is complete.
     fn move_across(
         &self,
         from: &[u8],
@@ -257,11 +255,10 @@ impl Roots {
         self.remove_tree(from, cancel).map(|_| ())
     }
 
-    /// Copies one regular file with its permission bits, links followed on both
-    /// sides.
+    /// Copies one regular file with its permission bits; follows links on both sides.
     ///
     /// # Errors
-    /// Those of reading and of writing, and `SAME_FILE`.
+    /// Errors of reading and writing, and `SAME_FILE`.
     pub fn copy_file(
         &self,
         from: &[u8],
@@ -273,11 +270,11 @@ impl Roots {
         Ok(Counts { files: 1, directories: 0, bytes: written.stat.size })
     }
 
-    /// [`Roots::copy_file`] under conditions on its source; with [`Conditions::aside`]
-    /// a file that is replaced is set aside. Tells what was written.
+    /// Like [`Roots::copy_file`], with conditions on the source. With [`Conditions::aside`] a
+    /// replaced file is moved aside. Returns the result of the write.
     ///
     /// # Errors
-    /// As [`Roots::copy_file`]; `CONFLICT`.
+    /// Like [`Roots::copy_file`]; `CONFLICT`.
     pub fn copy_file_if(
         &self,
         from: &[u8],
@@ -296,12 +293,11 @@ impl Roots {
         self.write_copy(to, copy, &write, cancel)
     }
 
-    /// Copies an entry: a file, a link itself, or a directory with all that is
-    /// in it. Denied entries are left out.
+    /// Copies an entry: a file, a link itself, or a directory with its contents. Denied entries are
+    /// left out.
     ///
     /// # Errors
-    /// As [`Roots::rename`], and those of reading and writing. Nothing
-    /// half-made is left.
+    /// Like [`Roots::rename`], and errors of reading and writing. Leaves nothing incomplete.
     pub fn copy_tree(
         &self,
         from: &[u8],
@@ -366,7 +362,7 @@ impl Roots {
             if options.durability == Durability::Durable
                 && let Err(error) = sync_directory(&target, true)
             {
-                // Whoever is told of a failure looks for nothing at the new place.
+                // After an error, the caller does not expect anything at the new path.
                 if target.found.is_none() {
                     let _ = self.remove_tree(to, &CancelToken::new());
                 }
@@ -379,7 +375,7 @@ impl Roots {
         Err(unsettled())
     }
 
-    /// `None` where the destination changed meanwhile.
+    /// Returns `None` if the destination changed meanwhile.
     fn copy_link(
         &self,
         source: &ResolvedEntry<'_>,
@@ -409,13 +405,13 @@ impl Roots {
     }
 }
 
-/// The version of what was moved, if it is what stands at its new name.
+/// Returns the version of the moved entry, if it is still the entry at its new name.
 fn moved_version(target: &ResolvedEntry<'_>, name: &[u8], moved: &Stat) -> Option<Version> {
     let now = Stat::at(&target.dir, name).ok()?;
     same_content(&now, moved).then(|| now.version())
 }
 
-/// Sets aside what a move will replace. A file keeps its name until then.
+/// Moves aside the entry that a move will replace. A file keeps its name until it is replaced.
 fn take_target(target: &ResolvedEntry<'_>, name: &[u8], old: &Stat, aside: &[u8]) -> Result<Taken> {
     if old.kind != Kind::Dir {
         return link_aside(&target.dir, name, old, aside);
@@ -424,7 +420,7 @@ fn take_target(target: &ResolvedEntry<'_>, name: &[u8], old: &Stat, aside: &[u8]
     set_aside(&target.dir, name, old, aside)
 }
 
-/// Undoes [`take_target`] for a move that failed.
+/// Reverts [`take_target`] for a move that failed.
 fn give_target_back(
     target: &ResolvedEntry<'_>,
     name: &[u8],
@@ -437,7 +433,7 @@ fn give_target_back(
     unlink(&target.dir, aside).map_err(os)
 }
 
-/// Renames unless the new name is taken: `EXIST`.
+/// Renames unless the new name exists (`EXIST`).
 fn rename_new(
     from: impl AsFd,
     name: &[u8],
@@ -445,8 +441,8 @@ fn rename_new(
     new_name: &[u8],
 ) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&from, name, &to, new_name, RenameFlags::NOREPLACE) {
-        // Old file systems say so to every flag; a directory into itself, to
-        // the plain call as well.
+        // Old file systems return these errors for every flag. For a directory into itself, the
+        // plain call returns the error too.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
     }
@@ -457,8 +453,8 @@ fn rename_new(
     }
 }
 
-/// Whether the two places are one entry under another spelling of its name, as
-/// on volumes that ignore letter case.
+/// Reports whether both are the same entry under different spellings of its name, as on
+/// case-insensitive volumes.
 fn is_respelt(source: &ResolvedEntry<'_>, stat: &Stat, target: &ResolvedEntry<'_>) -> bool {
     let one_entry = target.found.is_some_and(|found| found.same_file(stat))
         && (stat.kind == Kind::Dir || stat.nlink == 1);

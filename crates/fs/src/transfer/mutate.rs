@@ -1,8 +1,7 @@
-//! Making, removing and changing single entries: mkdir, delete, chmod, symlink.
+//! Creates, removes and changes single entries: mkdir, delete, chmod, symlink.
 //!
-//! Everything goes by the descriptor of the parent directory and one name. A
-//! root is never removed or replaced, nor is a directory that holds one, a
-//! denied entry or a protected place.
+//! All calls use the descriptor of the parent directory and one name. A root is never removed or
+//! replaced, nor is a directory that contains a root, a denied entry or a protected path.
 
 use std::os::fd::AsFd;
 
@@ -25,12 +24,12 @@ use crate::root::{
 use crate::write::aside::{Conditions, Taken, check_aside, check_empty, delete_exact, set_aside};
 use crate::write::sweep_now;
 
-/// How a directory is made.
+/// Controls how a directory is created.
 #[derive(Clone, Copy, Debug)]
 pub struct MkdirOptions {
-    /// Make missing parent directories.
+    /// Creates missing parent directories.
     pub parents: bool,
-    /// That the directory is there already is not an error.
+    /// Succeeds if the directory already exists.
     pub exist_ok: bool,
 }
 
@@ -41,12 +40,11 @@ impl Default for MkdirOptions {
 }
 
 impl Roots {
-    /// Makes a directory. Tells whether it was not there before.
+    /// Creates a directory. Returns whether it did not exist before.
     ///
     /// # Errors
-    /// `ALREADY_EXISTS`, also for anything that is not a directory; `NOT_FOUND`
-    /// for a missing parent; `NOT_DIRECTORY`, `PROTECTED_PATH`,
-    /// `OUTSIDE_ALLOWED` and what the system refuses with.
+    /// `ALREADY_EXISTS`, also for an entry that is not a directory; `NOT_FOUND` for a missing
+    /// parent; `NOT_DIRECTORY`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn mkdir(&self, path: &[u8], options: &MkdirOptions) -> Result<bool> {
         for _ in 0..ATTEMPTS {
             let mut made = CreatedDirs::new();
@@ -88,17 +86,17 @@ impl Roots {
     /// Removes a file, a link (never its target) or an empty directory.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `NOT_EMPTY`, `PROTECTED_PATH` for a root or a protected
-    /// place, `OUTSIDE_ALLOWED` and what the system refuses with.
+    /// `NOT_FOUND`, `NOT_EMPTY`, `PROTECTED_PATH` for a root or a protected path, `OUTSIDE_ALLOWED`
+    /// and the system's errors.
     pub fn delete(&self, path: &[u8]) -> Result<()> {
         self.delete_if(path, &Conditions::default())
     }
 
-    /// [`Roots::delete`] under conditions; with [`Conditions::aside`] the entry is
-    /// set aside instead.
+    /// Like [`Roots::delete`], with conditions. With [`Conditions::aside`] the entry is moved aside
+    /// instead.
     ///
     /// # Errors
-    /// As [`Roots::delete`]; `CONFLICT`.
+    /// Like [`Roots::delete`]; `CONFLICT`.
     pub fn delete_if(&self, path: &[u8], conditions: &Conditions) -> Result<()> {
         check_aside(conditions.aside.as_deref())?;
         for _ in 0..ATTEMPTS {
@@ -133,10 +131,11 @@ impl Roots {
                     self.sweep_temp_files(&place.dir);
                     return Ok(());
                 }
-                // It is something else by now.
+                // The entry has changed its type.
                 Err(Errno::NOTDIR | Errno::ISDIR) => {}
                 Err(Errno::PERM) if self.has_become_dir(&place, name, &stat)? => {}
-                // Litter that no listing shows must not keep a directory.
+                // Stale temporary files, which listings hide, must not keep a directory from being
+                // deleted.
                 Err(Errno::NOTEMPTY | Errno::EXIST) if remove_litter(&place, name) => {}
                 Err(Errno::NOTEMPTY | Errno::EXIST) => return Err(os(Errno::NOTEMPTY)),
                 Err(errno) => return Err(os(errno)),
@@ -145,13 +144,14 @@ impl Roots {
         Err(unsettled())
     }
 
-    /// Removes the temporary files that dead processes left in a directory. One
-    /// that is missing is fine.
+    /// Removes the temporary files of ended processes from a directory. Succeeds if the directory
+    /// is missing.
     ///
     /// # Errors
-    /// `OUTSIDE_ALLOWED` and what the system refuses with.
+    /// `OUTSIDE_ALLOWED` and the system's errors.
     pub fn sweep(&self, directory: &[u8]) -> Result<()> {
-        // A name in the directory, so that the directory is on the way to it.
+        // Resolves a name inside the directory, so that the directory itself is resolved as its
+        // parent.
         let inside = [directory, b"/.filewright-sweep"].concat();
         match self.locate(&inside, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail) {
             Ok(place) => sweep_now(&place.dir),
@@ -161,21 +161,21 @@ impl Roots {
         Ok(())
     }
 
-    /// Removes a directory and everything below it, or a file or link. Links
-    /// are not followed. What was removed before a failure stays removed.
+    /// Removes a directory and everything below it, or a file or link. Does not follow links. After
+    /// a failure, removed entries stay removed.
     ///
     /// # Errors
-    /// As [`Roots::delete`], without `NOT_EMPTY`; `CANCELLED`. A tree that
-    /// holds a root, or a denied or protected entry, is refused as a whole.
+    /// Like [`Roots::delete`], without `NOT_EMPTY`; `CANCELLED`. A tree that contains a root, or a
+    /// denied or protected entry, is refused as a whole.
     pub fn remove_tree(&self, path: &[u8], cancel: &CancelToken) -> Result<Counts> {
         self.remove_tree_if(path, &Conditions::default(), cancel)
     }
 
-    /// [`Roots::remove_tree`] under conditions on its top; with [`Conditions::aside`]
-    /// the tree is set aside in one step instead.
+    /// Like [`Roots::remove_tree`], with conditions on its top. With [`Conditions::aside`] the tree
+    /// is moved aside in one step instead.
     ///
     /// # Errors
-    /// As [`Roots::remove_tree`]; `CONFLICT`.
+    /// Like [`Roots::remove_tree`]; `CONFLICT`.
     pub fn remove_tree_if(
         &self,
         path: &[u8],
@@ -188,7 +188,8 @@ impl Roots {
                 self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
             let (name, stat) = self.removable(&place)?;
             self.check_version(&place, &stat, conditions.if_version.as_ref(), cancel)?;
-            // What was set aside goes whatever its permission bits: the change that did it stands.
+            // An entry that was moved aside is removed whatever its permission bits, because the
+            // change that moved it is final.
             if conditions.aside.is_none() && is_kept_name(name) {
                 remove_own(place.dir.as_fd(), name)?;
                 return Ok(Counts::default());
@@ -228,8 +229,8 @@ impl Roots {
         Err(unsettled())
     }
 
-    /// What the place names, if it may be taken away as a whole by its name and
-    /// path. What it holds is looked at elsewhere.
+    /// Returns the name and the metadata of the entry if its name and path allow it to be removed
+    /// as a whole. Its contents are checked elsewhere.
     pub(crate) fn removable<'p>(&self, place: &'p ResolvedEntry<'_>) -> Result<(&'p [u8], Stat)> {
         if place.name.is_none() || self.contains_root(&place.real) {
             return Err(Error::new(
@@ -244,17 +245,16 @@ impl Roots {
         Ok((place.name.as_deref().unwrap_or_default(), stat))
     }
 
-    /// `PERM` is what some systems say to unlinking a directory.
+    /// Some systems return `PERM` for unlinking a directory.
     fn has_become_dir(&self, place: &ResolvedEntry<'_>, name: &[u8], stat: &Stat) -> Result<bool> {
         Ok(stat.kind != Kind::Dir
             && Stat::find(&place.dir, name)?.is_some_and(|now| now.kind == Kind::Dir))
     }
 
-    /// Sets the permission bits of what a path leads to, links followed.
+    /// Sets the permission bits of a path; follows links.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and what the system
-    /// refuses with.
+    /// `NOT_FOUND`, `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and the system's errors.
     pub fn chmod(&self, path: &[u8], mode: u32) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let place =
@@ -274,12 +274,12 @@ impl Roots {
         Err(unsettled())
     }
 
-    /// Makes a symbolic link. A link that would lead out of the roots is
-    /// refused when it is made, not when it is met.
+    /// Creates a symbolic link. A link that leads out of the roots is refused when it is created,
+    /// not when it is followed.
     ///
     /// # Errors
-    /// `ALREADY_EXISTS`, `NOT_FOUND` for a missing parent, `INVALID_ARGUMENT`,
-    /// `PROTECTED_PATH`, `OUTSIDE_ALLOWED` and what the system refuses with.
+    /// `ALREADY_EXISTS`, `NOT_FOUND` for a missing parent, `INVALID_ARGUMENT`, `PROTECTED_PATH`,
+    /// `OUTSIDE_ALLOWED` and the system's errors.
     pub fn symlink(&self, target: &[u8], path: &[u8]) -> Result<()> {
         let place = self.locate(path, Intent::Write, FinalSymlink::Keep, MissingPolicy::Fail)?;
         let name = match (&place.name, place.kind()) {
@@ -313,19 +313,18 @@ fn ends_in_slash(path: &[u8]) -> bool {
     path.ends_with(b"/")
 }
 
-/// Sweeps a directory that would be empty without litter of dead processes.
+/// Sweeps a directory that contains only temporary files of ended processes.
 fn remove_litter(place: &ResolvedEntry<'_>, name: &[u8]) -> bool {
     let Ok(Some(dir)) = open_entries(&place.dir, name) else { return false };
     sweep_now(&dir) > 0
 }
 
-/// Sets the mode of an entry without following a link. False where it is no
-/// longer what it was.
+/// Sets the mode of an entry without following a link. Returns false if the entry has changed.
 fn change_mode(dir: impl AsFd, name: &[u8], found: &Stat, mode: Mode) -> Result<bool> {
     #[cfg(target_os = "linux")]
     {
-        // A descriptor that needs no right to read; the kernel changes the mode
-        // of what it stands for through its own link to it.
+        // An `O_PATH` descriptor needs no read permission; the kernel changes the mode of its file
+        // through its link in procfs.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match rustix::fs::openat(&dir, name, flags, Mode::empty()) {
             Ok(fd) => fd,
@@ -339,7 +338,7 @@ fn change_mode(dir: impl AsFd, name: &[u8], found: &Stat, mode: Mode) -> Result<
         let own = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&fd));
         match rustix::fs::chmod(own, mode) {
             Ok(()) => return Ok(true),
-            // Without procfs, below.
+            // Without procfs, the code below is used.
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(os(errno)),
         }

@@ -1,5 +1,5 @@
-//! Operations on a whole tree that must meet the policy at every entry: checking it before it is
-//! moved, and removing what is in it.
+//! Operations on a whole tree that must comply with the policy at every entry: checking a tree
+//! before it is moved, and removing its contents.
 
 use std::os::fd::OwnedFd;
 
@@ -12,9 +12,8 @@ use crate::dir::tree::{Counts, Next, Visit, remove_directory, remove_entry, walk
 use crate::root::{Roots, marks_in};
 
 impl Roots {
-    /// Refuses a tree that holds a denied or protected entry: it is not moved
-    /// and not removed. `real` is the path of its top; `there` where it is to
-    /// go, if it is to go somewhere.
+    /// Refuses to move or remove a tree that contains a denied or protected entry. `real` is the
+    /// path of its top, `there` the destination of a move.
     pub(crate) fn check_whole_tree(
         &self,
         top: OwnedFd,
@@ -46,7 +45,7 @@ impl Roots {
             }
             trails.iter_mut().for_each(|trail| trail.push(name));
             trails.iter().try_for_each(check_whole_entry)?;
-            // A tree that goes away takes nothing to where git could find it.
+            // A removed tree puts nothing where git could find it.
             if there.is_some()
                 && rules.protects()
                 && Marks::is_mark(name)
@@ -99,7 +98,7 @@ impl Roots {
     }
 }
 
-/// The rules on one entry of a tree that is to be moved or removed.
+/// Checks the rules for one entry of a tree that is to be moved or removed.
 fn check_whole_entry(entry: &PathCursor<'_>) -> Result<()> {
     if entry.denied_entry() {
         let mut error = outside();

@@ -1,4 +1,4 @@
-//! The entries of one directory.
+//! Lists the entries of one directory.
 
 use std::collections::BinaryHeap;
 use std::os::fd::AsFd;
@@ -16,53 +16,51 @@ use crate::root::{Roots, push_name};
 pub struct Entry {
     /// The name, in the bytes of the file system.
     pub name: Vec<u8>,
-    /// What it is; a link is not followed.
+    /// The type; links are not followed.
     pub kind: Kind,
-    /// The facts, where they were asked for.
+    /// The metadata, if requested.
     pub stat: Option<Stat>,
-    /// Where a symbolic link points, where facts were asked for.
+    /// The target of a symbolic link, if metadata was requested.
     pub target: Option<Vec<u8>>,
 }
 
-/// What to list of a directory.
+/// The options of a listing.
 #[derive(Clone, Debug, Default)]
 pub struct ListOptions {
-    /// Facts and link targets too, at one more system call per entry given.
+    /// Adds metadata and link targets, at one more system call per returned entry.
     pub facts: bool,
-    /// At most so many entries; memory is bounded by it.
+    /// The maximum number of entries, which also bounds memory.
     pub limit: Option<usize>,
-    /// Only what comes after this entry in the order of the listing.
+    /// Only entries after this position in the order of the listing.
     pub after: Option<Position>,
 }
 
-/// A place in the order of a listing: directories first, then by the bytes of
-/// the names, which for UTF-8 is the order of code points.
+/// A position in the order of a listing: directories first, then by the bytes of the names, which
+/// for UTF-8 is the order of code points.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Whether the entry is something else than a directory.
+    /// True if the entry is not a directory.
     pub not_dir: bool,
-    /// Its name.
+    /// The name of the entry.
     pub name: Vec<u8>,
 }
 
-/// Entries of a directory, in order.
+/// The entries of a directory, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The entries.
     pub entries: Vec<Entry>,
-    /// How many there are in all, before `after` and `limit`.
+    /// The total number of entries, before `after` and `limit`.
     pub total: u64,
-    /// Whether there are entries after the last one given.
+    /// True if there are entries after the last one returned.
     pub more: bool,
 }
 
 impl Roots {
-    /// The entries of a directory. Denied entries and our own temporary files
-    /// are left out.
+    /// Returns the entries of a directory. Denied entries and our temporary files are left out.
     ///
     /// # Errors
-    /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED`, `CANCELLED` and what
-    /// the system refuses with.
+    /// `NOT_FOUND`, `NOT_DIRECTORY`, `OUTSIDE_ALLOWED`, `CANCELLED` and the system's errors.
     pub fn list(
         &self,
         path: &[u8],
@@ -72,8 +70,8 @@ impl Roots {
         let dir = self.open_dir(path)?;
         let limit = options.limit.unwrap_or(usize::MAX);
         let mut listing = Listing::default();
-        // The greatest position on top, so that a page needs no more memory
-        // than its entries.
+        // A heap with the greatest position on top, so that a page needs no more memory than its
+        // entries.
         let mut kept: BinaryHeap<(Position, Kind)> = BinaryHeap::new();
         let mut real = dir.real;
         let base = real.len();
@@ -118,7 +116,7 @@ impl Roots {
     }
 }
 
-/// `None` where the entry has gone meanwhile.
+/// Returns `None` if the entry was deleted meanwhile.
 pub fn describe(dir: impl AsFd, name: Vec<u8>, kind: Kind, facts: bool) -> Result<Option<Entry>> {
     if !facts {
         return Ok(Some(Entry { name, kind, stat: None, target: None }));

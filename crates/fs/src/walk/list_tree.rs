@@ -1,8 +1,8 @@
-//! A page of the entries of a tree, each directory followed by what is in it.
+//! Lists a page of the entries of a tree; the contents of each directory follow it.
 //!
-//! The order needs every name but no facts, so sizes and times are asked for
-//! only of what is given. Where ignore files count, the names come from the tree
-//! of an index, if one knows it; else each directory is listed.
+//! The order needs every name but no metadata, so sizes and times are read only for the returned
+//! entries. If ignore files apply, the names come from the tree of an index, if there is one;
+//! otherwise each directory is listed.
 
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
@@ -19,26 +19,26 @@ use crate::walk::list::describe;
 use crate::walk::options::{IndexMode, walk_options};
 use crate::walk::{DirPath, Listing, Opener, StopSignal, WalkOptions, WalkRoot, parent_rules};
 
-/// What to list of a tree.
+/// The parsed options of a tree listing.
 #[derive(Clone, Debug)]
 pub struct TreeOptions {
-    /// Which entries are seen.
+    /// The entries that are visible.
     pub walk: WalkOptions,
     depth: usize,
     dirs_first: bool,
     descending: bool,
     from: u64,
     limit: usize,
-    /// Whether sizes, times and link targets are told.
+    /// Adds sizes, times and link targets.
     pub facts: bool,
-    /// Whether an index is used.
+    /// The use of an index.
     pub index: IndexMode,
 }
 
 impl TreeOptions {
-    /// Reads `depth` (1), `hidden`, `exclude`, `respectIgnore`, `ignoreFiles`,
-    /// `sort` (`type`, `name`), `order` (`asc`, `desc`), `from` (0: how many
-    /// entries come before the page), `limit`, `facts` (true) and `index`.
+    /// Parses `depth` (1), `hidden`, `exclude`, `respectIgnore`, `ignoreFiles`, `sort` (`type`,
+    /// `name`), `order` (`asc`, `desc`), `from` (0: the number of entries before the page),
+    /// `limit`, `facts` (true) and `index`.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT`, `INVALID_GLOB`, `LIMIT_EXCEEDED`.
@@ -67,11 +67,11 @@ impl TreeOptions {
 pub struct TreeEntry {
     /// The path below the start, as shown.
     pub path: Vec<u8>,
-    /// What it is; a link is not followed.
+    /// The type; links are not followed.
     pub kind: Kind,
-    /// The facts, where they were asked for and the entry is still there.
+    /// The metadata, if requested and the entry still exists.
     pub stat: Option<Stat>,
-    /// Where a symbolic link points.
+    /// The target of a symbolic link.
     pub target: Option<Vec<u8>>,
 }
 
@@ -80,15 +80,15 @@ pub struct TreeEntry {
 pub struct TreePage {
     /// The entries, in order.
     pub entries: Vec<TreeEntry>,
-    /// How many there are in all, before and after the page too.
+    /// The total number of entries, including those before and after the page.
     pub total: u64,
 }
 
-/// Lists a tree from the disk. Denied entries and our own temporary files are left out, and a
-/// directory below the start that cannot be looked into is given without its content.
+/// Lists a tree from the disk. Denied entries and our temporary files are left out. An unreadable
+/// directory below the start is returned without its contents.
 ///
 /// # Errors
-/// As [`Roots::list`].
+/// Like [`Roots::list`].
 pub fn list_tree(
     roots: &Roots,
     path: &[u8],
@@ -101,10 +101,10 @@ pub fn list_tree(
     list_from_disk(&ground, options, &stop)
 }
 
-/// The page of [`list_tree`] below a start that is open.
+/// Returns the page of [`list_tree`] below an open directory.
 ///
 /// # Errors
-/// As [`list_tree`].
+/// Like [`list_tree`].
 pub fn list_from_disk(
     ground: &WalkRoot<'_>,
     options: &TreeOptions,
@@ -114,12 +114,12 @@ pub fn list_from_disk(
     describe_all(ground, page, options.facts, stop)
 }
 
-/// What is in the directories of a tree.
+/// A source of the entries of directories.
 pub trait Source {
-    /// What a source knows a directory by.
+    /// The key of a directory in the source.
     type Id: Copy;
 
-    /// Puts in the entries of a directory that are to be listed, in any order.
+    /// Adds the entries of a directory that are to be listed, in any order.
     fn entries(
         &mut self,
         id: Self::Id,
@@ -127,13 +127,13 @@ pub trait Source {
         into: &mut Entries<Self::Id>,
     ) -> Result<()>;
 
-    /// The start.
+    /// Returns the key of the start.
     fn start(&self) -> Self::Id;
 }
 
 /// Entries of one directory.
 pub struct Entries<Id> {
-    /// The names, one after the other.
+    /// The names, concatenated.
     names: Vec<u8>,
     items: Vec<Item<Id>>,
 }
@@ -143,15 +143,16 @@ struct Item<Id> {
     at: u32,
     len: u16,
     kind: Kind,
-    /// The name is shown as it is.
+    /// True if the name is displayed unchanged.
     plain: bool,
     id: Id,
 }
 
 impl<Id: Copy> Entries<Id> {
-    /// Adds an entry; `plain` says that its name is shown as it is.
+    /// Adds an entry; `plain` says that its name is displayed unchanged.
     pub fn push(&mut self, name: &[u8], kind: Kind, plain: bool, id: Id) {
-        // Names are at most 255 bytes and directories are read whole, so both fit.
+        // Names have at most 255 bytes and the whole directory fits into memory, so both
+        // conversions succeed.
         if let (Ok(at), Ok(len)) = (u32::try_from(self.names.len()), u16::try_from(name.len())) {
             self.names.extend_from_slice(name);
             self.items.push(Item { at, len, kind, plain, id });
@@ -180,29 +181,29 @@ fn name_of<'n, Id>(names: &'n [u8], item: &Item<Id>) -> &'n [u8] {
     &names[item.at as usize..][..usize::from(item.len)]
 }
 
-/// An entry of the page before its facts are known.
+/// An entry of the page before its metadata is read.
 pub struct ListedEntry {
-    /// The directory that it is in, as it is opened.
+    /// The path of its directory, for opening it.
     raw: Arc<[u8]>,
     name: Box<[u8]>,
     path: Vec<u8>,
     kind: Kind,
 }
 
-/// The entries of a page, and how many there are in all.
+/// The entries of a page, and the total number of entries.
 pub struct TreeOutline {
     given: Vec<ListedEntry>,
     total: u64,
 }
 
-/// A directory that is gone through.
+/// A directory that is being traversed.
 struct Open<Id> {
     place: DirPath,
     entries: Entries<Id>,
     next: usize,
 }
 
-/// Goes through a tree in order. What lies outside the page is counted.
+/// Traverses a tree in order. Entries outside the page are only counted.
 pub fn outline<S: Source>(
     source: &mut S,
     options: &TreeOptions,
@@ -244,7 +245,7 @@ pub fn outline<S: Source>(
         outline.total += 1;
         if item.kind == Kind::Dir && level < options.depth {
             let place = below(&top.place, name, item.plain, shown);
-            // Gone meanwhile or not to be entered: it is given without its content.
+            // The directory was deleted or may not be entered: it is returned without its contents.
             match enter(source, &mut spare, item.id, place) {
                 Ok(opened) => open.push(opened),
                 Err(_) => stop.cancel.check()?,
@@ -263,7 +264,7 @@ fn below(place: &DirPath, name: &[u8], plain: bool, shown: impl Fn() -> Vec<u8>)
     DirPath { raw, shown: join(&place.shown, &shown()) }
 }
 
-/// Asks for the facts of the entries of a page.
+/// Reads the metadata of the entries of a page.
 ///
 /// # Errors
 /// `CANCELLED`.
@@ -280,7 +281,7 @@ pub fn describe_all(
         stop.cancel.check()?;
         let mut entry = TreeEntry { path, kind, stat: None, target: None };
         if facts || kind == Kind::Symlink {
-            // What has gone since was there when it was listed.
+            // An entry deleted since is returned as it was listed.
             let described =
                 opener.open(&raw).ok().and_then(|dir| describe(dir, name.into(), kind, true).ok());
             if let Some(now) = described.flatten() {
@@ -293,13 +294,13 @@ pub fn describe_all(
     Ok(page)
 }
 
-/// The directories as they are on the disk.
+/// The directories on the disk.
 struct Disk<'a> {
     ground: &'a WalkRoot<'a>,
     options: &'a WalkOptions,
     opener: Opener<'a>,
     listing: Listing,
-    /// The ignore rules of the directories that were entered; what a directory is known by is its place here.
+    /// The ignore rules of the entered directories; the key of a directory is its index here.
     stacks: Vec<filewright_core::ignore::Stack>,
 }
 
@@ -311,7 +312,7 @@ impl<'a> Disk<'a> {
 }
 
 impl Source for Disk<'_> {
-    /// The place of the rules above.
+    /// The index of the parent's rules.
     type Id = u32;
 
     fn start(&self) -> u32 {
@@ -343,7 +344,7 @@ impl Source for Disk<'_> {
             if denies && ground.roots.rules().denied_entry(&path) {
                 continue;
             }
-            // No ignore file is about special files.
+            // Ignore files do not apply to special files.
             let ignored = options.ignore.is_some()
                 && kind != Kind::Other
                 && (name == b".git"
@@ -356,20 +357,20 @@ impl Source for Disk<'_> {
     }
 }
 
-/// Which entries of a directory are wanted, whatever ignore files say.
+/// Decides which entries of a directory are listed, apart from ignore files.
 pub struct VisibilityFilter<'a> {
     options: &'a WalkOptions,
-    /// The directory as it is shown, with a final slash.
+    /// The path of the directory as displayed, with a final slash.
     prefix: &'a [u8],
 }
 
 impl<'a> VisibilityFilter<'a> {
-    /// The filter for the entries of the directory `place`.
+    /// Returns the filter for the entries of the directory `place`.
     pub fn new(options: &'a WalkOptions, place: &'a DirPath) -> Self {
         Self { options, prefix: &place.shown }
     }
 
-    /// Whether an entry of that name is listed.
+    /// Reports whether an entry of that name is listed.
     pub fn sees(&self, name: &[u8], kind: Kind, plain: bool) -> bool {
         if !self.options.hidden && name.first() == Some(&b'.') {
             return false;

@@ -1,4 +1,4 @@
-//! The entries of one directory, read into memory that is used again.
+//! Reads the entries of one directory into reusable memory.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,10 +11,10 @@ use rustix::fs::{AtFlags, FileType};
 use crate::dir::stat::Kind;
 use crate::dir::temp_name::is_temp_name;
 
-/// A directory's entries, without `.` and `..`.
+/// The entries of a directory, without `.` and `..`.
 #[derive(Default)]
 pub struct Listing {
-    /// The names, one after the other.
+    /// The names, concatenated.
     names: Vec<u8>,
     entries: Vec<Entry>,
     #[cfg(target_os = "linux")]
@@ -26,11 +26,11 @@ struct Entry {
     at: u32,
     len: u16,
     kind: Kind,
-    /// The name is shown in another form.
+    /// True if the name is displayed in encoded form.
     encoded: bool,
 }
 
-/// Room for some hundred entries: most directories take one call.
+/// Space for some hundred entries: most directories take one call.
 #[cfg(target_os = "linux")]
 const BUFFER: usize = 32 * 1024;
 
@@ -76,15 +76,15 @@ impl Listing {
             return;
         }
         let kind = match kind {
-            // Some file systems do not tell.
+            // Some file systems do not return the type.
             FileType::Unknown => match rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode).into(),
                 Err(_) => return,
             },
             kind => Kind::from(kind),
         };
-        // Names are at most 255 bytes and directories are read whole, so both
-        // fit; what does not is left out rather than cut.
+        // Names have at most 255 bytes and the whole directory fits into memory, so both
+        // conversions succeed; otherwise the entry is left out, not truncated.
         let (Ok(at), Ok(len)) = (u32::try_from(self.names.len()), u16::try_from(bytes.len()))
         else {
             return;
@@ -95,28 +95,28 @@ impl Listing {
         self.names.extend_from_slice(bytes);
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Reports whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What an entry is.
+    /// Returns the type of an entry.
     pub fn kind(&self, index: usize) -> Kind {
         self.entries[index].kind
     }
 
-    /// The bytes of an entry's name.
+    /// Returns the bytes of an entry's name.
     pub fn name(&self, index: usize) -> &[u8] {
         let entry = self.entries[index];
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }
 
-    /// An entry's name as it is shown.
+    /// Returns the displayed name of an entry.
     pub fn shown(&self, index: usize) -> Cow<'_, [u8]> {
         let name = self.name(index);
         if !self.entries[index].encoded {
@@ -128,12 +128,12 @@ impl Listing {
         }
     }
 
-    /// Whether the entry's name is shown as it is.
+    /// Reports whether the entry's name is displayed unchanged.
     pub fn is_plain(&self, index: usize) -> bool {
         !self.entries[index].encoded
     }
 
-    /// Compares two entries by their names as they are shown.
+    /// Compares two entries by their displayed names.
     pub fn compare(&self, a: usize, b: usize) -> Ordering {
         if !self.entries[a].encoded && !self.entries[b].encoded {
             return self.name(a).cmp(self.name(b));

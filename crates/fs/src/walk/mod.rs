@@ -1,19 +1,17 @@
-//! Walking a tree: parallel, in path order, without following a link.
+//! Walks a tree in parallel and in path order, without following links.
 //!
-//! A walk starts at a directory that [`Roots`](crate::root::Roots) opened and
-//! goes on by descriptors and plain names, so it cannot leave the tree whatever
-//! is moved about meanwhile. Ignore files are looked for in the listings and
-//! never opened blindly; `.git` is never entered; what the policy denies is not
-//! seen; special files are passed over.
+//! A walk starts at a directory that [`Roots`](crate::root::Roots) opened and continues by
+//! descriptors and plain names, so that it cannot leave the tree even if entries are moved
+//! meanwhile. Ignore files are found in the listings and never opened speculatively; `.git` is
+//! never entered; denied entries are invisible; special files are skipped.
 //!
-//! Work lies in a queue ordered by path, so that threads stay near each other:
-//! what sorts before the smallest piece of work left is final, and a search
-//! that has enough can stop without having looked at the rest. The order of
-//! paths is that of the code points of the whole path: a directory counts as if
-//! its name ended in `/`.
+//! Tasks are in a queue ordered by path, so that threads stay close to each other: everything that
+//! sorts before the smallest remaining task is final, and a search with enough results can stop
+//! without visiting the rest. Paths are ordered by the code points of the whole path; a directory
+//! sorts as if its name ended in `/`.
 //!
-//! A thread holds at most three descriptors however deep or wide the tree is,
-//! and where descriptors run out it waits for others to be closed.
+//! A thread holds at most three descriptors at any depth, and if descriptors run out it waits for
+//! others to be closed.
 
 pub mod list;
 pub mod list_tree;
@@ -44,51 +42,50 @@ pub use queue::DirPath;
 use queue::Queue;
 use worker::Worker;
 
-/// How deep below the start a walk goes, in directories.
+/// The maximum depth of a walk below the start, in directories.
 pub const MAX_DEPTH: usize = 2048;
 
-/// How many directory entries are looked at inside ignored directories, when
-/// what is hidden there is to be counted.
+/// The maximum number of entries visited inside ignored directories to count the hidden ones.
 const IGNORED_BUDGET: u64 = 200_000;
 
-/// Which entries a walk passes by.
+/// The filters of a walk.
 #[derive(Clone, Debug)]
 pub struct WalkOptions {
-    /// Whether names that begin with a dot are seen.
+    /// Includes names that begin with a dot.
     pub hidden: bool,
     /// The names of ignore files, lowest kind first; `None` ignores nothing.
     pub ignore: Option<Vec<String>>,
-    /// What is asked for, relative to the start.
+    /// The globs that entries must match, relative to the start.
     pub globs: Globs,
-    /// Whether ignored directories are entered to count what is hidden there.
+    /// Enters ignored directories to count the hidden entries.
     pub count_ignored: bool,
-    /// Paths that sort before this one are passed over.
+    /// Paths that sort before this one are skipped.
     pub from: Vec<u8>,
 }
 
-/// What is done on a walk.
+/// The operation performed on a walk.
 pub trait Visitor: Sync {
-    /// What each thread has for itself.
+    /// The state of each thread.
     type Local: Send;
 
-    /// Whether files are opened: then each wanted one is given to
-    /// [`Visitor::file`], else directories to [`Visitor::directory`].
+    /// If true, each matching file is passed to [`Visitor::file`], otherwise directories are passed
+    /// to [`Visitor::directory`].
     const OPENS_FILES: bool;
 
-    /// A thread's own state.
+    /// Creates the state of a thread.
     fn local(&self) -> Self::Local;
 
-    /// Whether an entry is wanted. `path` is relative to the start.
+    /// Reports whether an entry matches. `path` is relative to the start.
     fn wants(&self, path: &[u8], kind: Kind) -> bool;
 
-    /// The wanted entries of one directory, in path order.
+    /// Receives the matching entries of one directory, in path order.
     fn directory(&self, local: &mut Self::Local, directory: &Directory<'_>);
 
-    /// One wanted file.
+    /// Receives one matching file.
     fn file(&self, local: &mut Self::Local, file: &FileEntry<'_>) -> Next;
 }
 
-/// The wanted entries of one directory.
+/// The matching entries of one directory.
 pub struct Directory<'a> {
     /// The directory, as shown, with a final slash; empty for the start.
     pub prefix: &'a [u8],
@@ -96,60 +93,60 @@ pub struct Directory<'a> {
     pub fd: BorrowedFd<'a>,
     /// All of its entries.
     pub listing: &'a Listing,
-    /// Places in the listing.
+    /// The indexes of the matching entries in the listing.
     pub entries: &'a [u32],
 }
 
-/// A file to be opened.
+/// A file to open.
 pub struct FileEntry<'a> {
-    /// The directory it is in.
+    /// The directory that contains it.
     pub dir: BorrowedFd<'a>,
     /// Its name there.
     pub name: &'a CStr,
     /// The path relative to the start, as shown.
     pub path: &'a [u8],
-    /// Whether the walk has to end.
+    /// The conditions under which the walk ends early.
     pub stop: &'a StopSignal<'a>,
 }
 
-/// What a visitor wants after a file.
+/// The instruction of a visitor after a file.
 pub enum Next {
-    /// The next one.
+    /// Continue.
     Continue,
-    /// The same; what sorts behind this path is no longer of interest.
+    /// Continue, but skip everything that sorts after this path.
     Bound(Box<[u8]>),
     /// The file could not be finished in time.
     Interrupted,
 }
 
-/// Why a walk may have to end early.
+/// The conditions under which a walk ends early.
 pub struct StopSignal<'a> {
     /// Set when the caller cancels.
     pub cancel: &'a CancelToken,
-    /// When the time is up.
+    /// The time limit.
     pub deadline: Deadline,
 }
 
 impl StopSignal<'_> {
-    /// Whether it must end now.
+    /// Reports whether the walk must end now.
     pub fn now(&self) -> bool {
         self.cancel.is_cancelled() || self.deadline.passed()
     }
 }
 
-/// What became of a walk.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Entries that could not be looked at, or lay too deep.
+    /// The number of entries that could not be read, or were too deep.
     pub unreadable: u64,
-    /// Wanted entries hidden by ignore files; without `count_ignored` also the
+    /// The number of matching entries hidden by ignore files; without `count_ignored` also the
     /// directories that were not entered.
     pub ignored: u64,
-    /// The walk ended early: everything before this path was seen.
+    /// Set if the walk ended early: everything before this path was visited.
     pub stopped_at: Option<Box<[u8]>>,
 }
 
-/// Numbers that all threads add to.
+/// Counters shared by all threads.
 #[derive(Default)]
 struct Counters {
     unreadable: AtomicU64,
@@ -165,9 +162,9 @@ impl Counters {
     }
 }
 
-/// Where a walk starts.
+/// The start of a walk.
 pub struct WalkRoot<'r> {
-    /// The roots that the start was opened beneath.
+    /// The roots below which the start was opened.
     pub roots: &'r Roots,
     /// The start, open for reading.
     pub fd: OwnedFd,
@@ -176,9 +173,9 @@ pub struct WalkRoot<'r> {
     resolver: Resolver,
     /// The ignore rules of the directories above the start.
     pub stack: Stack,
-    /// Where paths as the ignore rules see them begin in absolute paths.
+    /// The length of the prefix of absolute paths that the ignore rules do not see.
     pub top: usize,
-    /// What the rules above are, in one number.
+    /// A hash of the rules above the start.
     pub rules: u64,
 }
 
@@ -186,7 +183,7 @@ impl<'r> WalkRoot<'r> {
     /// Opens the start of a walk.
     ///
     /// # Errors
-    /// As [`Roots::open_dir`].
+    /// Like [`Roots::open_dir`].
     pub fn open(roots: &'r Roots, path: &[u8], ignore: Option<&[String]>) -> Result<Self> {
         let opened = roots.open_dir(path)?;
         let mut real = opened.real;
@@ -205,7 +202,7 @@ impl<'r> WalkRoot<'r> {
 /// Walks the tree.
 ///
 /// # Errors
-/// `CANCELLED`. A deadline that passes is no error: see [`Summary::stopped_at`].
+/// `CANCELLED`. Reaching the deadline is no error: see [`Summary::stopped_at`].
 pub fn walk<V: Visitor>(
     ground: &WalkRoot<'_>,
     options: &WalkOptions,
@@ -215,10 +212,10 @@ pub fn walk<V: Visitor>(
     walk_queue(ground, options, stop, visitor, Queue::new(ground.stack.clone()))
 }
 
-/// Counts what is wanted and hidden in ignored directories.
+/// Counts the matching entries hidden in ignored directories.
 ///
 /// # Errors
-/// As [`walk`].
+/// Like [`walk`].
 pub fn walk_ignored<V: Visitor>(
     ground: &WalkRoot<'_>,
     options: &WalkOptions,
@@ -273,9 +270,9 @@ fn walk_queue<V: Visitor>(
     Ok((summary, locals))
 }
 
-/// How many threads search: more than this the disk cache does not feed.
+/// Returns the number of search threads; more would only wait for the disk cache.
 pub fn threads() -> usize {
-    // Asked once: the answer is read from several files.
+    // Computed once, because the system call reads several files.
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get).min(16))
 }

@@ -1,4 +1,4 @@
-//! Opening what a walk finds: by descriptor and plain names, patiently.
+//! Opens entries of a walk by descriptor and plain names, and retries when descriptors run out.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,29 +11,29 @@ use rustix::io::Errno;
 use super::{StopSignal, WalkRoot};
 use crate::root::Resolver;
 
-/// The longest path given to the kernel in one piece, in bytes.
+/// The maximum length of a path passed to the kernel at once, in bytes.
 const PATH_MAX: usize = 4095;
-/// How long is waited for a free descriptor before an entry counts as unreadable.
+/// The number of retries for a free descriptor before an entry counts as unreadable.
 const MAX_RETRIES: u32 = 400;
 
-/// Opens the directories of a walk, remembering the last one: the next is
-/// nearly always the same or below it.
+/// Opens the directories of a walk and keeps the last one open, because the next is nearly always
+/// the same or below it.
 pub struct Opener<'a> {
     ground: &'a WalkRoot<'a>,
     stop: &'a StopSignal<'a>,
     last: Option<(Arc<[u8]>, OwnedFd)>,
-    /// Where paths are put together.
+    /// A buffer for joining paths.
     path: Vec<u8>,
 }
 
 impl<'a> Opener<'a> {
-    /// An opener that has opened nothing yet.
+    /// Creates an opener without an open directory.
     pub fn new(ground: &'a WalkRoot<'a>, stop: &'a StopSignal<'a>) -> Self {
         Self { ground, stop, last: None, path: Vec::new() }
     }
 
-    /// Opens the directory of that path below the start (with a final slash;
-    /// empty for the start itself). Every component is a plain name.
+    /// Opens the directory with that path below the start (with a final slash; empty for the start
+    /// itself). Every component is a plain name.
     pub fn open(&mut self, path: &Arc<[u8]>) -> rustix::io::Result<BorrowedFd<'_>> {
         let known = self.last.as_ref().filter(|(known, _)| path.starts_with(known));
         let same = known.is_some_and(|(known, _)| known.len() == path.len());
@@ -42,7 +42,7 @@ impl<'a> Opener<'a> {
                 Some((known, fd)) => self.below(fd.as_fd(), &path[known.len()..]),
                 None => self.below(self.ground.fd.as_fd(), path),
             };
-            // The old descriptor is closed before the next one is kept.
+            // The old descriptor is closed first, so that no more than one is open.
             self.last = None;
             self.last = Some((path.clone(), opened?));
         }
@@ -52,9 +52,8 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Opens a file as [`open_plain`] does. Of a directory that is `left` for another
-    /// afterwards no descriptor is made, where that can be: the file is opened by all
-    /// names at once.
+    /// Opens a file as [`open_plain`] does. If the directory is `left` for another one afterwards, it
+    /// is not opened if that can be avoided: the file is opened by its relative path.
     pub fn open_plain(
         &mut self,
         directory: &Arc<[u8]>,
@@ -109,7 +108,7 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Tries again while the process or the system is out of descriptors.
+    /// Retries while the process or the system is out of descriptors.
     fn retry_out_of_fds(
         &self,
         open: impl FnMut() -> rustix::io::Result<OwnedFd>,
@@ -118,8 +117,7 @@ impl<'a> Opener<'a> {
     }
 }
 
-/// Tries again while the process or the system is out of descriptors, up to
-/// about two seconds.
+/// Retries while the process or the system is out of descriptors, for up to about two seconds.
 pub(super) fn retry_out_of_fds<T>(
     stop: &StopSignal<'_>,
     mut open: impl FnMut() -> rustix::io::Result<T>,
@@ -159,30 +157,30 @@ fn open_path(dir: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> rustix::io::Res
 /// Opens by several names at once, none of which may be a link.
 #[cfg(target_vendor = "apple")]
 fn open_path(dir: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    // The kernel refuses the two no-follow flags together.
+    // The kernel rejects the two no-follow flags together.
     let flags = flags.difference(OFlags::NOFOLLOW) | OFlags::NOFOLLOW_ANY;
     rustix::fs::openat(dir, path, flags, Mode::empty())
 }
 
-/// There is no such call here; paths are opened name by name.
+/// Not available on this platform; paths are opened name by name.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 fn open_path(_: BorrowedFd<'_>, _: &[u8], _: OFlags) -> rustix::io::Result<OwnedFd> {
     Err(Errno::NOSYS)
 }
 
-/// What [`read_regular`] found.
+/// The result of [`read_regular`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content {
     /// The content is in the buffer.
     Read,
-    /// It is larger than the limit.
+    /// The file is larger than the limit.
     TooLarge,
-    /// Neither opened nor read: it is no longer a regular file.
+    /// Not read, because it is no longer a regular file.
     Special,
 }
 
-/// Reads a regular file whole into `buffer`, which is used again from file to
-/// file. A link is not followed and a FIFO does not block.
+/// Reads a regular file completely into `buffer`, which is reused for the next file. Does not
+/// follow a link, and does not block on a FIFO.
 pub fn read_regular(
     dir: BorrowedFd<'_>,
     name: &CStr,
@@ -198,8 +196,8 @@ pub fn read_regular(
     read_open(fd.as_fd(), u64::try_from(stat.st_size).unwrap_or(0), max_bytes, buffer)
 }
 
-/// Opens an entry that was a regular file when it was listed; what it is now is
-/// for the caller to look at. `None` where it can only be something else.
+/// Opens an entry that was a regular file when it was listed; the caller must check its type.
+/// Returns `None` if it cannot be a regular file any more.
 pub fn open_plain(
     dir: BorrowedFd<'_>,
     name: &CStr,
@@ -217,13 +215,13 @@ const PLAIN: OFlags = OFlags::RDONLY
 fn or_other(opened: rustix::io::Result<OwnedFd>) -> rustix::io::Result<Option<OwnedFd>> {
     match opened {
         Ok(fd) => Ok(Some(fd)),
-        // It was replaced by a link or a socket since it was listed.
+        // The entry was replaced by a link or a socket since it was listed.
         Err(Errno::LOOP | Errno::NXIO | Errno::MLINK) => Ok(None),
         Err(errno) => Err(errno),
     }
 }
 
-/// Reads an open regular file whole into `buffer`. `size` is what it has been.
+/// Reads an open regular file completely into `buffer`. `size` is its last known size.
 pub fn read_open(
     fd: BorrowedFd<'_>,
     size: u64,
@@ -234,14 +232,14 @@ pub fn read_open(
         return Ok(Content::TooLarge);
     }
     buffer.clear();
-    // One byte more than expected, so that a read that fills less has reached
-    // the end and a file that grows is noticed.
+    // Reserves one byte more than expected, so that a short read means the end of the file, and
+    // growth is detected.
     buffer.reserve(usize::try_from(size).unwrap_or(0).saturating_add(1).max(4096));
     loop {
         let room = buffer.capacity() - buffer.len();
         match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {
             Ok(0) => return Ok(Content::Read),
-            // Enough was read and not all of the room was used: the end.
+            // The expected size was read and the buffer is not full: this is the end.
             Ok(read) if read < room && buffer.len() as u64 >= size && size > 0 => {
                 return Ok(Content::Read);
             }

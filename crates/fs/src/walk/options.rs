@@ -1,4 +1,4 @@
-//! The options that searches, lookups of names and listings of trees share.
+//! The options that searches, name searches and tree listings share.
 
 use filewright_core::Result;
 use filewright_core::glob::{Case, Globs};
@@ -6,21 +6,21 @@ use filewright_core::options::Options;
 
 use crate::walk::WalkOptions;
 
-/// Whether an index is used.
+/// The use of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexMode {
-    /// Where there is one; a search that took long has one made for the next.
+    /// Uses an existing index; a slow search starts building one for the next.
     Auto,
-    /// Never.
+    /// Never uses an index.
     Off,
-    /// As [`IndexMode::Auto`], also for a whole file system or a home directory.
+    /// Like [`IndexMode::Auto`], also for a whole file system or a home directory.
     Anywhere,
-    /// For names as [`IndexMode::Auto`]; the contents of every file are read.
+    /// For names like [`IndexMode::Auto`]; the contents of every file are read.
     Strict,
 }
 
 impl IndexMode {
-    /// Reads `index`.
+    /// Parses `index`.
     pub fn read(options: &Options) -> Result<Self> {
         Ok(match options.choice("index", &["auto", "off", "anywhere", "strict"])? {
             0 => IndexMode::Auto,
@@ -31,7 +31,7 @@ impl IndexMode {
     }
 }
 
-/// Reads what a walk needs; the patterns are in the option of that name.
+/// Parses the options of a walk; `patterns` is the name of the option with the globs.
 pub fn walk_options(options: &Options, patterns: &str, count_ignored: bool) -> Result<WalkOptions> {
     let case = if options.flag("globCase", true)? { Case::Sensitive } else { Case::Insensitive };
     let names = options.list("ignoreFiles")?;

@@ -1,4 +1,4 @@
-//! The ignore files of a walk: those its listings show, and those above it.
+//! Reads the ignore files of a walk: those in its directories, and those above the start.
 
 use std::ffi::CStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,8 +12,8 @@ use crate::cancel::{CancelToken, Deadline};
 use crate::dir::stat::Kind;
 use crate::root::{Roots, parent_of};
 
-/// The stack for a listed directory, and what its own rules are, in one number:
-/// `directory` is its path as the rules see paths, with or without a final slash.
+/// Returns the rules for a listed directory, and a hash of its own rules. `directory` is its path
+/// as the rules see it, with or without a final slash.
 pub fn enter(
     stack: &Stack,
     fd: BorrowedFd<'_>,
@@ -47,13 +47,12 @@ pub fn enter(
     (stack.enter(directory, lists, is_repo_root), content.finish())
 }
 
-/// The rules above the start of a walk, and where the paths they see begin in
-/// absolute paths; and what these rules are, in one number. `real` is the
-/// absolute path of the start, with a final slash.
+/// Returns the rules above the start of a walk, the length of the path prefix that they do not see,
+/// and a hash of them. `real` is the absolute path of the start, with a final slash.
 ///
-/// Ignore files are honoured up to the root that the start lies in; above a
-/// whole file system only up to the repository. Where the start itself is
-/// ignored, somebody asked for it by name: then nothing above counts.
+/// Ignore files apply up to the root that contains the start; in a root that is a whole file
+/// system, only up to the repository. If the start itself is ignored, the caller requested it
+/// explicitly, and no rules above apply.
 pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Stack, usize, u64) {
     let start = real.strip_suffix(b"/").unwrap_or(real);
     let mut above = Vec::new();
@@ -103,7 +102,7 @@ pub(super) fn parent_rules(roots: &Roots, real: &[u8], names: &[String]) -> (Sta
     (stack, top, content.finish())
 }
 
-/// The rules in a file of a directory; what they are goes into `content`.
+/// Parses the rules in a file of a directory, and adds them to the hash `content`.
 fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option<Rules> {
     let mut terminated = name.to_vec();
     terminated.push(0);
@@ -120,14 +119,14 @@ fn read(dir: BorrowedFd<'_>, name: &[u8], content: &mut DefaultHasher) -> Option
     }
 }
 
-/// What `.git/info/exclude` says in a directory, in one number.
+/// Returns a hash of `.git/info/exclude` in a directory.
 pub fn exclude_content(dir: BorrowedFd<'_>) -> u64 {
     let mut content = DefaultHasher::new();
     let _ = exclude(dir, &mut content);
     content.finish()
 }
 
-/// The rules of `.git/info/exclude`.
+/// Parses the rules of `.git/info/exclude`.
 fn exclude(dir: BorrowedFd<'_>, content: &mut DefaultHasher) -> Option<Rules> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

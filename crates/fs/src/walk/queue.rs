@@ -1,4 +1,4 @@
-//! The work that is left, ordered by path.
+//! The queue of remaining tasks, ordered by path.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -7,20 +7,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use filewright_core::ignore::Stack;
 
-/// A piece of work.
+/// A unit of work.
 pub(super) struct Task {
-    /// Nothing that comes of the work sorts before this path.
+    /// All results of the task sort at or after this path.
     pub key: Box<[u8]>,
     pub directory: DirPath,
     pub work: Work,
 }
 
-/// A directory below the start, with a final slash; empty for the start.
+/// The path of a directory below the start, with a final slash; empty for the start.
 #[derive(Clone)]
 pub struct DirPath {
-    /// As it is opened.
+    /// The path for opening.
     pub raw: Arc<[u8]>,
-    /// As it is shown.
+    /// The path for display.
     pub shown: Arc<[u8]>,
 }
 
@@ -29,10 +29,10 @@ pub(super) enum Work {
     List {
         stack: Stack,
         depth: usize,
-        /// It lies in an ignored directory: only counting is left to do.
+        /// The directory lies in an ignored one, so its entries are only counted.
         ignored: bool,
     },
-    /// Work on these files: their names, each ended by a NUL, in path order.
+    /// Process these files: their names, each terminated by a NUL, in path order.
     Files { names: Vec<u8> },
 }
 
@@ -51,7 +51,7 @@ impl PartialOrd for Task {
 }
 
 impl Ord for Task {
-    /// The heap gives the greatest first, and the smallest path is wanted.
+    /// Inverted, because the heap returns the greatest first and the smallest path is needed.
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
@@ -62,24 +62,24 @@ pub(super) struct Queue {
     state: Mutex<State>,
     ready: Condvar,
     stopped: AtomicBool,
-    /// There is a bound, so that asking for it is worth the lock.
+    /// True if there is a bound, to avoid locking if there is none.
     bounded: AtomicBool,
 }
 
 struct State {
     tasks: BinaryHeap<Task>,
-    /// Done when all else is: the insides of ignored directories.
+    /// Tasks for ignored directories, done last.
     later: Vec<Task>,
-    /// Tasks that a thread is at.
+    /// The number of tasks being processed.
     running: usize,
-    /// What sorts behind this path is not wanted.
+    /// Paths that sort after this one are not needed.
     bound: Option<Box<[u8]>>,
-    /// The smallest path of the work that was left undone.
+    /// The smallest path of the discarded tasks.
     undone: Option<Box<[u8]>>,
 }
 
 impl Queue {
-    /// A queue that holds the start of a walk.
+    /// Creates a queue with the start of a walk.
     pub fn new(stack: Stack) -> Self {
         let empty: Arc<[u8]> = Arc::from(&b""[..]);
         let start = Task {
@@ -90,7 +90,7 @@ impl Queue {
         Self::holding(BinaryHeap::from([start]), Vec::new())
     }
 
-    /// A queue that holds ignored directories alone.
+    /// Creates a queue of ignored directories only.
     pub fn of_ignored(places: Vec<DirPath>) -> Self {
         let task = |directory: DirPath| Task {
             key: directory.shown[..].into(),
@@ -111,12 +111,12 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked ends the whole walk; the state stays sound.
+        // A panic of a thread ends the whole walk, and the state stays consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next piece of work, or `None` when none will come. Whoever takes one
-    /// calls [`Queue::done`].
+    /// Returns the next task, or `None` if there will be none. The caller must call [`Queue::done`]
+    /// afterwards.
     pub fn next(&self) -> Option<Task> {
         let mut state = self.lock();
         loop {
@@ -125,7 +125,7 @@ impl Queue {
             }
             if let Some(task) = state.tasks.pop() {
                 if state.bound.as_ref().is_some_and(|bound| task.key > *bound) {
-                    // All others sort behind it.
+                    // All other tasks sort after it.
                     state.tasks.clear();
                     continue;
                 }
@@ -149,7 +149,8 @@ impl Queue {
         }
     }
 
-    /// A piece of work is done and this came of it. Says how much there is to do.
+    /// Marks a task as done and adds the tasks that it produced. Returns the number of waiting
+    /// tasks.
     pub fn done(&self, tasks: &mut Vec<Task>) -> usize {
         let mut state = self.lock();
         state.running -= 1;
@@ -166,7 +167,7 @@ impl Queue {
         left
     }
 
-    /// What sorts behind `path` is no longer wanted.
+    /// Declares that paths after `path` are not needed.
     pub fn bound(&self, path: Box<[u8]>) {
         let mut state = self.lock();
         if state.bound.as_ref().is_none_or(|bound| path < *bound) {
@@ -175,25 +176,25 @@ impl Queue {
         self.bounded.store(true, Memory::Relaxed);
     }
 
-    /// Whether `path` is still wanted.
+    /// Reports whether `path` is still needed.
     pub fn wants(&self, path: &[u8]) -> bool {
         !self.bounded.load(Memory::Relaxed)
             || self.lock().bound.as_ref().is_none_or(|bound| *path <= **bound)
     }
 
-    /// Ends the walk; `path` is the smallest one not done by this thread.
+    /// Ends the walk; `path` is the smallest one that this thread did not process.
     pub fn stop(&self, path: &[u8]) {
         self.lock().leave(path);
         self.stopped.store(true, Memory::Relaxed);
         self.ready.notify_all();
     }
 
-    /// Whether the walk was ended.
+    /// Reports whether the walk was ended.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Memory::Relaxed)
     }
 
-    /// The smallest path that was not done because the walk was ended.
+    /// Returns the smallest path that was not processed because the walk was ended.
     pub fn stopped_at(&self) -> Option<Box<[u8]>> {
         let mut state = self.lock();
         if let Some(task) = state.tasks.pop()

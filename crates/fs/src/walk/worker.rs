@@ -14,8 +14,8 @@ use super::{
 };
 use crate::dir::stat::Kind;
 
-/// How many files are one piece of work: few enough to share them out, enough
-/// that the sharing costs nothing.
+/// The number of files per task: small enough to balance the load, large enough to make the
+/// overhead negligible.
 const FILES_PER_TASK: usize = 64;
 
 pub(super) struct Worker<'a, V: Visitor> {
@@ -28,13 +28,13 @@ pub(super) struct Worker<'a, V: Visitor> {
     opener: Opener<'a>,
     listing: Listing,
     local: V::Local,
-    /// The absolute path at hand.
+    /// The current absolute path.
     path: Vec<u8>,
     wanted: Vec<u32>,
     made: Vec<Task>,
 }
 
-/// Marks a task as done even if the work panics, so that no thread waits for it.
+/// Marks a task as done even if it panics, so that no thread waits for it.
 struct Done<'q>(&'q Queue, bool);
 
 impl Drop for Done<'_> {
@@ -71,8 +71,8 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
     }
 
-    /// Works until nothing is left. `call_help` is called once, when there is
-    /// enough to do for several.
+    /// Processes tasks until none is left. Calls `call_help` once there are enough tasks for
+    /// several threads.
     pub fn run(&mut self, call_help: impl FnOnce()) {
         let mut call_help = Some(call_help);
         while let Some(task) = self.queue.next() {
@@ -224,7 +224,7 @@ fn push_shown(path: &mut Vec<u8>, name: &[u8]) {
     path.extend_from_slice(filewright_core::path::encode_name(name).as_bytes());
 }
 
-/// The place of a directory in another, unless all in it sorts before `from`.
+/// Returns the path of a subdirectory, or `None` if everything in it sorts before `from`.
 fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Option<DirPath> {
     let join =
         |prefix: &[u8], name: &[u8]| -> Arc<[u8]> { Arc::from([prefix, name, b"/"].concat()) };
@@ -237,7 +237,7 @@ fn below(place: &DirPath, listing: &Listing, index: usize, from: &[u8]) -> Optio
     Some(DirPath { raw, shown })
 }
 
-/// Makes pieces of work of a directory's files.
+/// Splits the files of a directory into tasks.
 fn share_out(
     place: &DirPath,
     listing: &Listing,

@@ -1,10 +1,9 @@
-//! Conditions on what a change takes away, and entries that are set aside.
+//! Preconditions of a change, and moving replaced or deleted entries aside.
 //!
-//! A change that may have to be rolled back does not destroy what it replaces or
-//! deletes: the old entry is renamed, in its own directory, to a name that no
-//! listing shows ([`aside_name`]). Renamed back it is the very same file, with
-//! owner, times, attributes and other names. Whoever asked for the name removes
-//! the entry when the change stands.
+//! A change that may have to be rolled back does not destroy what it replaces or deletes: the old
+//! entry is renamed, in its own directory, to a name that listings hide ([`aside_name`]). Renaming
+//! it back restores the same file, with owner, times, attributes and hard links. The caller that
+//! chose the name removes the entry when the change is final.
 
 use std::os::fd::AsFd;
 
@@ -22,26 +21,25 @@ use crate::dir::unlink;
 use crate::root::{ResolvedEntry, Roots};
 use crate::write::place_new;
 
-/// What must still hold when an entry is taken away or replaced, and where the
-/// old one goes.
+/// The preconditions for removing or replacing an entry, and the name for moving it aside.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
-    /// `CONFLICT` unless the entry that is deleted, moved or copied is this version.
+    /// `CONFLICT` unless the deleted, moved or copied entry has this version.
     pub if_version: Option<Version>,
-    /// `CONFLICT` unless the file that is replaced is this version.
+    /// `CONFLICT` unless the replaced file has this version.
     pub if_target: Option<Version>,
-    /// The name, from [`aside_name`], that the deleted or replaced entry gets.
+    /// The name from [`aside_name`] for the deleted or replaced entry.
     pub aside: Option<Vec<u8>>,
 }
 
-/// A new name for an entry that is set aside: a temporary name, which the sweep
-/// leaves alone for a week after its process has ended.
+/// Returns a new name for an entry that is moved aside: a temporary name that sweeping ignores
+/// until a week after its process has ended.
 pub fn aside_name() -> Vec<u8> {
     [&fresh_name()[..], b"-kept"].concat()
 }
 
-/// The answer where a file system, or the rights in a directory, do not allow an
-/// entry to be set aside. Nothing has been changed.
+/// Returns the error for a file system or directory in which an entry cannot be moved aside.
+/// Nothing was changed.
 pub(crate) fn no_aside() -> Error {
     Error::new(Code::UnsupportedOperation, "the old entry cannot be set aside here")
         .detail("reason", "aside")
@@ -51,7 +49,7 @@ pub(crate) fn conflict(message: &str) -> Error {
     Error::new(Code::Conflict, message).hint("read the file again")
 }
 
-/// Checks a name that a caller gave: only names of this process are used.
+/// Checks a name passed by a caller: only names created by this process are accepted.
 pub(crate) fn check_aside(aside: Option<&[u8]>) -> Result<()> {
     match aside {
         Some(name) if !is_own_aside_name(name) => {
@@ -61,8 +59,7 @@ pub(crate) fn check_aside(aside: Option<&[u8]>) -> Result<()> {
     }
 }
 
-/// Whether two facts are about the same file with the same content. A rename
-/// changes the time of change alone.
+/// Reports whether both describe the same file with the same content. A rename changes only ctime.
 pub(crate) fn same_content(a: &Stat, b: &Stat) -> bool {
     a.same_file(b)
         && a.kind == b.kind
@@ -70,7 +67,7 @@ pub(crate) fn same_content(a: &Stat, b: &Stat) -> bool {
 }
 
 impl Roots {
-    /// Compares an entry with the version that a caller names.
+    /// Compares an entry with the expected version.
     pub(crate) fn check_version(
         &self,
         place: &ResolvedEntry<'_>,
@@ -87,15 +84,15 @@ impl Roots {
     }
 }
 
-/// How taking an entry out of its directory ended.
+/// The result of removing an entry from its directory.
 pub(crate) enum Taken {
     Done,
-    /// Something else has the name now: look again.
+    /// Another entry has the name now: resolve it again.
     Again,
 }
 
-/// Renames an entry that was `expected` a moment ago to `aside` in its directory.
-/// An entry that is something else by now gets its name back.
+/// Renames an entry to `aside` in its directory if it is still `expected`. A different entry gets
+/// its name back.
 pub(crate) fn set_aside(
     dir: impl AsFd,
     name: &[u8],
@@ -112,16 +109,15 @@ pub(crate) fn set_aside(
     }
     match place_new(&dir, aside, name) {
         Ok(()) => {}
-        // A newer entry has the name: that one stays, as if it had replaced this one.
+        // A newer entry has the name: it stays, as if it had replaced this one.
         Err(Errno::EXIST) => unlink(&dir, aside).map_err(os)?,
         Err(errno) => return Err(os(errno)),
     }
     Ok(Taken::Again)
 }
 
-/// Deletes a file or link that was `expected` a moment ago. It is renamed first, so
-/// that what is deleted is what was looked at, and not what another program has
-/// put under the name meanwhile.
+/// Deletes a file or link if it is still `expected`. Renames it first, so that an entry that
+/// another program put under the name meanwhile is not deleted.
 pub(crate) fn delete_exact(dir: impl AsFd, name: &[u8], expected: &Stat) -> Result<Taken> {
     let temp = fresh_name();
     if let Taken::Again = set_aside(&dir, name, expected, &temp)? {
@@ -131,7 +127,7 @@ pub(crate) fn delete_exact(dir: impl AsFd, name: &[u8], expected: &Stat) -> Resu
     Ok(Taken::Done)
 }
 
-/// Refuses a directory that holds more than temporary files of ours.
+/// Refuses a directory that contains more than our temporary files.
 pub(crate) fn check_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
     let Some(entries) = open_entries(dir, name)? else { return Err(unsettled()) };
     for_each_name(
@@ -142,8 +138,8 @@ pub(crate) fn check_empty(dir: impl AsFd, name: &[u8]) -> Result<()> {
     )
 }
 
-/// Gives a file or link that will be replaced the name `aside` as well, so that it
-/// outlives the replacement.
+/// Links a file that will be replaced to the name `aside` as well, so that it survives the
+/// replacement.
 pub(crate) fn link_aside(
     dir: impl AsFd,
     name: &[u8],
@@ -155,7 +151,7 @@ pub(crate) fn link_aside(
         Err(Errno::NOENT) => return Ok(Taken::Again),
         Err(Errno::NOSPC) => return Err(os(Errno::NOSPC)),
         Err(Errno::DQUOT) => return Err(os(Errno::DQUOT)),
-        // No links on this file system, no right to make one, too many of them.
+        // The file system has no links, we may not create one, or there are too many.
         Err(_) => return Err(no_aside()),
     }
     if Stat::at(&dir, aside).is_ok_and(|now| same_content(&now, expected)) {
@@ -165,9 +161,9 @@ pub(crate) fn link_aside(
     Ok(Taken::Again)
 }
 
-/// Puts the entry `from` in the place of the file `to`, which must be the version
-/// `wanted`; what was replaced is deleted. The two names are exchanged and what
-/// comes out is looked at, so that nothing else is ever replaced.
+/// Replaces the file `to`, which must have the version `wanted`, by the entry `from`, and deletes
+/// the old file. The two names are exchanged and the removed file is checked afterwards, so that no
+/// other version is ever lost.
 pub(crate) fn replace_exact(
     from_dir: impl AsFd,
     from: &[u8],
@@ -185,7 +181,7 @@ pub(crate) fn replace_exact(
     }
     exchange()?;
     if Stat::at(&from_dir, from).is_ok_and(|out| same_content(&out, &now)) {
-        // Already replaced: what cannot be removed now is swept later.
+        // The file is replaced; if it cannot be removed now, a sweep removes it later.
         let _ = unlink(&from_dir, from);
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! Putting a complete temporary file in place: a rename, or for a conditional
-//! write an exchange whose outcome is looked at.
+//! Moves a complete temporary file into place: by a rename, or for a conditional write by an
+//! exchange that is checked afterwards.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -17,17 +17,17 @@ use crate::dir::unlink;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside;
 
-/// How putting into place ended.
+/// The result of moving a file into place.
 pub(super) enum CommitOutcome {
     Done,
-    /// The path changed meanwhile: look again.
+    /// The path changed meanwhile: resolve it again.
     Again,
-    /// A rename is not allowed here.
+    /// A rename is not allowed here, so the file must be written in place.
     InPlace,
 }
 
 impl Replacement<'_> {
-    /// Puts the temporary file in place.
+    /// Moves the temporary file into place.
     pub fn put(&self, temp: Temp<'_>, fd: &OwnedFd) -> Result<CommitOutcome> {
         let Some(old) = self.old else {
             return match place_new(&self.place.dir, &temp.name, self.name) {
@@ -40,8 +40,8 @@ impl Replacement<'_> {
                 Err(errno) => Err(os(errno)),
             };
         };
-        // Among ourselves one conditional writer at a time: exchanges that are
-        // put back must not meet each other.
+        // Allows one conditional writer of ours at a time, because exchanges that are reverted must
+        // not interleave.
         let _turn = if self.compare { lock_dir(&self.place.dir) } else { None };
         let now = Stat::find(&self.place.dir, self.name)?;
         if !now.is_some_and(|now| now.kind == Kind::File && self.still(old, &now)) {
@@ -63,7 +63,7 @@ impl Replacement<'_> {
                 temp.placed();
                 Ok(CommitOutcome::Done)
             }
-            // A sticky directory, a file that something is mounted on.
+            // A sticky directory, or a file that is a mount point.
             Err(Errno::PERM | Errno::ACCESS | Errno::BUSY) => Ok(CommitOutcome::InPlace),
             Err(Errno::ISDIR) => Ok(CommitOutcome::Again),
             Err(errno) => Err(os(errno)),
@@ -74,8 +74,8 @@ impl Replacement<'_> {
         !self.compare || old.version().same_facts(now)
     }
 
-    /// Exchanges the two names and looks at what came out. `None` where the
-    /// file system cannot exchange.
+    /// Exchanges the two names and checks the removed file. Returns `None` if the file system
+    /// cannot exchange.
     fn exchange(&self, old: &Stat, temp: &Temp<'_>, fd: &OwnedFd) -> Result<Option<CommitOutcome>> {
         if self.options.durability == Durability::Atomic {
             start_writing(fd);
@@ -86,7 +86,7 @@ impl Replacement<'_> {
             Err(_) => return Ok(None),
         }
         let out = Stat::at(&self.place.dir, &temp.name);
-        // The exchange itself touches the time of change, nothing else.
+        // The exchange itself changes only ctime.
         let expected = out.is_ok_and(|out| {
             out.kind == Kind::File
                 && (!self.compare
@@ -94,7 +94,7 @@ impl Replacement<'_> {
         });
         if expected {
             if self.aside().is_none() {
-                // Already out of sight: what cannot be removed now is swept later.
+                // The name is hidden; if the file cannot be removed now, a sweep removes it later.
                 let _ = unlink(&self.place.dir, &temp.name);
             }
             return Ok(Some(CommitOutcome::Done));
@@ -103,8 +103,8 @@ impl Replacement<'_> {
         Ok(Some(CommitOutcome::Again))
     }
 
-    /// Undoes an exchange that brought out something unexpected. If somebody
-    /// replaced our file in that very moment, theirs is the newest and stays.
+    /// Reverts an exchange that removed an unexpected file. If another process replaced our file
+    /// meanwhile, its file is the newest and stays.
     fn put_back(&self, temp: &Temp<'_>, fd: &OwnedFd) -> Result<()> {
         swap(&self.place.dir, &temp.name, self.name).map_err(os)?;
         let own = Stat::of(fd).map_err(os)?;
@@ -116,9 +116,9 @@ impl Replacement<'_> {
     }
 }
 
-/// Waits for its turn in a directory: a lock on the directory itself, held for
-/// the few system calls of a comparison. `None` where the directory cannot be
-/// locked, or somebody sits on the lock: then the exchange alone must do.
+/// Locks a directory for the few system calls of a comparison. Returns `None` if the directory
+/// cannot be locked or another process holds the lock for long; the exchange alone must suffice
+/// then.
 fn lock_dir(dir: impl AsFd) -> Option<OwnedFd> {
     let dir = open_entries(dir, b".").ok().flatten()?;
     for turn in 0..400 {
@@ -138,13 +138,13 @@ fn swap(dir: impl AsFd, a: &[u8], b: &[u8]) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(&dir, a, &dir, b, RenameFlags::EXCHANGE)
 }
 
-/// Gives an entry its name, unless that is taken: `EXIST`.
+/// Renames an entry unless the new name exists (`EXIST`).
 pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::Result<()> {
     match rustix::fs::renameat_with(&dir, from, &dir, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
         result => return result,
     }
-    // Old file systems: a second name is exclusive as well, for files.
+    // On old file systems: a second hard link is exclusive too, for files.
     match rustix::fs::linkat(&dir, from, &dir, to, AtFlags::empty()) {
         Ok(()) => return unlink(&dir, from),
         Err(errno @ (Errno::EXIST | Errno::NOENT | Errno::NOSPC | Errno::DQUOT)) => {
@@ -152,7 +152,7 @@ pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::R
         }
         Err(_) => {}
     }
-    // No file system with neither has users who race; directories end here too.
+    // File systems with neither have no concurrent users. Directories use this path too.
     match Stat::at(&dir, to) {
         Ok(_) => Err(Errno::EXIST),
         Err(Errno::NOENT) => rustix::fs::renameat(&dir, from, &dir, to),
@@ -160,8 +160,8 @@ pub(crate) fn place_new(dir: impl AsFd, from: &[u8], to: &[u8]) -> rustix::io::R
     }
 }
 
-/// Has the kernel start to write a file out, without waiting: what ext4 does by
-/// itself on a replacing rename, and not on an exchange.
+/// Asks the kernel to start writing a file to disk, without waiting. ext4 does so itself on a
+/// replacing rename, but not on an exchange.
 fn start_writing(fd: &OwnedFd) {
     #[cfg(target_os = "linux")]
     let _ = rustix::fs::fadvise(fd, 0, None, rustix::fs::Advice::DontNeed);
@@ -169,9 +169,9 @@ fn start_writing(fd: &OwnedFd) {
     let _ = fd;
 }
 
-/// Waits for the names in a directory to be on the disk.
+/// Waits until the names in a directory are on disk.
 pub(crate) fn sync_directory(place: &ResolvedEntry<'_>, with_parents: bool) -> Result<()> {
-    // A directory that may be written and not read cannot be opened for this.
+    // A directory that is writable but not readable cannot be opened for this.
     let dir = match open_entries(&place.dir, b".") {
         Ok(Some(dir)) => dir,
         Ok(None) => return Ok(()),

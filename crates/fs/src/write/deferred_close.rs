@@ -1,14 +1,14 @@
-//! Giving back a large file that was replaced, beside the answer.
+//! Closes the last descriptor of a replaced large file on a background thread, so that the call
+//! need not wait for the kernel.
 //!
-//! When the last name and the last descriptor of a file go, the kernel gives back
-//! every page of it that is cached before the call returns: for a file of 100 MB as
-//! long as writing its successor takes. So one descriptor of a large file outlives
-//! its name, and a thread of its own closes it.
+//! When the last name and the last descriptor of a file are gone, the kernel frees all its cached
+//! pages before the call returns: for a file of 100 MB that takes as long as writing the new one.
+//! So one descriptor of a large file outlives its name, and a separate thread closes it.
 //!
-//! Its room on the disk is free a moment later for that, so this is not done on a
-//! full disk, whoever meets a quota waits for it ([`wait_for_pending`]), and at most one file
-//! is held: nothing heaps up. Network file systems and those that run as programs
-//! keep what is open under a name that is seen: they get it back at once.
+//! The disk space is therefore freed a moment later. So this is not done on a nearly full disk, a
+//! call that meets a quota waits for it ([`wait_for_pending`]), and at most one file is pending.
+//! Network file systems and FUSE keep an open file under a visible name, so there the file is
+//! closed at once.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard};
@@ -16,19 +16,18 @@ use std::thread::JoinHandle;
 
 use crate::dir::stat::Stat;
 
-/// From this size on a thread costs less than it spares. Bytes.
+/// From this size on, the thread costs less than it saves. Bytes.
 const MIN_DEFERRED_BYTES: u64 = 8 << 20;
 
-/// What is being given back.
+/// The thread that is closing a file.
 static PENDING: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Whether [`close`] should give back the file `old`, which `new` replaces.
+/// Reports whether [`close`] should close the file `old`, which `new` replaces.
 pub(super) fn applies_to(new: impl AsFd, old: &Stat) -> bool {
     old.size >= MIN_DEFERRED_BYTES && is_local_and_roomy(new, old.size)
 }
 
-/// Whether the kernel itself keeps the files, and there is room for two more of this
-/// size.
+/// Reports whether the file system is local and has space for two more files of this size.
 #[cfg(target_os = "linux")]
 fn is_local_and_roomy(fd: impl AsFd, size: u64) -> bool {
     /// ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, overlayfs.
@@ -46,15 +45,15 @@ fn is_local_and_roomy(_: impl AsFd, _: u64) -> bool {
     false
 }
 
-/// Closes what may be the last descriptor of a large file, soon.
+/// Closes what may be the last descriptor of a large file, in the background.
 pub(super) fn close(fd: OwnedFd) {
     let mut going = going();
     wait(&mut going);
-    // Where there is no thread to be had, the descriptor goes with the closure.
+    // If no thread can be started, dropping the closure closes the descriptor.
     *going = std::thread::Builder::new().spawn(move || drop(fd)).ok();
 }
 
-/// Waits for what is being given back. Whether there was any.
+/// Waits for a pending close. Returns whether there was one.
 pub(super) fn wait_for_pending() -> bool {
     wait(&mut going())
 }

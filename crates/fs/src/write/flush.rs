@@ -1,9 +1,9 @@
-//! What a file system tells only when a file is closed.
+//! Detects write errors that a file system reports only on close.
 //!
-//! Network file systems, and those that run as programs, take bytes and find out
-//! later that there is no room for them: the quota or the disk is told when a
-//! descriptor of the file is closed. A descriptor that is dropped tells nobody. So
-//! a copy of it is closed first, while the old content still stands.
+//! Network file systems and FUSE accept bytes and find out later that there is no space for them:
+//! an exceeded quota or a full disk is reported when a descriptor of the file is closed. Dropping a
+//! descriptor discards that error. So a duplicate is closed first, while the old content still
+//! exists.
 
 use std::os::fd::{AsFd, IntoRawFd};
 
@@ -12,16 +12,16 @@ use rustix::io::Errno;
 
 use crate::dir::errno::os;
 
-/// How often a close that a signal interrupted is asked again.
+/// The number of retries for a close that a signal interrupted.
 const TRIES: u32 = 8;
 
-/// Closes a copy of the descriptor: what was written is taken by the file system,
-/// or the error is told.
+/// Closes a duplicate of the descriptor, and returns the error if the file system did not accept
+/// the written bytes.
 pub(crate) fn flush(fd: impl AsFd) -> Result<()> {
     for _ in 0..TRIES {
         let copy = rustix::io::fcntl_dupfd_cloexec(&fd, 0).map_err(os)?.into_raw_fd();
-        // SAFETY: the descriptor was made the line above and is nobody else's; it is
-        // closed once and never used again, whatever the answer.
+        // SAFETY: the descriptor was created in the line above and is owned by nothing else; it is
+        // closed once and never used again, whatever the result.
         match unsafe { rustix::io::try_close(copy) } {
             Ok(()) => return Ok(()),
             Err(Errno::INTR) => {}

@@ -1,10 +1,9 @@
-//! Writing a file in place: only where it cannot be replaced without losing
-//! its owner, or where its directory takes no new names (a file mounted into a
-//! container, a file in a directory of somebody else).
+//! Writes a file in place: only if it cannot be replaced without changing its owner, or if its
+//! directory accepts no new names (a file mounted into a container, or a file in another user's
+//! directory).
 //!
-//! The old content is held in memory until the new one is complete and put back
-//! if anything fails. A process killed in between can leave a mixture, which is
-//! why this is the last resort.
+//! The old content is held in memory until the new one is complete, and is restored if anything
+//! fails. A process killed in between can leave a mixture, so this is the last resort.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -19,10 +18,10 @@ use crate::dir::errno::{os, unsettled};
 use crate::dir::stat::Stat;
 use crate::read::read_at;
 
-/// The largest content that is held to be put back. Bytes.
+/// The maximum size of the content that is held for restoring. Bytes.
 const MAX_BACKUP: u64 = 64 << 20;
 
-/// Overwrites the file `name`, which was `old` a moment ago.
+/// Overwrites the file `name`, which was last seen as `old`.
 pub(crate) fn write_in_place(
     dir: impl AsFd,
     name: &[u8],
@@ -52,7 +51,7 @@ pub(crate) fn write_in_place(
     }
     reserve(&fd, source)?;
     cancel.check()?;
-    // From here on nothing is cancelled: a half is worse than a whole.
+    // From here on nothing is cancelled, because an incomplete file is worse than a late one.
     let whole = CancelToken::new();
     let written = source.write_to(&fd, &whole).and_then(|length| {
         rustix::fs::ftruncate(&fd, length).map_err(os)?;
@@ -65,10 +64,10 @@ pub(crate) fn write_in_place(
     Ok(fd)
 }
 
-/// Takes the disk space first, where the file system can, so that a full disk
-/// is found before anything is overwritten.
+/// Allocates the disk space first if the file system can, so that a full disk is detected before
+/// anything is overwritten.
 fn reserve(fd: &OwnedFd, source: &Source<'_>) -> Result<()> {
-    // Without support the write itself will tell.
+    // Without support, the write itself reports the error.
     #[cfg(target_os = "linux")]
     if let Source::Bytes(bytes) = source
         && !bytes.is_empty()

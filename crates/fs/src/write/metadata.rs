@@ -1,6 +1,6 @@
-//! What a replaced file passes on to its successor: owner, group, permission
-//! bits, extended attributes and access lists; set before the rename, so that
-//! there is no moment with other rights than before.
+//! Copies metadata from a replaced file to its successor: owner, group, permission bits, extended
+//! attributes and access lists. All are set before the rename, so that the file never has other
+//! permissions than before.
 
 use std::os::fd::AsFd;
 
@@ -12,16 +12,16 @@ use super::Preserve;
 use crate::dir::errno::os;
 use crate::dir::stat::{Kind, Stat};
 
-/// What became of the owner.
+/// The result of copying the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The successor belongs to whom the file belonged.
+    /// The new file has the old owner.
     Kept,
-    /// We may not give files away: only writing in place keeps the owner.
+    /// This process may not change owners, so only writing in place preserves the owner.
     Foreign,
 }
 
-/// Gives the successor owner and group of the old file.
+/// Copies owner and group of the old file to the new one.
 pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
     let now = Stat::of(&new).map_err(os)?;
     let uid = (now.uid != old.uid).then(|| Uid::from_raw(old.uid));
@@ -35,11 +35,11 @@ pub(crate) fn copy_owner(new: impl AsFd, old: &Stat) -> Result<Owner> {
     }
 }
 
-/// Why attributes count as lost.
+/// The reason reported for lost attributes.
 pub(super) const NO_ATTRIBUTES: &str = "its extended attributes cannot be kept";
 
-/// Gives what is moved to another file system the owner, the group and the
-/// attributes that it has on this one. Its other names stay behind.
+/// Copies owner, group and attributes of an entry that is moved to another file system. Its other
+/// hard links stay behind.
 pub(crate) fn keep_moved(
     new: impl AsFd,
     old: impl AsFd,
@@ -58,8 +58,8 @@ pub(crate) fn keep_moved(
     Ok(())
 }
 
-/// Sets permission bits. Set-user-id and set-group-id go, as they do when a
-/// file is written in place: new content must not run with old privileges.
+/// Sets permission bits. Clears set-user-id and set-group-id, as writing in place does: new content
+/// must not run with old privileges.
 pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
     match rustix::fs::fchmod(new, Mode::from_raw_mode((mode & 0o1777) as _)) {
         // File systems without permission bits.
@@ -68,7 +68,7 @@ pub(crate) fn set_mode(new: impl AsFd, mode: u32) -> Result<()> {
     }
 }
 
-/// Gives a file the times of another, where we may.
+/// Copies the times of a file, if allowed.
 pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
     let time = |nanos: i64| Timespec {
         tv_sec: nanos.div_euclid(1_000_000_000),
@@ -78,15 +78,15 @@ pub(crate) fn keep_times(new: impl AsFd, old: &Stat) {
     let _ = rustix::fs::futimens(new, &times);
 }
 
-/// Attributes that belong to the content, or that the kernel gives itself.
+/// Matches attributes that belong to the content, or that the kernel sets itself.
 fn is_bound(name: &[u8]) -> bool {
     matches!(name, b"security.capability" | b"security.ima" | b"security.evm")
 }
 
 const ACL: &str = "system.posix_acl_access";
 
-/// Copies extended attributes and the access list, as far as we may; tells
-/// whether that was all of them.
+/// Copies extended attributes and the access list as far as possible; returns whether all were
+/// copied.
 pub(crate) fn keep_attributes(new: impl AsFd, old: impl AsFd) -> bool {
     let mut has_list = false;
     let mut all = true;
@@ -97,12 +97,12 @@ pub(crate) fn keep_attributes(new: impl AsFd, old: impl AsFd) -> bool {
         has_list |= name == ACL.as_bytes();
         all &= attribute(&old, &name).is_some_and(|value| {
             rustix::fs::fsetxattr(&new, name.as_slice(), &value, XattrFlags::empty()).is_ok()
-                // What the kernel gives itself is there already.
+                // The kernel has set this attribute itself already.
                 || attribute(&new, &name).as_ref() == Some(&value)
         });
     }
     if !has_list {
-        // One inherited from the directory would let others in.
+        // An access list inherited from the directory would allow other users access.
         let _ = rustix::fs::fremovexattr(&new, ACL);
     }
     all

@@ -1,28 +1,24 @@
-//! Writing files: whole or not at all.
+//! Writes files atomically: completely or not at all.
 //!
-//! New content goes to a temporary file in the same directory ([`temp`]), its
-//! length is verified, the successor gets what the old file had of owner, mode
-//! and attributes ([`metadata`]), and one rename puts it in place. Whatever fails,
-//! the old content is whole and nothing is left behind; directories made on the
-//! way go too. Only where a rename is impossible is a file written in place
-//! ([`in_place`]).
+//! New content is written to a temporary file in the same directory ([`temp`]), its length is
+//! verified, the file gets owner, mode and attributes of the old one ([`metadata`]), and one rename
+//! moves it into place. After any failure the old content is intact and nothing is left behind;
+//! directories created on the way are removed too. Only if a rename is impossible is a file written
+//! in place ([`in_place`]).
 //!
-//! A file with several names is replaced under the one name: the others keep
-//! the old bytes, since they may lie outside the roots. A link as the last name
-//! is followed inside the roots, and stays a link. A file nobody may write (no
-//! write bit) is refused, for root as well.
+//! If a file has several hard links, only the given one is replaced: the others keep the old bytes,
+//! because they may lie outside the roots. A link as the last name is followed inside the roots,
+//! and stays a link. A file without any write bit is refused, for root as well.
 //!
-//! **Conditions** are checked when the file is looked at and again at the last
-//! moment. A conditional replacement is a compare-and-swap where the system can
-//! exchange two names in one step: what comes out of the exchange must be what
-//! was expected, or it is put back.
+//! **Conditions** are checked when the file is resolved and again at the last moment. A conditional
+//! replacement is a compare-and-swap if the system can exchange two names in one step: the removed
+//! file must be the expected one, otherwise the exchange is reverted.
 //!
-//! **Durability.** `None` and `Atomic` replace in one step for everybody who
-//! looks, whatever happens to the process. They differ in a power cut: `Atomic`
-//! starts writing the content out first, as the common file systems themselves
-//! do on a replacing rename, and `None` does not even that (measured on ext4: 2
-//! to 20 times cheaper). `Durable` waits for file and directory to be on the disk
-//! (about 5 times the price of `Atomic`).
+//! **Durability.** `None` and `Atomic` replace in one step for all observers, whatever happens to
+//! the process. They differ after a power failure: `Atomic` starts writing the content to disk
+//! first, as common file systems do on a replacing rename, and `None` does not (measured on ext4: 2
+//! to 20 times cheaper). `Durable` waits until file and directory are on disk (about 5 times the
+//! cost of `Atomic`).
 
 pub mod aside;
 mod commit;
@@ -57,31 +53,31 @@ use crate::root::{
 use crate::write::aside::{check_aside, conflict};
 use replacement::{Attempt, Replacement};
 
-/// How hard a write is pushed to the disk; see the module header.
+/// The durability of a write; see the module header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing is promised for a power cut.
+    /// No guarantee after a power failure.
     None,
-    /// Old or new after a power cut, as far as the file system orders its writes.
+    /// Old or new content after a power failure, as far as the file system orders its writes.
     #[default]
     Atomic,
-    /// New after a power cut, once the call has returned.
+    /// New content after a power failure, once the call has returned.
     Durable,
 }
 
-/// What a write does where it cannot keep all that the old file has.
+/// The policy if a write cannot preserve all metadata of the old file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preserve {
-    /// Keeps what it can: other names keep the old bytes, a foreign owner is kept
-    /// by writing in place.
+    /// Preserves as much as possible: other hard links keep the old bytes, and writing in place
+    /// preserves a foreign owner.
     #[default]
     Possible,
-    /// Refuses.
+    /// Refuses the write.
     Strict,
 }
 
 impl Preserve {
-    /// Says whether to go on where something would not be kept.
+    /// Returns an error if something would be lost and the policy forbids it.
     pub(crate) fn may_lose(self, what: &str) -> Result<()> {
         match self {
             Self::Possible => Ok(()),
@@ -91,7 +87,7 @@ impl Preserve {
         }
     }
 
-    /// The same where a file is replaced: its other names would keep what it was.
+    /// The same for a file that is replaced: its other hard links would keep the old content.
     pub(crate) fn may_replace(self, old: &Stat) -> Result<()> {
         if old.nlink <= 1 {
             return Ok(());
@@ -100,44 +96,44 @@ impl Preserve {
     }
 }
 
-/// Conditions and manner of a write.
+/// Preconditions and options of a write.
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    /// `CONFLICT` unless the file is still this version.
+    /// `CONFLICT` unless the file still has this version.
     pub if_version: Option<Version>,
-    /// `ALREADY_EXISTS` if anything is there, a dangling link included.
+    /// `ALREADY_EXISTS` if the path exists, including a dangling link.
     pub if_absent: bool,
-    /// Make missing parent directories.
+    /// Creates missing parent directories.
     pub create_dirs: bool,
-    /// Permission bits; `None` keeps those of the old file, or takes the
-    /// umask's for a new one.
+    /// The permission bits; `None` preserves those of the old file, or applies the umask for a new
+    /// one.
     pub mode: Option<u32>,
-    /// How hard the write is pushed to the disk.
+    /// The durability of the write.
     pub durability: Durability,
-    /// What happens where owner, attributes or other names cannot be kept.
+    /// The policy if owner, attributes or other hard links cannot be preserved.
     pub preserve: Preserve,
-    /// The name, from [`crate::write::aside::aside_name`], under which a replaced file stays in its
-    /// directory. `UNSUPPORTED_OPERATION` with the reason `aside` where that is impossible.
+    /// The name from [`crate::write::aside::aside_name`] under which a replaced file stays in its
+    /// directory. `UNSUPPORTED_OPERATION` with the reason `aside` if that is impossible.
     pub aside: Option<Vec<u8>>,
 }
 
-/// What a write made.
+/// The result of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct Written {
-    /// The facts about the file now.
+    /// The metadata of the file after the write.
     pub stat: Stat,
-    /// Whether nothing was there before.
+    /// True if the file did not exist before.
     pub created: bool,
-    /// How many other names of the replaced file keep the old bytes.
+    /// The number of other hard links of the replaced file, which keep the old bytes.
     pub other_names: u64,
-    /// Whether the file was written in place, for want of another way.
+    /// True if the file was written in place, because there was no other way.
     pub in_place: bool,
 }
 
-/// What is to become of a file.
+/// The new content of a file.
 #[derive(Clone, Copy)]
 enum Change<'c> {
-    /// These bytes and nothing else.
+    /// Exactly these bytes.
     Whole(&'c [u8]),
     /// The old bytes and these.
     Append(&'c [u8]),
@@ -150,8 +146,7 @@ enum Change<'c> {
 pub(crate) struct OldFile<'c> {
     pub fd: &'c OwnedFd,
     pub facts: &'c Stat,
-    /// Whether the copy is to take the place of the original: then it gets its
-    /// owner, its attributes and its times.
+    /// True if the copy replaces the original, so that it gets the owner, attributes and times.
     pub moved: bool,
 }
 
@@ -159,11 +154,10 @@ impl Roots {
     /// Creates or replaces a file.
     ///
     /// # Errors
-    /// `ALREADY_EXISTS`, `CONFLICT`, `IS_DIRECTORY`, `NOT_DIRECTORY` for a path
-    /// that ends in a slash, `NOT_FOUND` for a missing parent,
-    /// `NOT_REGULAR_FILE`, `PERMISSION_DENIED`, `PROTECTED_PATH`, `READ_ONLY`,
-    /// `NO_SPACE`, `OUTSIDE_ALLOWED`, `CANCELLED`. After every one of them the
-    /// old state stands.
+    /// `ALREADY_EXISTS`, `CONFLICT`, `IS_DIRECTORY`, `NOT_DIRECTORY` for a path that ends in a
+    /// slash, `NOT_FOUND` for a missing parent, `NOT_REGULAR_FILE`, `PERMISSION_DENIED`,
+    /// `PROTECTED_PATH`, `READ_ONLY`, `NO_SPACE`, `OUTSIDE_ALLOWED`, `CANCELLED`. After any of them
+    /// the old state is unchanged.
     pub fn write(
         &self,
         path: &[u8],
@@ -174,11 +168,11 @@ impl Roots {
         self.change(path, Change::Whole(bytes), options, cancel)
     }
 
-    /// Adds bytes to the end of a file, which is created if it is not there.
-    /// Whole or not at all, like every write: the file is replaced.
+    /// Appends bytes to a file, which is created if it does not exist. Atomic like every write: the
+    /// file is replaced.
     ///
     /// # Errors
-    /// As [`Roots::write`].
+    /// Like [`Roots::write`].
     pub fn append(
         &self,
         path: &[u8],
@@ -297,8 +291,8 @@ impl Roots {
             .run()
     }
 
-    /// Whether the file is still the version named; its content is only hashed
-    /// where the facts differ and the hash is known.
+    /// Reports whether the file still has the expected version. Its content is only hashed if the
+    /// metadata differs and the version has a hash.
     pub(crate) fn is_version(
         &self,
         place: &ResolvedEntry<'_>,
@@ -317,7 +311,7 @@ impl Roots {
     }
 }
 
-/// Refuses a file that may not be written. A rename would not ask.
+/// Refuses a file that is not writable, because a rename would not check that.
 pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> Result<()> {
     if old.mode & 0o222 == 0 {
         let error = Error::new(
@@ -328,12 +322,12 @@ pub(crate) fn may_write(place: &ResolvedEntry<'_>, name: &[u8], old: &Stat) -> R
     }
     match rustix::fs::accessat(&place.dir, name, Access::WRITE_OK, AtFlags::EACCESS) {
         Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(os(errno)),
-        // The write itself will tell.
+        // The write itself reports the error.
         _ => Ok(()),
     }
 }
 
-/// Source and destination are one file.
+/// Returns the error for equal source and destination.
 pub(crate) fn same_file() -> Error {
     Error::new(Code::SameFile, "source and destination are the same file")
 }

@@ -1,5 +1,5 @@
-//! One replacement: the temporary file filled, given what the old file had, and
-//! put in place.
+//! One replacement of a file: fills the temporary file, copies the metadata of the old file, and
+//! moves it into place.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -20,10 +20,10 @@ use crate::dir::stat::Stat;
 use crate::root::ResolvedEntry;
 use crate::write::aside::no_aside;
 
-/// How one attempt ended.
+/// The result of one attempt.
 pub(super) enum Attempt {
     Done(Written),
-    /// The path changed meanwhile: look again.
+    /// The path changed meanwhile: resolve it again.
     Again,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Replacement<'j> {
     pub name: &'j [u8],
     pub old: Option<&'j Stat>,
     pub source: Source<'j>,
-    /// Whether the old file must still be `old` when it goes.
+    /// True if the old file must still be `old` when it is replaced.
     pub compare: bool,
-    /// What the new file takes the place of, on another file system.
+    /// The original on another file system, if the write is part of a move.
     pub moved: Option<OldFile<'j>>,
     pub options: &'j WriteOptions,
     pub cancel: &'j CancelToken,
@@ -46,12 +46,12 @@ impl Replacement<'_> {
         if let Some(old) = self.old {
             self.options.preserve.may_replace(old)?;
         }
-        // New files get the bits that the umask (or the directory's access
-        // list) leaves: the kernel applies it, nothing has to be read or set.
+        // New files get the bits that the umask (or the directory's access list) allows: the kernel
+        // applies it, so nothing has to be read or set.
         let mode = if self.old.is_some() || self.options.mode.is_some() { 0o600 } else { 0o666 };
         let dir = self.place.dir.as_fd();
         let made = match self.aside() {
-            // Exchanged with the old file, the temporary one leaves it this name.
+            // The exchange leaves the old file under the name of the temporary one.
             Some(name) => Temp::named_file(dir, name, mode),
             None => Temp::file(dir, mode),
         };
@@ -99,7 +99,7 @@ impl Replacement<'_> {
         }
     }
 
-    /// The name under which the old file stays, if there is one that is wanted.
+    /// Returns the name under which the old file stays, if one was requested.
     pub fn aside(&self) -> Option<&[u8]> {
         self.options.aside.as_deref().filter(|_| self.old.is_some())
     }
@@ -135,8 +135,8 @@ impl Replacement<'_> {
     }
 }
 
-/// Whether the file system may accept bytes now and refuse them when the file is
-/// closed, as network file systems do on a full disk.
+/// Reports whether the file system may accept bytes now and fail on close, as network file systems
+/// do on a full disk.
 fn reports_errors_on_close(fd: &OwnedFd) -> bool {
     #[cfg(target_os = "linux")]
     {

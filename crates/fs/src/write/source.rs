@@ -1,4 +1,4 @@
-//! Where the new content of a file comes from.
+//! The source of a file's new content.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -18,12 +18,12 @@ use crate::read::{BYTES_PER_READ, read_at};
 pub(crate) enum Source<'s> {
     /// These bytes.
     Bytes(&'s [u8]),
-    /// An open file up to its present end, and these bytes.
+    /// An open file up to its current end, and these bytes.
     Extended(&'s OwnedFd, &'s [u8]),
 }
 
 impl Source<'_> {
-    /// [`Source::write_to`] an empty file, which must hold as many bytes then.
+    /// Like [`Source::write_to`], for an empty file; verifies its length afterwards.
     pub(crate) fn write_whole(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<()> {
         let length = self.write_to(&fd, cancel)?;
         if Stat::of(&fd).map_err(os)?.size == length {
@@ -32,7 +32,7 @@ impl Source<'_> {
         Err(Error::new(Code::IoError, "the file system stored another number of bytes"))
     }
 
-    /// Writes everything from the start of a file, and gives the number of bytes.
+    /// Writes everything to the start of a file, and returns the number of bytes.
     pub(crate) fn write_to(&self, fd: impl AsFd, cancel: &CancelToken) -> Result<u64> {
         match self {
             Source::Bytes(bytes) => {
@@ -48,9 +48,8 @@ impl Source<'_> {
     }
 }
 
-/// Copies a whole file to the start of another, inside the kernel where it can,
-/// sharing blocks where the file system does; holes stay holes. Gives the number
-/// of bytes.
+/// Copies a whole file to the start of another. Uses the kernel's copy if possible, shares blocks
+/// if the file system does, and preserves holes. Returns the number of bytes.
 fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
     let size = Stat::of(from).map_err(os)?.size;
     let mut at = 0;
@@ -58,7 +57,7 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
         let Some((start, end)) = next_data(from, at, size) else { break };
         at = copy_range(from, &to, start, end, cancel)?;
         if at < end {
-            // It was cut short meanwhile.
+            // The file was truncated meanwhile.
             rustix::fs::ftruncate(&to, at).map_err(os)?;
             return Ok(at);
         }
@@ -69,7 +68,7 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
     if size > 0 {
         return Ok(size);
     }
-    // Files of the system say 0 and have content all the same.
+    // System files report size 0 and have content nevertheless.
     let mut done = 0;
     let mut block = Vec::with_capacity(BYTES_PER_READ / 4);
     loop {
@@ -82,19 +81,19 @@ fn copy(from: &OwnedFd, to: impl AsFd, cancel: &CancelToken) -> Result<u64> {
     }
 }
 
-/// The next part of a file that is not a hole, as start and end; `None` where
-/// only a hole is left.
+/// Returns start and end of the next part of a file that is not a hole, or `None` if only a hole is
+/// left.
 fn next_data(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     match rustix::fs::seek(from, SeekFrom::Data(at)) {
-        // It may be growing: what is beyond `size` is not copied.
+        // The file may be growing: bytes beyond `size` are not copied.
         Ok(start) if start >= size => return None,
         Ok(start) if start >= at => {
             let hole = rustix::fs::seek(from, SeekFrom::Hole(start));
             return Some((start, hole.unwrap_or(size).clamp(start, size)));
         }
         Err(Errno::NXIO) => return None,
-        // Without support everything is data.
+        // Without support, everything counts as data.
         _ => {}
     }
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
@@ -102,8 +101,8 @@ fn next_data(from: &OwnedFd, at: u64, size: u64) -> Option<(u64, u64)> {
     Some((at, size))
 }
 
-/// Copies a part to the same place. Gives where it ended: before `end` only
-/// where the file ends there by now.
+/// Copies a range to the same offset. Returns its end, which is before `end` only if the file now
+/// ends there.
 fn copy_range(
     from: &OwnedFd,
     to: impl AsFd,
@@ -121,7 +120,7 @@ fn copy_range(
             Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::FBIG)) => {
                 return Err(os(errno));
             }
-            // Not between these files, or not on this kernel.
+            // Not supported between these files, or by this kernel.
             Err(_) => break,
         }
     }
@@ -141,7 +140,7 @@ fn copy_range(
 
 #[cfg(target_os = "linux")]
 fn copy_block(from: &OwnedFd, to: impl AsFd, at: u64, length: u64) -> rustix::io::Result<u64> {
-    /// How much is copied between two looks at the cancel token. Bytes.
+    /// The number of bytes copied between two checks of the cancel token.
     const BYTES_PER_COPY: u64 = 64 << 20;
     let (mut source, mut target) = (at, at);
     let length = length.min(BYTES_PER_COPY) as usize;

@@ -1,8 +1,8 @@
-//! Temporary files: made beside their target, gone whatever happens.
+//! Temporary files, created next to their target and always removed.
 //!
-//! They are made exclusively, so a planted file or link is never opened. One that is not
-//! renamed into place is removed when dropped; those of processes that were killed are swept
-//! by the next change in the directory. `dir::temp_name` makes and reads their names.
+//! They are created exclusively, so that a planted file or link is never opened. One that is not
+//! renamed into place is removed when dropped; those of killed processes are swept by the next
+//! change in the directory. `dir::temp_name` creates and parses their names.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, SystemTime};
@@ -20,16 +20,14 @@ use crate::dir::{for_each_name, open_entries};
 use crate::process::ProcessName;
 use crate::root::Roots;
 
-/// How long a temporary file of a process that cannot be asked about must have
-/// been untouched before it is swept.
+/// A temporary file of a process that cannot be checked is swept if it is older than this.
 const FOREIGN_AGE: Duration = Duration::from_secs(3600);
 
-/// How long an entry that was set aside outlives its process: a journal may name it,
-/// and rolls back with it at the next opening.
+/// Sweeping ignores an entry that was moved aside for this long after its process ended, because a
+/// journal may refer to it and roll back when it is opened.
 const KEPT_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// A temporary file or directory. Removed when dropped, unless it was renamed
-/// into place.
+/// A temporary file or directory. Removed when dropped, unless it was renamed into place.
 #[derive(Debug)]
 pub(crate) struct Temp<'d> {
     dir: BorrowedFd<'d>,
@@ -38,14 +36,14 @@ pub(crate) struct Temp<'d> {
 }
 
 impl<'d> Temp<'d> {
-    /// Makes an empty file in a directory. The umask applies to `mode`.
+    /// Creates an empty file in a directory. The umask applies to `mode`.
     pub(crate) fn file(dir: BorrowedFd<'d>, mode: u32) -> rustix::io::Result<(Self, OwnedFd)> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Self::make(dir, |name| rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(mode as _)))
     }
 
-    /// [`Temp::file`] under a name that the caller chose, which nothing may have yet.
+    /// Like [`Temp::file`], with a name that the caller chose, which must not exist.
     pub(crate) fn named_file(
         dir: BorrowedFd<'d>,
         name: &[u8],
@@ -57,7 +55,7 @@ impl<'d> Temp<'d> {
         Ok((Self { dir, name: name.to_vec(), placed: false }, fd))
     }
 
-    /// Makes an empty directory that nobody else may enter.
+    /// Creates an empty directory that only its owner may enter.
     pub(crate) fn directory(dir: BorrowedFd<'d>) -> rustix::io::Result<Self> {
         Self::make(dir, |name| rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700)))
             .map(|(temp, ())| temp)
@@ -72,7 +70,7 @@ impl<'d> Temp<'d> {
             let name = fresh_name();
             match make(&name) {
                 Ok(made) => return Ok((Self { dir, name, placed: false }, made)),
-                // Somebody guessed sixty-four random bits, or plants names.
+                // Either a collision of sixty-four random bits, or a process that plants names.
                 Err(Errno::EXIST) if tries < 8 => tries += 1,
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno),
@@ -80,7 +78,7 @@ impl<'d> Temp<'d> {
         }
     }
 
-    /// It is no longer under its name: renamed, or removed.
+    /// Marks the file as renamed or removed, so that it is not removed on drop.
     pub(crate) fn placed(mut self) {
         self.placed = true;
     }
@@ -89,15 +87,15 @@ impl<'d> Temp<'d> {
 impl Drop for Temp<'_> {
     fn drop(&mut self) {
         if !self.placed {
-            // Nothing is left to tell: the failure that led here is reported.
+            // An error here is ignored, because the failure that led here is reported.
             let _ = remove_own(self.dir, &self.name);
         }
     }
 }
 
 impl Roots {
-    /// Removes the temporary files that dead processes left in a directory, unless that was
-    /// done a moment ago. Leaves files that cannot be removed.
+    /// Removes the temporary files of ended processes from a directory, unless that was done
+    /// recently. Ignores files that cannot be removed.
     pub(crate) fn sweep_temp_files(&self, dir: impl AsFd) {
         let Ok(stat) = Stat::of(&dir) else { return };
         if self.sweeps.begin((stat.dev, stat.ino)) {
@@ -106,8 +104,7 @@ impl Roots {
     }
 }
 
-/// Removes the temporary files that dead processes left in a directory, and
-/// tells how many.
+/// Removes the temporary files of ended processes from a directory, and returns their number.
 pub(crate) fn sweep_now(dir: impl AsFd) -> usize {
     let Ok(Some(entries)) = open_entries(&dir, b".") else { return 0 };
     let mut stale: Vec<Vec<u8>> = Vec::new();
@@ -136,8 +133,8 @@ fn is_stale(dir: &OwnedFd, name: &[u8], maker: &ProcessName) -> bool {
         .is_ok_and(|now| now.saturating_sub(Duration::from_nanos(changed)) > age)
 }
 
-/// Writes all bytes at a place of a file, in blocks between which the caller may
-/// cancel. By position: no descriptor's own place in the file is trusted.
+/// Writes all bytes at an offset of a file, in blocks between which the caller may cancel. Does not
+/// use the descriptor's own position.
 pub(crate) fn write_all(
     fd: impl AsFd,
     mut bytes: &[u8],
@@ -148,8 +145,8 @@ pub(crate) fn write_all(
         cancel.check()?;
         let block = &bytes[..bytes.len().min(crate::read::BYTES_PER_READ)];
         match rustix::io::pwrite(&fd, block, at) {
-            // No system call may write nothing of something and succeed, but a
-            // loop that trusts this could spin for ever.
+            // No system call should succeed without writing anything, but a loop that relies on it
+            // could run forever.
             Ok(0) => return Err(Error::new(Code::NoSpace, "nothing more could be written")),
             Ok(count) => {
                 bytes = &bytes[count..];
@@ -198,9 +195,9 @@ mod tests {
         };
         let keep = [
             name(&own.realm, own.pid, own.started),
-            // Set aside: the journal of its process may still need it.
+            // Moved aside: the journal of its process may still need it.
             format!("{}-kept", name(&own.realm, dead, 5)),
-            // Of another container or boot, and young.
+            // Of another container or boot, and recent.
             name("00000000", dead, 5),
             ".filewright-notes".to_owned(),
             "file".to_owned(),

@@ -1,4 +1,4 @@
-//! What the tests of the roots share: a small world and what is in it.
+//! The directory tree and the helpers that the tests of the roots share.
 #![allow(dead_code)] // each test file uses its part
 
 use std::fs;
@@ -16,7 +16,7 @@ impl World {
         Self::within(tempfile::tempdir().unwrap())
     }
 
-    /// A world in a directory that is there.
+    /// Creates the tree in an existing directory.
     pub fn within(dir: tempfile::TempDir) -> Self {
         for name in ["w", "o", "w-evil"] {
             fs::create_dir(dir.path().join(name)).unwrap();
@@ -51,7 +51,7 @@ pub fn both(policy: &Policy) -> [Roots; 2] {
 }
 
 impl World {
-    /// Everything below a directory: names with what they are, sorted.
+    /// Returns everything below a directory: names with their types, sorted.
     pub fn tree(&self, path: &str) -> Vec<String> {
         let mut found = Vec::new();
         collect(std::path::Path::new(&self.at(path)), "", &mut found);
@@ -96,7 +96,7 @@ fn collect(dir: &std::path::Path, prefix: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Whether the tests run with the rights of root.
+/// Reports whether the tests run as root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -1,4 +1,4 @@
-//! From a query to the files that must be read, in path order.
+//! Determines from a query the files that must be read, in path order.
 
 use filewright_core::search::{Block, Chunk, GramQuery};
 
@@ -7,22 +7,22 @@ use crate::tree::view::{Counts, View};
 use crate::tree::{NONE, State, Tree};
 use filewright_fs::search::grep::GrepOptions;
 
-/// What is to be read.
+/// The files and blocks that a query must read.
 #[derive(Default)]
 pub(crate) struct CandidateSet {
     pub items: Vec<Item>,
     pub blocks: Vec<Block>,
-    /// Stretches of blocks that need not be read where none of them matches.
+    /// Chunks of blocks that need not be read if none of them matches.
     pub doubts: Vec<UncertainChunk>,
-    /// What the index let through, for it to be known where it has no match.
+    /// The selected pieces, so that those without a match can be recorded.
     pub pieces: Vec<Piece>,
-    /// How much is read, at least (bytes).
+    /// A lower bound of the bytes to read.
     pub bytes: u64,
-    /// Files that need not be read.
+    /// The number of files that need not be read.
     pub passed: Counts,
 }
 
-/// A file to be read: some of its blocks, or where there are none all of it.
+/// A file to read: some of its blocks, or the whole file if there are none.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Item {
     pub file: u32,
@@ -31,20 +31,20 @@ pub(crate) struct Item {
     pub pieces: (u32, u32),
 }
 
-/// A stretch that may have a match, and the block it is of.
+/// A chunk that may have a match, and its block.
 #[derive(Clone, Copy)]
 pub(crate) struct UncertainChunk {
     pub block: Block,
     pub stretch: Chunk,
 }
 
-/// Files that are read, at most, before it is asked which of them may match; fewer in
-/// tests, whose trees are small.
+/// The maximum number of files that are read before the index is queried; smaller in tests, whose
+/// trees are small.
 const FIRST: usize = if cfg!(test) { 16 } else { 1024 };
 
 impl CandidateSet {
-    /// The first files from a path on, whatever may be in them, and where the next begins.
-    /// The tree is in order.
+    /// Returns the first files from a path on, whatever they contain, and the start of the next
+    /// ones. The tree must be in order.
     pub fn first(
         tree: &Tree,
         view: &View,
@@ -74,8 +74,8 @@ impl CandidateSet {
         (work, next)
     }
 
-    /// The work of a query from a path on, but for what is known to have no match. The tree
-    /// is in order.
+    /// Returns the files that a query must read from a path on, without those known to have no
+    /// match. The tree must be in order.
     pub fn of(
         tree: &Tree,
         view: &View,
@@ -97,7 +97,7 @@ impl CandidateSet {
         let mut blocks: Vec<(u32, Block)> = Vec::new();
         let mut doubts: Vec<(u32, UncertainChunk)> = Vec::new();
         let mut pieces: Vec<(u32, Piece)> = Vec::new();
-        // Whether it must be looked at; if so and there is room, it is noted down.
+        // Reports whether a piece must be read, and records it if there is space.
         let mut passes = |file: u32, piece: Piece| {
             let passes = ruled_out.binary_search(&piece).is_err();
             if passes && pieces.len() < MAX_CHUNKS_PER_QUERY {
@@ -124,7 +124,7 @@ impl CandidateSet {
             },
             plan => {
                 let whole = options.limits.has_context();
-                // Where most blocks must be read, whole files are read faster.
+                // If most blocks must be read, reading whole files is faster.
                 let most = tree.slices.len() / 4 + 64;
                 let mut take = |block: &Block, stretch: Option<Chunk>| {
                     let Some(file) = tree.owner_of(block) else { return };
@@ -191,14 +191,14 @@ impl CandidateSet {
         work
     }
 
-    /// How many blocks, doubts and pieces there are.
+    /// Returns the number of blocks, uncertain chunks and pieces.
     fn sizes(&self) -> (u32, u32, u32) {
         (self.blocks.len() as u32, self.doubts.len() as u32, self.pieces.len() as u32)
     }
 }
 
 impl Tree {
-    /// The place of the first file of a view whose path, as that shows it, does not sort before.
+    /// Returns the rank of the first file whose displayed path does not sort before `from`.
     fn first_at(&self, from: &[u8], view: &View) -> u32 {
         if from.is_empty() {
             return view.files.0;
@@ -214,7 +214,7 @@ impl Tree {
     }
 }
 
-/// What of a list belongs to a file; what comes before is passed over.
+/// Returns the entries of a list that belong to a file, and skips the earlier ones.
 fn of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
     let rest = &left[left.partition_point(|(of, _)| *of < rank)..];
     let (mine, rest) = rest.split_at(rest.partition_point(|(of, _)| *of == rank));
@@ -222,7 +222,7 @@ fn of_rank<'l, T>(left: &mut &'l [(u32, T)], rank: u32) -> &'l [(u32, T)] {
     mine
 }
 
-/// The numbers of the bits that are set.
+/// Yields the indexes of the set bits.
 fn bits(words: &[u64]) -> impl Iterator<Item = u32> + '_ {
     words.iter().enumerate().flat_map(|(index, &word)| {
         let mut left = word;

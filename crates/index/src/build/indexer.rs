@@ -1,8 +1,7 @@
-//! Signing files in the background: reading each once and remembering the grams
-//! of its blocks.
+//! Indexes files in the background: reads each once and stores the grams of its blocks.
 //!
-//! A file that changes while it is read stays dirty, as does one that changed so
-//! lately that the next change might not show.
+//! A file that changes while it is read stays dirty, and so does one that changed so recently that
+//! another change might not be visible in its metadata.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -20,20 +19,20 @@ use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::search::grep::MAX_FILE_BYTES;
 use filewright_fs::walk::{Content, Opener, StopSignal, WalkRoot, open_plain, read_open, threads};
 
-/// Blocks handed over at once: their grams are some hundred KB.
+/// The number of blocks added to the index at once; their grams take some hundred KB.
 const MAX_FILES_PER_HANDOVER: usize = 16;
-/// Files that a thread takes at a time.
+/// The number of files that a thread takes at a time.
 const FILES_PER_BATCH: usize = 32;
-/// More threads take more of the machine than a search gains.
+/// More threads slow the machine down more than they speed up a search.
 const MAX_THREADS: usize = 4;
-/// So many files that are read by every query are no reason to sign again.
+/// Fewer dirty files do not justify another pass.
 pub(crate) const MIN_DIRTY_FILES: usize = 64;
-/// How often files that keep changing are tried.
+/// The maximum number of passes over files that keep changing.
 const MAX_PASSES: u32 = 8;
-/// When what changed lately is tried again.
+/// The time before recently changed files are tried again.
 const PASS_INTERVAL: Duration = Duration::from_millis(150);
 
-/// Signs what is dirty until next to nothing is.
+/// Indexes the dirty files until almost none are left.
 pub(crate) fn index_files(index: &Index, ground: &WalkRoot<'_>, stop: &StopSignal<'_>) {
     index.ask();
     index.take_kept(ground, stop);
@@ -48,7 +47,7 @@ pub(crate) fn index_files(index: &Index, ground: &WalkRoot<'_>, stop: &StopSigna
     }
 }
 
-/// Signs what is dirty once; false where there was nothing worth it.
+/// Indexes the dirty files once; returns false if there were too few.
 pub(crate) fn pass(
     index: &Index,
     ground: &WalkRoot<'_>,
@@ -80,8 +79,8 @@ pub(crate) fn pass(
     let run = || Indexer::new(index, ground, stop).run(&dirty, &next);
     std::thread::scope(|scope| {
         for _ in 1..threads().min(MAX_THREADS).min(dirty.len().div_ceil(FILES_PER_BATCH)) {
-            // Without another thread this one does it all. They inherit its priority: low in the
-            // background, that of any call where somebody waits.
+            // If no thread can be started, this one does everything. Threads inherit the priority:
+            // low in the background, normal if a call is waiting.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
@@ -89,9 +88,9 @@ pub(crate) fn pass(
     true
 }
 
-/// Searches come first.
+/// Lowers the priority, so that searches come first.
 pub(crate) fn lower_priority() {
-    // On Linux this holds for the thread; elsewhere it would for the process.
+    // On Linux this applies to the thread; elsewhere it would apply to the process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(10);
 }
@@ -103,18 +102,18 @@ struct Indexer<'a> {
     signer: GramExtractor,
     buffer: Vec<u8>,
     grams: Vec<u32>,
-    /// What is to be handed over: blocks, or stretches of them.
+    /// The blocks and chunks to add to the index.
     signed: Vec<IndexedFile>,
 }
 
-/// What was signed by itself, and where its grams end.
+/// A block or chunk, and the end of its grams.
 struct IndexedFile {
     block: Block,
     stretch: Option<Chunk>,
     end: usize,
 }
 
-/// A file to be signed.
+/// A file to index.
 struct PendingFile {
     file: u32,
     touched: u32,
@@ -145,7 +144,7 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    /// Whether nobody wants it any more.
+    /// Reports whether the work is no longer needed.
     fn is_over(&self) -> bool {
         self.index.is_closed() || self.stop.now()
     }
@@ -173,7 +172,7 @@ impl<'a> Indexer<'a> {
             .collect()
     }
 
-    /// Signs a file; what cannot be read now stays dirty.
+    /// Indexes a file; one that cannot be read now stays dirty.
     fn file(&mut self, todo: &PendingFile, opener: &mut Opener<'_>) {
         let opened = opener.open(&todo.dir).and_then(|dir| open_plain(dir, &todo.name, self.stop));
         let Ok(Some(fd)) = opened else { return };
@@ -193,18 +192,18 @@ impl<'a> Indexer<'a> {
         if self.buffer.capacity() > 4 << 20 {
             self.buffer = Vec::new();
         }
-        // What was given up half-way stays dirty.
+        // A file that was read only partly stays dirty.
         if self.is_over() || !Stat::of(&fd).is_ok_and(|after| stamp_of(&after) == stamp_of(&stat)) {
             return;
         }
         let mut index = self.index.lock();
-        // Whoever closes it says so before it takes the lock and empties the tree.
+        // Closing sets the flag before it takes the lock and empties the tree.
         if self.index.is_closed() {
             return;
         }
         let index = &mut *index;
         let file = &index.tree.files[todo.file as usize];
-        // What was heard meanwhile made it dirty again; what was not will.
+        // An event received meanwhile made the file dirty again; a later event will do so too.
         if file.dir == NONE || file.touched != todo.touched || file.state != FileState::Dirty {
             return;
         }
@@ -214,13 +213,13 @@ impl<'a> Indexer<'a> {
         self.index.count_bytes(stat.size);
     }
 
-    /// Signs what is in the buffer, handing over all but the last blocks.
+    /// Indexes the content of the buffer, and adds all but the last blocks to the index.
     fn content(&mut self, todo: &PendingFile, owner: &mut u32) -> FileState {
         let content = std::mem::take(&mut self.buffer);
         let (how, text) = signable(&content);
         for BlockRange { block, stretch, bytes } in cuts(text) {
             self.grams.extend_from_slice(self.signer.grams(bytes));
-            // The owner is known when blocks are handed over.
+            // The owner is set when the blocks are added to the index.
             self.signed.push(IndexedFile { block, stretch, end: self.grams.len() });
             if self.signed.len() == MAX_FILES_PER_HANDOVER {
                 let tree = &mut self.index.lock().tree;

@@ -1,6 +1,6 @@
-//! Files for an index and for a query: `indexer` reads all once, in the background;
-//! `candidates` chooses those that can have a match, `verify` reads and searches them, and
-//! `negative_cache` remembers the chunks that had none.
+//! Reads files for an index and for a query: `indexer` reads all files once, in the background;
+//! `candidates` selects those that can have a match, `verify` reads and searches them, and
+//! `negative_cache` records the pieces without a match.
 
 pub(crate) mod candidates;
 pub(crate) mod indexer;

@@ -1,44 +1,45 @@
-//! What was read for a query and had no match: for the same query it need not be read again.
+//! Records the pieces of files that were read for a query and had no match, so that they are not
+//! read again for the same query.
 //!
-//! An index lets files through that do not match, and who asks page after page, counts
-//! first, or searches what another agent searched has them read each time. That a piece has
-//! no match holds as long as its owner is that of a file: a file that changes, or may have,
-//! is signed again, and the new owner has another number. So nothing here is ever wrong
-//! where the index itself is not; it only grows old, and what was asked longest ago goes.
+//! An index selects some files that do not match. Without this cache, they are read again for every
+//! page, for a count before the content, and for the same search of another agent. An entry is
+//! valid as long as its owner is current: a file that changes, or may have, is indexed again and
+//! gets a new owner number. So an entry is never wrong unless the index is; the least recently used
+//! entries are dropped.
 
 use std::sync::Arc;
 
-/// The most queries of which something is remembered.
+/// The maximum number of queries.
 const MAX_QUERIES: usize = 64;
-/// The most pieces of one query.
+/// The maximum number of pieces per query.
 pub(crate) const MAX_CHUNKS_PER_QUERY: usize = 16 << 10;
-/// The most pieces of all.
+/// The maximum number of pieces of all queries.
 const MAX_CHUNKS: usize = 32 << 10;
-/// Longer queries are not remembered (bytes).
+/// Longer queries are not cached. Bytes.
 const MAX_KEY_BYTES: usize = 1 << 10;
 
-/// What is read and searched as one, by its owner and its place in the text: a block, a
-/// stretch of one, or a whole file.
+/// A unit that is read and searched at once, identified by its owner and its offset: a block, a
+/// chunk of one, or a whole file.
 pub(crate) type Piece = u64;
 
-/// The piece that begins at an offset (bytes).
+/// Returns the piece at an offset. Bytes.
 pub(crate) fn piece(owner: u32, offset: u32) -> Piece {
     u64::from(owner) << 32 | u64::from(offset)
 }
 
-/// What is remembered, that of the last query first.
+/// The cached queries, the last used first.
 #[derive(Default)]
 pub(crate) struct NegativeCache(Vec<Known>);
 
-/// The pieces that have no match of a query.
+/// The pieces without a match for a query.
 struct Known {
     query: Arc<str>,
-    /// In order, each once.
+    /// Sorted, without duplicates.
     pieces: Arc<[Piece]>,
 }
 
 impl NegativeCache {
-    /// What has no match of a query, in order.
+    /// Returns the pieces without a match for a query, sorted.
     pub fn of(&mut self, query: &str) -> Arc<[Piece]> {
         let Some(place) = self.0.iter().position(|known| *known.query == *query) else {
             return Arc::default();
@@ -47,7 +48,7 @@ impl NegativeCache {
         Arc::clone(&self.0[0].pieces)
     }
 
-    /// Remembers what was found to have no match.
+    /// Adds pieces without a match.
     pub fn add(&mut self, query: &Arc<str>, mut found: Vec<Piece>) {
         if found.is_empty() || query.len() > MAX_KEY_BYTES {
             return;
@@ -56,7 +57,7 @@ impl NegativeCache {
         if found.len() + before.len() <= MAX_CHUNKS_PER_QUERY {
             found.extend_from_slice(&before);
         }
-        // Else it begins anew: of so many most belong to owners that are gone.
+        // Otherwise the entry starts again: among so many pieces, most belong to old owners.
         found.truncate(MAX_CHUNKS_PER_QUERY);
         found.sort_unstable();
         found.dedup();
@@ -70,7 +71,7 @@ impl NegativeCache {
         });
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.0.iter().map(|known| known.query.len() + size_of_val(&*known.pieces)).sum()
     }

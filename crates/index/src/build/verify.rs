@@ -1,5 +1,5 @@
-//! Reading the candidates and searching them: what is found is what is on the
-//! disk now, whatever the index held.
+//! Reads and searches the candidates, so that results always reflect the current files, whatever
+//! the index contained.
 
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -21,32 +21,32 @@ use filewright_fs::walk::{
     Content, Next, Opener, StopSignal, Visitor as _, WalkRoot, read_open, threads,
 };
 
-/// Files that a thread takes at a time, at most: one look-up for all.
+/// The maximum number of files that a thread takes at a time, with one look-up for all.
 const MAX_FILES_PER_BATCH: usize = 32;
-/// The fewest, also where the search may end early.
+/// The minimum, also if the search may end early.
 const MIN_FILES_PER_BATCH: usize = 4;
-/// Of how many pieces each thread has its share, so that all end together.
+/// The number of batches per thread: with several, all threads end at about the same time.
 const BATCHES_PER_THREAD: usize = 8;
-/// Fewer candidates than this are done sooner without another thread: that it starts, and
-/// that two open and close in one table of descriptors, costs what it saves.
+/// With fewer candidates another thread does not pay off: starting it, and sharing one descriptor
+/// table, costs as much as it saves.
 const MIN_FILES_PER_THREAD: usize = 96;
-/// To read and search so many bytes takes as long as to open a file.
+/// Reading and searching this many bytes takes as long as opening a file.
 const BYTES_PER_FILE_COST: u64 = 40 << 10;
 
-/// More than this is read into no more room than it needs (bytes).
+/// Larger reads use an exact allocation. Bytes.
 const MIN_EXACT_READ_BYTES: usize = 1 << 20;
 
-/// What came of reading the candidates.
+/// The result of reading the candidates.
 pub(crate) struct Verified {
-    /// The smallest path that was not done in time.
+    /// The smallest path that was not processed in time.
     pub stopped_at: Option<Box<[u8]>>,
-    /// More was found than was wanted.
+    /// True if there were more results than requested.
     pub bounded: bool,
-    /// What has no match.
+    /// The pieces without a match.
     pub ruled_out: Vec<Piece>,
 }
 
-/// Reads and searches.
+/// Reads and searches the candidates.
 pub(crate) fn verify(
     index: &Index,
     ground: &WalkRoot<'_>,
@@ -77,7 +77,7 @@ pub(crate) fn verify(
     } else {
         std::thread::scope(|scope| {
             for _ in 1..threads().min(work.items.len() / MIN_FILES_PER_BATCH) {
-                // Without another thread this one does it all.
+                // If no thread can be started, this one does everything.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, run);
             }
             run();
@@ -93,14 +93,14 @@ pub(crate) fn verify(
 struct Shared<'a> {
     index: &'a Index,
     work: &'a CandidateSet,
-    /// How much of a path is above the start of the search.
+    /// The length of the path prefix above the start of the search.
     cut: usize,
     search: &'a Search<'a>,
     stop: &'a StopSignal<'a>,
     next: AtomicUsize,
     chunk: usize,
     bounded: AtomicBool,
-    /// What sorts behind this path is not wanted.
+    /// Paths that sort after this one are not needed.
     bound: Mutex<Option<Box<[u8]>>>,
     undone: Mutex<Option<Box<[u8]>>>,
     ruled_out: Mutex<Vec<Piece>>,
@@ -113,7 +113,7 @@ fn keep_smaller(place: &Mutex<Option<Box<[u8]>>>, path: &[u8]) {
     }
 }
 
-/// A file to be read, as the tree knows it.
+/// A file to read, as recorded in the tree.
 struct Candidate {
     dir: Arc<[u8]>,
     name: CString,
@@ -129,7 +129,7 @@ struct Verifier<'a> {
     opener: Opener<'a>,
     local: Local,
     parts: Vec<Part>,
-    /// What has no match, of all files, and of stretches of the one that is searched.
+    /// The pieces without a match, of all files and of the chunks of the current one.
     ruled_out: Vec<Piece>,
     cleared: Vec<Piece>,
 }
@@ -193,7 +193,7 @@ impl<'a> Verifier<'a> {
                 .is_some_and(|bound| *path > **bound)
     }
 
-    /// Where candidates are now. What went away is left out.
+    /// Looks up the current paths of candidates. Deleted ones are left out.
     fn look_up(&self, items: Range<usize>) -> Vec<Candidate> {
         let state = self.shared.index.lock();
         let tree = &state.tree;
@@ -221,7 +221,7 @@ impl<'a> Verifier<'a> {
         let Shared { search, stop, work, .. } = *self.shared;
         let fd = match self.opener.open_plain(&candidate.dir, &candidate.name, left) {
             Ok(Some(fd)) => fd,
-            // It went away or became something else since.
+            // The file was deleted or changed its type.
             Ok(None) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Next::Continue,
             Err(errno) => {
                 return search.whole(&mut self.local, &candidate.path, Err(errno), stop);
@@ -248,7 +248,7 @@ impl<'a> Verifier<'a> {
         search.whole(&mut self.local, &candidate.path, read, stop)
     }
 
-    /// The blocks of which a stretch may match; `None` where the file ends before.
+    /// Returns the blocks of which a chunk may match, or `None` if the file is shorter.
     fn recheck(&mut self, fd: &OwnedFd, doubts: &[UncertainChunk]) -> Option<Vec<Block>> {
         let mut blocks: Vec<Block> = Vec::new();
         self.cleared.clear();
@@ -270,7 +270,7 @@ impl<'a> Verifier<'a> {
         Some(blocks)
     }
 
-    /// Reads blocks; false where the file is not what was signed any more.
+    /// Reads blocks; returns false if the file has changed since it was indexed.
     fn read_parts(&mut self, fd: &OwnedFd, blocks: &[Block], stamp: u64) -> bool {
         self.parts.clear();
         let bytes: usize = blocks.iter().map(|block| block.len as usize).sum();
@@ -284,14 +284,14 @@ impl<'a> Verifier<'a> {
             self.parts.push(Part { range: begin..end, line: block.line.into() });
             begin = end;
         }
-        // Asked last: had it changed before or while it was read, this would show it.
+        // Checked last, so that a change before or during the read is detected.
         Stat::of(fd).is_ok_and(|stat| {
             stamp_of(&stat) == stamp && stat.size <= self.shared.search.options.max_file_bytes
         })
     }
 }
 
-/// Blocks that are known to be wanted, and others, in the order of the file.
+/// Merges blocks that must be read with others, in file order.
 fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
     if others.is_empty() {
         return Cow::Borrowed(blocks);
@@ -301,7 +301,7 @@ fn in_order(blocks: &[Block], others: Vec<Block>) -> Cow<'_, [Block]> {
     Cow::Owned(all)
 }
 
-/// So many bytes of a buffer, which grows.
+/// Returns the first bytes of a buffer, and grows it if necessary.
 fn room(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     if buffer.len() < bytes {
         *buffer =
@@ -310,7 +310,7 @@ fn room(buffer: &mut Vec<u8>, bytes: usize) -> &mut [u8] {
     &mut buffer[..bytes]
 }
 
-/// Fills a buffer from a place in a file; false where it ends before, or cannot be read.
+/// Fills a buffer from an offset of a file; returns false if the file is shorter or unreadable.
 fn read_at(fd: &OwnedFd, out: &mut [u8], offset: u64) -> bool {
     let mut done = 0;
     while done < out.len() {

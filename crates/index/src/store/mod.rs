@@ -1,9 +1,7 @@
-//! Where indexes are kept between processes: a file each, in a directory of
-//! state that is ours alone.
+//! Saves indexes between processes: one file each, in a private state directory.
 //!
-//! Threads that search may be kept inside a policy by the kernel, and the
-//! directory of state lies outside it. So one thread, started by somebody who is
-//! not restricted, reads and writes for all of them.
+//! The kernel may confine search threads to a policy, and the state directory is outside it. So one
+//! thread, started before any restriction, reads and writes for all of them.
 
 pub(crate) mod restore;
 pub(crate) mod snapshot;
@@ -22,16 +20,16 @@ use crate::store::snapshot::{SavedIndex, Snapshot};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::lock::private_dir;
 
-/// The most indexes kept; the one made longest ago goes.
+/// The maximum number of saved indexes; the oldest is deleted.
 const MAX_SAVED_INDEXES: usize = 16;
-/// The directory in the directory of state.
+/// The directory in the state directory.
 const NAME: &[u8] = b"indexes";
-/// What an index that is being written is called at its end.
+/// The suffix of an index that is being written.
 const UNFINISHED: &str = ".new";
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A directory of kept indexes.
+/// A directory of saved indexes.
 pub(crate) struct IndexStore {
     state: Vec<u8>,
     dir: OnceLock<Option<OwnedFd>>,
@@ -45,15 +43,15 @@ impl std::fmt::Debug for IndexStore {
 }
 
 impl IndexStore {
-    /// The shelf in a directory of state, which is made when something is put there.
-    /// To be called by a thread that is not restricted. `None` without another thread.
+    /// Returns the store in a state directory, which is created on the first save. Must be called
+    /// by an unrestricted thread. Returns `None` if the thread cannot be started.
     pub fn new(state: &[u8]) -> Option<Arc<Self>> {
         static THREAD: OnceLock<Option<Sender<Job>>> = OnceLock::new();
         let thread = THREAD.get_or_init(start).clone()?;
         Some(Arc::new(Self { state: state.into(), dir: OnceLock::new(), thread }))
     }
 
-    /// Reads a kept index in the background.
+    /// Loads a saved index in the background.
     pub(crate) fn load(self: &Arc<Self>, key: &Key) -> Option<Receiver<Option<SavedIndex>>> {
         let name = key.file_name();
         let (shelf, (told, tell)) = (Arc::clone(self), sync_channel(1));
@@ -61,10 +59,10 @@ impl IndexStore {
         self.thread.send(Box::new(job)).ok().map(|()| tell)
     }
 
-    /// Keeps an index, in the background.
+    /// Saves an index in the background.
     pub(crate) fn save(self: &Arc<Self>, key: &Key, snapshot: Snapshot) {
         let (shelf, name) = (Arc::clone(self), key.file_name());
-        // What cannot be kept is made again.
+        // An index that cannot be saved will be built again.
         let _ = self.thread.send(Box::new(move || shelf.write(&name, &snapshot)));
     }
 
@@ -73,13 +71,13 @@ impl IndexStore {
     }
 
     fn read(&self, name: &str) -> Option<SavedIndex> {
-        // Looking for an index makes no directory: whoever asked may be gone by now, and the
-        // place with it.
+        // Loading creates no directory, because the state directory may have been deleted since the
+        // request.
         let dir = private_dir(&self.state, NAME, false).ok()?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&dir, name, flags, Mode::empty()).ok()?;
         let stat = Stat::of(&file).ok()?;
-        // Nobody else can have written it.
+        // Only this user can have written the file.
         let ours = stat.uid == rustix::process::geteuid().as_raw() && stat.mode & 0o022 == 0;
         if stat.kind != Kind::File || !ours {
             return None;
@@ -107,7 +105,7 @@ impl IndexStore {
         self.prune();
     }
 
-    /// Removes what is too much.
+    /// Deletes the oldest files beyond the limit.
     fn prune(&self) {
         let Some(dir) = self.dir() else { return };
         let Ok(entries) = rustix::fs::Dir::read_from(dir) else { return };
@@ -132,7 +130,8 @@ impl Key {
         let Self { real, names, top, rules, .. } = self;
         let names = names.as_ref().map(|names| names.join("/"));
         let text = format!("{} {names:?} {top} {rules}", String::from_utf8_lossy(real));
-        // Two names that are not text may look alike: what is kept is compared with the disk anyway.
+        // Two non-UTF-8 names may collide here; that is harmless, because a restored index is
+        // compared with the disk.
         sha256(text.as_bytes())[7..].to_owned()
     }
 }
@@ -141,7 +140,7 @@ fn start() -> Option<Sender<Job>> {
     let (told, jobs) = channel::<Job>();
     let serve = move || {
         for job in jobs {
-            // A defect costs the index, not those that follow.
+            // A panic discards the index, but does not affect other jobs.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
         }
     };

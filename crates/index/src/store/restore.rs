@@ -1,9 +1,9 @@
-//! Taking over what an earlier process signed: one look at each file tells
-//! whether it is still what it was.
+//! Restores the index of an earlier process: one metadata check per file shows whether it is
+//! unchanged.
 //!
-//! The tree is listed and watched before, so what changes after the look is
-//! heard; what changed before shows in the facts. A file that had changed so
-//! lately that the next change might not show was not signed in the first place.
+//! The tree is listed and watched before, so later changes are reported, and earlier ones are
+//! visible in the metadata. A file that had changed so recently that another change might not be
+//! visible was not indexed in the first place.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,10 +14,10 @@ use crate::tree::{State as FileState, Tree, UnchangedFile, stamp_of};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Opener, StopSignal, WalkRoot, threads};
 
-/// Directories that a thread takes at a time.
+/// The number of directories that a thread takes at a time.
 const DIRS_PER_BATCH: usize = 64;
 
-/// Takes over what was kept, where nothing was signed yet.
+/// Restores a saved index if no file was indexed yet.
 pub(crate) fn restore_unchanged(
     index: &Index,
     ground: &WalkRoot<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn restore_unchanged(
     }
 }
 
-/// The files that are what they were.
+/// Returns the files that are unchanged.
 fn same(
     tree: &Tree,
     kept: &SavedIndex,
@@ -57,7 +57,7 @@ fn same(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads().min(tree.order.dirs.len().div_ceil(DIRS_PER_BATCH)) {
-            // Without another thread this one does it all.
+            // If no thread can be started, this one does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();

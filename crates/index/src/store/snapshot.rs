@@ -1,9 +1,8 @@
-//! An index as a file: which files were signed, what they were then, and what
-//! their blocks have.
+//! The file format of a saved index: the indexed files, their metadata at that time, and the grams
+//! of their blocks.
 //!
-//! What is read is believed only as far as its check sum is right, and about a
-//! file only where the file is now what it was when it was signed. Anything
-//! else is as if nothing had been kept.
+//! Ignores a snapshot whose checksum does not match, and the entries of files whose metadata has
+//! changed.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -14,27 +13,27 @@ use rustix::io::Errno;
 use crate::tree::{NONE, State, Tree, UnchangedFile, stamp_format};
 
 const MAGIC: [u8; 8] = *b"fwindex\x02";
-/// How much is read, written and summed up at once.
+/// The number of bytes read, written and checksummed at once.
 const BYTES_PER_READ: usize = 64 * 1024;
-/// The largest file that is read, in bytes.
+/// The maximum size of a snapshot that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// What is to be kept of an index.
+/// The data of an index to be saved.
 pub(crate) struct Snapshot {
     head: Vec<u8>,
     slices: BlockIndex,
 }
 
-/// What was kept of an index.
+/// The data of a saved index.
 pub(crate) struct SavedIndex {
-    /// The files of each directory, in the order of their names.
+    /// The files of each directory, in name order.
     pub dirs: HashMap<Box<[u8]>, Vec<SavedFile>>,
     pub slices: BlockIndex,
-    /// How many owners the blocks have.
+    /// The number of owners of the blocks.
     pub owners: usize,
 }
 
-/// A file as it was when it was signed.
+/// The state of a file when it was indexed.
 pub(crate) struct SavedFile {
     pub name: Box<[u8]>,
     pub state: State,
@@ -44,7 +43,7 @@ pub(crate) struct SavedFile {
 }
 
 impl Snapshot {
-    /// The index as it is. What is large is shared, not copied.
+    /// Takes a snapshot of an index. Large parts are shared, not copied.
     pub fn of(tree: &Tree) -> Self {
         let mut head = Vec::new();
         let mut put = |bytes: &[u8]| head.extend_from_slice(bytes);
@@ -95,8 +94,8 @@ impl Snapshot {
 }
 
 impl SavedIndex {
-    /// Reads a file of so many bytes; `None` where it is nothing of the kind, or not
-    /// whole, or of another version.
+    /// Reads a file of `bytes` bytes; returns `None` if it is invalid, incomplete, or of another
+    /// version.
     pub fn read(file: &OwnedFd, bytes: u64) -> Option<Self> {
         let left = bytes.checked_sub(8).filter(|_| bytes <= MAX_FILE_BYTES)?;
         let mut reader = Reader { file, left, piece: Vec::new(), at: 0, sum: Sum::default() };
@@ -122,7 +121,7 @@ impl SavedIndex {
     }
 }
 
-/// Of what kind the bytes are: another version keeps something else.
+/// Returns the version of the format, which depends on the definitions of grams and stamps.
 fn format() -> u64 {
     gram_format() ^ stamp_format().rotate_left(1)
 }
@@ -193,10 +192,10 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
 
 struct Reader<'a> {
     file: &'a OwnedFd,
-    /// How much was not read yet, but for the sum.
+    /// The number of unread bytes, without the checksum.
     left: u64,
     piece: Vec<u8>,
-    /// How much of the piece was given.
+    /// The number of bytes of the buffer already returned.
     at: usize,
     sum: Sum,
 }
@@ -240,7 +239,7 @@ impl Reader<'_> {
 
     fn bytes(&mut self) -> Option<Box<[u8]>> {
         let length = self.number()? as usize;
-        // More than a path has; and no memory for what is not there.
+        // Longer than any path; also avoids allocating memory for missing data.
         if length > BYTES_PER_READ {
             return None;
         }
@@ -249,7 +248,7 @@ impl Reader<'_> {
         Some(bytes.into())
     }
 
-    /// Whether everything was read, and the sum is right.
+    /// Reports whether everything was read and the checksum matches.
     fn is_whole(&mut self) -> bool {
         let mut sum = [0; 8];
         self.left == 0
@@ -271,7 +270,7 @@ fn read_all(file: &OwnedFd, mut out: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// A sum that shows what chance does to a file, at some gigabytes a second.
+/// A checksum that detects accidental corruption, at some gigabytes per second.
 #[derive(Default)]
 struct Sum {
     lanes: [u64; 4],
@@ -297,19 +296,19 @@ impl Sum {
     }
 }
 
-/// Each bit of `word` changes the result: both steps can be undone.
+/// Every bit of `word` changes the result, because both steps are invertible.
 fn mix(lane: u64, word: u64) -> u64 {
     (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)
 }
 
 impl Tree {
-    /// Whether it is worth keeping: most of what it holds is of files that are there.
+    /// Reports whether the index is worth saving: most of it belongs to existing files.
     pub fn is_compact(&self) -> bool {
         self.owners.len() <= 2 * self.live_files + 5_000
     }
 
-    /// Takes over what was kept of files that are what they were; their number.
-    /// Nothing is taken over where what was kept contradicts itself.
+    /// Restores the entries of unchanged files; returns their number. Restores nothing if the
+    /// snapshot is inconsistent.
     pub fn restore(&mut self, kept: SavedIndex, same: &[UnchangedFile]) -> usize {
         if !self.slices.is_empty() || kept.owners > 2 * self.live_files + 5_000 {
             return 0;

@@ -1,4 +1,4 @@
-//! An index that was kept, and what became of the tree since.
+//! Tests saving an index, changing the tree, and restoring it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,14 +43,14 @@ impl DirPath {
         fs::write(path, text).unwrap();
     }
 
-    /// What a new process has.
+    /// Returns a session as in a new process.
     fn process(&self) -> Arc<Session> {
         let session = session_of(self.tree.path(), serde_json::json!({}));
         set_state_dir(&session, self.state.path().to_str().unwrap().as_bytes());
         session
     }
 
-    /// The kept index, when it is there.
+    /// Waits for the saved index and returns its path.
     fn kept(&self) -> PathBuf {
         loop {
             let names = fs::read_dir(self.state.path().join("indexes")).into_iter().flatten();
@@ -62,7 +62,8 @@ impl DirPath {
         }
     }
 
-    /// Warms an index, and compares what it says with a scan; gives how many files it signed.
+    /// Builds an index and compares its results with a scan; returns the number of newly indexed
+    /// files.
     fn signed_anew(&self, note: &str) -> usize {
         let session = self.process();
         let status = warm(&session, &self.path, true, &CancelToken::new()).unwrap();
@@ -87,7 +88,7 @@ impl DirPath {
     }
 }
 
-/// What changed by now is known not to change again within the same tick.
+/// Waits until a change is old enough for another one to be visible.
 fn settle() {
     std::thread::sleep(Duration::from_millis(110));
 }
@@ -95,7 +96,7 @@ fn settle() {
 #[test]
 fn what_did_not_change_is_taken_over_and_nothing_else() {
     let place = DirPath::new();
-    // All of it is kept, so nothing is owed.
+    // All of it is saved, so nothing is indexed again.
     assert_eq!(place.signed_anew("at first"), 0);
     place.kept();
     assert_eq!(place.signed_anew("unchanged"), 0);
@@ -104,9 +105,9 @@ fn what_did_not_change_is_taken_over_and_nothing_else() {
     fs::rename(top.join("d2/f2.txt"), top.join("d2/moved.txt")).unwrap();
     fs::remove_file(top.join("d3/f3.txt")).unwrap();
     settle();
-    // The written one, and the one that is new by its name.
+    // The changed file, and the one with a new name.
     assert_eq!(place.signed_anew("changed"), 2);
-    // Times can be set back; that they were is known.
+    // Setting a modification time back is detected.
     let old = fs::metadata(top.join("d4/f4.txt")).unwrap();
     let text = fs::read_to_string(top.join("d4/f4.txt")).unwrap().replace("needle", "moved!");
     place.put("d4/f4.txt", &text);
@@ -118,7 +119,7 @@ fn what_did_not_change_is_taken_over_and_nothing_else() {
         .unwrap();
     settle();
     assert_eq!(place.signed_anew("set back"), 3);
-    // Whole directories under other names have nothing that is known.
+    // Nothing is known about the files of a renamed directory.
     fs::rename(top.join("d5"), top.join("d8")).unwrap();
     settle();
     place.signed_anew("a directory moved");
@@ -149,7 +150,7 @@ fn what_is_damaged_is_made_anew() {
     fs::write(&kept, [&whole[..], b"more"].concat()).unwrap();
     assert_eq!(read(&kept), None);
     place.signed_anew("damaged");
-    // What is no file is not read, and nothing waits for it.
+    // An entry that is no file is not read, and nothing waits for it.
     fs::remove_file(&kept).unwrap();
     fs::create_dir(&kept).unwrap();
     place.signed_anew("a directory in its place");
@@ -173,7 +174,7 @@ fn what_others_could_have_written_is_not_believed() {
     assert!(!ask(&shelf));
     fs::set_permissions(&kept, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(ask(&shelf));
-    // Nor where the directory is open to others.
+    // The same holds if the directory is writable for others.
     let open = place.state.path().join("indexes");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
     let shelf = IndexStore::new(place.state.path().to_str().unwrap().as_bytes()).unwrap();

@@ -1,9 +1,8 @@
-//! What an index knows: directories, their entries, and of each file what it
-//! was when its blocks were signed.
+//! The contents of an index: directories, their entries, and for each file its state when its
+//! blocks were indexed.
 //!
-//! Numbers of directories and files are never given out twice, so that who
-//! holds one finds that file or nothing. A tree in which most numbers are dead
-//! is thrown away.
+//! Numbers of directories and files are never reused, so that a stale number refers to the same
+//! file or to nothing. A tree in which most numbers are unused is discarded.
 
 pub(crate) mod order;
 pub(crate) mod path_columns;
@@ -20,9 +19,9 @@ use order::Order;
 
 use filewright_fs::dir::stat::{Kind, Stat};
 
-/// No directory, no file, not signed.
+/// No directory, no file, or not indexed.
 pub(crate) const NONE: u32 = u32::MAX;
-/// The directory in which the index begins.
+/// The directory at which the index begins.
 pub(crate) const TOP: u32 = 0;
 
 /// A directory that is not ignored.
@@ -30,70 +29,70 @@ pub(crate) struct Dir {
     pub parent: u32,
     pub alive: bool,
     pub depth: usize,
-    /// The path below the start, with a final slash, as it is opened.
+    /// The path below the start, with a final slash, for opening.
     pub raw: Arc<[u8]>,
-    /// The same as it is shown.
+    /// The path for display.
     pub shown: Arc<[u8]>,
-    /// A name in the path begins with a dot.
+    /// True if a name in the path begins with a dot.
     pub hidden: bool,
     /// The ignore rules for the entries.
     pub stack: Stack,
-    /// What the directory's own rules are, in one number; `None` before it is listed.
+    /// A hash of the directory's own rules; `None` before it is listed.
     pub rules: Option<u64>,
-    /// It has a file of ignore rules.
+    /// True if it contains an ignore file.
     pub has_rules: bool,
-    /// The rules from above changed since it was listed.
+    /// True if the rules above changed since it was listed.
     pub inherits_anew: bool,
-    /// It has a `.git` directory, whose `info/exclude` counts.
+    /// True if it has a `.git` directory, whose `info/exclude` applies.
     pub is_repo_root: bool,
-    /// What [`Dir::is_repo_root`]'s excludes were.
+    /// A hash of the excludes of [`Dir::is_repo_root`].
     pub exclude: u64,
-    /// What [`stamp_of`] gave of their file, where the next change will show; else 0.
+    /// The result of [`stamp_of`] for the excludes, or 0 if another change might not change it.
     pub exclude_stamp: u64,
     pub id: (u64, u64),
     pub stamp: u64,
-    /// It changed so shortly before it was listed that the next change may not show.
+    /// True if it changed so shortly before it was listed that another change may not be visible.
     pub racy: bool,
     pub watch: Option<i32>,
     pub unreadable: bool,
-    /// Directories in it that lie too deep.
+    /// The number of subdirectories that are too deep.
     pub too_deep: u64,
-    /// Entries that ignore rules hide.
+    /// The number of entries that ignore rules hide.
     pub ignored: usize,
-    /// There are special files in it, which are no entries.
+    /// True if it contains special files, which are no entries.
     pub special: bool,
     pub names: Vec<u8>,
-    /// In the order of the bytes of their names.
+    /// Sorted by the bytes of their names.
     pub entries: Vec<Entry>,
 }
 
-/// An entry of a directory. Special files and `.git` are none.
+/// An entry of a directory. Special files and `.git` are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub at: u32,
     pub len: u16,
     pub kind: Kind,
     pub ignored: bool,
-    /// The name is shown as it is.
+    /// True if the name is displayed unchanged.
     pub plain: bool,
-    /// The file or directory, if it is not ignored.
+    /// The number of the file or directory, if it is not ignored.
     pub below: u32,
 }
 
-/// What is known of a file.
+/// The indexing state of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing: it is read whole by every query.
+    /// Not indexed: every query reads the whole file.
     Dirty,
-    /// Text, by blocks.
+    /// Text, searchable by blocks.
     Text,
-    /// Text by blocks, read whole: it has a mark, or ends at a NUL.
+    /// Text indexed by blocks but read as a whole: it has a byte order mark, or ends at a NUL.
     Whole,
-    /// Nothing to find in it.
+    /// No query matches.
     Binary,
-    /// It is read whole by every query, for good.
+    /// Every query reads the whole file, permanently.
     Unindexable,
-    /// A secret: it has a name, and is read by no query.
+    /// A secret: its name is visible, and no query reads it.
     Secret,
 }
 
@@ -102,16 +101,16 @@ pub(crate) struct File {
     pub dir: u32,
     pub entry: u32,
     pub state: State,
-    /// What [`stamp_of`] gave when it was signed.
+    /// The result of [`stamp_of`] when it was indexed.
     pub stamp: u64,
     pub size: u32,
-    /// The owner of its blocks.
+    /// The owner number of its blocks.
     pub signed: u32,
-    /// How often it was found changed.
+    /// The number of times it was found changed.
     pub touched: u32,
 }
 
-/// Numbers of our own making, which nobody chooses so that they collide.
+/// A set of numbers assigned by the index, so that no attacker can choose them to collide.
 pub(crate) type Numbers = HashSet<u32, BuildHasherDefault<NumberHasher>>;
 
 /// Spreads a number over all bits.
@@ -137,31 +136,30 @@ pub(crate) struct Tree {
     pub dirs: Vec<Dir>,
     pub files: Vec<File>,
     pub slices: BlockIndex,
-    /// The files of the owners of blocks.
+    /// The files of the block owners.
     pub owners: Vec<u32>,
     pub dirty: Numbers,
     pub always: Numbers,
-    /// Files with other names, of whose changes no watch tells.
+    /// Files with several hard links, whose changes no watch reports.
     pub linked: Numbers,
     pub texts: u64,
     pub binaries: u64,
     pub live_files: usize,
-    /// Changes whenever entries come or go.
+    /// Changes whenever entries are added or removed.
     pub shape: u64,
     pub order: Order,
 }
 
-/// One number for all facts that a change of content changes. `ctime` is set by
-/// the kernel alone, so equal facts are equal content, but for changes within
-/// one tick of its clock: see [`Dir::racy`].
+/// Returns a hash of all metadata that a change of content changes. Only the kernel sets `ctime`,
+/// so equal metadata means equal content, except for changes within one tick of its clock: see
+/// [`Dir::racy`].
 pub(crate) fn stamp_of(stat: &Stat) -> u64 {
     let mut hasher = DefaultHasher::new();
     (stat.dev, stat.ino, stat.size, stat.mtime, stat.ctime, stat.kind as u8).hash(&mut hasher);
     hasher.finish()
 }
 
-/// One number for how [`stamp_of`] is made, so that stamps kept by another
-/// version are known for what they are.
+/// Returns a version number of [`stamp_of`], so that stamps saved by another version are detected.
 pub(crate) fn stamp_format() -> u64 {
     let mut hasher = DefaultHasher::new();
     (1_u64, 2_u64, 3_u64, 4_i64, 5_i64, 6_u8).hash(&mut hasher);
@@ -169,7 +167,7 @@ pub(crate) fn stamp_format() -> u64 {
 }
 
 impl Entry {
-    /// A regular file that is not ignored.
+    /// Reports whether it is a regular file that is not ignored.
     pub fn is_file(&self) -> bool {
         self.kind == Kind::File && self.below != NONE
     }
@@ -208,7 +206,7 @@ impl Dir {
         &self.names[entry.at as usize..][..usize::from(entry.len)]
     }
 
-    /// Appends an entry's name as it is shown.
+    /// Appends the displayed name of an entry.
     pub fn push_shown(&self, entry: &Entry, path: &mut Vec<u8>) {
         let name = self.name(entry);
         if entry.plain {
@@ -225,10 +223,10 @@ impl Dir {
 }
 
 impl Tree {
-    /// The directory with these names below the start, if it is in the tree.
+    /// Returns the directory with these names below the start, if it is in the tree.
     pub fn find_dir(&self, path: &[u8]) -> Option<u32> {
         let names = path.split(|&byte| byte == b'/').filter(|name| !name.is_empty());
-        // It may have been given back meanwhile.
+        // The tree may have been released meanwhile.
         self.dirs.get(TOP as usize)?;
         let mut at = TOP;
         for name in names {
@@ -241,7 +239,7 @@ impl Tree {
         Some(at)
     }
 
-    /// The path of a file as it is shown, below the start.
+    /// Writes the displayed path of a file below the start to `path`.
     pub fn path_of(&self, file: u32, path: &mut Vec<u8>) {
         path.clear();
         let file = &self.files[file as usize];
@@ -268,7 +266,7 @@ impl Tree {
         file
     }
 
-    /// A file whose content is nobody's business.
+    /// Adds a secret, whose content must not be read.
     pub fn add_kept(&mut self, dir: u32) -> u32 {
         let file = self.add_file(dir);
         self.dirty.remove(&file);
@@ -276,7 +274,7 @@ impl Tree {
         file
     }
 
-    /// Whether a file is a secret.
+    /// Reports whether a file is a secret.
     pub fn is_hidden_secret(&self, file: u32) -> bool {
         self.files.get(file as usize).is_some_and(|file| file.state == State::Secret)
     }
@@ -288,7 +286,7 @@ impl Tree {
         self.live_files -= 1;
     }
 
-    /// The file changed, or may have.
+    /// Marks a file as changed, or possibly changed.
     pub fn mark_used(&mut self, file: u32) {
         let known = &mut self.files[file as usize];
         if known.state == State::Secret {
@@ -306,13 +304,13 @@ impl Tree {
         self.dirty.insert(file);
     }
 
-    /// A dirty file was signed.
+    /// Records that a dirty file was indexed.
     pub fn settle(&mut self, file: u32, state: State, stat: &Stat, owner: u32) {
         let (size, linked) = (u32::try_from(stat.size).unwrap_or(u32::MAX), stat.nlink > 1);
         self.settle_as(&UnchangedFile { file, state, stamp: stamp_of(stat), size, owner, linked });
     }
 
-    /// A dirty file is known to be so.
+    /// Restores the state of a dirty file that is unchanged.
     pub fn settle_as(&mut self, same: &UnchangedFile) {
         let &UnchangedFile { file, state, stamp, size, owner, linked } = same;
         let known = &mut self.files[file as usize];
@@ -329,7 +327,7 @@ impl Tree {
         }
     }
 
-    /// The file that a block belongs to, unless it was signed again since.
+    /// Returns the file that a block belongs to, unless it was indexed again since.
     pub fn owner_of(&self, block: &Block) -> Option<u32> {
         self.owner(block.owner)
     }
@@ -340,13 +338,13 @@ impl Tree {
         (known.signed == owner).then_some(file)
     }
 
-    /// Whether most of what is held belongs to files that are gone or changed.
+    /// Reports whether most of the data belongs to deleted or changed files.
     pub fn is_worn(&self) -> bool {
         self.files.len() > 4 * self.live_files + 10_000
             || self.owners.len() > 3 * self.live_files + 10_000
     }
 
-    /// Gives back the memory for files and blocks to come.
+    /// Releases unused capacity.
     pub fn shrink(&mut self) {
         self.slices.shrink();
         self.dirs.shrink_to_fit();
@@ -355,7 +353,7 @@ impl Tree {
         self.owners.shrink_to_fit();
     }
 
-    /// The memory in use, in bytes, about.
+    /// Returns the approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         let dirs = self.dirs.iter().filter(|dir| dir.alive);
         let entries: usize = dirs
@@ -374,7 +372,7 @@ impl Tree {
     }
 }
 
-/// A file of the tree that is what it was when it was indexed.
+/// A file of the tree that is unchanged since it was indexed.
 pub(crate) struct UnchangedFile {
     pub file: u32,
     pub state: State,

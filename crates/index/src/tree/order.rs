@@ -1,19 +1,19 @@
-//! The files of a tree in the order of their paths.
+//! The files of a tree in path order.
 
 use crate::tree::{NONE, TOP, Tree};
 use filewright_fs::dir::stat::Kind;
 
-/// The order of a tree at one time.
+/// The path order of one state of the tree.
 #[derive(Default)]
 pub(crate) struct Order {
     shape: Option<u64>,
     /// Files by path.
     pub files: Vec<u32>,
-    /// The place of each file in `files`.
+    /// The index of each file in `files`.
     pub rank: Vec<u32>,
-    /// Directories by path, each before what lies below it.
+    /// Directories by path, each before those below it.
     pub dirs: Vec<Span>,
-    /// The place of each directory in `dirs`.
+    /// The index of each directory in `dirs`.
     place: Vec<u32>,
 }
 
@@ -21,9 +21,9 @@ pub(crate) struct Order {
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub dir: u32,
-    /// Its files and those below it: their places in [`Order::files`].
+    /// Its files and those below it: a range of [`Order::files`].
     pub files: (u32, u32),
-    /// The place of the next directory that is not below it.
+    /// The index of the next directory that is not below it.
     pub next: u32,
 }
 
@@ -60,7 +60,7 @@ impl Tree {
         order.rank.resize(self.files.len(), NONE);
         order.place.clear();
         order.place.resize(self.dirs.len(), NONE);
-        // Directories under way: their place, and their entries that are left, last first.
+        // The enclosing directories: their indexes, and their remaining entries, last first.
         let mut open: Vec<(usize, Vec<u32>)> = Vec::new();
         if !self.dirs.is_empty() {
             open.push(self.begin(TOP, &mut order));
@@ -101,7 +101,7 @@ impl Tree {
             entry.kind == Kind::File && entry.plain
         });
         if !simple {
-            // A directory counts as if its name ended in a slash.
+            // A directory sorts as if its name ended in a slash.
             entries.sort_by_cached_key(|&index| {
                 let entry = &dir.entries[index as usize];
                 let mut name = Vec::new();

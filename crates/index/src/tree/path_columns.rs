@@ -1,5 +1,4 @@
-//! The paths of a tree, laid out one after the other: what is asked of all paths
-//! is asked of one stretch of memory.
+//! All paths of a tree in one contiguous buffer, so that a scan over every path is sequential.
 
 use filewright_core::rank::PathTable;
 
@@ -7,37 +6,37 @@ use crate::tree::{NONE, Tree};
 use filewright_fs::dir::stat::Kind;
 use filewright_fs::walk::{DirPath, StopSignal};
 
-/// The paths of a tree at one time, in their order.
+/// The paths of one state of the tree, in order.
 #[derive(Default)]
 pub(crate) struct PathColumns {
     shape: Option<u64>,
-    /// Of the files, as shown.
+    /// The displayed paths of the files.
     pub paths: PathTable,
-    /// Every path is ASCII, so that its length is the same in every encoding.
+    /// True if every path is ASCII, so that its length is the same in every encoding.
     pub ascii: bool,
-    /// What is in the tree and is no file of it.
+    /// The entries of the tree that are not files.
     pub others: Vec<Other>,
 }
 
-/// An entry that is not among the files.
+/// An entry that is not a file.
 pub(crate) struct Other {
-    /// As shown, without a final slash.
+    /// The displayed path, without a final slash.
     pub path: Box<[u8]>,
     pub what: NonFileKind,
 }
 
-/// Why it is not.
+/// The reason why it is not among the files.
 pub(crate) enum NonFileKind {
     /// A file or link that ignore rules hide.
     Ignored(Kind),
-    /// A directory that they hide, as it is opened.
+    /// A directory that ignore rules hide, with its path for opening.
     IgnoredDir(Box<[u8]>),
-    /// A directory that could not be looked into, or lies too deep.
+    /// A directory that could not be read, or is too deep.
     Unread,
 }
 
 impl PathColumns {
-    /// Lays out a tree that is in order; false where time was up.
+    /// Rebuilds the buffer from a tree that is in order; returns false if time ran out.
     pub fn update(&mut self, tree: &Tree, stop: &StopSignal<'_>) -> bool {
         if self.shape == Some(tree.shape) {
             return true;
@@ -79,14 +78,15 @@ impl PathColumns {
         true
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory use in bytes.
     pub fn bytes(&self) -> usize {
         let others: usize = self.others.iter().map(|other| other.path.len()).sum();
         self.paths.bytes() + others + self.others.capacity() * size_of::<Other>()
     }
 }
 
-/// The place of a directory, below a start whose own paths are so long.
+/// Returns the path of a directory relative to a start whose paths have the lengths `cut` and
+/// `cut_raw`.
 pub(crate) fn place(shown: &[u8], raw: &[u8], cut: usize, cut_raw: usize) -> DirPath {
     let shown = [shown.get(cut..).unwrap_or_default(), b"/"].concat();
     DirPath { raw: raw.get(cut_raw..).unwrap_or_default().into(), shown: shown.into() }

@@ -1,4 +1,4 @@
-//! Which files of a tree a query sees, and what it is told of the others.
+//! The files of a tree that are visible to a query, and counts of the others.
 
 use crate::tree::order::Span;
 use crate::tree::{State, Tree};
@@ -7,21 +7,21 @@ use filewright_fs::search::grep::GrepOptions;
 use filewright_fs::search::searcher::Search;
 use filewright_fs::walk::Visitor as _;
 
-/// How many views are kept.
+/// The number of cached views.
 const MAX_VIEWS: usize = 8;
 
-/// The files that a query sees.
+/// The files that are visible to a query.
 #[derive(Clone)]
 pub(crate) struct View {
     key: (u32, String),
     shape: u64,
-    /// Places in the order of files.
+    /// A range in the order of files.
     pub files: (u32, u32),
-    /// One bit per place; `None` is all of them.
+    /// One bit per file of the range; `None` means all.
     pub bits: Option<Vec<u64>>,
-    /// Entries hidden by ignore rules.
+    /// The number of entries hidden by ignore rules.
     pub ignored: u64,
-    /// Directories that could not be looked into.
+    /// The number of directories that could not be read.
     pub unreadable: u64,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct View {
 pub(crate) struct Views(Vec<View>);
 
 impl Views {
-    /// The view of a query that starts in a directory. The tree is in order.
+    /// Returns the view of a query that starts in a directory. The tree must be in order.
     pub fn get(&mut self, tree: &Tree, start: u32, search: &Search<'_>) -> &View {
         let options = search.options;
         let key = (start, options.view.clone());
@@ -110,7 +110,7 @@ fn enters_entry(options: &GrepOptions, path: &[u8]) -> bool {
     options.walk.globs.may_contain(path) && !options.walk.globs.excluded(path, true)
 }
 
-/// Whether a walk enters a directory, given that it entered those above.
+/// Reports whether a walk enters a directory, given that it entered the parents.
 fn enters(options: &GrepOptions, path: &[u8]) -> bool {
     let name = memchr::memrchr(b'/', path).map_or(path, |cut| &path[cut + 1..]);
     (options.walk.hidden || name.first() != Some(&b'.')) && enters_entry(options, path)
@@ -121,19 +121,19 @@ fn sees_all(options: &GrepOptions) -> bool {
 }
 
 impl View {
-    /// The directory in which the query starts.
+    /// Returns the directory in which the query starts.
     pub fn start(&self) -> u32 {
         self.key.0
     }
 
-    /// Whether the file at a place is seen.
+    /// Reports whether the file at an index is visible.
     pub fn sees(&self, rank: usize) -> bool {
         (self.files.0 as usize..self.files.1 as usize).contains(&rank)
             && self.bits.as_ref().is_none_or(|bits| bits[rank / 64] >> (rank & 63) & 1 == 1)
     }
 
-    /// How many files there are from a place on that need not be read: texts,
-    /// binaries, and those larger than a query wants.
+    /// Counts the files from an index on that need not be read: texts, binaries, and those larger
+    /// than the limit of the query.
     pub fn counts(&self, tree: &Tree, from: u32, max_bytes: u64) -> Counts {
         let whole = self.bits.is_none() && self.files == (0, tree.order.files.len() as u32);
         if whole && from == 0 && max_bytes >= filewright_fs::search::grep::MAX_FILE_BYTES {
@@ -158,7 +158,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds a file as one or, with a `times` of `u64::MAX`, takes it off again.
+    /// Adds a file, or with a `times` of `u64::MAX` subtracts it.
     pub fn add(&mut self, tree: &Tree, file: u32, max_bytes: u64, times: u64) {
         let file = &tree.files[file as usize];
         let counter = match file.state {

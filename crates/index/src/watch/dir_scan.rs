@@ -1,8 +1,8 @@
-//! Looking at directories that are new to the tree: several threads open, watch
-//! and read them, and find out what their listings say.
+//! Scans directories that are new to the tree: several threads open, watch, read and interpret
+//! them.
 //!
-//! As for one directory, each is watched before it is listed, and whether it
-//! changed a moment ago is asked when it was listed, not when it is taken in.
+//! As for a single directory, each is watched before it is listed, and whether it changed recently
+//! is checked when it is listed, not when the result is applied.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,31 +18,32 @@ use crate::watch::{Watch, tells};
 use filewright_fs::dir::stat::Stat;
 use filewright_fs::walk::{Listing, Opener, threads};
 
-/// Fewer directories than this are done before another thread has started.
+/// Fewer directories are done before another thread has started.
 pub(crate) const MIN_DIRS_FOR_THREADS: usize = 32;
-/// Directories that are looked at before they are taken in: bounds what waits.
+/// The maximum number of scanned directories whose results are not applied yet.
 pub(crate) const MAX_PENDING_DIRS: usize = 1024;
-/// Directories that a thread takes at a time: neighbours, since those are opened from each other.
+/// The number of directories that a thread takes at a time: neighbours, because each is opened from
+/// the previous one.
 const DIRS_PER_BATCH: usize = 16;
 
-/// What became of a directory that was looked at.
+/// The result of scanning a directory.
 pub(crate) struct ScanResult {
     pub id: u32,
-    /// `None`: it was not looked at, time was up.
+    /// `None` if time ran out before it was scanned.
     pub found: Option<Result<ScannedDir, Errno>>,
 }
 
-/// What was found.
+/// The contents of a scanned directory.
 pub(crate) struct ScannedDir {
     pub stat: Stat,
     pub racy: bool,
-    /// Whether its file system tells of changes.
+    /// True if its file system reports changes.
     pub tells: bool,
     pub watch: Option<i32>,
     pub contents: Contents,
 }
 
-/// Looks at directories that were never listed, whose parents are in the tree.
+/// Scans directories that were never listed and whose parents are in the tree.
 pub(crate) fn look(
     tree: &Tree,
     watch: Option<&Watch>,
@@ -72,13 +73,13 @@ pub(crate) fn look(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads().min(dirs.len() / DIRS_PER_BATCH) {
-            // Without another thread this one does it all.
+            // If no thread can be started, this one does everything.
             let _ = std::thread::Builder::new().spawn_scoped(scope, run);
         }
         run();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // The same numbers for the same tree, whoever was faster.
+    // Sorted, so that numbers do not depend on the timing of threads.
     done.sort_unstable_by_key(|looked: &ScanResult| looked.id);
     done
 }
@@ -89,7 +90,7 @@ struct DirScanner<'a> {
     sight: &'a ScanContext<'a>,
     opener: Opener<'a>,
     listing: Listing,
-    /// Whether the file systems tell of changes, by device.
+    /// For each device, whether its file system reports changes.
     devices: HashMap<u64, bool>,
 }
 

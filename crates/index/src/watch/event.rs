@@ -1,8 +1,8 @@
-//! What is told of a watched directory.
+//! Events on watched directories.
 
 use std::ffi::CStr;
 
-/// What happened.
+/// A change of a watched directory.
 #[cfg_attr(
     not(target_os = "linux"),
     allow(dead_code, reason = "never given where nothing is watched")
@@ -10,16 +10,16 @@ use std::ffi::CStr;
 pub(crate) enum Event<'a> {
     /// Events were lost.
     Overflow,
-    /// The watch is no more: the directory is gone.
+    /// The watch ended, because the directory was deleted.
     Ended(i32),
-    /// The file system is gone.
+    /// The file system was unmounted.
     Unmounted,
     /// The directory itself was moved or deleted.
     Moved(i32),
-    /// The rights or times of the directory itself changed.
+    /// The permissions or times of the directory itself changed.
     Itself(i32),
-    /// An entry came, went or was replaced.
+    /// An entry was added, removed or replaced.
     Entry { watch: i32, name: &'a CStr, is_dir: bool },
-    /// The content or the facts of an entry changed.
+    /// The content or the metadata of an entry changed.
     Content { watch: i32, name: &'a CStr, is_dir: bool },
 }

@@ -1,8 +1,7 @@
-//! Telling what changed in watched directories: inotify.
+//! Watches directories with inotify.
 //!
-//! An event lies in the queue before the call that caused it returns, so who
-//! empties the queue knows of everything that was done before. Directories are
-//! watched by their descriptors, never by path.
+//! An event is in the queue before the call that caused it returns, so reading the queue shows all
+//! earlier changes. Directories are watched by their descriptors, never by path.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -13,10 +12,11 @@ use rustix::io::Errno;
 
 use crate::watch::event::Event;
 
-/// The most directories that one index watches; the others are swept.
+/// The maximum number of directories that one index watches; the others are revalidated by
+/// metadata.
 const MAX_WATCHES: usize = 65_536;
 
-// That a file which could be written was closed tells of stores through a memory map, and nothing else does.
+// Closing a writable file is the only event for stores through a memory map.
 const WATCHED_EVENTS: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
@@ -35,7 +35,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A new queue; `None` where the system gives no more.
+    /// Creates a queue; returns `None` if the system refuses.
     pub fn new() -> Option<Self> {
         #[cfg(test)]
         if crate::tests::NO_WATCH.get() {
@@ -45,7 +45,7 @@ impl Watch {
         Some(Self { queue, watched: AtomicUsize::new(0) })
     }
 
-    /// Watches a directory; `None` where the system refuses or the budget is spent.
+    /// Watches a directory; returns `None` if the system refuses or the limit is reached.
     pub fn add(&self, dir: BorrowedFd<'_>) -> Option<i32> {
         if self.len() >= MAX_WATCHES {
             return None;
@@ -56,20 +56,20 @@ impl Watch {
         Some(watch)
     }
 
-    /// Watches a directory no longer.
+    /// Stops watching a directory.
     pub fn remove(&self, watch: i32) {
-        // It may have ended by itself.
+        // The watch may have ended by itself.
         let _ = inotify::remove_watch(&self.queue, watch);
         let less = |count: usize| Some(count.saturating_sub(1));
         let _ = self.watched.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// How many directories are watched.
+    /// Returns the number of watched directories.
     pub fn len(&self) -> usize {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Gives everything that happened since the last time.
+    /// Reports all events since the last call.
     pub fn drain(&self, drain_events: &mut dyn FnMut(Event<'_>)) {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut reader = Reader::new(&self.queue, &mut buffer);
@@ -82,7 +82,7 @@ impl Watch {
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
-                // What cannot be read is as good as lost.
+                // An unreadable event counts as lost.
                 Err(_) => return drain_events(Event::Overflow),
             }
         }
@@ -115,7 +115,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Whether a file system tells of every change to it: those of this machine do.
+/// Reports whether a file system reports all its changes, as local ones do.
 pub(crate) fn tells(dir: BorrowedFd<'_>) -> bool {
     // ext2-4, XFS, Btrfs, tmpfs, F2FS, ZFS, overlay, ramfs, bcachefs.
     const LOCAL: [u64; 9] = [

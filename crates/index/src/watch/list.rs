@@ -1,8 +1,8 @@
-//! Taking in the listing of a directory: what is new, what stayed, what is gone.
+//! Applies the listing of a directory to the tree: adds new entries, keeps existing ones and
+//! removes others.
 //!
-//! What a listing says ([`Contents::of`]) is found out without touching the tree,
-//! so that several directories can be looked at at once; what it changes
-//! ([`take_in`]) is done one after the other.
+//! Interpreting a listing ([`Contents::of`]) does not use the tree, so that several directories can
+//! be scanned in parallel; applying it ([`take_in`]) is sequential.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use crate::watch::state::{ScanContext, State};
 use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Listing, MAX_DEPTH, parent_rules};
 
-/// What a directory's listing says, by the rules that hold there.
+/// The interpreted listing of a directory.
 pub(crate) struct Contents {
     stack: Stack,
-    /// The directory's own rules, in one number.
+    /// A hash of the directory's own rules.
     rules: u64,
     has_rules: bool,
     is_repo_root: bool,
     exclude: u64,
     special: bool,
     names: Vec<u8>,
-    /// In the order of the bytes of their names.
+    /// Sorted by the bytes of their names.
     entries: Vec<Listed>,
 }
 
-/// An entry that the tree is to have.
+/// An entry for the tree.
 struct Listed {
     at: u32,
     len: u16,
     kind: Kind,
     plain: bool,
     ignored: bool,
-    /// A directory that lies too deep.
+    /// True for a directory that is too deep.
     deep: bool,
-    /// A file whose content is nobody's business.
+    /// True for a secret, whose content must not be read.
     secret: bool,
 }
 
 impl Contents {
-    /// What a listing says of a directory, where these rules hold above it.
+    /// Interprets the listing of a directory, given the rules above it.
     pub fn of(
         dir: &Dir,
         above: &Stack,
@@ -92,7 +92,7 @@ impl Contents {
                 plain: listing.is_plain(place),
                 ignored,
                 deep: is_dir && !ignored && dir.depth == MAX_DEPTH,
-                // Searches leave secrets out, granted or not, and count them as not read.
+                // Searches leave secrets out, granted or not, and count them as unread.
                 secret: kind == Kind::File && policy.secret(&path),
             });
             names.extend_from_slice(name);
@@ -103,7 +103,7 @@ impl Contents {
     }
 }
 
-/// Makes the entries of a directory those of its listing.
+/// Replaces the entries of a directory by those of its listing.
 pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option<BorrowedFd<'_>>) {
     let Contents {
         stack,
@@ -184,7 +184,7 @@ pub(crate) fn take_in(state: &mut State, id: u32, contents: Contents, fd: Option
     }
 }
 
-/// A directory that is new in another one.
+/// Adds a new directory to its parent.
 fn add_dir(state: &mut State, parent: u32, name: &[u8], plain: bool) -> u32 {
     let dir = &state.tree.dirs[parent as usize];
     let join =

@@ -1,4 +1,4 @@
-//! Listing directories that are new or changed, each watched before.
+//! Lists new and changed directories; each is watched before it is listed.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl State {
         }
     }
 
-    /// Lists the directories of a new tree, those of one depth at once.
+    /// Lists the directories of a new tree, all of one depth in parallel.
     pub(crate) fn list_at_first(&mut self, sight: &ScanContext<'_>) {
         while let Some(&(depth, _)) = self.stale.first() {
             let level =
@@ -100,7 +100,7 @@ impl State {
         self.listing = listing;
     }
 
-    /// Takes in what a directory's listing says.
+    /// Applies the listing of a directory.
     pub(crate) fn take(
         &mut self,
         id: u32,
@@ -118,7 +118,7 @@ impl State {
         take_in(self, id, contents, fd);
     }
 
-    /// A directory cannot be looked into.
+    /// Handles a directory that cannot be read.
     pub(crate) fn give_up(&mut self, id: u32) {
         self.forget_entries(id);
         let dir = &mut self.tree.dirs[id as usize];
@@ -128,7 +128,7 @@ impl State {
         self.unreadable.insert(id);
     }
 
-    /// Sees to it that a directory is watched, before it is listed.
+    /// Ensures that a directory is watched before it is listed.
     pub(crate) fn attend(&mut self, id: u32, fd: BorrowedFd<'_>, stat: &Stat) {
         let dir = &mut self.tree.dirs[id as usize];
         let now = (stat.dev, stat.ino);
@@ -136,7 +136,8 @@ impl State {
             let known = std::mem::replace(&mut dir.id, now) != (0, 0);
             let entries = dir.entries.iter().filter(|entry| entry.kind == Kind::Dir);
             if known {
-                // Another directory of the same path: so are those below it.
+                // Another directory has the same path, so all directories below it are different
+                // too.
                 let names: Vec<Box<[u8]>> = entries.map(|entry| dir.name(entry).into()).collect();
                 self.replaced.extend(names.into_iter().map(|name| (id, name)));
                 self.ignore(id);
@@ -150,7 +151,7 @@ impl State {
         self.is_watched(id, watch);
     }
 
-    /// A directory is watched from now on, or swept where it is not.
+    /// Records the watch of a directory, or that it must be revalidated without one.
     pub(crate) fn is_watched(&mut self, id: u32, watch: Option<i32>) {
         match watch {
             Some(watch) => {
@@ -166,7 +167,7 @@ impl State {
         }
     }
 
-    /// Watches a directory no longer.
+    /// Stops watching a directory.
     pub(crate) fn ignore(&mut self, id: u32) {
         if let Some(old) = self.tree.dirs[id as usize].watch.take()
             && self.watches.get(&old) == Some(&id)

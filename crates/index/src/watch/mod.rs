@@ -1,12 +1,12 @@
-//! The tree as it is on the disk now: what the kernel reports, and what is asked where it does
-//! not.
+//! Keeps the tree up to date: with events of the kernel, and with metadata checks where there are
+//! none.
 //!
-//! - `inotify` reports what changed (on other systems `unsupported`), `state` takes it in
-//!   before each query;
-//! - `revalidate` asks directories and files that no watch reports;
-//! - `listing` and `list` compare a directory with what was known of it, `dir_scan` does so for
-//!   many new ones at once;
-//! - `mounts` tells what is mounted over files.
+//! - `inotify` reports changes (on other systems `unsupported`), `state` applies them before
+//!   each query;
+//! - `revalidate` checks directories and files that no watch covers;
+//! - `listing` and `list` compare a directory with the tree, `dir_scan` scans many new ones in
+//!   parallel;
+//! - `mounts` detects mounts that hide files.
 
 pub(crate) mod dir_scan;
 pub(crate) mod event;

@@ -1,20 +1,20 @@
-//! What is mounted below a directory: a mount hides files, and no watch tells of it.
+//! Detects mounts below a directory: a mount hides files, and no watch reports it.
 //!
-//! The kernel marks its list of mounts when it changes, so that asking costs one
-//! system call. The list is opened before threads are restricted, which cannot.
+//! The kernel signals a change of its mount list, so checking it costs one system call. The list is
+//! opened before threads are restricted, because restricted ones cannot open it.
 
 /// Opens the list of mounts, for threads that cannot.
 pub fn prepare() {
     let _ = below(b"/");
 }
 
-/// One number for all that is mounted below a directory, given with a final slash.
+/// Returns a hash of the mounts below a directory, given with a final slash.
 #[cfg(target_os = "linux")]
 pub(crate) fn below(real: &[u8]) -> u64 {
     linux::below(real)
 }
 
-/// Elsewhere the system has no such list; there an index is asked about each directory anyway.
+/// Other systems have no such list; there every directory is revalidated anyway.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn below(_real: &[u8]) -> u64 {
     0
@@ -29,10 +29,10 @@ mod linux {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::{Mode, OFlags, SeekFrom};
 
-    /// The list as it was read last.
+    /// The mount list as last read.
     struct List {
         file: OwnedFd,
-        /// Where something is mounted, and one number for what.
+        /// The mount points, each with a hash of the mount.
         mounts: Vec<(Vec<u8>, u64)>,
     }
 
@@ -61,7 +61,7 @@ mod linux {
             Some(list)
         }
 
-        /// Whether the list changed since this was asked last.
+        /// Reports whether the list changed since the last check.
         fn has_changed(&self) -> bool {
             let mut files = [PollFd::new(&self.file, PollFlags::PRI)];
             let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -81,7 +81,7 @@ mod linux {
         }
     }
 
-    /// Number, parent, device, root and place are the first fields of a line.
+    /// The first fields of a line are id, parent, device, root and mount point.
     pub(crate) fn mount_of(line: &[u8]) -> Option<(Vec<u8>, u64)> {
         let mut fields = line.split(|&byte| byte == b' ');
         let what: Vec<&[u8]> = fields.by_ref().take(4).collect();
@@ -91,7 +91,7 @@ mod linux {
         Some((path, hasher.finish()))
     }
 
-    /// White space and backslashes stand in the list as a backslash and three octal digits.
+    /// The list encodes white space and backslashes as a backslash and three octal digits.
     fn unescaped(field: &[u8]) -> Vec<u8> {
         let mut path = Vec::with_capacity(field.len());
         let mut rest = field;
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_search_finds_a_file_that_another_is_bound_over() {
         if !rustix::process::geteuid().is_root() {
-            // Nobody else may mount anything; CI runs as root.
+            // Only root may mount; CI runs as root.
             return;
         }
         let dir = tempfile::tempdir().unwrap();

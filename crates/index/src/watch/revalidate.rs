@@ -1,4 +1,4 @@
-//! Asking for facts what no watch tells: whether directories and files are what they were.
+//! Revalidates by metadata the directories and files that no watch covers.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use filewright_fs::dir::stat::{Kind, Stat};
 use filewright_fs::walk::{Opener, parent_rules};
 
 impl State {
-    /// Asks directories and their files whether they changed.
+    /// Checks directories and their files for changes.
     pub(crate) fn sweep(&mut self, sight: &ScanContext<'_>, mut dirs: Vec<u32>) {
-        // In order of their making neighbours follow each other.
+        // Sorted by creation, so that neighbours are adjacent.
         dirs.sort_unstable();
         dirs.dedup();
         let mut opener = Opener::new(sight.ground, sight.stop);
@@ -54,7 +54,7 @@ impl State {
         }
     }
 
-    /// Asks the files with other names whether they changed.
+    /// Checks the files with several hard links for changes.
     pub(crate) fn revalidate_hard_links(&mut self, sight: &ScanContext<'_>) {
         let mut linked: Vec<(u32, u32)> = self
             .tree
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// Looks whether the excludes of repositories changed: nobody watches in `.git`.
+    /// Checks whether the excludes of repositories changed, because `.git` is not watched.
     pub(crate) fn revalidate_repo_roots(&mut self, sight: &ScanContext<'_>) {
         let mut opener = Opener::new(sight.ground, sight.stop);
         let borders: Vec<u32> = self.borders.iter().copied().collect();
@@ -82,7 +82,7 @@ impl State {
             let dir = &self.tree.dirs[id as usize];
             let top = sight.ground.fd.as_fd();
             let fd = if dir.raw.is_empty() { Ok(top) } else { opener.open(&dir.raw) };
-            // Asked before the content: what changes in between shows the next time.
+            // Read before the content, so that a change in between is detected the next time.
             let stat = fd.and_then(exclude_stat);
             let stamp = stat.as_ref().map_or(0, stamp_of);
             if stamp != 0 && stamp == dir.exclude_stamp {
@@ -98,14 +98,15 @@ impl State {
         }
     }
 
-    /// Whether a file changed so lately that its next change may not show in its facts.
+    /// Reports whether a file changed so recently that another change may not be visible in its
+    /// metadata.
     pub fn is_racy(&self, stat: &Stat) -> bool {
         is_racy(stat, self.devices.get(&stat.dev) == Some(&true))
     }
 }
 
-/// Whether something changed so lately that the next change may not show in
-/// its facts: within a tick of the kernel's clock, or what other machines keep.
+/// Reports whether an entry changed so recently that another change may not be visible in its
+/// metadata: within a tick of the kernel's clock, or on a network file system.
 pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
     const TICK: i64 = 100_000_000;
     const COARSE: i64 = 2_100_000_000;
@@ -114,7 +115,7 @@ pub(crate) fn is_racy(stat: &Stat, tells: bool) -> bool {
     stat.ctime.max(stat.mtime) > i64::try_from(now).unwrap_or(i64::MAX) - nanos
 }
 
-/// The facts of a repository's excludes, where no link leads to them.
+/// Returns the metadata of a repository's excludes, if the path contains no link.
 fn exclude_stat(dir: BorrowedFd<'_>) -> rustix::io::Result<Stat> {
     match Stat::at(dir, b".git/info")?.kind {
         Kind::Dir => Stat::at(dir, b".git/info/exclude"),

@@ -1,9 +1,8 @@
-//! Keeping the tree as the disk is: hearing what changed, and looking again.
+//! Keeps the tree up to date: processes events and lists changed directories.
 //!
-//! A directory is watched before it is listed, so nothing that happens to it
-//! afterwards is missed; what happened in between is seen twice. Where no watch
-//! tells (no inotify, too many directories, foreign file systems, files with
-//! other names) the facts are asked for instead: a sweep.
+//! A directory is watched before it is listed, so no later change is missed; a change in between is
+//! seen twice. Where no watch reports changes (no inotify, too many directories, network file
+//! systems, files with several hard links) the metadata is checked instead.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::fd::AsFd as _;
@@ -16,14 +15,14 @@ use filewright_fs::dir::temp_name::is_temp_name;
 use filewright_fs::search::grep::Freshness;
 use filewright_fs::walk::{Listing, StopSignal, WalkRoot};
 
-/// What is needed to look at the disk.
+/// The directory and the limits for accessing the disk.
 pub(crate) struct ScanContext<'a> {
     pub ground: &'a WalkRoot<'a>,
     pub names: Option<&'a [String]>,
     pub stop: &'a StopSignal<'a>,
 }
 
-/// The index is of no use any more: its start moved, or too much of it is gone.
+/// The index is invalid: its start was moved, or too much of it is gone.
 pub(crate) struct Invalidated;
 
 #[derive(Default)]
@@ -32,27 +31,27 @@ pub(crate) struct State {
     pub(crate) watch: Option<Watch>,
     /// The directories of watches.
     pub(crate) watches: HashMap<i32, u32>,
-    /// Directories to be listed (again), the upper ones first.
+    /// The directories to list (again), by depth.
     pub(crate) stale: BTreeSet<(usize, u32)>,
-    /// Entries that are another directory of the same name.
+    /// Entries that are another directory with the same name.
     pub(crate) replaced: HashSet<(u32, Box<[u8]>)>,
-    /// Directories that no watch tells of.
+    /// Directories that no watch covers.
     pub(crate) swept: HashSet<u32>,
-    /// Directories that were to be asked and were not: time was up, or nobody waited any more.
+    /// Directories whose check is pending, because time ran out or the call was cancelled.
     pub(crate) owed: Vec<u32>,
     pub(crate) unreadable: HashSet<u32>,
     pub(crate) borders: HashSet<u32>,
-    /// Whether the file systems tell of changes, by device.
+    /// For each device, whether its file system reports changes.
     pub(crate) devices: HashMap<u64, bool>,
-    /// The first listing is done.
+    /// True once the first listing is done.
     pub begun: bool,
-    /// A new name came up for a file that has others.
+    /// True if a file got an additional hard link.
     pub links_came: bool,
     pub(crate) listing: Listing,
 }
 
 impl State {
-    /// The state of a tree that is not listed yet.
+    /// Creates the state of a tree that is not listed yet.
     pub fn new() -> Self {
         let mut state = Self { watch: Watch::new(), ..Self::default() };
         let empty = std::sync::Arc::from(&b""[..]);
@@ -62,13 +61,13 @@ impl State {
         state
     }
 
-    /// How many directories are watched.
+    /// Returns the number of watched directories.
     pub fn watched(&self) -> usize {
         self.watch.as_ref().map_or(0, Watch::len)
     }
 
-    /// Takes in everything that was done until now. With `strict` every file
-    /// and directory is asked whether it changed.
+    /// Applies all changes up to now. With `strict`, checks the metadata of every file and
+    /// directory.
     pub fn refresh(
         &mut self,
         sight: &ScanContext<'_>,
@@ -91,7 +90,8 @@ impl State {
         self.stale.extend(again);
         self.list_stale(sight);
         if std::mem::take(&mut self.links_came) {
-            // The other names changed when this one came; from now on they are asked each time.
+            // The change of the other names was not reported; from now on they are checked each
+            // time.
             self.sweep(sight, (0..self.tree.dirs.len() as u32).collect());
             self.list_stale(sight);
         }
@@ -103,12 +103,12 @@ impl State {
         Ok(if load_started { Freshness::Sweep } else { Freshness::Watch })
     }
 
-    /// Whether all that was heard is taken in: a deadline may have come first.
+    /// Reports whether all events are applied; a deadline may have interrupted that.
     pub fn is_settled(&self) -> bool {
         self.stale.is_empty() && self.owed.is_empty()
     }
 
-    /// Empties the queue of events; true where some were lost.
+    /// Reads the queue of events; returns true if some were lost.
     fn drain_events(&mut self) -> Result<bool, Invalidated> {
         let Some(watch) = self.watch.take() else { return Ok(false) };
         let (mut overflow, mut broken) = (false, false);
@@ -161,7 +161,7 @@ impl State {
                 self.look_at(below);
             }
         } else if !self.touched(id, name) || name.first() == Some(&b'.') {
-            // It may be a file of ignore rules, or one that is not known yet.
+            // It may be an ignore file, or a file that is not in the tree yet.
             self.look_at(id);
         }
     }
@@ -178,7 +178,7 @@ impl State {
         }
     }
 
-    /// The directory is to be listed again.
+    /// Marks a directory to be listed again.
     pub(crate) fn look_at(&mut self, id: u32) {
         if let Some(dir) = self.tree.dirs.get(id as usize)
             && dir.alive
@@ -187,12 +187,12 @@ impl State {
         }
     }
 
-    /// Whether an entry became another directory under the same name.
+    /// Reports whether an entry became another directory with the same name.
     pub fn was_replaced(&self, dir: u32, name: &[u8]) -> bool {
         !self.replaced.is_empty() && self.replaced.contains(&(dir, name.into()))
     }
 
-    /// A directory that was not known.
+    /// Adds a directory.
     pub fn add_dir(&mut self, dir: Dir) -> u32 {
         let id = self.tree.dirs.len() as u32;
         self.stale.insert((dir.depth, id));
@@ -200,13 +200,13 @@ impl State {
         id
     }
 
-    /// The rules above a directory changed.
+    /// Records that the rules above a directory changed.
     pub fn inherit_anew(&mut self, id: u32) {
         self.tree.dirs[id as usize].inherits_anew = true;
         self.look_at(id);
     }
 
-    /// Whether a directory is one with excludes of its own.
+    /// Records whether a directory is a repository root, and the hash of its excludes.
     pub fn mark_border(&mut self, id: u32, is_repo_root: bool, exclude: u64) {
         let dir = &mut self.tree.dirs[id as usize];
         (dir.is_repo_root, dir.exclude) = (is_repo_root, exclude);
@@ -230,7 +230,8 @@ impl State {
         self.tree.shape += 1;
     }
 
-    /// Takes out what is in a directory; gives the directories among it, which are still to go.
+    /// Removes the entries of a directory; returns its subdirectories, which the caller must
+    /// remove.
     pub(crate) fn take_entries(&mut self, id: u32) -> Vec<u32> {
         let dir = &mut self.tree.dirs[id as usize];
         dir.names = Vec::new();
@@ -246,7 +247,7 @@ impl State {
     }
 }
 
-/// Which directory a search starts in.
+/// Returns the device and inode of the directory in which a search starts.
 pub(crate) fn id_of(ground: &WalkRoot<'_>) -> Option<(u64, u64)> {
     Stat::of(ground.fd.as_fd()).ok().map(|stat| (stat.dev, stat.ino))
 }

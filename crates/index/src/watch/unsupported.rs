@@ -1,10 +1,10 @@
-//! No watching on this system: everything is swept.
+//! Watching is not supported on this system: everything is revalidated.
 
 use std::os::fd::BorrowedFd;
 
 use crate::watch::event::Event;
 
-/// Never made.
+/// Never constructed.
 pub(crate) struct Watch(std::convert::Infallible);
 
 impl Watch {

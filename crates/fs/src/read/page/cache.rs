@@ -1,9 +1,8 @@
-//! Line indexes kept between pages, for the whole process.
+//! A process-wide cache of line indexes.
 //!
-//! An index belongs to one version of one file. A file that has only grown
-//! keeps its index, which then goes on where it stopped: a log is counted once.
-//! That it has only grown is believed when samples of the counted part, among
-//! them its end, are what they were.
+//! An index belongs to one version of one file. A file that only grew keeps its index, which then
+//! continues where it stopped, so that a log is counted once. A file counts as grown if samples of
+//! the counted part, including its end, are unchanged.
 
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,15 +13,15 @@ use rustix::fd::AsFd;
 
 use crate::dir::stat::{Stat, Version};
 
-/// Bytes of all indexes at most: some hundred gigabytes of text.
+/// The maximum memory of all indexes: enough for some hundred gigabytes of text. Bytes.
 const MEMORY: usize = 16 << 20;
-/// Indexes at most.
+/// The maximum number of indexes.
 const ENTRIES: usize = 64;
-/// Samples of the counted part, and bytes of each.
+/// The number of samples of the counted part, and the bytes of each.
 const SAMPLES: u64 = 16;
 const SAMPLE: usize = 512;
-/// A file changed later than this before it was looked at may change again
-/// without another time stamp. Kernels count time in steps of up to 10 ms.
+/// A file that changed less than this long ago may change again with the same time stamp, because
+/// kernels count time in steps of up to 10 ms.
 const SETTLED_NANOS: i128 = 20_000_000;
 
 struct Entry {
@@ -38,11 +37,11 @@ struct Entry {
 static CACHE: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
 fn with<T>(f: impl FnOnce(&mut Vec<Entry>) -> T) -> T {
-    // A panic while it was held cannot leave half an entry.
+    // A panic while the lock is held cannot leave an incomplete entry.
     f(&mut CACHE.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// The index of an open file: the one that was kept, or a new one.
+/// Returns the cached index of an open file, or a new one.
 pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
     let new = || LineIndex::new(facts.encoding.unit(), facts.bom);
     let found = with(|entries| {
@@ -55,14 +54,14 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
             entries.push(entry);
             return Some((copy, true));
         }
-        // An index of a version that is gone is dropped, or goes on below.
+        // An index of an older version is dropped, or continued below.
         grown.then_some((copy, false))
     });
     match found {
         Some(((index, _), true)) if index.fits(facts.encoding.unit(), facts.bom) => index,
         Some(((index, samples), false))
             if index.fits(facts.encoding.unit(), facts.bom)
-                // A unit of UTF-16 cut in two cannot be gone on with.
+                // An index that ends inside a unit of UTF-16 cannot be continued.
                 && index.scanned() % facts.encoding.unit().len() as u64 == 0
                 && sample(fd, index.scanned()) == Some(samples) =>
         {
@@ -72,7 +71,7 @@ pub(super) fn take(fd: &impl AsFd, stat: &Stat, facts: &Facts) -> LineIndex {
     }
 }
 
-/// Keeps the index of a file that is still what `stat` says.
+/// Caches the index of a file if its metadata still equals `stat`.
 pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     if index.scanned() == 0 || !wait_for_pending(stat) {
         return;
@@ -107,15 +106,15 @@ pub(super) fn keep(fd: &impl AsFd, stat: &Stat, index: LineIndex) {
     });
 }
 
-/// Whether the file's last change lies far enough back that another one would
-/// have another time stamp.
+/// Reports whether the last change of the file is old enough that another one would change the time
+/// stamp.
 fn wait_for_pending(stat: &Stat) -> bool {
     let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return false };
     now.as_nanos() as i128 - i128::from(stat.ctime) > SETTLED_NANOS
 }
 
-/// A hash of samples spread over the first `scanned` bytes, the last of them at
-/// their end. `None` where they cannot be read.
+/// Returns a hash of samples spread over the first `scanned` bytes, the last one at their end, or
+/// `None` if they cannot be read.
 fn sample(fd: &impl AsFd, scanned: u64) -> Option<u64> {
     let last = scanned.saturating_sub(SAMPLE as u64);
     let mut all = Vec::with_capacity(SAMPLE * SAMPLES as usize);

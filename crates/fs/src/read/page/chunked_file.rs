@@ -1,4 +1,4 @@
-//! A file as a source of pieces: one buffer, filled by `pread`.
+//! A file as a [`Source`] of chunks: one buffer, filled by `pread`.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -9,31 +9,30 @@ use rustix::io::Errno;
 use crate::cancel::CancelToken;
 use crate::dir::errno::os;
 
-/// Bytes of the first piece: a first page seldom needs more, and a whole piece would
-/// take longer to read than all that is done with the page.
+/// The size of the first chunk: a first page seldom needs more, and reading a full chunk would take
+/// longer than everything else. Bytes.
 const FIRST: usize = 64 * 1024;
 
-/// An open file, seen through one buffer of [`CHUNK_BYTES`] bytes at most.
+/// An open file with a buffer of at most [`CHUNK_BYTES`] bytes.
 pub(super) struct ChunkedFile<'a> {
     fd: BorrowedFd<'a>,
     size: u64,
     cancel: &'a CancelToken,
     buffer: Vec<u8>,
-    /// The offset of the buffer's first byte.
+    /// The file offset of the buffer.
     at: u64,
-    /// How much of the buffer is filled.
+    /// The number of valid bytes in the buffer.
     filled: usize,
     shrank: bool,
 }
 
 impl<'a> ChunkedFile<'a> {
-    /// Looks at no more than `size` bytes: what a writer appends meanwhile is
-    /// for the next call.
+    /// Reads at most `size` bytes of the file, so that data appended meanwhile is ignored.
     pub fn new(fd: &'a impl AsFd, size: u64, cancel: &'a CancelToken) -> Self {
         Self { fd: fd.as_fd(), size, cancel, buffer: Vec::new(), at: 0, filled: 0, shrank: false }
     }
 
-    /// Whether the file ended before the size it had.
+    /// Reports whether the file ended before `size`.
     pub fn shrank(&self) -> bool {
         self.shrank
     }
@@ -77,7 +76,7 @@ impl Source for ChunkedFile<'_> {
     }
 }
 
-/// Fills `buffer` from `offset` on, as far as the file goes.
+/// Fills `buffer` from `offset` on, up to the end of the file.
 fn fill(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -91,8 +90,8 @@ fn fill(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
     Ok(filled)
 }
 
-/// The first `size` bytes of a file, or fewer where it became shorter; of a
-/// file that claims to be empty, as those of the kernel do, what there is.
+/// Reads the first `size` bytes of a file, or fewer if it became shorter. Reads everything from a
+/// file that reports size 0, as kernel files do.
 pub(super) fn read_whole(fd: impl AsFd, size: u64, cancel: &CancelToken) -> Result<Vec<u8>> {
     cancel.check()?;
     let length = match size {

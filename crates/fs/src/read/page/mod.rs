@@ -1,13 +1,11 @@
 //! Pages of files on disk.
 //!
-//! A file of up to [`WHOLE_BYTES`] is read once, whole, and everything a page
-//! says of it is exact. A bigger one is read in pieces with `pread`, never
-//! mapped (a file cut short under a map is a signal, not an error): the first
-//! page costs one piece, and finding a line costs one pass, after which a
-//! sparse index kept for the process gives any line at once.
+//! A file of up to [`WHOLE_BYTES`] is read completely, and all facts in its pages are exact. A
+//! bigger one is read in chunks with `pread` and never mapped, because truncating a mapped file
+//! raises a signal. The first page costs one chunk. Finding a line costs one pass; afterwards the
+//! cached sparse index finds any line at once.
 //!
-//! A file may change while it is read. Nothing here fails for it: the page says
-//! so in `changed`.
+//! A file may change while it is read. That is no error: the page reports it in `changed`.
 
 mod cache;
 mod chunked_file;
@@ -25,31 +23,30 @@ use crate::dir::stat::Stat;
 use crate::root::Roots;
 use chunked_file::ChunkedFile;
 
-/// Files up to this many bytes are read whole.
+/// Files of up to this size are read completely. Bytes.
 pub const WHOLE_BYTES: u64 = 16 << 20;
 
-/// Bytes of a bigger file that its kind and encoding are told from.
+/// The number of bytes from which the kind and encoding of a bigger file are detected.
 const HEAD: usize = 64 * 1024;
 
-/// How often a small file that changes under our hands is read again.
+/// The maximum number of times that a small file is read again because it changed.
 const ATTEMPTS: u32 = 3;
 
-/// A page, and the file it was read from.
+/// A page and the file it was read from.
 #[derive(Clone, Debug)]
 pub struct FilePage {
     /// The page.
     pub page: Page,
-    /// The facts of the file, from before the first byte was read.
+    /// The metadata of the file, from before the first byte was read.
     pub stat: Stat,
-    /// The version that the page belongs to, with the content hash where all
-    /// of the file was read.
+    /// The version of the file, with the content hash if the whole file was read.
     pub version: String,
 }
 
-/// A page of the file at `path`.
+/// Returns a page of the file at `path`.
 ///
 /// # Errors
-/// Those of [`Roots::open_file`] and [`page::page`], and `CANCELLED`.
+/// Errors of [`Roots::open_file`] and [`page::page`], and `CANCELLED`.
 pub fn read_page(
     roots: &Roots,
     path: &[u8],
@@ -61,10 +58,10 @@ pub fn read_page(
     page_of(&file.fd, file.stat, &name, request, cancel)
 }
 
-/// What the file at `path` is, told by its beginning, with its facts.
+/// Detects the kind of the file at `path` by its beginning; returns the metadata too.
 ///
 /// # Errors
-/// Those of [`Roots::open_file`], and what reading fails with.
+/// Errors of [`Roots::open_file`], and I/O errors.
 pub fn inspect(roots: &Roots, path: &[u8]) -> Result<(Inspection, Stat)> {
     let file = roots.open_file(path, Intent::Read)?;
     let cancel = CancelToken::new();
@@ -75,7 +72,7 @@ pub fn inspect(roots: &Roots, path: &[u8]) -> Result<(Inspection, Stat)> {
     Ok((sniff::inspect(head, &String::from_utf8_lossy(path), complete), file.stat))
 }
 
-/// A page of an open file.
+/// Returns a page of an open file.
 fn page_of(
     fd: impl AsFd,
     stat: Stat,
@@ -103,7 +100,7 @@ fn small(
         let bytes = chunked_file::read_whole(&fd, stat.size, cancel)?;
         let after = Stat::of(&fd).map_err(os)?;
         let changed = after.version() != stat.version() || bytes.len() as u64 != stat.size;
-        // The kernel's own files say 0 bytes and hold more: nothing changed.
+        // Kernel files report size 0 and have content: that is no change.
         let changed = changed && !(stat.size == 0 && after.version() == stat.version());
         if changed && attempt < ATTEMPTS && after.size <= WHOLE_BYTES {
             stat = after;
@@ -131,7 +128,7 @@ fn big(
     let mut index = cache::take(&fd, &stat, &facts);
     let mut page = page::page_of(&mut pieces, &mut index, &facts, request)?;
     if page.lossy && plain && request.encoding == "auto" {
-        // The beginning was ASCII and did not tell: the window does.
+        // The beginning was ASCII, so the window determines the encoding.
         let encoding = encoding_of_window(&mut pieces, page.start_byte)?;
         if encoding != facts.encoding && index.fits(encoding.unit(), facts.bom) {
             facts = Facts { encoding, ..facts };

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::root::Policy;
 
-/// A directory, and the roots that hold nothing else.
+/// Returns a directory and the roots that contain only it.
 fn place() -> (TempDir, Roots) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
@@ -26,7 +26,7 @@ fn from(start_line: i64, max_lines: u64) -> PageRequest {
     PageRequest { start_line, max_lines: Some(max_lines), ..Default::default() }
 }
 
-/// Lines of different lengths, `bytes` of them at least.
+/// Returns at least `bytes` bytes of lines of different lengths.
 fn lines(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 200);
     let mut n = 0;
@@ -41,7 +41,7 @@ fn lines(bytes: usize) -> Vec<u8> {
 
 const BIG: usize = WHOLE_BYTES as usize + 3_000_000;
 
-/// Waits until a new change would show in the time stamps.
+/// Waits until a new change would change the time stamps.
 fn settle() {
     std::thread::sleep(std::time::Duration::from_millis(30));
 }
@@ -82,7 +82,7 @@ fn pages_of_a_big_file_are_those_of_its_bytes() {
         }
     }
     let first = read(&roots, &path, &from(1, 10)).unwrap().page;
-    // Counted by the pages before this one, and kept.
+    // The pages before this one counted the lines, and the index is cached.
     assert_eq!(first.total_lines, Some(total as u64));
     assert_eq!(first.eol.unwrap().as_str(), "mixed");
 }
@@ -144,7 +144,7 @@ fn a_gigabyte_on_one_line_costs_a_page() {
     assert_eq!((page.content.len(), page.cut_lines.as_slice()), (2000, &[1][..]));
     assert_eq!((page.lines_read, page.long_lines), (1, 1));
     assert_eq!((page.long[0].rest_byte, page.long[0].rest_bytes), (2000, None));
-    // Whether there is a second line is not known, so nobody is sent there.
+    // It is unknown whether there is a second line, so the page has no next line.
     assert_eq!((page.next_start_line, page.next_start_byte), (None, Some(2000)));
     assert_eq!((page.at_least_lines, page.total_lines, page.truncated), (1, None, true));
     let inside = PageRequest { start_byte: Some(100_000), ..from(1, 1) };
@@ -212,7 +212,7 @@ fn a_file_cut_short_while_it_is_read() {
     assert_eq!((page.content.as_str(), page.changed), ("b\n", true));
     let stat = Stat { size: 100, ..Stat::of(&file).unwrap() };
     let page = page_of(&file, stat, "f", &from(1, 9), &CancelToken::new()).unwrap().page;
-    // Read again with the size it has now.
+    // The file was read again with its new size.
     assert_eq!((page.content.as_str(), page.changed), ("a\nb\n", false));
 }
 
