@@ -3,8 +3,8 @@ import { findFilesBackend } from "../backends/search-fuzzy.ts";
 import { childOf } from "../backends/paths.ts";
 import { findBackend } from "../backends/search.ts";
 import type { FuzzyResult } from "../engine/search-types.ts";
-import { FilewrightError } from "../engine/errors.ts";
-import { otherRoots, otherRootsNote, unreadableNote } from "./left-out.ts";
+import { closedRootsNote, coveredRoots } from "./every-root.ts";
+import { otherRootsNote, unreadableNote } from "./left-out.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, timeout, WARNINGS } from "./shared.ts";
 import { where } from "./names.ts";
@@ -107,18 +107,8 @@ Matches in the file's own name count more than in its directories. Ignored files
 async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
-  // Without a path every root is searched, each under its own grant.
-  const others = args.path === "." ? otherRoots(at.path, call.access) : [];
-  const roots = [at.path];
-  const closed: string[] = [];
-  for (const other of others) {
-    try {
-      roots.push((await call.locate(other, "read")).path);
-    } catch (error) {
-      if (!(error instanceof FilewrightError) || error.code === "CANCELLED") throw error;
-      closed.push(other);
-    }
-  }
+  const covered = await coveredRoots(args.path, call);
+  const roots = covered.roots.map((root) => root.path);
   const found: { readonly files: FoundFile[]; total: number } = { files: [], total: 0 };
   for (const root of roots) {
     const { files, total } = await searched(args, args.limit, call, root);
@@ -132,8 +122,7 @@ async function run(args: Args, call: Call): Promise<Answer<FindFilesData>> {
   const truncated = files.length < total;
   const data = { files, total, truncated };
   const alone = args.path === "." ? undefined : otherRootsNote(total, at.path, call.access);
-  const warnings = alone === undefined ? [] : [alone];
-  if (closed.length > 0) warnings.push(`not searched: ${closed.map(escapeControls).join(", ")}`);
+  const warnings = [alone, closedRootsNote(covered, "searched")].filter((note) => note !== undefined);
   // A truncated answer already says that it is incomplete.
   if (!truncated) for (const root of roots) warnings.push(...(await leftOut(args, call, root, total)));
   return { data, warnings };

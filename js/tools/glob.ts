@@ -1,4 +1,5 @@
 /** `glob`: finds files and directories by name. */
+import { closedRootsNote, coveredRoots, findInCovered } from "./every-root.ts";
 import { missedGlob } from "./grep_text.ts";
 import { findNotes, otherRootsNote } from "./left-out.ts";
 import { assign, type Names } from "./names.ts";
@@ -17,7 +18,6 @@ import {
 } from "./shared.ts";
 import { escapeControls } from "../engine/escape.ts";
 import { type Answer, type Call, type ReadingTool, refuse } from "./tool.ts";
-import { findPaths } from "./walks.ts";
 
 /** The arguments of `glob`. */
 export interface GlobArgs {
@@ -134,8 +134,9 @@ function patternsOf(args: Pick<GlobArgs, "pattern">): readonly string[] {
 async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
   const at = call.locations[0]!;
   if (!(await call.fs.stat(at.path)).isDir) throw refuse("NOT_DIRECTORY", at);
-  const found = await findPaths(call, at.path, {
-    pattern: patternsOf(args).map((pattern) => below(pattern, at.path)),
+  const covered = await coveredRoots(args.path, call);
+  const found = await findInCovered(call, covered, (root) => ({
+    pattern: patternsOf(args).map((pattern) => below(pattern, root)),
     exclude: args.exclude,
     type: args.type,
     caseSensitive: args.case_sensitive,
@@ -145,7 +146,7 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
     recencyMs: args.recency_ms,
     limit: args.limit,
     cursor: args.cursor,
-  });
+  }));
   return {
     data: {
       matches: found.paths.map(call.display),
@@ -154,9 +155,13 @@ async function run(args: Args, call: Call): Promise<Answer<GlobData>> {
       ...(found.nextCursor === undefined ? {} : { next_cursor: found.nextCursor }),
       ignored: found.ignored,
     },
-    warnings: [...findNotes(found, call.names), otherRootsNote(found.total, at.path, call.access)].filter(
-      (note) => note !== undefined,
-    ),
+    warnings: [
+      ...findNotes(found, call.names),
+      closedRootsNote(covered, "searched"),
+      covered.roots.length > 1 || covered.closed.length > 0
+        ? undefined
+        : otherRootsNote(found.total, at.path, call.access),
+    ].filter((note) => note !== undefined),
   };
 }
 

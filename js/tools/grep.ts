@@ -1,16 +1,17 @@
 /** `grep`: searches the contents of files. */
-import { childOf, relativeTo } from "../backends/paths.ts";
+import { childOf, isWithin, relativeTo } from "../backends/paths.ts";
 import { grepBackend } from "../backends/search.ts";
 import { encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
 import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, PATH_ALIASES, path, text, textOrTexts, texts, WARNINGS } from "./shared.ts";
+import { closedRootsNote, coveredRoots, grepInCovered, rootCursor } from "./every-root.ts";
 import { rankedGrep } from "./grep_rank.ts";
 import { closing, linesOf, nothing } from "./grep_text.ts";
 import { elsewhereNote } from "./grep_elsewhere.ts";
 import type { CheckedGrepArgs, GrepData, GrepMatch, GrepSummary } from "./grep_types.ts";
-import { grepNotes, otherRootsNote } from "./left-out.ts";
+import { grepNotes, otherRoots, otherRootsNote } from "./left-out.ts";
 import type { Answer, Call, ReadingTool } from "./tool.ts";
 import { inBothForms } from "./walks.ts";
 import { answerBytes } from "./limits.ts";
@@ -152,7 +153,7 @@ Ignored files, binary files and .git are left out. Nothing found is a success. A
 
 async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   const root = call.locations[0]!.path;
-  const query: SearchQuery = {
+  const query = {
     pattern: args.pattern,
     regex: args.regex,
     case: args.case,
@@ -174,7 +175,7 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
     ignoreFiles: call.ignoreFiles,
     cursor: args.cursor,
     timeoutMs: Math.max(1, call.timeLeft?.() ?? args.timeout_ms),
-  };
+  } satisfies SearchQuery;
   if (args.rank !== "path" && args.cursor !== undefined)
     throw new FilewrightError(
       "INVALID_ARGUMENT",
@@ -184,16 +185,23 @@ async function run(args: Args, call: Call): Promise<Answer<GrepData>> {
   // Ranked, the best match may lie behind many others that the page has no room for.
   const maxTextChars = args.rank === "path" ? answerBytes(call.limits) : MAX_RANKED_CHARS;
   const signalled = { ...query, maxTextChars, signal: call.signal };
-  const found =
-    args.rank === "path"
+  const covered = await coveredRoots(args.path, call);
+  const coversMore = covered.roots.length > 1;
+  const found = coversMore
+    ? await grepInCovered(call, covered, signalled, args.rank)
+    : args.rank === "path"
       ? await grepBackend(call.fs, root, signalled)
       : await rankedGrep(call.fs, root, signalled, args.rank);
-  const shown = (path: string): string => call.display(path === "" ? root : childOf(root, path));
+  const shown = (path: string): string =>
+    call.display(path === "" ? root : path.startsWith("/") ? path : childOf(root, path));
   const data = dataOf(found, args, shown);
   const text =
     found.totalMatches === 0 && found.complete ? await asText(args, call, signalled, shown) : undefined;
   const notes = grepNotes(found, call.limits.grepFileBytes, call.names);
-  const others = otherRootsNote(found.totalMatches, root, call.access);
+  const others =
+    coversMore || covered.closed.length > 0
+      ? closedRootsNote(covered, "searched")
+      : otherRootsNote(found.totalMatches, root, call.access);
   const elsewhere = await elsewhereNote(found, args, call, signalled);
   return {
     data: text === undefined ? data : { ...data, as_text: text },
@@ -267,9 +275,16 @@ function matchesOf(found: SearchResult, shown: (path: string) => string): readon
 
 /** The data cut to its first results, with the cursor behind the last of them. */
 function firstOf(data: GrepData, kept: number, call: Call): GrepData {
-  const root = call.locations[0]!.path;
+  const cwd = call.locations[0]!.path;
+  const roots = call.coversRoots ? [cwd, ...otherRoots(cwd, call.access)] : [cwd];
+  let index = 0;
   const relative = (shown: string): string => {
     const path_ = shown.startsWith("/") ? shown : childOf(call.access.cwd, shown);
+    index = Math.max(
+      0,
+      roots.findIndex((root) => isWithin(path_, root)),
+    );
+    const root = roots[index] as string;
     return path_ === root ? "" : (relativeTo(path_, root) as string);
   };
   const first = firstResults(data, kept);
@@ -279,7 +294,7 @@ function firstOf(data: GrepData, kept: number, call: Call): GrepData {
     last === undefined
       ? { path: relative(files?.at(-1) ?? (counts?.at(-1)?.path as string)), number: Number.MAX_SAFE_INTEGER }
       : { path: relative(last.path), number: last.line };
-  return { ...first, truncated: true, next_cursor: encodeCursor("grep", place) };
+  return { ...first, truncated: true, next_cursor: rootCursor(index, encodeCursor("grep", place)) };
 }
 
 function firstResults(data: GrepData, kept: number): GrepData {

@@ -3,7 +3,7 @@
  * file a search by path order may spend all its results on `node_modules`.
  */
 import { grepBackend } from "../backends/search.ts";
-import { childOf } from "../backends/paths.ts";
+import { childOf, relativeTo } from "../backends/paths.ts";
 import type { SearchQuery, SearchResult } from "../engine/search-types.ts";
 import type { CheckedGrepArgs } from "./grep_types.ts";
 import { escapeControls } from "../engine/escape.ts";
@@ -43,14 +43,16 @@ export async function elsewhereNote(
   query: SearchQuery & { readonly signal?: AbortSignal | undefined },
 ): Promise<string | undefined> {
   if (!found.truncated || args.rank !== "path" || args.cursor !== undefined) return undefined;
+  const root = call.locations[0]!.path;
   const seen = new Set<string>();
   for (const { path } of found.counts) {
-    const directory = derivedIn(path);
+    // Of several roots the paths are absolute; those of another one were shown, so it is searched to here.
+    const below = path.startsWith("/") ? relativeTo(path, root) : path;
+    const directory = below === null ? undefined : derivedIn(below);
     if (directory === undefined) return undefined;
     seen.add(directory);
   }
   if (seen.size === 0) return undefined;
-  const root = call.locations[0]!.path;
   const others = await grepBackend(call.fs, root, {
     ...query,
     exclude: [...(query.exclude ?? []), ...DERIVED],

@@ -23,7 +23,8 @@ function searchIgnored(names: Names): string {
  */
 export function otherRootsNote(total: number, root: string, access: AccessSummary): string | undefined {
   const others = total > 0 ? [] : otherRoots(root, access);
-  return others.length === 0 ? undefined : aloneNote("searched", root, others);
+  if (others.length === 0) return undefined;
+  return `searched was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
 }
 
 /**
@@ -33,11 +34,6 @@ export function otherRootsNote(total: number, root: string, access: AccessSummar
 export function otherRoots(root: string, { cwd, readRoots }: AccessSummary): readonly string[] {
   if (root !== cwd || readRoots === null) return [];
   return readRoots.filter((other) => !isWithin(other, root) && !isWithin(root, other));
-}
-
-/** Names the roots that an answer does not cover. */
-export function aloneNote(done: string, root: string, others: readonly string[]): string {
-  return `${done} was ${escapeControls(root)} alone; other roots: ${others.map(escapeControls).join(", ")}`;
 }
 
 /** Returns the note about unreadable entries; undefined where there are none. */

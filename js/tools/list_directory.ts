@@ -6,8 +6,8 @@ import type { TreePage } from "../backends/tree-page.ts";
 import { engine } from "../engine/current.ts";
 import { decodeCursor, encodeCursor } from "../engine/cursor.ts";
 import { FilewrightError } from "../engine/errors.ts";
+import { closedRootsNote, coveredRoots } from "./every-root.ts";
 import { shownTarget } from "./link-target.ts";
-import { aloneNote, otherRoots } from "./left-out.ts";
 import { type ListDirectoryData, type ListedEntry, renderListing } from "./render/listing.ts";
 import { compile, object } from "./schema.ts";
 import { choice, flag, integer, path, PATH_ALIASES, text, texts, timeout, WARNINGS } from "./shared.ts";
@@ -117,18 +117,35 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
   const at = call.locations[0]!;
   const shownPath = call.display(at.path);
   const from = offsetOf(args, shownPath);
-  const { entries: page, total } = await pageOf(args, at.path, from, call);
+  const covered = await coveredRoots(args.path, call);
   const entries: ListedEntry[] = [];
-  // Awaits only entries that need further facts.
-  for (const entry of page)
-    entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
-  const truncated = from + page.length < total;
-  const closed = args.depth > 1 ? await unreadableIn(page, at.path, args.depth, call) : [];
-  const others = args.path === "." && from === 0 ? otherRoots(at.path, call.access) : [];
+  const closed: string[] = [];
+  let total = 0;
+  for (const { path: root, index } of covered.roots) {
+    // Another root is shown as a directory, before what is in it.
+    const heading = index === 0 ? 0 : 1;
+    const skipped = Math.max(0, from - total);
+    const begun = entries.length;
+    if (heading > skipped && begun < args.limit) entries.push(headingOf(root, call));
+    const room = args.limit - entries.length;
+    const page = await pageOf(
+      { ...args, limit: Math.max(1, room) },
+      root,
+      Math.max(0, skipped - heading),
+      call,
+    );
+    total += heading + page.total;
+    if (room <= 0) continue;
+    // Awaits only entries that need further facts.
+    for (const entry of page.entries)
+      entries.push(isComplete(entry, call) ? shown(entry, {}, call) : await listed(entry, call));
+    if (args.depth > 1) closed.push(...(await unreadableIn(page.entries, root, args.depth, call)));
+  }
+  const truncated = from + entries.length < total;
   const warnings = [
     ...(closed.length === 0 ? [] : [closedNote(closed)]),
-    ...(others.length === 0 ? [] : [aloneNote("listed", at.path, others)]),
-  ];
+    closedRootsNote(covered, "listed"),
+  ].filter((note) => note !== undefined);
   return {
     ...(warnings.length === 0 ? {} : { warnings }),
     data: {
@@ -136,9 +153,15 @@ async function run(args: Args, call: Call): Promise<Answer<ListDirectoryData>> {
       entries,
       total,
       truncated,
-      ...(truncated ? { next_cursor: cursorAfter(shownPath, from + page.length) } : {}),
+      ...(truncated ? { next_cursor: cursorAfter(shownPath, from + entries.length) } : {}),
     },
   };
+}
+
+/** Returns the entry that stands for another root, before its content. */
+function headingOf(root: string, call: Call): ListedEntry {
+  const path = call.display(root);
+  return { name: path, path, type: "dir" };
 }
 
 /** The maximum number of directories of a page that are read once more because they appear empty. */

@@ -115,6 +115,11 @@ export interface Call {
    * omitted: sizes and times of listed entries, the media type of a file.
    */
   readonly brief: boolean;
+  /**
+   * True when a search or a listing without a path covers every root. Texts of a fixed form are
+   * about one directory.
+   */
+  readonly coversRoots: boolean;
   /** The names of ignore files for searches, lowest precedence first; undefined for the default ones. */
   readonly ignoreFiles: readonly string[] | undefined;
   /**

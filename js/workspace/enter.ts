@@ -300,6 +300,7 @@ function makeCall(
     access: session.access,
     names: meant?.names ?? OWN_NAMES,
     brief: meant?.brief === true,
+    coversRoots: meant?.fixedText !== true,
     ignoreFiles: meant?.ignoreFiles?.(session.ignoreFiles) ?? session.ignoreFiles,
     readers: session.readers,
     commands: session.commands,

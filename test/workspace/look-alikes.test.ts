@@ -150,21 +150,22 @@ describe("a relative path that only another root has", () => {
     expect(text).not.toContain("only.txt");
   });
 
-  test("a listing of the working directory names the other roots", async () => {
+  test("a listing without a path is of every root", async () => {
     await using ws = await open();
     const result = await ws.call("list_directory", {});
-    expect(result.text).toBe("[FILE] a.txt\n[listed was /one alone; other roots: /two]");
-    expect(result.data?.warnings).toHaveLength(1);
+    expect(result.text).toBe("[FILE] a.txt\n[DIR] /two\n[DIR] /two/src");
     expect((await ws.call("list_directory", { path: "/two" })).text).toBe("[DIR] src");
   });
 
-  test("a search that finds nothing in the first names the other roots", async () => {
+  test("a search of the first that finds nothing names the other roots", async () => {
     await using ws = await open();
     for (const [tool, args] of [
-      ["grep", { pattern: "second" }],
-      ["glob", { pattern: "only.txt" }],
+      ["grep", { pattern: "second", path: "/one" }],
+      ["glob", { pattern: "only.txt", path: "/one" }],
     ] as const)
       expect((await ws.call(tool, args)).text, tool).toContain("other roots: /two");
+    expect((await ws.call("grep", { pattern: "second" })).text).toBe("/two/src/only.txt:1:second");
+    expect((await ws.call("glob", { pattern: "only.txt" })).text).toBe("/two/src/only.txt");
     expect((await ws.call("find_files", { query: "only" })).text).toBe("/two/src/only.txt");
     expect((await ws.call("grep", { pattern: "first" })).text).toBe("a.txt:1:first");
   });

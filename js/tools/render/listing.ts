@@ -49,16 +49,22 @@ export function renderListing(data: ListDirectoryData, args: ListingForm, names:
 const TYPE_TAGS = { dir: "[DIR]", file: "[FILE]", symlink: "[LINK]", other: "[OTHER]" } as const;
 
 function lineOf(entry: ListedEntry, data: ListDirectoryData, args: ListingForm): string {
-  const shown = escapeControls(args.depth > 1 ? entry.path : entry.name);
+  const shown = escapeControls(args.depth > 1 || isInOtherRoot(entry, data) ? entry.path : entry.name);
   const pointed = entry.type === "symlink" ? ` -> ${escapeControls(entry.target ?? NOT_SHOWN)}` : "";
   if (args.format === "names") return shown;
-  if (args.format === "tree") {
+  if (args.format === "tree" && !isInOtherRoot(entry, data)) {
     const below =
       data.path === "." ? entry.path : (relativeTo(`/${entry.path}`, `/${data.path}`) ?? entry.path);
     const level = below.split("/").length - 1;
     return `${"  ".repeat(level)}${escapeControls(entry.name)}${entry.type === "dir" ? "/" : pointed}`;
   }
+  if (args.format === "tree") return `${shown}${entry.type === "dir" ? "/" : pointed}`;
   return `${TYPE_TAGS[entry.type]} ${shown}${pointed}`;
+}
+
+/** Whether a listing of the working directory shows the entry of another root, whose name alone would mislead. */
+function isInOtherRoot({ path }: ListedEntry, data: ListDirectoryData): boolean {
+  return data.path === "." && path.startsWith("/");
 }
 
 function closing({ entries, total, next_cursor: next }: ListDirectoryData, names: Names): string {
@@ -73,7 +79,7 @@ function jsonText(data: ListDirectoryData, args: ListingForm, names: Names): str
   const notices = [...cut.map((line) => line.slice(1, -1)), ...(data.warnings ?? [])];
   const entries = data.entries.map(({ name, path: where, type, size, target }) => ({
     name,
-    ...(args.depth > 1 ? { path: where } : {}),
+    ...(args.depth > 1 || where.startsWith("/") ? { path: where } : {}),
     type,
     ...(type === "file" && size !== undefined ? { size } : {}),
     ...(target === undefined ? {} : { target }),

@@ -1,0 +1,157 @@
+/** Calls without a path over several roots: they cover all of them, the working directory first. */
+import { describe, expect, test } from "vitest";
+import { MemoryBackend, openWorkspace, type WorkspaceOptions } from "../../js/index.node.ts";
+
+const FILES = {
+  "/one/a.txt": "needle one\n",
+  "/one/sub/b.txt": "needle two\nneedle three\n",
+  "/two/c.txt": "needle four\n",
+  "/two/deep/d.txt": "needle five\n",
+  "/three/e.txt": "needle six\n",
+};
+const open = (options: WorkspaceOptions = {}) =>
+  openWorkspace({
+    backend: new MemoryBackend(FILES),
+    cwd: "/one",
+    access: { read: ["/one", "/two", "/three"], write: ["/one"] },
+    ...options,
+  });
+const ALL = ["a.txt", "sub/b.txt", "/two/c.txt", "/two/deep/d.txt", "/three/e.txt"];
+
+describe("glob without a path", () => {
+  test("finds the files of every root", async () => {
+    await using ws = await open();
+    const found = await ws.glob({ pattern: "*.txt" });
+    expect(found).toMatchObject({ matches: ALL, total: 5, truncated: false });
+    expect((await ws.call("glob", { pattern: "deep/*" })).text).toBe("/two/deep/d.txt");
+  });
+
+  test.each([1, 2, 3, 4])("goes on by its cursor in pages of %i", async (limit) => {
+    await using ws = await open();
+    const matches: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ws.glob({ pattern: "*.txt", limit, ...(cursor === undefined ? {} : { cursor }) });
+      expect(page.total).toBe(5);
+      matches.push(...page.matches);
+      cursor = page.next_cursor;
+      expect(page.truncated).toBe(cursor !== undefined);
+    } while (cursor !== undefined);
+    expect(matches).toEqual(ALL);
+  });
+
+  test("looks in one directory where it names one", async () => {
+    await using ws = await open();
+    expect((await ws.glob({ pattern: "*.txt", path: "/one" })).matches).toEqual(["a.txt", "sub/b.txt"]);
+    expect((await ws.glob({ pattern: "*.txt", path: "/two" })).total).toBe(2);
+  });
+});
+
+describe("grep without a path", () => {
+  const LINES = [
+    "a.txt:1:needle one",
+    "sub/b.txt:1:needle two",
+    "sub/b.txt:2:needle three",
+    "/two/c.txt:1:needle four",
+    "/two/deep/d.txt:1:needle five",
+    "/three/e.txt:1:needle six",
+  ];
+
+  test("searches every root", async () => {
+    await using ws = await open();
+    const result = await ws.call("grep", { pattern: "needle" });
+    expect(result.text).toBe(LINES.join("\n"));
+    expect(result.data).toMatchObject({ total_matches: 6, files_searched: 5, complete: true });
+    expect((await ws.grep({ pattern: "needle", output: "files" })).files).toEqual(ALL);
+    const ranked = await ws.grep({ pattern: "needle", rank: "recent", output: "count" });
+    expect(ranked.counts).toHaveLength(5);
+  });
+
+  test.each([1, 2, 3, 4, 5])("goes on by its cursor in pages of %i", async (max_results) => {
+    await using ws = await open();
+    const lines: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ws.grep({
+        pattern: "needle",
+        max_results,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      lines.push(...page.matches.map(({ path, line, text }) => `${path}:${line}:${text}`));
+      cursor = page.next_cursor;
+      expect(page.truncated).toBe(cursor !== undefined);
+      expect(page.complete).toBe(cursor === undefined);
+    } while (cursor !== undefined);
+    expect(lines).toEqual(LINES);
+  });
+
+  test("goes on behind an answer that is cut by its bytes", async () => {
+    const line = `needle ${"x".repeat(80)}\n`;
+    const backend = new MemoryBackend({ "/one/a.txt": line.repeat(30), "/two/c.txt": line.repeat(30) });
+    await using ws = await open({
+      backend,
+      access: { read: ["/one", "/two"], write: [] },
+      limits: { pageBytes: 4096 },
+    });
+    const first = await ws.call("grep", { pattern: "needle" });
+    const shown = first.data?.matches?.length ?? 0;
+    expect(first.data?.matches?.at(-1)?.path).toBe("/two/c.txt");
+    const cursor = String(first.data?.next_cursor);
+    const rest = await ws.grep({ pattern: "needle", cursor });
+    expect(shown + rest.matches.length).toBe(60);
+    expect(rest.matches[0]?.path).toBe("/two/c.txt");
+  });
+});
+
+describe("list_directory without a path", () => {
+  test("lists every root", async () => {
+    await using ws = await open();
+    const result = await ws.call("list_directory", {});
+    expect(result.text).toBe(
+      "[DIR] sub\n[FILE] a.txt\n[DIR] /two\n[DIR] /two/deep\n[FILE] /two/c.txt\n[DIR] /three\n[FILE] /three/e.txt",
+    );
+    expect(result.data).toMatchObject({ path: ".", total: 7, truncated: false });
+    const deep = await ws.listDirectory({ depth: 2 });
+    expect(deep.entries.map(({ path }) => path)).toContain("/two/deep/d.txt");
+    expect((await ws.call("list_directory", { path: "/two" })).text).toBe("[DIR] deep\n[FILE] c.txt");
+  });
+
+  test.each([1, 2, 3, 4, 5, 6])("goes on by its cursor in pages of %i", async (limit) => {
+    await using ws = await open();
+    const paths: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ws.listDirectory({ limit, ...(cursor === undefined ? {} : { cursor }) });
+      expect(page.total).toBe(7);
+      paths.push(...page.entries.map(({ path }) => path));
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(paths).toEqual(["sub", "a.txt", "/two", "/two/deep", "/two/c.txt", "/three", "/three/e.txt"]);
+  });
+
+  test.each(["json", "names", "tree"] as const)("shows other roots by their paths as %s", async (format) => {
+    await using ws = await open();
+    expect((await ws.call("list_directory", { format })).text).toContain("/two/c.txt");
+  });
+});
+
+describe("a call without a path", () => {
+  const CALLS = [
+    ["glob", { pattern: "*.txt" }, "searched"],
+    ["grep", { pattern: "needle" }, "searched"],
+    ["list_directory", {}, "listed"],
+  ] as const;
+
+  test.each(CALLS)("%s leaves out a root that a rule denies, and says so", async (tool, args, done) => {
+    await using ws = await open({ rules: [{ path: "/two/**", decision: "deny" }] });
+    const { text, data } = await ws.call(tool, args);
+    expect(text).not.toContain("c.txt");
+    expect(text).toContain("/three/e.txt");
+    expect(JSON.stringify(data)).toContain(`not ${done}: /two`);
+  });
+
+  test.each(CALLS)("%s is about the working directory where everything may be read", async (tool, args) => {
+    await using ws = await open({ access: { read: null, write: ["/one", "/two"] } });
+    expect((await ws.call(tool, args)).text).not.toContain("/two");
+  });
+});
